@@ -1,0 +1,1 @@
+"""Data that ships with longsearch: the bundled model."""

@@ -1,0 +1,5 @@
+"""From text to vectors: token stream, vertical schedule, readouts, encoder."""
+
+from engine.inference.encoder import Encoder
+
+__all__ = ["Encoder"]

@@ -1,0 +1,1 @@
+"""From a query to ranked documents and the passages in them."""

@@ -1,0 +1,1 @@
+"""Where documents, words and vectors are kept: one SQLite file for each root."""

@@ -1,0 +1,1 @@
+"""FRESHNESS: the index says what the disk says."""

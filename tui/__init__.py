@@ -1,0 +1,1 @@
+"""SIGHT: the terminal app. Knows nothing of models, vectors or SQLite."""
