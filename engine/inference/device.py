@@ -1,0 +1,54 @@
+"""Which device and number format to run in, chosen once, with the reason kept for `longsearch doctor`."""
+
+from dataclasses import dataclass
+
+import torch
+
+from engine.errors import ModelError
+
+_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """Where and how the model runs."""
+
+    device: str
+    """A torch device, such as `cpu` or `cuda:0`."""
+    dtype: torch.dtype
+    """Of the products; decays, states and the residual stream are float32 always."""
+    reason: str
+    """One line for a person."""
+
+
+def choose_hardware(device: str = "auto", dtype: str = "auto") -> Hardware:
+    """Settle `auto`. Raises ModelError for a device that is not there or a dtype that is not one of ours."""
+    chosen, reasons = (device, [f"{device} was asked for"]) if device != "auto" else _best_device()
+    if chosen.startswith("cuda") and not torch.cuda.is_available():
+        raise ModelError("no CUDA device is usable", "use --device cpu, or see `longsearch doctor`")
+    if dtype == "auto":
+        number, why = _best_dtype(chosen)
+        reasons.append(why)
+    elif dtype in _DTYPES:
+        number = _DTYPES[dtype]
+        reasons.append(f"{dtype} was asked for")
+    else:
+        raise ModelError(f"unknown dtype {dtype!r}", f"one of auto, {', '.join(_DTYPES)}")
+    return Hardware(chosen, number, "; ".join(reasons))
+
+
+def _best_device() -> tuple[str, list[str]]:
+    if torch.cuda.is_available():
+        return "cuda:0", [f"{torch.cuda.get_device_name(0)} found"]
+    return "cpu", ["no CUDA device found"]
+
+
+def _best_dtype(device: str) -> tuple[torch.dtype, str]:
+    if device.startswith("cuda"):
+        if torch.cuda.is_bf16_supported():
+            return torch.bfloat16, "the GPU multiplies bfloat16"
+        return torch.float32, "the GPU has no bfloat16"
+    if device == "cpu" and torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        if torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported():
+            return torch.bfloat16, "the processor multiplies bfloat16"
+    return torch.float32, f"{device} has no fast bfloat16"

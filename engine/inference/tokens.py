@@ -1,0 +1,108 @@
+"""Text to token ids with their places in the text, in pieces, so that no document is too long for the tokenizer.
+
+Knows no model. Tokenizing in pieces gives exactly what tokenizing the whole gives, as long as pieces can be cut where
+tokenizers cut by themselves: just before one space that stands between a visible ASCII character and an ASCII letter.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from engine.errors import ModelError
+
+PIECE_CHARACTERS = 50_000  # 3 to 5 MB/s a thread at this size; ten times as much is slower (the encoding's own memory)
+_SEARCH_CHARACTERS = 20_000
+_SAFE_CUT = re.compile(r"(?<=[!-~]) (?=[A-Za-z])")
+_ANY_SPACE = re.compile(r"(?<=\S)\s")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizedText:
+    """A text's tokens; a few bytes a token, so a book is some megabytes."""
+
+    ids: NDArray[np.int64]
+    """(n_tokens,)"""
+    starts: NDArray[np.int64]
+    """(n_tokens,) offset of each token's first character."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class TextTokenizer:
+    """A checkpoint's tokenizer, without special tokens, truncation or padding: those are ours to decide."""
+
+    def __init__(self, tokenizer: Tokenizer, eos_id: int | None) -> None:
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self._tokenizer = tokenizer
+        self.eos_id = eos_id
+
+    @classmethod
+    def load(cls, folder: Path) -> "TextTokenizer":
+        """Read tokenizer.json (or, by transformers, whatever else the folder has). Raises ModelError."""
+        path = folder / "tokenizer.json"
+        try:
+            tokenizer = Tokenizer.from_file(str(path)) if path.exists() else _by_transformers(folder)
+        except Exception as error:  # the library raises bare Exception
+            raise ModelError(f"cannot read the tokenizer in {folder}: {error}") from error
+        return cls(tokenizer, _eos_id(folder, tokenizer))
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Ids are below this."""
+        return int(self._tokenizer.get_vocab_size(with_added_tokens=True))
+
+    def tokenize(self, text: str) -> TokenizedText:
+        """All tokens of `text`. Lone surrogates, which no tokenizer accepts, are read as U+FFFD."""
+        ids: list[NDArray[np.int64]] = []
+        starts: list[NDArray[np.int64]] = []
+        for start, stop in pieces(text):
+            piece = text[start:stop].encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+            if len(piece) != stop - start:  # each lost surrogate became several U+FFFD: keep offsets true
+                piece = "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text[start:stop])
+            encoding = self._tokenizer.encode(piece, add_special_tokens=False)
+            ids.append(np.array(encoding.ids, dtype=np.int64))
+            starts.append(np.array([offset for offset, _ in encoding.offsets], dtype=np.int64) + start)
+        if not ids:
+            return TokenizedText(np.empty(0, np.int64), np.empty(0, np.int64))
+        return TokenizedText(np.concatenate(ids), np.concatenate(starts))
+
+
+def pieces(text: str, size: int = PIECE_CHARACTERS) -> list[tuple[int, int]]:
+    """Spans of about `size` characters that tile `text`, cut where tokenizers cut by themselves.
+
+    Where there is no such place for 20,000 characters (a base64 blob, a script without spaces) a span ends at any
+    space, or else anywhere: then a few tokens may differ from those of the whole text.
+    """
+    spans, start = [], 0
+    while len(text) - start > size + _SEARCH_CHARACTERS:
+        aim, limit = start + size, start + size + _SEARCH_CHARACTERS
+        match = _SAFE_CUT.search(text, aim, limit) or _ANY_SPACE.search(text, aim, limit)
+        stop = match.start() if match else limit
+        spans.append((start, stop))
+        start = stop
+    if start < len(text):
+        spans.append((start, len(text)))
+    return spans
+
+
+def _by_transformers(folder: Path) -> Tokenizer:
+    from transformers import AutoTokenizer  # seconds to import: only for folders without tokenizer.json
+
+    return AutoTokenizer.from_pretrained(folder, local_files_only=True).backend_tokenizer
+
+
+def _eos_id(folder: Path, tokenizer: Tokenizer) -> int | None:
+    """The end-of-sequence id, from the tokenizer's own files: config.json is wrong in some releases (0 for the 7B)."""
+    path = folder / "tokenizer_config.json"
+    if not path.exists():
+        return None
+    token = json.loads(path.read_text("utf-8")).get("eos_token")
+    token = token.get("content") if isinstance(token, dict) else token
+    return tokenizer.token_to_id(token) if token else None

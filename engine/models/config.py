@@ -1,0 +1,140 @@
+"""What a Mamba2 checkpoint's config.json says, in one vocabulary. Reads no weights.
+
+Three spellings are read: Hugging Face's, state-spaces', and our own, which is Hugging Face's with a section
+"longsearch" that says how hidden states become vectors.
+"""
+
+import json
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from engine.errors import ModelError
+
+INSTRUCTION_TEMPLATE = "Instruction: {prompt}\nQuery: {text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Mamba2Config:
+    """Shape of a Mamba2 model; names as in the papers, defaults as state-spaces trains them."""
+
+    d_model: int
+    n_layers: int
+    vocab_size: int
+    d_state: int = 128
+    head_dim: int = 64
+    n_heads: int = 0
+    """0: expand * d_model / head_dim."""
+    n_groups: int = 1
+    gated_norm_groups: int = 0
+    """Groups of the gated RMSNorm; 0: n_groups. 1 for checkpoints made before the norm was grouped."""
+    d_conv: int = 4
+    block_size: int = 256
+    """Q, the intra-layer block of the SSD decomposition."""
+    norm_eps: float = 1e-5
+    dt_min: float = 0.0
+    """dt is clamped to [dt_min, dt_max] after its softplus (`time_step_limit`)."""
+    dt_max: float = float("inf")
+    use_bias: bool = False
+    use_conv_bias: bool = True
+    final_norm: bool = True
+
+    @property
+    def d_inner(self) -> int:
+        """Channels of x and z."""
+        return self.n_heads * self.head_dim
+
+    @property
+    def d_conv_channels(self) -> int:
+        """Channels of the convolution: x, B and C side by side."""
+        return self.d_inner + 2 * self.n_groups * self.d_state
+
+
+@dataclass(frozen=True, slots=True)
+class ReadoutConfig:
+    """How hidden states become vectors; the "longsearch" section of a config.json."""
+
+    readout: str = "eos"
+    """`eos` or `mean`."""
+    dim: int = 0
+    """Length of the vectors; 0: d_model."""
+    default_instruction: str = ""
+    """The prompt of a query that came without one; "": such a query is encoded as it is."""
+    query_template: str = INSTRUCTION_TEMPLATE
+    widths: tuple[float, ...] = (1.0,)
+    """Nested fractions of the heads the model was trained at (MatMamba)."""
+
+
+def read_config(path: Path) -> tuple[Mamba2Config, ReadoutConfig]:
+    """Read a checkpoint's config.json. Raises ModelError where it is none we can run."""
+    try:
+        raw = json.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ModelError(f"cannot read {path}: {error}", "a model is a folder with config.json beside its weights")
+    if not isinstance(raw, dict):
+        raise ModelError(f"{path} is not a model's configuration")
+    try:
+        config = _state_spaces(raw) if "ssm_cfg" in raw or "n_layer" in raw else _hugging_face(raw)
+        return _completed(config), _readout(raw.get("longsearch", {}))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"{path} lacks or garbles {error}", "only Mamba2 checkpoints can be read") from error
+
+
+def _hugging_face(raw: dict[str, Any]) -> Mamba2Config:
+    if raw.get("model_type") != "mamba2":
+        raise ModelError(f"model_type is {raw.get('model_type')!r}", "only Mamba2 checkpoints can be read")
+    dt_min, dt_max = raw.get("time_step_limit", (0.0, float("inf")))
+    return Mamba2Config(
+        d_model=raw["hidden_size"],
+        n_layers=raw["num_hidden_layers"],
+        vocab_size=raw["vocab_size"],
+        d_state=raw.get("state_size", 128),
+        head_dim=raw.get("head_dim", 64),
+        n_heads=raw.get("num_heads", 0),
+        n_groups=raw.get("n_groups", 1),
+        gated_norm_groups=raw.get("gated_norm_groups", 0),
+        d_conv=raw.get("conv_kernel", 4),
+        block_size=raw.get("chunk_size", 256),
+        norm_eps=raw.get("layer_norm_epsilon", 1e-5),
+        dt_min=float(dt_min),
+        dt_max=float(dt_max),
+        use_bias=raw.get("use_bias", False),
+        use_conv_bias=raw.get("use_conv_bias", True),
+        final_norm=raw.get("final_norm", True),
+    )
+
+
+def _state_spaces(raw: dict[str, Any]) -> Mamba2Config:
+    ssm = raw.get("ssm_cfg", {})
+    if ssm.get("layer") != "Mamba2" or raw.get("attn_layer_idx"):
+        raise ModelError("not a pure Mamba2 model", "Mamba1 and hybrids with attention cannot be read")
+    padding = raw.get("pad_vocab_size_multiple", 16)
+    return Mamba2Config(
+        d_model=raw["d_model"],
+        n_layers=raw["n_layer"],
+        vocab_size=-(-raw["vocab_size"] // padding) * padding,
+        d_state=ssm.get("d_state", 128),
+        head_dim=ssm.get("headdim", 64),
+        n_heads=ssm.get("expand", 2) * raw["d_model"] // ssm.get("headdim", 64),
+        n_groups=ssm.get("ngroups", 1),
+        block_size=ssm.get("chunk_size", 256),
+    )
+
+
+def _completed(config: Mamba2Config) -> Mamba2Config:
+    """Fill in what follows from the rest, and refuse what cannot be."""
+    n_heads = config.n_heads or 2 * config.d_model // config.head_dim
+    config = replace(config, n_heads=n_heads, gated_norm_groups=config.gated_norm_groups or config.n_groups)
+    sizes = {f.name: getattr(config, f.name) for f in fields(config) if f.type is int}
+    wrong = [name for name, size in sizes.items() if not isinstance(size, int) or not 0 < size < 2**31]
+    if wrong or n_heads % config.n_groups or config.d_inner % config.gated_norm_groups:
+        raise ModelError(f"the configuration's sizes do not fit together: {sizes}")
+    return config
+
+
+def _readout(raw: dict[str, Any]) -> ReadoutConfig:
+    known = {f.name for f in fields(ReadoutConfig)}
+    section = ReadoutConfig(**{name: value for name, value in raw.items() if name in known})
+    if section.readout not in ("eos", "mean"):
+        raise ModelError(f"unknown readout {section.readout!r}", "this model needs a newer longsearch")
+    return replace(section, widths=tuple(section.widths))

@@ -1,0 +1,145 @@
+"""Mamba2 as an encoder: tokens and a state in, hidden states and the next state out.
+
+The mixer is written out here because a slice of many tokens must carry both states, the convolution's and the SSM's,
+which packaged mixers do only one token at a time. Knows no files, text or vectors.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from engine.models.config import Mamba2Config
+from engine.models.ops.ssd import ssd_scan
+
+
+@dataclass(frozen=True, slots=True)
+class Mamba2State:
+    """All that is carried from one slice to the next; its size does not depend on how much was read."""
+
+    conv: tuple[Tensor, ...]
+    """A layer each: the convolution's last inputs (batch, d_conv - 1, d_conv_channels)."""
+    ssm: tuple[Tensor, ...]
+    """A layer each: (batch, heads, head_dim, d_state), float32 always (bfloat16 drifts 10 % in 200k tokens)."""
+
+
+class Mamba2(nn.Module):
+    """The stack: embedding, `n_layers` residual mixers, final norm where the checkpoint has one."""
+
+    def __init__(self, config: Mamba2Config) -> None:
+        super().__init__()
+        self.config = config
+        self.embeddings = nn.Embedding(config.vocab_size, config.d_model)
+        self.layers = nn.ModuleList(Mamba2Block(config) for _ in range(config.n_layers))
+        self.norm_f = RMSNorm(config.d_model, config.norm_eps) if config.final_norm else nn.Identity()
+        self.block_size = config.block_size
+
+    def initial_state(self, batch: int = 1) -> Mamba2State:
+        """The state before anything was read."""
+        c, device = self.config, self.embeddings.weight.device
+        conv = torch.zeros(batch, c.d_conv - 1, c.d_conv_channels, device=device, dtype=self.embeddings.weight.dtype)
+        ssm = torch.zeros(batch, c.n_heads, c.head_dim, c.d_state, device=device)
+        return Mamba2State((conv,) * c.n_layers, (ssm,) * c.n_layers)
+
+    def step(self, tokens: Tensor, state: Mamba2State) -> tuple[Tensor, Mamba2State]:
+        """Read a slice of any length. tokens (batch, length) integers -> hidden (batch, length, d_model) float32."""
+        hidden = self.embeddings(tokens).float()  # the residual stream stays float32
+        conv, ssm = [], []
+        for layer, layer_conv, layer_ssm in zip(self.layers, state.conv, state.ssm, strict=True):
+            hidden, layer_conv, layer_ssm = layer(hidden, layer_conv, layer_ssm, self.block_size)
+            conv.append(layer_conv)
+            ssm.append(layer_ssm)
+        return self.norm_f(hidden), Mamba2State(tuple(conv), tuple(ssm))
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Hidden states of whole sequences from an empty state, (batch, length, d_model): the horizontal pass."""
+        hidden, _ = self.step(tokens, self.initial_state(tokens.shape[0]))
+        return hidden
+
+
+class Mamba2Block(nn.Module):
+    """hidden + mixer(norm(hidden))."""
+
+    def __init__(self, config: Mamba2Config) -> None:
+        super().__init__()
+        self.norm = RMSNorm(config.d_model, config.norm_eps)
+        self.mixer = Mamba2Mixer(config)
+
+    def forward(self, hidden: Tensor, conv: Tensor, ssm: Tensor, block_size: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Residual in float32; the mixer in the dtype of its weights."""
+        mixed, conv, ssm = self.mixer(self.norm(hidden), conv, ssm, block_size)
+        return hidden + mixed.float(), conv, ssm
+
+
+class Mamba2Mixer(nn.Module):
+    """Projection, causal convolution, SSD scan, gated norm, projection (Dao and Gu 2024, section 7)."""
+
+    def __init__(self, config: Mamba2Config) -> None:
+        super().__init__()
+        self.config = c = config
+        self.in_proj = nn.Linear(c.d_model, c.d_inner + c.d_conv_channels + c.n_heads, bias=c.use_bias)
+        self.conv1d = nn.Conv1d(
+            c.d_conv_channels, c.d_conv_channels, c.d_conv, groups=c.d_conv_channels, bias=c.use_conv_bias
+        )
+        self.dt_bias = nn.Parameter(torch.zeros(c.n_heads))
+        self.A_log = nn.Parameter(torch.zeros(c.n_heads))
+        self.D = nn.Parameter(torch.ones(c.n_heads))
+        self.norm = GatedRMSNorm(c.d_inner, c.gated_norm_groups, c.norm_eps)
+        self.out_proj = nn.Linear(c.d_inner, c.d_model, bias=c.use_bias)
+
+    def forward(self, u: Tensor, conv: Tensor, ssm: Tensor, block_size: int) -> tuple[Tensor, Tensor, Tensor]:
+        """u (batch, length, d_model) -> mixed, of the same shape, and both states after its last token."""
+        c = self.config
+        projected = self.in_proj(u.to(self.in_proj.weight.dtype))
+        z, xBC, dt = projected.split((c.d_inner, c.d_conv_channels, c.n_heads), dim=-1)
+        xBC, conv = self._convolve(xBC, conv)
+        x, B, C = xBC.split((c.d_inner, c.n_groups * c.d_state, c.n_groups * c.d_state), dim=-1)
+        x = x.unflatten(-1, (c.n_heads, c.head_dim))  # (batch, length, heads, head_dim)
+        B, C = (t.unflatten(-1, (c.n_groups, c.d_state)) for t in (B, C))  # (batch, length, groups, d_state)
+        dt = F.softplus(dt.float() + self.dt_bias.float()).clamp(c.dt_min, c.dt_max)
+        y, ssm = ssd_scan(x, dt, -self.A_log.float().exp(), B, C, ssm, block_size)
+        y = y + x * self.D.to(x.dtype)[:, None]
+        return self.out_proj(self.norm(y.flatten(-2), z)), conv, ssm
+
+    def _convolve(self, xBC: Tensor, conv: Tensor) -> tuple[Tensor, Tensor]:
+        """Depthwise causal convolution that begins where the last slice ended, then SiLU."""
+        extended = torch.cat((conv.to(xBC.dtype), xBC), dim=1)  # (batch, d_conv - 1 + length, channels)
+        kernel, length = self.conv1d.weight[:, 0], xBC.shape[1]
+        # d_conv shifted products in (length, channels) order: no transposition, as F.conv1d would need
+        out = extended[:, :length] * kernel[:, 0]
+        for tap in range(1, self.config.d_conv):
+            out = torch.addcmul(out, extended[:, tap : tap + length], kernel[:, tap])
+        if self.conv1d.bias is not None:
+            out = out + self.conv1d.bias
+        # cloned, or the state would keep the whole slice's memory alive
+        return F.silu(out), extended[:, length:].clone()
+
+
+class RMSNorm(nn.Module):
+    """x / rms(x) * weight, in float32."""
+
+    def __init__(self, size: int, eps: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(size))
+        self.eps = eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Same shape, float32."""
+        return F.rms_norm(x.float(), (x.shape[-1],), self.weight.float(), self.eps)
+
+
+class GatedRMSNorm(nn.Module):
+    """RMSNorm over groups of channels of y * silu(z)."""
+
+    def __init__(self, size: int, groups: int, eps: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(size))
+        self.groups = groups
+        self.eps = eps
+
+    def forward(self, y: Tensor, z: Tensor) -> Tensor:
+        """Same shape and dtype as y."""
+        gated = (y.float() * F.silu(z.float())).unflatten(-1, (self.groups, -1))
+        normed = F.rms_norm(gated, (gated.shape[-1],), None, self.eps).flatten(-2)
+        return (normed * self.weight.float()).to(y.dtype)
