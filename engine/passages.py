@@ -5,6 +5,7 @@ Pure: text and the places of its tokens in, spans out. Knows no model; the same 
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +57,7 @@ def _token_index(pattern: re.Pattern[str], text: str, token_starts: NDArray[np.i
 
 def _spans(text: str, token_starts: NDArray[np.int64], cuts: list[int]) -> Iterator[Passage]:
     borders = [*cuts, len(token_starts)]
-    for first, last in zip(borders, borders[1:], strict=False):
+    for first, last in pairwise(borders):
         if first == last:
             continue
         start = int(token_starts[first])

@@ -48,7 +48,7 @@ def _best_dtype(device: str) -> tuple[torch.dtype, str]:
         if torch.cuda.is_bf16_supported():
             return torch.bfloat16, "the GPU multiplies bfloat16"
         return torch.float32, "the GPU has no bfloat16"
-    if device == "cpu" and torch.ops.mkldnn._is_mkldnn_bf16_supported():
-        if torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported():
-            return torch.bfloat16, "the processor multiplies bfloat16"
+    # a processor without these instructions emulates bfloat16, slower than float32
+    if device == "cpu" and (torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()):
+        return torch.bfloat16, "the processor multiplies bfloat16"
     return torch.float32, f"{device} has no fast bfloat16"

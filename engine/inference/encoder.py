@@ -5,22 +5,20 @@ end; memory does not grow with its length, and the pass can stop anywhere and go
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from engine.errors import ModelError, QueryError
-from engine.inference.checkpoints import PassState, from_bytes, to_bytes
+from engine.inference.checkpoints import from_bytes
 from engine.inference.device import Hardware, choose_hardware
-from engine.inference.readouts import MeanHead, RunningMeans, unit
+from engine.inference.passes import EmbeddedPart, eos_pass, mean_pass
+from engine.inference.readouts import MeanHead
 from engine.inference.tokens import TextTokenizer, TokenizedText
-from engine.inference.vertical import run_vertically
 from engine.models.config import ReadoutConfig, read_config
 from engine.models.mamba2 import Mamba2
 from engine.models.weights import hash_weights, load_mamba2
@@ -41,21 +39,6 @@ class DocumentEmbedding:
     passage_vectors: NDArray[np.float32]
     """(n_passages, dim), unit length; each knows all the text before it."""
     n_tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddedPart:
-    """A step of a pass: the vectors finished since the step before."""
-
-    first_passage: int
-    vectors: NDArray[np.float32]
-    """(n, dim) of passages first_passage .. first_passage + n - 1; n may be 0."""
-    n_tokens_done: int
-    """Tokens of the document read so far."""
-    checkpoint: Callable[[], bytes]
-    """The state to go on from, serialised when called (a few megabytes)."""
-    document_vector: NDArray[np.float32] | None
-    """(dim,) in the last part, else None."""
 
 
 class Encoder:
@@ -120,13 +103,12 @@ class Encoder:
     def encode_document(self, text: str) -> DocumentEmbedding:
         """Read a document whole in one streaming pass. Raises ValueError for a text without tokens."""
         tokens, passages = self.split(text)
-        parts = list(self.stream(tokens, passages))
-        vector = parts[-1].document_vector
-        assert vector is not None
-        vectors = np.concatenate([part.vectors for part in parts])
-        return DocumentEmbedding(vector, [(p.start, p.stop) for p in passages], vectors, len(tokens))
+        vectors = []
+        for part in self.stream(tokens, passages):
+            vectors.append(part.vectors)
+        spans = [(passage.start, passage.stop) for passage in passages]
+        return DocumentEmbedding(part.document_vector, spans, np.concatenate(vectors), len(tokens))
 
-    @torch.inference_mode()
     def encode_query(self, text: str, instruction: str | None = None) -> NDArray[np.float32]:
         """The unit vector (dim,) of a query. Raises QueryError for one without words.
 
@@ -140,8 +122,7 @@ class Encoder:
         tokens = self.tokenizer.tokenize(text)
         if not len(tokens):
             raise QueryError("the query has no words the model knows")
-        (last,) = [part for part in self.stream(tokens, []) if part.document_vector is not None]
-        assert last.document_vector is not None
+        *_, last = self.stream(tokens, [])
         return last.document_vector
 
     def stream(
@@ -149,7 +130,7 @@ class Encoder:
     ) -> Iterator[EmbeddedPart]:
         """One pass over a document's tokens, part by part; from `checkpoint` on, where one is given.
 
-        `tokens` and `passages` are those of `split`. The last part, and only that, has the document's vector.
+        `tokens` and `passages` are those of `split`. The last part's document vector is the document's.
         Raises ValueError where there are no tokens, ModelError where the checkpoint is damaged.
         """
         if not len(tokens):
@@ -157,64 +138,9 @@ class Encoder:
         borders = np.array([(p.start, p.stop) for p in passages], dtype=np.int64).reshape(-1, 2)
         borders = np.searchsorted(tokens.starts, borders)
         resume = from_bytes(checkpoint, self.hardware.device) if checkpoint else None
-        return (
-            self._mean_parts(tokens.ids, borders, resume)
-            if self._head
-            else self._eos_parts(tokens.ids, borders, resume)
-        )
-
-    def _mean_parts(
-        self, ids: NDArray[np.int64], borders: NDArray[np.int64], resume: PassState | None
-    ) -> Iterator[EmbeddedPart]:
-        assert self._head is not None
-        means = RunningMeans(self._head, borders)
-        state: Any = None
-        if resume:
-            state, means.position, means.n_finished = resume.model, resume.n_tokens_done, resume.n_passages_done
-            means.total, means.open = resume.sums
-        with torch.inference_mode():
-            for hidden, state in run_vertically(
-                self.model, ids[means.position :], self.vertical_size, self.hardware.device, state
-            ):
-                first, start = means.n_finished, means.position
-                vectors = means.push(hidden, torch.from_numpy(ids[start : start + len(hidden)]).to(hidden.device))
-                done = PassState(state, means.position, means.n_finished, (means.total, means.open))
-                document = means.document() if means.position == len(ids) else None
-                yield EmbeddedPart(first, vectors, done.n_tokens_done, _Checkpoint(done), document)
-
-    def _eos_parts(
-        self, ids: NDArray[np.int64], borders: NDArray[np.int64], resume: PassState | None
-    ) -> Iterator[EmbeddedPart]:
-        """A passage's vector is what EOS says after its last token; the EOS itself is not carried on."""
-        state: Any = resume.model if resume else None
-        position, first = (resume.n_tokens_done, resume.n_passages_done) if resume else (0, 0)
-        with torch.inference_mode():
-            for index in range(first, len(borders) + 1):
-                stop = int(borders[index, 1]) if index < len(borders) else len(ids)
-                for _, state in run_vertically(
-                    self.model, ids[position:stop], self.vertical_size, self.hardware.device, state
-                ):
-                    pass
-                position = stop
-                vector, is_passage = self._probe_eos(state), index < len(borders)
-                done = PassState(state, position, min(index + 1, len(borders)), ())
-                vectors = vector if is_passage else vector[:0]
-                yield EmbeddedPart(index, vectors, position, _Checkpoint(done), None if is_passage else vector[0])
-
-    def _probe_eos(self, state: Any) -> NDArray[np.float32]:
-        eos = torch.tensor([[self.tokenizer.eos_id]], device=self.hardware.device)
-        hidden, _ = self.model.step(eos, state)
-        return unit(hidden[0])
-
-
-@dataclass(frozen=True, slots=True)
-class _Checkpoint:
-    """Serialises only when called: most parts' states are never saved."""
-
-    state: PassState
-
-    def __call__(self) -> bytes:
-        return to_bytes(self.state)
+        if self._head:
+            return mean_pass(self.model, self._head, tokens.ids, borders, self.vertical_size, resume)
+        return eos_pass(self.model, self.tokenizer.eos_id or 0, tokens.ids, borders, self.vertical_size, resume)
 
 
 def bundled_model() -> Path:

@@ -16,7 +16,7 @@ from engine.errors import ModelError
 
 @dataclass(frozen=True, slots=True)
 class MeanHead:
-    """vector = normalise(projection @ sum_i weight(token_i) * hidden_i); the projection, linear, comes after the sum."""
+    """vector = normalise(projection @ sum_i weight(token_i) * hidden_i)."""
 
     projection: Tensor
     """(dim, d_model) float32."""
@@ -33,7 +33,7 @@ class MeanHead:
 
     def vectors(self, sums: Tensor) -> NDArray[np.float32]:
         """Weighted sums (n, d_model) -> unit vectors (n, dim)."""
-        return unit(sums @ self.projection.T)
+        return unit(sums @ self.projection.T)  # linear, so it can come after the sum
 
 
 def unit(vectors: Tensor) -> NDArray[np.float32]:
@@ -77,7 +77,8 @@ class RunningMeans:
 
     def document(self) -> NDArray[np.float32]:
         """The vector of all that was read, (dim,)."""
-        return self.head.vectors(self.total[None])[0]
+        vector: NDArray[np.float32] = self.head.vectors(self.total[None])[0]
+        return vector
 
     def _passage_sums(self, weighted: Tensor, first: int, begun: int) -> Tensor:
         """Sums of this slice's rows for passages n_finished .. begun - 1, (begun - n_finished, d_model)."""

@@ -95,7 +95,8 @@ def pieces(text: str, size: int = PIECE_CHARACTERS) -> list[tuple[int, int]]:
 def _by_transformers(folder: Path) -> Tokenizer:
     from transformers import AutoTokenizer  # seconds to import: only for folders without tokenizer.json
 
-    return AutoTokenizer.from_pretrained(folder, local_files_only=True).backend_tokenizer
+    tokenizer: Tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True).backend_tokenizer
+    return tokenizer
 
 
 def _eos_id(folder: Path, tokenizer: Tokenizer) -> int | None:

@@ -26,7 +26,7 @@ class RecurrentModel(Protocol):
 
 
 def run_vertically(
-    model: RecurrentModel, ids: NDArray[np.int64], vertical_size: int, device: str, state: Any = None
+    model: RecurrentModel, ids: NDArray[np.int64], vertical_size: int, device: torch.device, state: Any = None
 ) -> Iterator[tuple[Tensor, Any]]:
     """Yield, slice by slice, the hidden states (length, d_model) of `ids` (n_tokens,) and the state after them.
 
@@ -36,5 +36,6 @@ def run_vertically(
     state = model.initial_state() if state is None else state
     for start in range(0, len(ids), vertical_size):
         tokens = torch.from_numpy(ids[start : start + vertical_size]).to(device)
-        hidden, state = model.step(tokens[None], state)
+        with torch.inference_mode():  # inside, or it would leak to the caller at every yield
+            hidden, state = model.step(tokens[None], state)
         yield hidden[0], state

@@ -70,7 +70,8 @@ def read_config(path: Path) -> tuple[Mamba2Config, ReadoutConfig]:
     try:
         raw = json.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ModelError(f"cannot read {path}: {error}", "a model is a folder with config.json beside its weights")
+        hint = "a model is a folder with config.json beside its weights"
+        raise ModelError(f"cannot read {path}: {error}", hint) from error
     if not isinstance(raw, dict):
         raise ModelError(f"{path} is not a model's configuration")
     try:

@@ -1,0 +1,159 @@
+"""Opening the index file: private permissions, sqlite-vec, WAL, and what is done with a broken file.
+
+Knows no table but `meta.writer`, by which it sees that the last writer died.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+import sqlite_vec
+
+from engine.errors import StoreError
+from engine.store.schema import MIGRATIONS, check_version, migrate
+
+BUSY_TIMEOUT_MS = 5_000
+_CORRUPT = (apsw.CorruptError, apsw.NotADBError)
+
+
+def open_for_writing(path: Path) -> tuple[apsw.Connection, tuple[str, ...]]:
+    """The migrated index at `path`, made where it is missing, and notes on what a person should know.
+
+    A corrupt file is moved aside and an empty index begun: everything in it can be made again from the files.
+    """
+    _make_private(path)
+    try:
+        return _open_writer(path), ()
+    except _CORRUPT as error:
+        aside = _move_aside(path)
+        _make_private(path)
+        note = f"The index was corrupt ({error}); it was moved to {aside.name} and is being built anew"
+        return _open_writer(path), (note,)
+
+
+def open_for_reading(path: Path) -> apsw.Connection:
+    """The index at `path`, read-only. StoreError where there is none, or it is of another version."""
+    missing = StoreError("There is no index yet", "Index the folder first: longsearch index FOLDER")
+    if not path.exists():
+        raise missing
+    db = _connect(path, apsw.SQLITE_OPEN_READONLY)
+    try:
+        version = check_version(db)
+        if version == 0:
+            raise missing
+        if version < len(MIGRATIONS):
+            raise StoreError("The index was written by an older longsearch", "Run: longsearch index FOLDER")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+@contextmanager
+def errors_explained(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into `StoreError` with a hint; those of our own making (SQL, constraints) pass."""
+    try:
+        yield
+    except _CORRUPT as error:
+        hint = "Run: longsearch index FOLDER; it moves the broken index aside and builds a new one"
+        raise StoreError(f"The index is corrupt: {error}", hint) from error
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise StoreError("The index is in use by another process", "Try again in a moment") from error
+    except apsw.FullError as error:
+        raise StoreError("The disk is full", f"Make room on the disk of {path}") from error
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.IOError, OSError) as error:
+        raise StoreError(f"The index cannot be read or written: {error}", f"Check the permissions of {path}") from error
+
+
+@contextmanager
+def transaction(db: apsw.Connection, mode: str) -> Iterator[None]:
+    """BEGIN `mode` ... COMMIT, or ROLLBACK on any error; inside another transaction it is part of that one."""
+    if db.in_transaction:
+        yield
+        return
+    db.execute(f"BEGIN {mode}")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+def close_writer(db: apsw.Connection) -> None:
+    """Say that the writer left in good order, and close."""
+    with transaction(db, "IMMEDIATE"):
+        db.execute("DELETE FROM meta WHERE key = 'writer'")
+    db.close()
+
+
+def wal_of(path: Path) -> Path:
+    """The write-ahead log of the index at `path`."""
+    return path.with_name(path.name + "-wal")
+
+
+def _connect(path: Path, flags: int) -> apsw.Connection:
+    db = apsw.Connection(os.fspath(path), flags=flags)
+    try:
+        db.set_busy_timeout(BUSY_TIMEOUT_MS)
+        db.enable_load_extension(True)
+        db.load_extension(sqlite_vec.loadable_path())
+        db.enable_load_extension(False)
+        db.pragma("foreign_keys", True)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _open_writer(path: Path) -> apsw.Connection:
+    db = _connect(path, apsw.SQLITE_OPEN_READWRITE)
+    try:
+        db.pragma("journal_mode", "wal")
+        db.pragma("synchronous", "normal")
+        migrate(db)
+        _check_after_crash(db)
+        with transaction(db, "IMMEDIATE"):
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", (os.getpid(),))
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _check_after_crash(db: apsw.Connection) -> None:
+    """Look through the file, but only if the last writer did not close it: 0.5 s for 190 MB is too much every time."""
+    if db.execute("SELECT 1 FROM meta WHERE key = 'writer'").get is None:
+        return
+    found = db.pragma("quick_check(1)")
+    if found != "ok":
+        raise apsw.CorruptError(str(found))
+
+
+def _make_private(path: Path) -> None:
+    """Folder 0700 where it is made here, file 0600; SQLite gives -wal and -shm the file's mode.
+
+    An existing file is never opened here: closing it would drop the locks of this process's other connections.
+    """
+    if not path.parent.exists():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.exists():
+        path.chmod(0o600)
+    else:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+
+
+def _move_aside(path: Path) -> Path:
+    """Rename the file and its log to `.corrupt-<time>`; the shared memory beside them is worth nothing."""
+    suffix = f".corrupt-{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 10**9:09d}"
+    aside = path.with_name(path.name + suffix)
+    path.rename(aside)
+    wal = wal_of(path)
+    if wal.exists():
+        wal.rename(wal_of(aside))
+    path.with_name(path.name + "-shm").unlink(missing_ok=True)
+    return aside

@@ -1,0 +1,154 @@
+"""Contents: titles, outlines, compressed text, passages. Knows no file, word index or vector."""
+
+import json
+import zlib
+from collections.abc import Sequence
+
+import apsw
+
+from engine.errors import StoreError
+from engine.store.records import Outline, PassageRow
+from engine.types import DocumentText, Heading, Passage
+
+PART_CHARS = 65_536
+_ZLIB_LEVEL = 6
+
+
+def storable(text: str) -> str:
+    """`text` as SQLite can hold it: lone surrogates, which have no UTF-8, become "?"."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def find(db: apsw.Connection, content_hash: bytes) -> int | None:
+    """The id of the content with this hash."""
+    found = db.execute("SELECT id FROM contents WHERE hash = ?", (content_hash,)).get
+    return None if found is None else int(found)
+
+
+def insert(
+    db: apsw.Connection,
+    content_hash: bytes,
+    document: DocumentText,
+    passages: Sequence[Passage],
+    partial_reason: str,
+    hint: str,
+) -> int:
+    """Add a content with its text and passages; its id."""
+    headings = [[heading.level, heading.title, heading.start] for heading in document.headings]
+    db.execute(
+        "INSERT INTO contents (hash, title, n_chars, n_pages, n_tokens, partial_reason, hint, headings, page_starts)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            content_hash,
+            storable(document.title),
+            len(document.text),
+            len(document.page_starts),
+            sum(passage.n_tokens for passage in passages),
+            storable(partial_reason),
+            storable(hint),
+            json.dumps(headings),
+            json.dumps(document.page_starts),
+        ),
+    )
+    content_id = db.last_insert_rowid()
+    _insert_text(db, content_id, document.text)
+    db.executemany(
+        "INSERT INTO passages (content_id, ordinal, start, stop, n_tokens, page) VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            (content_id, ordinal, passage.start, passage.stop, passage.n_tokens, _page(document, passage))
+            for ordinal, passage in enumerate(passages)
+        ),
+    )
+    return content_id
+
+
+def remove(db: apsw.Connection, content_id: int) -> None:
+    """Forget a content, its text and its passages."""
+    db.execute("DELETE FROM passages WHERE content_id = ?", (content_id,))
+    db.execute("DELETE FROM text_parts WHERE content_id = ?", (content_id,))
+    db.execute("DELETE FROM contents WHERE id = ?", (content_id,))
+
+
+def passage_ids(db: apsw.Connection, content_id: int) -> list[int]:
+    """Ids of a content's passages, in order."""
+    rows = db.execute("SELECT id FROM passages WHERE content_id = ? ORDER BY ordinal", (content_id,))
+    return [row[0] for row in rows]
+
+
+def passages(db: apsw.Connection, content_id: int) -> list[Passage]:
+    """A content's passages, in order; none where the content is unknown."""
+    rows = db.execute("SELECT start, stop, n_tokens FROM passages WHERE content_id = ? ORDER BY ordinal", (content_id,))
+    return [Passage(*row) for row in rows]
+
+
+def passage_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, PassageRow]:
+    """Where each of these passages lies."""
+    sql = "SELECT id, content_id, start, stop, page FROM passages WHERE id IN (SELECT value FROM json_each(?))"
+    return {row[0]: PassageRow(*row) for row in db.execute(sql, (json.dumps(list(ids)),))}
+
+
+def text(db: apsw.Connection, content_id: int) -> DocumentText:
+    """The whole document."""
+    sql = "SELECT title, headings, page_starts FROM contents WHERE id = ?"
+    title, headings, page_starts = _row(db, sql, content_id)
+    parts = db.execute("SELECT body FROM text_parts WHERE content_id = ? ORDER BY ordinal", (content_id,))
+    whole = "".join(_unpack(row[0]) for row in parts)
+    return DocumentText(whole, tuple(json.loads(page_starts)), title, _headings(headings))
+
+
+def outline(db: apsw.Connection, content_id: int) -> Outline:
+    """A document's title and headings."""
+    title, headings = _row(db, "SELECT title, headings FROM contents WHERE id = ?", content_id)
+    return Outline(title, _headings(headings))
+
+
+def spans(db: apsw.Connection, content_id: int, borders: Sequence[tuple[int, int]]) -> list[str]:
+    """The text between each (start, stop); unpacks only the parts they lie in, each once."""
+    unpacked: dict[int, str] = {}
+    texts = []
+    for start, stop in borders:
+        ordinals = range(start // PART_CHARS, max(start, stop - 1) // PART_CHARS + 1)
+        for ordinal in ordinals:
+            if ordinal not in unpacked:
+                unpacked[ordinal] = _part(db, content_id, ordinal)
+        offset = ordinals.start * PART_CHARS
+        joined = "".join(unpacked[ordinal] for ordinal in ordinals)
+        texts.append(joined[start - offset : stop - offset])
+    return texts
+
+
+def _page(document: DocumentText, passage: Passage) -> int | None:
+    return document.page_at((passage.start + passage.stop) // 2)
+
+
+def _insert_text(db: apsw.Connection, content_id: int, whole: str) -> None:
+    parts = (whole[start : start + PART_CHARS] for start in range(0, len(whole), PART_CHARS))
+    db.executemany(
+        "INSERT INTO text_parts VALUES (?, ?, ?)",
+        ((content_id, ordinal, _pack(part)) for ordinal, part in enumerate(parts)),
+    )
+
+
+def _part(db: apsw.Connection, content_id: int, ordinal: int) -> str:
+    sql = "SELECT body FROM text_parts WHERE content_id = ? AND ordinal = ?"
+    body = db.execute(sql, (content_id, ordinal)).get
+    return "" if body is None else _unpack(body)
+
+
+def _pack(part: str) -> bytes:
+    return zlib.compress(part.encode("utf-8", "surrogatepass"), _ZLIB_LEVEL)
+
+
+def _unpack(body: bytes) -> str:
+    return zlib.decompress(body).decode("utf-8", "surrogatepass")
+
+
+def _headings(packed: str) -> tuple[Heading, ...]:
+    return tuple(Heading(level, title, start) for level, title, start in json.loads(packed))
+
+
+def _row(db: apsw.Connection, sql: str, content_id: int) -> tuple[str, ...]:
+    row = db.execute(sql, (content_id,)).fetchone()
+    if row is None:
+        raise StoreError("The document is no longer in the index", "Search again: its file has changed or gone")
+    return tuple(row)

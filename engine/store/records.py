@@ -1,0 +1,61 @@
+"""What goes into the store and comes out of it, beyond the words of `engine.types`. Knows no SQL."""
+
+from dataclasses import dataclass
+
+from engine.types import Heading
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """A file as the disk shows it."""
+
+    path: str
+    """Relative to the root, with "/"; undecodable bytes are surrogate escapes."""
+    size: int
+    """Bytes."""
+    mtime_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """A file as it was when it was last indexed."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    inode: int
+    failed: bool
+    """Whether nothing could be read of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingDocument:
+    """A document whose vectors are not complete."""
+
+    content_id: int
+    n_passages_done: int
+    """Passages, from the first on, that have their vector."""
+    n_tokens_done: int
+    """Tokens the model had read when `state` was taken."""
+    state: bytes | None
+    """What was handed to `add_vectors` last: from here the model goes on; None: from the start."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRow:
+    """Where a passage lies."""
+
+    passage_id: int
+    content_id: int
+    start: int
+    stop: int
+    page: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a hit shows of its document besides passages."""
+
+    title: str
+    headings: tuple[Heading, ...]
