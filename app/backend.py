@@ -1,0 +1,68 @@
+"""What the terminal app asks for, answered by the index file and the daemon. See `tui.backend.Backend`."""
+
+from functools import lru_cache
+from pathlib import Path
+
+from app import daemon_control, vectors
+from app.paths import index_path
+from app.searching import search_index
+from app.viewer import open_in_viewer
+from engine.store.store import Store
+from engine.types import DocumentText, FileStatus, IndexProgress, SearchMode, SearchResults
+
+_NOTHING_YET = IndexProgress(0, 0, 0, 0, 0, 0, 0, "looking through the folder", 0.0)
+_REMEMBERED_QUERIES = 256
+
+
+class LocalBackend:
+    """Reads the index of `root` from its file, a short read a call; safe from any thread."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        # typing back and forth asks for the same vectors again
+        self._vector = lru_cache(_REMEMBERED_QUERIES)(vectors.from_daemon)
+
+    @property
+    def root(self) -> Path:
+        """The folder that is searched."""
+        return self._root
+
+    def start(self) -> str:
+        """Have the daemon index the folder; started where none runs."""
+        return daemon_control.watch(self._root)
+
+    def search(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults:
+        """Search; an index that is not there yet has no results."""
+        if not index_path(self._root).exists():
+            return SearchResults(query, mode, instruction, 0.0, (), "the index is being built")
+        prefix_last = mode is SearchMode.WORDS
+        return search_index(self._root, query, mode, self._vector, instruction, k=50, prefix_last=prefix_last)
+
+    def document(self, content_id: int) -> DocumentText:
+        """The whole text of a hit's document."""
+        with self._store() as store:
+            return store.text(content_id)
+
+    def progress(self) -> IndexProgress:
+        """How far the index has come."""
+        if not index_path(self._root).exists():
+            return _NOTHING_YET
+        with self._store() as store:
+            return store.progress()
+
+    def files(self) -> list[FileStatus]:
+        """Every file and its state."""
+        if not index_path(self._root).exists():
+            return []
+        with self._store() as store:
+            return store.files()
+
+    def open(self, path: str, page: int | None) -> str:
+        """Open the file in the system's viewer."""
+        return open_in_viewer(path, page)
+
+    def close(self) -> None:
+        """Nothing is held between calls; the daemon goes on."""
+
+    def _store(self) -> Store:
+        return Store.open(index_path(self._root), read_only=True)

@@ -1,0 +1,137 @@
+"""The command line: arguments in, exit code out. Each command lives in `app.commands`; nothing heavy is loaded here.
+
+Exit codes: 0 done; 1 nothing was found; 2 wrong usage; 3 it cannot be done (stderr says why and what to do);
+130 interrupted.
+"""
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from engine import __version__
+from engine.errors import LongsearchError
+from engine.printable import printable
+
+EXIT_OK, EXIT_NOTHING_FOUND, EXIT_USAGE, EXIT_CANNOT, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
+
+_DESCRIPTION = """\
+Semantic search in a terminal over the long documents you keep.
+
+  longsearch FOLDER            open the app over a folder; indexing goes on behind it
+  longsearch index FOLDER      index in the foreground, with progress
+  longsearch search QUERY      search from the command line
+  longsearch status            what is indexed, and what is not, and why
+"""
+_EPILOG = "exit codes: 0 done, 1 nothing found, 2 wrong usage, 3 cannot be done, 130 interrupted"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the process's exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    parser = build_parser()
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
+        arguments.insert(0, "open")
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help()
+        return EXIT_OK
+    try:
+        return int(import_module(f"app.commands.{options.command}").run(options))
+    except LongsearchError as error:
+        print(f"longsearch: {printable(error.message)}", file=sys.stderr)
+        if error.hint:
+            print(f"  hint: {printable(error.hint)}", file=sys.stderr)
+        return EXIT_CANNOT
+    except KeyboardInterrupt:
+        print("longsearch: interrupted; what was done is kept", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:  # `longsearch search … | head`
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    parser = argparse.ArgumentParser(
+        "longsearch", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--version", action="version", version=f"longsearch {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name, (help_text, add_arguments) in COMMANDS.items():
+        command = commands.add_parser(name, help=help_text, description=help_text[0].upper() + help_text[1:] + ".")
+        add_arguments(command)
+    return parser
+
+
+def _open(command: argparse.ArgumentParser) -> None:
+    command.add_argument("folder", help="the folder to search")
+
+
+def _index(command: argparse.ArgumentParser) -> None:
+    command.add_argument("folder", help="the folder to index, with everything under it")
+    command.add_argument("--retry-failed", action="store_true", help="read files again that could not be read before")
+    command.add_argument("-q", "--quiet", action="store_true", help="no progress, only the summary")
+
+
+def _search(command: argparse.ArgumentParser) -> None:
+    command.add_argument("query", help='what you mean; "quoted phrases" and -excluded words are kept to')
+    command.add_argument("folder", nargs="?", default=".", help="an indexed folder, or one inside it (default: here)")
+    command.add_argument("-k", type=_positive, default=10, metavar="N", help="documents to show (default: 10)")
+    command.add_argument(
+        "--mode",
+        choices=("hybrid", "meaning", "words"),
+        default="hybrid",
+        help="match by words and meaning together (hybrid, the default), or by one of them",
+    )
+    command.add_argument(
+        "--instruction", default="", metavar="TEXT", help="what kind of passage is looked for, in a sentence"
+    )
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _status(command: argparse.ArgumentParser) -> None:
+    command.add_argument("folder", nargs="?", default=".", help="an indexed folder (default: here)")
+    command.add_argument("--all", action="store_true", help="name every file, not only those with something to say")
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _doctor(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _daemon(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "action",
+        choices=("start", "stop", "status", "pause", "resume", "run"),
+        help="run: in the foreground; the others speak to the one in the background",
+    )
+
+
+def _completion(command: argparse.ArgumentParser) -> None:
+    command.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="the shell to print completions for")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+COMMANDS = {
+    "open": ("open the app over a folder (what `longsearch FOLDER` does)", _open),
+    "index": ("index a folder in the foreground; ends when all is current", _index),
+    "search": ("search an indexed folder", _search),
+    "status": ("say how far each file of a folder has come, and why", _status),
+    "doctor": ("say what this installation can do, and what is wrong with it", _doctor),
+    "daemon": ("the process that watches and indexes behind the app", _daemon),
+    "completion": ("print a shell completion script", _completion),
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

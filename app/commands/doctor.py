@@ -1,0 +1,112 @@
+"""`longsearch doctor`: what this installation can do, and what is wrong with it."""
+
+import importlib.metadata
+import json
+import os
+import platform
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Callable
+
+import apsw
+import sqlite_vec
+
+from app import daemon_control
+from app.paths import data_folder
+from app.viewer import viewer_command
+from engine import __version__
+from engine.errors import LongsearchError
+
+_PACKAGES = ("torch", "transformers", "textual", "sqlite-vec", "apsw", "pypdfium2", "pypdf", "watchdog", "mamba-ssm")
+
+
+def run(options: Namespace) -> int:
+    """0 where everything works, 3 where something does not."""
+    findings = {name: _found(check) for name, check in CHECKS.items()}
+    if options.json:
+        print(json.dumps({name: {"ok": ok, "found": found} for name, (ok, found) in findings.items()}, indent=2))
+    else:
+        for name, (ok, found) in findings.items():
+            print(f"{'ok ' if ok else 'BAD'} {name:10} {found}")
+    return 0 if all(ok for ok, _ in findings.values()) else 3
+
+
+def _found(check: Callable[[], str]) -> tuple[bool, str]:
+    try:
+        return True, check()
+    except LongsearchError as error:
+        return False, f"{error.message} ({error.hint})" if error.hint else error.message
+    except Exception as error:
+        return False, repr(error)
+
+
+def _versions() -> str:
+    found = [f"longsearch {__version__}", f"Python {platform.python_version()} ({sys.platform} {platform.machine()})"]
+    for name in _PACKAGES:
+        try:
+            found.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            found.append(f"{name} not installed")
+    return ", ".join(found)
+
+
+def _model() -> str:
+    import torch
+
+    from engine.inference import Encoder
+
+    began = time.perf_counter()
+    encoder = Encoder.open()
+    loaded_s = time.perf_counter() - began
+    began = time.perf_counter()
+    encoder.encode_query("is anybody there?")
+    query_ms = (time.perf_counter() - began) * 1000
+    hardware, dtype = encoder.hardware, str(encoder.hardware.dtype).removeprefix("torch.")
+    return (
+        f"bundled, {encoder.dim} dimensions, fingerprint {encoder.fingerprint[:12]}; {hardware.device}, "
+        f"{dtype} ({hardware.reason}), {torch.get_num_threads()} threads; V {encoder.vertical_size}, "
+        f"Q {encoder.model.block_size}; loaded in {loaded_s:.1f} s, first query {query_ms:.0f} ms"
+    )
+
+
+def _sqlite() -> str:
+    connection = apsw.Connection(":memory:")
+    connection.enable_load_extension(True)
+    connection.load_extension(sqlite_vec.loadable_path())
+    version = connection.execute("SELECT vec_version()").get
+    connection.execute("CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1)")
+    return f"SQLite {apsw.sqlite_lib_version()}, sqlite-vec {version}, FTS5"
+
+
+def _data() -> str:
+    folder = data_folder()
+    if not os.access(folder, os.W_OK):
+        raise LongsearchError(f"{folder} cannot be written", "check its permissions, or set XDG_DATA_HOME elsewhere")
+    indexes = list((folder / "indexes").glob("*.sqlite"))
+    size = sum(path.stat().st_size for path in indexes)
+    return f"{folder}: {len(indexes)} indexes, {size / 1e6:.1f} MB"
+
+
+def _daemon() -> str:
+    status = daemon_control.daemon_status()
+    if status is None:
+        return f"not running; the app starts it (log: {daemon_control.log_path()})"
+    return f"running, pid {status['pid']}, {len(status['roots'])} folders"
+
+
+def _viewer() -> str:
+    try:
+        return " ".join(viewer_command("/FILE.pdf", 1, os.environ, sys.platform))
+    except LongsearchError as error:  # no defect: many search over SSH
+        return f"none: {error.message} ({error.hint})"
+
+
+CHECKS: dict[str, Callable[[], str]] = {
+    "versions": _versions,
+    "model": _model,
+    "sqlite": _sqlite,
+    "data": _data,
+    "daemon": _daemon,
+    "viewer": _viewer,
+}

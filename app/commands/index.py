@@ -1,0 +1,148 @@
+"""`longsearch index`: bring a folder's index up to date in the foreground."""
+
+import sys
+import threading
+import time
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from app import daemon_control
+from app.commands.status import describe, summarise
+from app.library import IndexLockedError, open_pipeline
+from app.paths import index_path, resolve_root
+from engine.errors import LongsearchError
+from engine.printable import printable
+from engine.store.store import Store
+from engine.types import FileState, IndexProgress
+from indexer.pipeline import ReadSummary
+
+_REDRAW_S = 0.25
+
+
+def run(options: Namespace) -> int:
+    """Index until all is current; files that cannot be read are rows with a reason, and no error."""
+    root = resolve_root(options.folder)
+    stopping = threading.Event()
+    with _Display(root, options.quiet, stopping) as display:
+        try:
+            summary = _index_here(root, options.retry_failed, display.announce)
+        except IndexLockedError:
+            summary = _follow_daemon(root, display.announce)
+    return _report(root, summary)
+
+
+def _index_here(root: Path, retry_failed: bool, announce: Callable[[str], None]) -> ReadSummary:
+    announce("loading the model")
+    from engine.inference import Encoder
+
+    encoder = Encoder.open()
+    announce("looking through the folder")
+    with open_pipeline(root, encoder, lambda: False) as (pipeline, store):
+        for note in store.notes:
+            announce(note)
+        if retry_failed:
+            store.forget([file.path for file in store.files() if file.state is FileState.FAILED])
+        summary = pipeline.read()
+        pipeline.embed()
+    return summary
+
+
+def _follow_daemon(root: Path, announce: Callable[[str], None]) -> ReadSummary:
+    """The daemon has this index: have it sweep, and watch until all is current."""
+    announce("the daemon is indexing this folder")
+    daemon_control.watch(root)
+    with Store.open(index_path(root), read_only=True) as store:
+        while True:
+            time.sleep(_REDRAW_S)
+            progress = store.progress()
+            if not progress.n_waiting and not progress.activity:
+                return ReadSummary(0, 0, 0, 0, (), finished=True)
+
+
+def _report(root: Path, summary: ReadSummary) -> int:
+    """Say what came of it: the files that could not be read whole, and a line for all."""
+    with Store.open(index_path(root), read_only=True) as store:
+        progress, files = store.progress(), store.files()
+    for file in files:
+        if file.state in (FileState.FAILED, FileState.PARTIAL):
+            print(describe(file))
+    for problem in summary.problems:
+        print(f"note: {printable(problem)}", file=sys.stderr)
+    print(summarise(progress))
+    return 0
+
+
+class _Display:
+    """A progress bar fed from the index file, as any other process would be: it cannot slow the work down."""
+
+    def __init__(self, root: Path, quiet: bool, stopping: threading.Event) -> None:
+        self._path = index_path(root)
+        self._stopping = stopping
+        self._doing = ""
+        console = Console(stderr=True)
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.fields[files]}", markup=False),
+            BarColumn(),
+            TextColumn("{task.fields[detail]}", markup=False),
+            TimeElapsedColumn(),
+            console=console,
+            disable=quiet or not console.is_terminal,
+            transient=True,
+        )
+        self._thread = threading.Thread(target=self._redraw_until_stopped, daemon=True)
+
+    def __enter__(self) -> "_Display":
+        self._progress.start()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopping.set()
+        self._thread.join()
+        self._progress.stop()
+
+    def announce(self, doing: str) -> None:
+        """Say what is done before the index itself can."""
+        self._doing = doing
+
+    def _redraw_until_stopped(self) -> None:
+        task = self._progress.add_task("", total=None, files="", detail="")
+        while not self._stopping.wait(_REDRAW_S):
+            try:
+                with Store.open(self._path, read_only=True) as store:
+                    self._show(task, store.progress())
+            except LongsearchError:  # not made yet
+                self._progress.update(task, files="", detail=self._doing)
+
+    def _show(self, task: TaskID, progress: IndexProgress) -> None:
+        done = progress.n_files - progress.n_waiting
+        self._progress.update(
+            task,
+            total=progress.n_tokens or None,
+            completed=progress.n_tokens_embedded,
+            files=f"{done}/{progress.n_files} files",
+            detail=describe_progress(progress) or self._doing,
+        )
+
+
+def describe_progress(progress: IndexProgress) -> str:
+    """Rate, time left and what is being done, in a few words."""
+    if not progress.activity:
+        return ""
+    parts = []
+    if progress.tokens_per_s:
+        parts.append(f"{progress.n_tokens_embedded:,}/{progress.n_tokens:,} tokens, {progress.tokens_per_s:,.0f}/s")
+    if progress.tokens_per_s and progress.eta_s:
+        parts.append(f"{_duration(progress.eta_s)} left")
+    return ", ".join([*parts, printable(progress.activity)[:60]])
+
+
+def _duration(seconds: float) -> str:
+    minutes, s = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {s:02} s" if minutes else f"{s} s"

@@ -1,0 +1,83 @@
+"""`longsearch search`: results on paper or as JSON."""
+
+import json
+import shutil
+import textwrap
+from argparse import Namespace
+from typing import Any
+
+from app import vectors
+from app.paths import find_index
+from app.searching import search_index
+from engine.printable import printable
+from engine.types import DocumentHit, SearchMode, SearchResults
+
+_SHOWN_PASSAGES = 2
+_SHOWN_CHARACTERS = 400
+
+
+def run(options: Namespace) -> int:
+    """0 where something was found, 1 where not."""
+    root, under = find_index(options.folder)
+    mode = SearchMode(options.mode)
+    results = search_index(
+        root, options.query, mode, vectors.from_anywhere, options.instruction, under=under, k=options.k
+    )
+    if options.json:
+        print(json.dumps(to_json(results), indent=2))
+    else:
+        print(to_text(results, shutil.get_terminal_size().columns))
+    return 0 if results.hits else 1
+
+
+def to_json(results: SearchResults) -> dict[str, Any]:
+    """The documented form; see the README."""
+    return {
+        "query": results.query,
+        "mode": results.mode.value,
+        "instruction": results.instruction,
+        "took_ms": round(results.took_ms, 1),
+        "note": results.note,
+        "results": [_hit_to_json(hit) for hit in results.hits],
+    }
+
+
+def to_text(results: SearchResults, width: int) -> str:
+    """For a person; nothing in it can drive the terminal."""
+    lines = [f"({printable(results.note)})"] if results.note else []
+    for hit in results.hits:
+        lines.append(f"{hit.rank:>3}. {printable(hit.title)}  [{hit.score:.2f}]")
+        lines.append(f"     {printable(hit.path)}")
+        for passage in hit.passages[:_SHOWN_PASSAGES]:
+            place = f"p. {passage.page}" if passage.page else passage.heading
+            text = printable(" ".join(passage.text.split()))[:_SHOWN_CHARACTERS]
+            lines += textwrap.wrap(
+                f"{printable(place)}: {text}" if place else text,
+                max(width, 40),
+                initial_indent="     > ",
+                subsequent_indent="       ",
+            )
+        lines.append("")
+    found = f"{len(results.hits)} document{'s' * (len(results.hits) != 1)}" if results.hits else "nothing found"
+    return "\n".join([*lines, f"{found}, {results.mode.value}, {results.took_ms:.0f} ms"])
+
+
+def _hit_to_json(hit: DocumentHit) -> dict[str, Any]:
+    passages = [
+        {
+            "page": passage.page,
+            "heading": passage.heading,
+            "start": passage.start,
+            "stop": passage.stop,
+            "text": passage.text,
+            "score": round(passage.score, 4),
+        }
+        for passage in hit.passages
+    ]
+    return {
+        "rank": hit.rank,
+        "path": hit.path,
+        "title": hit.title,
+        "score": round(hit.score, 4),
+        "passages": passages,
+    }

@@ -1,0 +1,173 @@
+"""The process behind the app, one a user: watches folders, indexes them, and turns queries into vectors.
+
+It writes indexes and answers calls; it never searches (whoever searches reads the index file). It ends by itself when
+everything is current and nobody has called for 15 minutes.
+"""
+
+import contextlib
+import logging
+import os
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock, Timeout
+
+from app import rpc
+from app.library import IndexLockedError, open_pipeline
+from app.paths import resolve_root, socket_path
+from app.vectors import QueryVector
+from engine import __version__
+from engine.errors import LongsearchError
+from indexer.watch import RootWatch
+
+if TYPE_CHECKING:
+    from engine.inference import Encoder
+
+log = logging.getLogger("longsearch.daemon")
+
+IDLE_EXIT_S = 900.0
+_TICK_S = 0.5
+_RETRY_S = 30.0
+
+
+class Daemon:
+    """The roots it keeps, the model it holds, and the thread that indexes."""
+
+    def __init__(self) -> None:
+        self._watches: dict[Path, RootWatch] = {}
+        self._problems: dict[Path, str] = {}
+        self._retry_at: dict[Path, float] = {}
+        self._incomplete: set[Path] = set()
+        self._lock = threading.Lock()
+        self._encoder_lock = threading.Lock()
+        self._encoder: Encoder | None = None
+        self._wake = threading.Event()
+        self._stopping = threading.Event()
+        self._paused = False
+        self._called_at = time.monotonic()
+
+    def run(self) -> None:
+        """Serve until told to stop or idle. Raises LongsearchError where another daemon runs."""
+        path = socket_path()
+        lock = FileLock(path.with_suffix(".lock"), timeout=0, mode=0o600)
+        try:
+            with lock:
+                log.info("longsearch %s, pid %d", __version__, os.getpid())
+                indexer = threading.Thread(target=self._index_until_stopped, args=(path,))
+                indexer.start()
+                rpc.serve(path, self.handle, self._stopping)
+                indexer.join()
+                for watch in self._watches.values():
+                    watch.stop()
+                path.unlink(missing_ok=True)
+        except Timeout as error:
+            raise LongsearchError("a daemon is already running", "see `longsearch daemon status`") from error
+
+    def handle(self, method: str, params: dict[str, Any]) -> Any:
+        """Answer one call; from any thread."""
+        self._called_at = time.monotonic()
+        match method:
+            case "status":
+                return self._status()
+            case "encode":
+                vector = self._loaded_encoder().encode_query(params["text"], params["instruction"])
+                return QueryVector(vector, self._loaded_encoder().fingerprint).to_json()
+            case "watch":
+                return self._watch(resolve_root(params["root"]))
+            case "pause" | "resume":
+                self._paused = method == "pause"
+                self._wake.set()
+                return {"paused": self._paused}
+            case "stop":
+                self._stopping.set()
+                self._wake.set()
+                return {"stopping": True}
+        raise LongsearchError(f"the daemon knows no {method!r}", "it may be older than this longsearch: restart it")
+
+    def _status(self) -> dict[str, Any]:
+        with self._lock:
+            roots = [
+                {"root": str(root), "problem": self._problems.get(root) or watch.problem}
+                for root, watch in self._watches.items()
+            ]
+        model = {"loaded": self._encoder is not None}
+        return {"version": __version__, "pid": os.getpid(), "paused": self._paused, "roots": roots, "model": model}
+
+    def _watch(self, root: Path) -> dict[str, Any]:
+        with self._lock:
+            watch = self._watches.get(root)
+            if watch is None:
+                watch = self._watches[root] = RootWatch(root, self._wake.set)
+                watch.start()
+        self._retry_at.pop(root, None)
+        watch.ask()
+        return {"root": str(root), "problem": watch.problem}
+
+    def _loaded_encoder(self) -> "Encoder":
+        """The model, loaded at the first need (torch alone takes a second)."""
+        with self._encoder_lock:
+            if self._encoder is None:
+                from engine.inference import Encoder
+
+                self._encoder = Encoder.open()
+                log.info("model loaded: %s", self._encoder.hardware.reason)
+            return self._encoder
+
+    def _index_until_stopped(self, path: Path) -> None:
+        """The indexing thread: sweep what is due, else embed what is left, else wait."""
+        while not self._stopping.is_set():
+            self._wake.clear()
+            root = None if self._paused else self._next_root()
+            if root is not None:
+                self._index(root)
+            elif self._is_idle():
+                self._stopping.set()
+            else:
+                self._wake.wait(_TICK_S if any(w.is_expecting() for w in self._all_watches()) else 30 * _TICK_S)
+        with contextlib.suppress(LongsearchError):
+            rpc.call(path, "status", timeout_s=1)  # wakes the accept of `serve`
+
+    def _all_watches(self) -> list[RootWatch]:
+        with self._lock:
+            return list(self._watches.values())
+
+    def _next_root(self) -> Path | None:
+        """The root to work on: one that is due before one that is only incomplete."""
+        now = time.monotonic()
+        with self._lock:
+            ready = [root for root in self._watches if self._retry_at.get(root, 0) <= now]
+            due = [root for root in ready if self._watches[root].is_due()]
+        return next(iter(due), next((root for root in ready if root in self._incomplete), None))
+
+    def _index(self, root: Path) -> None:
+        """Sweep and embed one root until it is current or something else is due."""
+        watch = self._watches[root]
+        try:
+            with open_pipeline(root, self._loaded_encoder(), self._must_yield) as (pipeline, store):
+                watch.begin_sweep()
+                summary = pipeline.read()
+                finished = pipeline.embed() and summary.finished
+                self._problems[root] = "; ".join((*store.notes, *summary.problems))
+                (self._incomplete.discard if finished else self._incomplete.add)(root)
+        except IndexLockedError as error:
+            self._put_off(root, error.message)
+        except LongsearchError as error:
+            log.warning("%s: %s (%s)", root, error.message, error.hint)
+            self._put_off(root, f"{error.message} ({error.hint})")
+        except Exception as error:
+            log.exception("indexing %s", root)
+            self._put_off(root, f"defect: {error!r}")
+
+    def _put_off(self, root: Path, problem: str) -> None:
+        self._problems[root] = problem
+        self._incomplete.add(root)
+        self._retry_at[root] = time.monotonic() + _RETRY_S
+
+    def _must_yield(self) -> bool:
+        """Whether the pipeline must let go: told to stop, paused, or some root is due."""
+        return self._stopping.is_set() or self._paused or any(watch.is_due() for watch in self._all_watches())
+
+    def _is_idle(self) -> bool:
+        return not self._incomplete and time.monotonic() - self._called_at > IDLE_EXIT_S

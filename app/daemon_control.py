@@ -1,0 +1,76 @@
+"""Start, find and stop the daemon from another process."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from app import rpc
+from app.paths import data_folder, socket_path
+from engine.errors import LongsearchError
+
+START_TIMEOUT_S = 15.0
+_CALL_TIMEOUT_S = 5.0
+
+
+def log_path() -> Path:
+    """Where a daemon started in the background writes."""
+    return data_folder() / "daemon.log"
+
+
+def daemon_status() -> dict[str, Any] | None:
+    """What the daemon says of itself, or None where none answers."""
+    try:
+        answer: dict[str, Any] = rpc.call(socket_path(), "status", _CALL_TIMEOUT_S)
+    except rpc.DaemonUnreachableError:
+        return None
+    return answer
+
+
+def ensure_daemon() -> dict[str, Any]:
+    """Its status, after starting one where none runs. Raises LongsearchError where it does not come up."""
+    status = daemon_status()
+    if status is None:
+        process = _spawn()
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while (status := daemon_status()) is None:
+            if process.poll() not in (None, 0) or time.monotonic() > deadline:
+                raise LongsearchError("the daemon did not start", f"see {log_path()}")
+            time.sleep(0.05)
+    return status
+
+
+def watch(root: Path) -> str:
+    """Have the daemon keep this root's index current. "" or why it cannot be kept so at once."""
+    ensure_daemon()
+    answer = rpc.call(socket_path(), "watch", _CALL_TIMEOUT_S, root=str(root))
+    return str(answer["problem"])
+
+
+def stop_daemon() -> bool:
+    """Tell it to stop after the step it is in; False where none runs. Returns when it has let go."""
+    try:
+        rpc.call(socket_path(), "stop", _CALL_TIMEOUT_S)
+    except rpc.DaemonUnreachableError:
+        return False
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while socket_path().exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return True
+
+
+def _spawn() -> subprocess.Popen[bytes]:
+    log = os.open(log_path(), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-m", "app.cli", "daemon", "run"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            cwd=Path.home() if Path.home().is_dir() else "/",
+        )
+    finally:
+        os.close(log)

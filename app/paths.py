@@ -1,0 +1,72 @@
+"""Where longsearch keeps its files. All are private to the user: folders 0700, files 0600.
+
+One index file a root, in the user's data directory (XDG_DATA_HOME on Linux). Knows nothing of what is in them.
+"""
+
+import hashlib
+import os
+import re
+import stat
+import tempfile
+from pathlib import Path
+
+import platformdirs
+
+from engine.errors import LongsearchError
+
+_NAME = "longsearch"
+
+
+def data_folder() -> Path:
+    """Where indexes and the daemon's log are kept."""
+    return _private(platformdirs.user_data_path(_NAME, appauthor=False))
+
+
+def index_path(root: Path) -> Path:
+    """The index file of a root (an absolute folder), whether or not it exists."""
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", root.name).strip("-").lower()[:32] or "root"
+    digest = hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()
+    return _private(data_folder() / "indexes") / f"{slug}-{digest}.sqlite"
+
+
+def resolve_root(folder: str | Path) -> Path:
+    """The absolute folder a person named. Raises LongsearchError where there is none."""
+    root = Path(folder).expanduser().absolute()
+    if not root.exists():
+        raise LongsearchError(f"there is no folder {root}", "check the spelling, or that its drive is mounted")
+    if not root.is_dir():
+        raise LongsearchError(f"{root} is a file, not a folder", f"name its folder: longsearch {root.parent}")
+    return root.resolve()
+
+
+def find_index(folder: str | Path) -> tuple[Path, str]:
+    """The indexed root that `folder` is or lies in, and `folder` relative to it ("" where it is the root).
+
+    Raises LongsearchError where no index covers it.
+    """
+    wanted = Path(folder).expanduser().resolve()
+    for root in (wanted, *wanted.parents):
+        if index_path(root).exists():
+            under = wanted.relative_to(root).as_posix()
+            return root, "" if under == "." else under
+    raise LongsearchError(f"{wanted} is not indexed", f"index it first: longsearch index {wanted}")
+
+
+def socket_path() -> Path:
+    """The daemon's socket. Its path must stay below 100 characters, so it may move to the temporary folder."""
+    for folder in (platformdirs.user_runtime_path(_NAME, appauthor=False), data_folder() / "run"):
+        if len(os.fsencode(folder)) < 80 and folder.parent.is_dir() and os.access(folder.parent, os.W_OK):
+            return _private(folder) / "daemon.sock"
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    return _private(Path(tempfile.gettempdir()) / f"{_NAME}-{user}") / "daemon.sock"
+
+
+def _private(folder: Path) -> Path:
+    """Make the folder, 0700. Refuse one that somebody else owns, as a temporary folder's could be."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = folder.stat()
+    if hasattr(os, "getuid") and status.st_uid != os.getuid():
+        raise LongsearchError(f"{folder} belongs to another user", "remove it, or set XDG_DATA_HOME elsewhere")
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        folder.chmod(0o700)
+    return folder

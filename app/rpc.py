@@ -1,0 +1,69 @@
+"""Calls between longsearch's processes: one JSON object each way over a local socket, never the network.
+
+Knows no method: the daemon hands in what answers. The socket lies in a folder only its user can enter.
+"""
+
+import json
+import threading
+from collections.abc import Callable
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client, Connection, Listener
+from pathlib import Path
+from typing import Any
+
+from engine.errors import LongsearchError
+
+Handler = Callable[[str, dict[str, Any]], Any]
+_MAX_MESSAGE_BYTES = 1 << 20
+
+
+class DaemonUnreachableError(LongsearchError):
+    """No daemon answers."""
+
+
+def call(path: Path, method: str, timeout_s: float, **params: Any) -> Any:
+    """Ask the daemon at `path`; its answer. Raises DaemonUnreachableError, or the daemon's own error."""
+    try:
+        with Client(str(path), family="AF_UNIX") as connection:
+            connection.send_bytes(json.dumps({"method": method, "params": params}).encode())
+            if not connection.poll(timeout_s):
+                raise DaemonUnreachableError(f"the daemon did not answer within {timeout_s:g} s")
+            answer = json.loads(connection.recv_bytes())
+    except (OSError, EOFError, AuthenticationError, json.JSONDecodeError) as error:
+        raise DaemonUnreachableError("no daemon is running", "start one: longsearch daemon start") from error
+    if "error" in answer:
+        raise LongsearchError(answer["error"], answer.get("hint", ""))
+    return answer["result"]
+
+
+def serve(path: Path, handle: Handler, stopping: threading.Event) -> None:
+    """Answer calls, each in a thread of its own, until `stopping` is set and one more call comes.
+
+    A LongsearchError of the handler is sent to the caller; so is any other exception, as a defect.
+    """
+    path.unlink(missing_ok=True)  # the caller holds the lock: whoever left it is dead
+    with Listener(str(path), family="AF_UNIX") as listener:
+        path.chmod(0o600)
+        while not stopping.is_set():
+            try:
+                connection = listener.accept()
+            except OSError:  # the caller hung up before we answered
+                continue
+            threading.Thread(target=_answer, args=(connection, handle), daemon=True).start()
+
+
+def _answer(connection: Connection, handle: Handler) -> None:
+    with connection:
+        try:
+            request = json.loads(connection.recv_bytes(_MAX_MESSAGE_BYTES))
+            answer = {"result": handle(request["method"], request["params"])}
+        except LongsearchError as error:
+            answer = {"error": error.message, "hint": error.hint}
+        except (EOFError, OSError):
+            return
+        except Exception as error:
+            answer = {"error": f"defect in the daemon: {error!r}", "hint": "see `longsearch doctor` for its log"}
+        try:
+            connection.send_bytes(json.dumps(answer).encode())
+        except OSError:
+            return  # nobody waits any more

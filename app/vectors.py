@@ -1,0 +1,54 @@
+"""Vectors of queries, from the daemon's model where one runs, else from one loaded here."""
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app import rpc
+from app.paths import socket_path
+
+ENCODE_TIMEOUT_S = 60.0  # the daemon may have to load torch and the model first
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVector:
+    """A query's vector and its maker."""
+
+    vector: NDArray[np.float32]
+    """(dim,), unit length."""
+    fingerprint: str
+    """Of the model; vectors of another cannot be compared with it."""
+
+    def to_json(self) -> dict[str, str]:
+        """As it crosses the socket."""
+        return {"vector": base64.b64encode(self.vector.tobytes()).decode(), "fingerprint": self.fingerprint}
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> "QueryVector":
+        """The inverse."""
+        return cls(np.frombuffer(base64.b64decode(raw["vector"]), np.float32), raw["fingerprint"])
+
+
+def from_daemon(text: str, instruction: str | None) -> QueryVector:
+    """Ask the daemon. Raises DaemonUnreachableError where none answers."""
+    answer = rpc.call(socket_path(), "encode", ENCODE_TIMEOUT_S, text=text, instruction=instruction)
+    return QueryVector.from_json(answer)
+
+
+def from_here(text: str, instruction: str | None) -> QueryVector:
+    """Load the model into this process (a second or two)."""
+    from engine.inference import Encoder
+
+    encoder = Encoder.open()
+    return QueryVector(encoder.encode_query(text, instruction), encoder.fingerprint)
+
+
+def from_anywhere(text: str, instruction: str | None) -> QueryVector:
+    """From the daemon, or from here where none answers."""
+    try:
+        return from_daemon(text, instruction)
+    except rpc.DaemonUnreachableError:
+        return from_here(text, instruction)

@@ -1,0 +1,223 @@
+"""What is done for a file: read it, make its words searchable, then its meaning. Effects only; `plan` decides.
+
+Two phases. `read` brings every changed file's text and words into the store (milliseconds a page). `embed` brings the
+vectors (most of the time), in small transactions, so that it can stop at any moment and go on from there. Knows no
+model: an encoder is handed in.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import ExtractionError, ModelError
+from engine.store.records import FileRecord, PendingDocument
+from engine.store.store import Store
+from engine.types import Passage
+from indexer.extract.reader import ExtractorProcess
+from indexer.plan import Action, Forget, KnownFile, Move, Read, RootOffline, plan
+from indexer.rate import Rate
+from indexer.walk import FileStamp, walk
+
+CHECKPOINT_S = 10.0  # of work that a kill may cost inside one document; a state is some megabytes to write
+ACTIVITY_S = 1.0
+_HASH_BYTES = 1 << 20
+
+
+class Tokens(Protocol):
+    """A text's tokens, as the encoder knows them."""
+
+    def __len__(self) -> int: ...
+
+
+class Part(Protocol):
+    """A step of an encoder's pass; see `engine.inference.passes.EmbeddedPart`."""
+
+    @property
+    def first_passage(self) -> int: ...
+    @property
+    def vectors(self) -> NDArray[np.float32]: ...
+    @property
+    def n_tokens_done(self) -> int: ...
+    @property
+    def checkpoint(self) -> Callable[[], bytes]: ...
+    @property
+    def document_vector(self) -> NDArray[np.float32]: ...
+
+
+class DocumentEncoder(Protocol):
+    """What the pipeline asks of `engine.inference.Encoder`."""
+
+    @property
+    def fingerprint(self) -> str: ...
+    @property
+    def dim(self) -> int: ...
+
+    def split(self, text: str) -> tuple[Tokens, list[Passage]]:
+        """Tokens and passages of a text."""
+
+    def stream(self, tokens: Tokens, passages: list[Passage], checkpoint: bytes | None = None) -> Iterator[Part]:
+        """One pass, part by part, from `checkpoint` on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSummary:
+    """What a reading of the root came to."""
+
+    n_read: int
+    n_failed: int
+    n_moved: int
+    n_forgotten: int
+    problems: tuple[str, ...]
+    """Folders that could not be listed, or that the root is offline."""
+    finished: bool
+    """False where `should_stop` ended it."""
+
+
+class Pipeline:
+    """Keeps the store of one root as the disk is. For one thread; the store is open for writing."""
+
+    def __init__(
+        self,
+        root: Path,
+        store: Store,
+        extractor: ExtractorProcess,
+        encoder: DocumentEncoder,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._root = root
+        self._store = store
+        self._extractor = extractor
+        self._encoder = encoder
+        self._should_stop = should_stop
+        self._rate = Rate()
+        self._activity_at = 0.0
+        store.use_model(encoder.fingerprint, encoder.dim)
+
+    def read(self) -> ReadSummary:
+        """Phase A: bring the store's files, texts and words up to what the disk holds."""
+        problems: list[str] = []
+        listing = {stamp.path: stamp for stamp in walk(self._root, problems)}
+        known = {path: KnownFile(_stamp(file), file.failed) for path, file in self._store.catalogue().items()}
+        try:
+            actions = plan(listing, known)
+        except RootOffline as offline:
+            return ReadSummary(0, 0, 0, 0, (*problems, str(offline)), finished=True)
+        return self._carry_out(actions, tuple(problems))
+
+    def embed(self) -> bool:
+        """Phase B: bring the vectors of every document that lacks them. False where `should_stop` ended it."""
+        while pending := self._store.pending(limit=1):
+            if self._should_stop() or not self._embed_document(pending[0]):
+                return False
+        self._say("")
+        return True
+
+    def _carry_out(self, actions: Sequence[Action], problems: tuple[str, ...]) -> ReadSummary:
+        counts = dict.fromkeys(("read", "failed", "moved", "forgotten"), 0)
+        finished = True
+        for action in actions:
+            if self._should_stop():
+                finished = False
+                break
+            counts[self._do(action)] += 1
+        self._say("")
+        return ReadSummary(*counts.values(), problems=problems, finished=finished)
+
+    def _do(self, action: Action) -> str:
+        """Carry out one action; the summary's word for what it was."""
+        match action:
+            case Forget(path):
+                self._store.forget([path])
+                return "forgotten"
+            case Move(old, stamp):
+                self._store.move(old, _record(stamp))
+                return "moved"
+            case Read(stamp):
+                self._say(f"reading {stamp.path}")
+                return "read" if self._read_file(stamp) else "failed"
+
+    def _read_file(self, stamp: FileStamp) -> bool:
+        """Bring one file in; whether it could be read. A file is a row with a reason, never a crash."""
+        path, file = self._root / stamp.path, _record(stamp)
+        try:
+            content_hash = _hash(path)
+            if self._store.link(file, content_hash):
+                return True
+            extraction = self._extractor.extract(path)
+            if _hash(path) != content_hash:
+                raise ExtractionError("the file changed while it was read", "it will be read again")
+        except OSError as error:
+            self._store.add_failure(file, f"cannot be opened: {error.strerror}", "check that you may read it")
+            return False
+        except ExtractionError as error:
+            self._store.add_failure(file, error.message, error.hint)
+            return False
+        document = extraction.document
+        _, passages = self._encoder.split(document.text)
+        self._store.add_document(file, content_hash, document, passages, extraction.partial_reason, extraction.hint)
+        return True
+
+    def _embed_document(self, pending: PendingDocument) -> bool:
+        """Bring the vectors of one document; False where it was stopped. What was done until then is kept."""
+        document = self._store.text(pending.content_id)
+        tokens, _ = self._encoder.split(document.text)
+        passages = self._store.passages(pending.content_id)
+        vectors: list[NDArray[np.float32]] = []
+        first, saved_at = pending.n_passages_done, time.monotonic()
+        n_tokens_before = pending.n_tokens_done
+        try:
+            for part in self._encoder.stream(tokens, passages, pending.state):
+                vectors.append(part.vectors)
+                self._rate.add(part.n_tokens_done - n_tokens_before)
+                n_tokens_before = part.n_tokens_done
+                self._say(f"embedding {document.title}")
+                finished, stop = part.n_tokens_done >= len(tokens), self._should_stop()
+                if finished or stop or time.monotonic() - saved_at > CHECKPOINT_S:
+                    if not self._save(pending.content_id, first, np.concatenate(vectors), part, finished):
+                        return True  # the document has gone meanwhile
+                    first, saved_at, vectors = first + sum(map(len, vectors)), time.monotonic(), []
+                if stop and not finished:
+                    return False
+        except ModelError:
+            if pending.state is None:
+                raise
+            self._store.restart_embedding(pending.content_id)  # a damaged state: from the start
+        return True
+
+    def _save(self, content_id: int, first: int, vectors: NDArray[np.float32], part: Part, finished: bool) -> bool:
+        """One transaction: vectors, how far, and the state to go on from or the document's own vector."""
+        state = None if finished else part.checkpoint()
+        with self._store.changing():
+            known = self._store.add_vectors(content_id, first, vectors, part.n_tokens_done, state)
+            if known and finished:
+                self._store.finish_embedding(content_id, part.document_vector, part.n_tokens_done)
+        return known
+
+    def _say(self, activity: str) -> None:
+        """Let other processes see what is done, once a second at most; "" at once."""
+        now = time.monotonic()
+        if not activity or now - self._activity_at > ACTIVITY_S:
+            self._activity_at = now
+            self._store.set_activity(activity, self._rate.per_s() if activity else 0.0)
+
+
+def _hash(path: Path) -> bytes:
+    digest = hashlib.blake2b(digest_size=32)
+    with path.open("rb") as file:
+        while block := file.read(_HASH_BYTES):
+            digest.update(block)
+    return digest.digest()
+
+
+def _record(stamp: FileStamp) -> FileRecord:
+    return FileRecord(stamp.path, stamp.size, stamp.mtime_ns, stamp.inode)
+
+
+def _stamp(file: FileRecord) -> FileStamp:
+    return FileStamp(file.path, file.size, file.mtime_ns, file.inode)

@@ -1,0 +1,28 @@
+"""How fast work goes, over the last moments. Knows no unit: what is added a second is what comes out."""
+
+import time
+from collections import deque
+from collections.abc import Callable
+
+WINDOW_S = 20.0
+
+
+class Rate:
+    """A rate over a sliding window of 20 seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._added: deque[tuple[float, float]] = deque([(clock(), 0.0)])
+
+    def add(self, amount: float) -> None:
+        """Note that `amount` was done just now."""
+        now = self._clock()
+        self._added.append((now, amount))
+        while len(self._added) > 2 and self._added[1][0] < now - WINDOW_S:
+            self._added.popleft()
+
+    def per_s(self) -> float:
+        """Amount a second; 0 before anything was done."""
+        began, ended = self._added[0][0], self._added[-1][0]
+        done = sum(amount for _, amount in self._added) - self._added[0][1]
+        return done / (ended - began) if ended > began else 0.0
