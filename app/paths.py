@@ -53,9 +53,14 @@ def find_index(folder: str | Path) -> tuple[Path, str]:
 
 
 def socket_path() -> Path:
-    """The daemon's socket. Its path must stay below 100 characters, so it may move to the temporary folder."""
-    for folder in (platformdirs.user_runtime_path(_NAME, appauthor=False), data_folder() / "run"):
-        if len(os.fsencode(folder)) < 80 and folder.parent.is_dir() and os.access(folder.parent, os.W_OK):
+    """The daemon's socket: in the session's runtime folder where there is one, else with the data.
+
+    The path of a socket must stay below 104 bytes, so it may move to the temporary folder.
+    """
+    session = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
+    is_usable = session.is_absolute() and session.is_dir() and os.access(session, os.W_OK)
+    for folder in (session / _NAME if is_usable else None, data_folder() / "run"):
+        if folder is not None and len(os.fsencode(folder)) < 90:
             return _private(folder) / "daemon.sock"
     user = os.getuid() if hasattr(os, "getuid") else "user"
     return _private(Path(tempfile.gettempdir()) / f"{_NAME}-{user}") / "daemon.sock"

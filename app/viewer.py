@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -28,7 +29,7 @@ def open_in_viewer(path: str, page: int | None) -> str:
         raise LongsearchError("the file is gone", "it will leave the results when the folder is swept")
     command = viewer_command(path, page, os.environ, sys.platform)
     try:
-        subprocess.Popen(  # noqa: S603 - a list, no shell; the path is absolute and so never an option
+        process = subprocess.Popen(  # noqa: S603 - a list, no shell; the path is absolute and so never an option
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -38,6 +39,7 @@ def open_in_viewer(path: str, page: int | None) -> str:
     except OSError as error:
         message = f"cannot start {command[0]}: {error.strerror}"
         raise LongsearchError(message, f"set {SETTING} to another viewer") from error
+    threading.Thread(target=process.wait, daemon=True).start()  # or it would stay as a zombie
     at = f" at page {page}" if page and any(str(page) == word for word in command) else ""
     return f"opened with {Path(command[0]).name}{at}"
 

@@ -17,9 +17,16 @@ _TAIL_TOKENS = 40  # a last passage shorter than this joins the one before
 RULES = f"{MIN_TOKENS}-{MAX_TOKENS}-{_TAIL_TOKENS}-v1"
 """Part of every fingerprint: vectors are of these passages and no others."""
 
-_PARAGRAPH_END = re.compile(r"\n\s*\n\s*")
+# only after a full stop or its kin: a heading and the line that introduces a formula belong to what follows
+_PARAGRAPH_END = re.compile(r"[.!?…。！？][\"'”’)\]*_」』）]*[ \t]*\n\s*\n\s*")
+# an initial, an abbreviation, or the number of a list's item: a full stop that ends no sentence
+_NO_END = (
+    r"(?<!\b[A-Z]\.)(?<!\b(?:al|cf|vs|pp|Dr|Mr|Ms|Eq|No|St)\.)(?<!\b(?:e\.g|i\.e|Mrs|Fig|Eqs|Sec|Tab|Ref|Vol)\.)"
+    r"(?<!\b(?:Figs|Prof|Refs|Secs)\.)(?<!\n\d\.)(?<!\n\d\d\.)"
+)
 # . ! ? … and their CJK kin, closing quotes or brackets, then white space; CJK needs none
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\s+(?=[^a-z\s])|[。！？][」』”）]*\s*|\n")
+_SENTENCE_END = re.compile(rf"[.!?…]{_NO_END}[\"'”’)\]*_]*\s+(?=[^a-z\s])|[。！？][」』”）]*\s*")
+_LINE_END = re.compile(r"\n\s*")
 
 
 def cut_passages(text: str, token_starts: NDArray[np.int64]) -> list[Passage]:
@@ -29,23 +36,31 @@ def cut_passages(text: str, token_starts: NDArray[np.int64]) -> list[Passage]:
     was joined to it, shorter than 100 only where text or a paragraph's end leaves no choice.
     """
     n_tokens = len(token_starts)
-    paragraph_ends = _token_index(_PARAGRAPH_END, text, token_starts)
-    sentence_ends = _token_index(_SENTENCE_END, text, token_starts)
+    paragraphs, sentences, lines = (
+        _token_index(pattern, text, token_starts) for pattern in (_PARAGRAPH_END, _SENTENCE_END, _LINE_END)
+    )
     cuts = [0]
     while n_tokens - cuts[-1] > MAX_TOKENS:
-        cuts.append(_next_cut(cuts[-1], paragraph_ends, sentence_ends))
+        cuts.append(_next_cut(cuts[-1], paragraphs, sentences, lines))
     if len(cuts) > 1 and n_tokens - cuts[-1] < _TAIL_TOKENS:
         cuts.pop()
     return list(_spans(text, token_starts, cuts))
 
 
-def _next_cut(start: int, paragraph_ends: NDArray[np.int64], sentence_ends: NDArray[np.int64]) -> int:
+def _next_cut(start: int, paragraphs: NDArray[np.int64], sentences: NDArray[np.int64], lines: NDArray[np.int64]) -> int:
     """The token at which the next passage begins: the best end within reach, else the hard limit."""
-    for least in (MIN_TOKENS, _TAIL_TOKENS):
-        for ends in (paragraph_ends, sentence_ends):
-            last = int(np.searchsorted(ends, start + MAX_TOKENS, side="right")) - 1
-            if last >= 0 and ends[last] >= start + least:
-                return int(ends[last])
+    long, short = start + MIN_TOKENS, start + _TAIL_TOKENS
+    # lines come last: in a text with hard line breaks they end in the middle of sentences
+    for least, ends in (
+        (long, paragraphs),
+        (long, sentences),
+        (short, paragraphs),
+        (short, sentences),
+        (short, lines),
+    ):
+        last = int(np.searchsorted(ends, start + MAX_TOKENS, side="right")) - 1
+        if last >= 0 and ends[last] >= least:
+            return int(ends[last])
     return start + MAX_TOKENS
 
 
@@ -60,7 +75,7 @@ def _spans(text: str, token_starts: NDArray[np.int64], cuts: list[int]) -> Itera
     for first, last in pairwise(borders):
         if first == last:
             continue
-        start = int(token_starts[first])
+        start = int(token_starts[first]) if first else 0  # what comes before the first token has none of its own
         stop = int(token_starts[last]) if last < len(token_starts) else len(text)
         span = text[start:stop]
         start += len(span) - len(span.lstrip())

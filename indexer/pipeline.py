@@ -7,32 +7,28 @@ model: an encoder is handed in.
 
 import hashlib
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import ExtractionError, ModelError
 from engine.store.records import FileRecord, PendingDocument
+from engine.store.records import KnownFile as StoredFile
 from engine.store.store import Store
 from engine.types import Passage
 from indexer.extract.reader import ExtractorProcess
 from indexer.plan import Action, Forget, KnownFile, Move, Read, RootOffline, plan
 from indexer.rate import Rate
-from indexer.walk import FileStamp, walk
+from indexer.walk import FileStamp, WalkProblem, walk
 
 CHECKPOINT_S = 10.0  # of work that a kill may cost inside one document; a state is some megabytes to write
 ACTIVITY_S = 1.0
 _HASH_BYTES = 1 << 20
-
-
-class Tokens(Protocol):
-    """A text's tokens, as the encoder knows them."""
-
-    def __len__(self) -> int: ...
 
 
 class Part(Protocol):
@@ -58,10 +54,10 @@ class DocumentEncoder(Protocol):
     @property
     def dim(self) -> int: ...
 
-    def split(self, text: str) -> tuple[Tokens, list[Passage]]:
-        """Tokens and passages of a text."""
+    def split(self, text: str) -> tuple[Any, list[Passage]]:
+        """Tokens (sized; the encoder's own) and passages of a text."""
 
-    def stream(self, tokens: Tokens, passages: list[Passage], checkpoint: bytes | None = None) -> Iterator[Part]:
+    def stream(self, tokens: Any, passages: list[Passage], checkpoint: bytes | None = None) -> Iterator[Part]:
         """One pass, part by part, from `checkpoint` on."""
 
 
@@ -101,14 +97,15 @@ class Pipeline:
 
     def read(self) -> ReadSummary:
         """Phase A: bring the store's files, texts and words up to what the disk holds."""
-        problems: list[str] = []
+        problems: list[WalkProblem] = []
         listing = {stamp.path: stamp for stamp in walk(self._root, problems)}
         known = {path: KnownFile(_stamp(file), file.failed) for path, file in self._store.catalogue().items()}
+        reasons = tuple(map(str, problems))
         try:
-            actions = plan(listing, known)
+            actions = plan(listing, known, {problem.path for problem in problems})
         except RootOffline as offline:
-            return ReadSummary(0, 0, 0, 0, (*problems, str(offline)), finished=True)
-        return self._carry_out(actions, tuple(problems))
+            return ReadSummary(0, 0, 0, 0, (*reasons, offline.message), finished=True)
+        return self._carry_out(actions, reasons)
 
     def embed(self) -> bool:
         """Phase B: bring the vectors of every document that lacks them. False where `should_stop` ended it."""
@@ -119,15 +116,15 @@ class Pipeline:
         return True
 
     def _carry_out(self, actions: Sequence[Action], problems: tuple[str, ...]) -> ReadSummary:
-        counts = dict.fromkeys(("read", "failed", "moved", "forgotten"), 0)
+        done: Counter[str] = Counter()
         finished = True
         for action in actions:
             if self._should_stop():
                 finished = False
                 break
-            counts[self._do(action)] += 1
+            done[self._do(action)] += 1
         self._say("")
-        return ReadSummary(*counts.values(), problems=problems, finished=finished)
+        return ReadSummary(done["read"], done["failed"], done["moved"], done["forgotten"], problems, finished)
 
     def _do(self, action: Action) -> str:
         """Carry out one action; the summary's word for what it was."""
@@ -143,7 +140,7 @@ class Pipeline:
                 return "read" if self._read_file(stamp) else "failed"
 
     def _read_file(self, stamp: FileStamp) -> bool:
-        """Bring one file in; whether it could be read. A file is a row with a reason, never a crash."""
+        """Bring one file in; whether it could be read. A bad file is a row with a reason, never a crash."""
         path, file = self._root / stamp.path, _record(stamp)
         try:
             content_hash = _hash(path)
@@ -219,5 +216,5 @@ def _record(stamp: FileStamp) -> FileRecord:
     return FileRecord(stamp.path, stamp.size, stamp.mtime_ns, stamp.inode)
 
 
-def _stamp(file: FileRecord) -> FileStamp:
+def _stamp(file: StoredFile) -> FileStamp:
     return FileStamp(file.path, file.size, file.mtime_ns, file.inode)

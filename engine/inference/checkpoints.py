@@ -36,10 +36,22 @@ def from_bytes(data: bytes, device: str) -> PassState:
     try:
         tensors = {name: t.to(device) for name, t in load(data).items()}
         n_tokens, n_passages = (int(n) for n in tensors["done"])
-    except (SafetensorError, KeyError, ValueError) as error:
+        conv, ssm, sums = (_numbered(tensors, prefix) for prefix in ("conv", "ssm", "sums"))
+    except (SafetensorError, KeyError, ValueError, TypeError, RuntimeError) as error:
         raise ModelError(f"a saved state is damaged: {error}", "the document is read again from its start") from error
-    conv, ssm, sums = (_numbered(tensors, prefix) for prefix in ("conv", "ssm", "sums"))
     return PassState(Mamba2State(conv, ssm), n_tokens, n_passages, sums)
+
+
+def check_fits(state: PassState, empty: Mamba2State, n_sums: int, n_tokens: int, n_passages: int) -> None:
+    """Raise ModelError unless `state` can be gone on from: by the model whose first state is `empty`, with a readout
+    of `n_sums` sums, in a document of `n_tokens` and `n_passages`.
+    """
+    found, expected = ([t.shape for t in (*s.conv, *s.ssm)] for s in (state.model, empty))
+    done = 0 <= state.n_tokens_done <= n_tokens and 0 <= state.n_passages_done <= n_passages
+    if found != expected or len(state.sums) != n_sums or not done:
+        raise ModelError(
+            "a saved state is of another model or another document", "the document is read again from its start"
+        )
 
 
 def _numbered(tensors: dict[str, Tensor], prefix: str) -> tuple[Tensor, ...]:

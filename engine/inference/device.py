@@ -1,11 +1,13 @@
 """Which device and number format to run in, chosen once, with the reason kept for `longsearch doctor`."""
 
+import re
 from dataclasses import dataclass
 
 import torch
 
 from engine.errors import ModelError
 
+_DEVICE = re.compile(r"cpu|cuda(:[0-9]{1,3})?")
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
@@ -24,8 +26,10 @@ class Hardware:
 def choose_hardware(device: str = "auto", dtype: str = "auto") -> Hardware:
     """Settle `auto`. Raises ModelError for a device that is not there or a dtype that is not one of ours."""
     chosen, reasons = (device, [f"{device} was asked for"]) if device != "auto" else _best_device()
-    if chosen.startswith("cuda") and not torch.cuda.is_available():
-        raise ModelError("no CUDA device is usable", "use --device cpu, or see `longsearch doctor`")
+    if not _DEVICE.fullmatch(chosen):
+        raise ModelError(f"unknown device {chosen!r}", "one of auto, cpu, cuda, cuda:0, cuda:1, ...")
+    if chosen.startswith("cuda") and int(chosen[5:] or 0) >= torch.cuda.device_count():
+        raise ModelError(f"no CUDA device is usable as {chosen}", "use --device cpu, or see `longsearch doctor`")
     if dtype == "auto":
         number, why = _best_dtype(chosen)
         reasons.append(why)

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import ModelError, QueryError
-from engine.inference.checkpoints import from_bytes
+from engine.inference.checkpoints import PassState, check_fits, from_bytes
 from engine.inference.device import Hardware, choose_hardware
 from engine.inference.passes import EmbeddedPart, eos_pass, mean_pass
 from engine.inference.readouts import MeanHead
 from engine.inference.tokens import TextTokenizer, TokenizedText
-from engine.models.config import ReadoutConfig, read_config
+from engine.models.config import Mamba2Config, ReadoutConfig, read_config
 from engine.models.mamba2 import Mamba2
+from engine.models.matmamba import at_width
 from engine.models.weights import hash_weights, load_mamba2
 from engine.passages import RULES, cut_passages
 from engine.types import Passage
@@ -62,7 +63,7 @@ class Encoder:
         """Every vector knows its maker: weights, tokenizer, readout, template and passage rules."""
         self.vertical_size = vertical_size
         """V, in tokens."""
-        self.dim = readout.dim or (head.projection.shape[0] if head else model.config.d_model)
+        self.dim = head.projection.shape[0] if head else model.config.d_model
         self._head = head
 
     @classmethod
@@ -73,11 +74,16 @@ class Encoder:
         dtype: str = "auto",
         vertical_size: int | None = None,
         block_size: int | None = None,
+        width: float = 1.0,
     ) -> "Encoder":
         """Load `bundled` or a folder with config.json, tokenizer.json and safetensors. Raises ModelError.
 
         `vertical_size` (V) and `block_size` (Q) are in tokens; the defaults suit the device and the checkpoint.
+        `width` is the fraction of every layer's heads that is run (MatMamba). The fingerprint is the full model's at
+        every width: all widths share one vector space, so their vectors may lie in one index.
         """
+        if min(vertical_size or 1, block_size or 1) < 1:
+            raise ModelError(f"V = {vertical_size} and Q = {block_size}: sizes are 1 token or more")
         folder = bundled_model() if model == "bundled" else Path(model).expanduser()
         config, readout = read_config(folder / "config.json")
         hardware = choose_hardware(device, dtype)
@@ -89,11 +95,16 @@ class Encoder:
         if readout.readout == "eos" and tokenizer.eos_id is None:
             raise ModelError(f"{folder}: the tokenizer names no end-of-sequence token, which the eos readout needs")
         mamba2, tensors = load_mamba2(folder, config, hardware.device, hardware.dtype)
+        mamba2 = mamba2 if width == 1 else at_width(mamba2, width)
         mamba2.block_size = block_size or config.block_size
         default = _VERTICAL_TOKENS[hardware.device.partition(":")[0]]
         vertical_size = vertical_size or max(default // mamba2.block_size, 1) * mamba2.block_size
-        head = MeanHead.from_tensors(tensors) if readout.readout == "mean" else None
-        return cls(mamba2, tokenizer, readout, head, hardware, _fingerprint(folder, readout), vertical_size)
+        head = MeanHead.from_tensors(tensors, config) if readout.readout == "mean" else None
+        fingerprint = _fingerprint(folder, config, readout)
+        encoder = cls(mamba2, tokenizer, readout, head, hardware, fingerprint, vertical_size)
+        if readout.dim not in (0, encoder.dim):
+            raise ModelError(f"{folder}: vectors are {encoder.dim} long, not {readout.dim} as its config.json says")
+        return encoder
 
     def split(self, text: str) -> tuple[TokenizedText, list[Passage]]:
         """The tokens of a document and the passages it is shown in."""
@@ -131,16 +142,21 @@ class Encoder:
         """One pass over a document's tokens, part by part; from `checkpoint` on, where one is given.
 
         `tokens` and `passages` are those of `split`. The last part's document vector is the document's.
-        Raises ValueError where there are no tokens, ModelError where the checkpoint is damaged.
+        Raises ValueError where there are no tokens, ModelError where the checkpoint is damaged or not of this document.
         """
         if not len(tokens):
             raise ValueError("a document without tokens has no vector")
         borders = np.array([(p.start, p.stop) for p in passages], dtype=np.int64).reshape(-1, 2)
         borders = np.searchsorted(tokens.starts, borders)
-        resume = from_bytes(checkpoint, self.hardware.device) if checkpoint else None
+        resume = self._resume(checkpoint, len(tokens), len(passages)) if checkpoint is not None else None
         if self._head:
             return mean_pass(self.model, self._head, tokens.ids, borders, self.vertical_size, resume)
         return eos_pass(self.model, self.tokenizer.eos_id or 0, tokens.ids, borders, self.vertical_size, resume)
+
+    def _resume(self, checkpoint: bytes, n_tokens: int, n_passages: int) -> PassState:
+        state = from_bytes(checkpoint, self.hardware.device)
+        check_fits(state, self.model.initial_state(), 2 if self._head else 0, n_tokens, n_passages)
+        return state
 
 
 def bundled_model() -> Path:
@@ -148,10 +164,10 @@ def bundled_model() -> Path:
     return Path(str(resources.files("assets"))) / "model"
 
 
-def _fingerprint(folder: Path, readout: ReadoutConfig) -> str:
+def _fingerprint(folder: Path, config: Mamba2Config, readout: ReadoutConfig) -> str:
     tokenizer = folder / "tokenizer.json"
     digest = hashlib.blake2b(digest_size=16)
     digest.update(hash_weights(folder).encode())
     digest.update(tokenizer.read_bytes() if tokenizer.exists() else b"")
-    digest.update(f"{readout}{RULES}".encode())
+    digest.update(f"{config}{readout}{RULES}".encode())
     return digest.hexdigest()

@@ -46,6 +46,9 @@ def mean_pass(
         means.position, means.n_finished = resume.n_tokens_done, resume.n_passages_done
         means.total, means.open = resume.sums
     rest = ids[means.position :]
+    if resume and not len(rest):  # the state of the last part: only the document's vector is left to tell
+        nothing = head.vectors(means.total[None])[:0]
+        yield EmbeddedPart(means.n_finished, nothing, means.position, partial(to_bytes, resume), means.document())
     slices = run_vertically(model, rest, vertical_size, head.projection.device, resume.model if resume else None)
     for hidden, state in slices:
         first, start = means.n_finished, means.position
@@ -71,7 +74,7 @@ def eos_pass(
     stops = [int(stop) for stop in borders[first:, 1]]
     for index, stop in enumerate([*stops, len(ids)], start=first):
         is_passage = index < len(borders)
-        if position == stop and not is_passage:
+        if position == stop and not is_passage and index > first:
             return  # the last passage ended the document
         state = _read(model, ids[position:stop], vertical_size, device, state)
         position = stop

@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from engine.errors import ModelError
+from engine.models.config import Mamba2Config
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +25,17 @@ class MeanHead:
     """(vocabulary,) float32, positive."""
 
     @classmethod
-    def from_tensors(cls, tensors: dict[str, Tensor]) -> "MeanHead":
-        """From a checkpoint's `readout.*` tensors. Raises ModelError where one is missing."""
+    def from_tensors(cls, tensors: dict[str, Tensor], config: Mamba2Config) -> "MeanHead":
+        """From a checkpoint's `readout.*` tensors. Raises ModelError where one is missing or does not fit."""
         try:
-            return cls(tensors["projection.weight"], tensors["token_log_weight"].exp())
+            projection, log_weight = tensors["projection.weight"], tensors["token_log_weight"]
         except KeyError as error:
-            raise ModelError(f"the weights lack readout.{error.args[0]}, which the mean readout needs") from None
+            hint = "the model is incomplete: copy it again"
+            raise ModelError(f"the weights lack readout.{error.args[0]}, which the mean readout needs", hint) from None
+        if projection.shape[1:] != (config.d_model,) or log_weight.shape != (config.vocab_size,):
+            shapes = f"{tuple(projection.shape)} and {tuple(log_weight.shape)}"
+            raise ModelError(f"the mean readout's tensors are {shapes}: not of this model", "copy the model again")
+        return cls(projection, log_weight.exp())
 
     def vectors(self, sums: Tensor) -> NDArray[np.float32]:
         """Weighted sums (n, d_model) -> unit vectors (n, dim)."""
@@ -64,11 +70,12 @@ class RunningMeans:
         if not self.total.numel():
             self.total = self.open = torch.zeros_like(weighted[0])
         first, stop = self.position, self.position + len(ids)
-        begun = int(np.searchsorted(self.borders[:, 0], stop))  # passages that begin before `stop`
+        finished = int(np.searchsorted(self.borders[:, 1], stop, side="right"))
+        # passages that begin before `stop`, and those without tokens that begin and end at it
+        begun = max(int(np.searchsorted(self.borders[:, 0], stop)), finished)
         sums = self._passage_sums(weighted, first, begun)
         if self.n_finished < begun:
             sums[0] += self.open
-        finished = int(np.searchsorted(self.borders[:, 1], stop, side="right"))
         n_new = finished - self.n_finished
         self.open = sums[n_new].clone() if begun > finished else torch.zeros_like(self.open)
         self.total = self.total + weighted.sum(0)

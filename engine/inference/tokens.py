@@ -40,6 +40,7 @@ class TextTokenizer:
     def __init__(self, tokenizer: Tokenizer, eos_id: int | None) -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
+        tokenizer.encode_special_tokens = True  # "<|endoftext|>" in a document is text, not the end of it
         self._tokenizer = tokenizer
         self.eos_id = eos_id
 
@@ -50,13 +51,16 @@ class TextTokenizer:
         try:
             tokenizer = Tokenizer.from_file(str(path)) if path.exists() else _by_transformers(folder)
         except Exception as error:  # the library raises bare Exception
-            raise ModelError(f"cannot read the tokenizer in {folder}: {error}") from error
+            hint = "a model is a folder with tokenizer.json beside its config.json"
+            raise ModelError(f"cannot read the tokenizer in {folder}: {error}", hint) from error
+        if not tokenizer.encode("a word", add_special_tokens=False).ids:  # transformers makes an empty one from nothing
+            raise ModelError(f"there is no tokenizer in {folder}", "copy its tokenizer.json beside its config.json")
         return cls(tokenizer, _eos_id(folder, tokenizer))
 
     @property
     def vocabulary_size(self) -> int:
         """Ids are below this."""
-        return int(self._tokenizer.get_vocab_size(with_added_tokens=True))
+        return max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
 
     def tokenize(self, text: str) -> TokenizedText:
         """All tokens of `text`. Lone surrogates, which no tokenizer accepts, are read as U+FFFD."""
@@ -68,21 +72,31 @@ class TextTokenizer:
                 piece = "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text[start:stop])
             encoding = self._tokenizer.encode(piece, add_special_tokens=False)
             ids.append(np.array(encoding.ids, dtype=np.int64))
-            starts.append(np.array([offset for offset, _ in encoding.offsets], dtype=np.int64) + start)
+            starts.append(_first_characters(piece, encoding.offsets) + start)
         if not ids:
             return TokenizedText(np.empty(0, np.int64), np.empty(0, np.int64))
         return TokenizedText(np.concatenate(ids), np.concatenate(starts))
 
 
-def pieces(text: str, size: int = PIECE_CHARACTERS) -> list[tuple[int, int]]:
+def _first_characters(piece: str, offsets: list[tuple[int, int]]) -> NDArray[np.int64]:
+    """Where tokens begin, without the space that some tokenizers count to the word after it."""
+    spans = np.array(offsets, dtype=np.int64).reshape(-1, 2)
+    codes = np.frombuffer((piece + "\0").encode("utf-32-le"), dtype=np.uint32)  # a token may be empty and at the end
+    starts, lengths = spans[:, 0], spans[:, 1] - spans[:, 0]
+    begins_with_space: NDArray[np.bool_] = (codes[starts] == ord(" ")) & (lengths > 1)
+    first: NDArray[np.int64] = starts + begins_with_space
+    return first
+
+
+def pieces(text: str, size: int = PIECE_CHARACTERS, window: int = _SEARCH_CHARACTERS) -> list[tuple[int, int]]:
     """Spans of about `size` characters that tile `text`, cut where tokenizers cut by themselves.
 
-    Where there is no such place for 20,000 characters (a base64 blob, a script without spaces) a span ends at any
+    Where there is no such place for `window` characters (a base64 blob, a script without spaces) a span ends at any
     space, or else anywhere: then a few tokens may differ from those of the whole text.
     """
     spans, start = [], 0
-    while len(text) - start > size + _SEARCH_CHARACTERS:
-        aim, limit = start + size, start + size + _SEARCH_CHARACTERS
+    while len(text) - start > size + window:
+        aim, limit = start + size, start + size + window
         match = _SAFE_CUT.search(text, aim, limit) or _ANY_SPACE.search(text, aim, limit)
         stop = match.start() if match else limit
         spans.append((start, stop))
@@ -104,6 +118,9 @@ def _eos_id(folder: Path, tokenizer: Tokenizer) -> int | None:
     path = folder / "tokenizer_config.json"
     if not path.exists():
         return None
-    token = json.loads(path.read_text("utf-8")).get("eos_token")
-    token = token.get("content") if isinstance(token, dict) else token
-    return tokenizer.token_to_id(token) if token else None
+    try:
+        token = json.loads(path.read_text("utf-8")).get("eos_token")
+        token = token.get("content") if isinstance(token, dict) else token
+        return tokenizer.token_to_id(token) if token else None
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise ModelError(f"cannot read {path}: {error}", "copy the model again: the file is damaged") from error

@@ -77,14 +77,14 @@ def read_config(path: Path) -> tuple[Mamba2Config, ReadoutConfig]:
     try:
         config = _state_spaces(raw) if "ssm_cfg" in raw or "n_layer" in raw else _hugging_face(raw)
         return _completed(config), _readout(raw.get("longsearch", {}))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise ModelError(f"{path} lacks or garbles {error}", "only Mamba2 checkpoints can be read") from error
 
 
 def _hugging_face(raw: dict[str, Any]) -> Mamba2Config:
     if raw.get("model_type") != "mamba2":
         raise ModelError(f"model_type is {raw.get('model_type')!r}", "only Mamba2 checkpoints can be read")
-    dt_min, dt_max = raw.get("time_step_limit", (0.0, float("inf")))
+    dt_min, dt_max = (_number(limit) for limit in raw.get("time_step_limit", (0.0, float("inf"))))
     return Mamba2Config(
         d_model=raw["hidden_size"],
         n_layers=raw["num_hidden_layers"],
@@ -97,19 +97,25 @@ def _hugging_face(raw: dict[str, Any]) -> Mamba2Config:
         d_conv=raw.get("conv_kernel", 4),
         block_size=raw.get("chunk_size", 256),
         norm_eps=raw.get("layer_norm_epsilon", 1e-5),
-        dt_min=float(dt_min),
-        dt_max=float(dt_max),
+        dt_min=dt_min,
+        dt_max=dt_max,
         use_bias=raw.get("use_bias", False),
         use_conv_bias=raw.get("use_conv_bias", True),
         final_norm=raw.get("final_norm", True),
     )
 
 
+def _number(value: Any) -> float:
+    """A float, which transformers 5 writes as {"__float__": "Infinity"} where JSON has none."""
+    return float(value["__float__"] if isinstance(value, dict) else value)
+
+
 def _state_spaces(raw: dict[str, Any]) -> Mamba2Config:
     ssm = raw.get("ssm_cfg", {})
     if ssm.get("layer") != "Mamba2" or raw.get("attn_layer_idx"):
         raise ModelError("not a pure Mamba2 model", "Mamba1 and hybrids with attention cannot be read")
-    padding = raw.get("pad_vocab_size_multiple", 16)
+    padding = raw.get("pad_vocab_size_multiple", 8)
+    dt_min, dt_max = ssm.get("dt_limit", (0.0, float("inf")))
     return Mamba2Config(
         d_model=raw["d_model"],
         n_layers=raw["n_layer"],
@@ -118,7 +124,12 @@ def _state_spaces(raw: dict[str, Any]) -> Mamba2Config:
         head_dim=ssm.get("headdim", 64),
         n_heads=ssm.get("expand", 2) * raw["d_model"] // ssm.get("headdim", 64),
         n_groups=ssm.get("ngroups", 1),
+        d_conv=ssm.get("d_conv", 4),
         block_size=ssm.get("chunk_size", 256),
+        dt_min=float(dt_min),
+        dt_max=float(dt_max),
+        use_bias=ssm.get("bias", False),
+        use_conv_bias=ssm.get("conv_bias", True),
     )
 
 

@@ -13,7 +13,7 @@ from engine.models.config import Mamba2Config
 from engine.models.mamba2 import Mamba2
 
 # float32 whatever the rest runs in: they are small, and decays must not be rounded
-_ALWAYS_FLOAT32 = ("A_log", "D", "dt_bias", "norm.weight", "norm_f.weight")
+ALWAYS_FLOAT32 = ("A_log", "D", "dt_bias", "norm.weight", "norm_f.weight")
 
 
 def load_mamba2(
@@ -34,7 +34,7 @@ def load_mamba2(
         if name.startswith("readout."):
             readout[name.removeprefix("readout.")] = tensor.to(device, torch.float32)
         elif name != "lm_head.weight":
-            keep_float32 = name.endswith(_ALWAYS_FLOAT32)
+            keep_float32 = name.endswith(ALWAYS_FLOAT32)
             found[name] = tensor.to(device, torch.float32 if keep_float32 else dtype)
     _check(found, expected, folder)
     model.load_state_dict(found, assign=True)

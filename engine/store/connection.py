@@ -16,7 +16,12 @@ from engine.errors import StoreError
 from engine.store.schema import MIGRATIONS, check_version, migrate
 
 BUSY_TIMEOUT_MS = 5_000
+_CHECKPOINT_TIMEOUT_MS = 100
 _CORRUPT = (apsw.CorruptError, apsw.NotADBError)
+
+
+class CorruptIndexError(StoreError):
+    """The index file is damaged."""
 
 
 def open_for_writing(path: Path) -> tuple[apsw.Connection, tuple[str, ...]]:
@@ -58,8 +63,7 @@ def errors_explained(path: Path) -> Iterator[None]:
     try:
         yield
     except _CORRUPT as error:
-        hint = "Run: longsearch index FOLDER; it moves the broken index aside and builds a new one"
-        raise StoreError(f"The index is corrupt: {error}", hint) from error
+        raise CorruptIndexError(f"The index is corrupt: {error}", f"Delete {path}: it will be built anew") from error
     except (apsw.BusyError, apsw.LockedError) as error:
         raise StoreError("The index is in use by another process", "Try again in a moment") from error
     except apsw.FullError as error:
@@ -84,15 +88,39 @@ def transaction(db: apsw.Connection, mode: str) -> Iterator[None]:
         raise
 
 
-def close_writer(db: apsw.Connection) -> None:
-    """Say that the writer left in good order, and close."""
-    with transaction(db, "IMMEDIATE"):
-        db.execute("DELETE FROM meta WHERE key = 'writer'")
-    db.close()
+def close_writer(db: apsw.Connection, in_order: bool) -> None:
+    """Close; where all was `in_order`, spare the next writer the look through the file."""
+    try:
+        if in_order:
+            with transaction(db, "IMMEDIATE"):
+                db.execute("DELETE FROM meta WHERE key = 'writer'")
+    finally:
+        db.close()
 
 
-def wal_of(path: Path) -> Path:
-    """The write-ahead log of the index at `path`."""
+def log_bytes(path: Path) -> int:
+    """Size of the write-ahead log of the index at `path`."""
+    try:
+        return _log_of(path).stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def empty_log(db: apsw.Connection) -> None:
+    """Move the log into the index and cut it to nothing; as far as readers allow, who are given 0.1 s.
+
+    TRUNCATE, not RESTART: after RESTART the file keeps its size, and would seem too large at every commit.
+    """
+    db.set_busy_timeout(_CHECKPOINT_TIMEOUT_MS)
+    try:
+        db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except (apsw.BusyError, apsw.LockedError):
+        pass  # what could be moved has been; the next commit tries again
+    finally:
+        db.set_busy_timeout(BUSY_TIMEOUT_MS)
+
+
+def _log_of(path: Path) -> Path:
     return path.with_name(path.name + "-wal")
 
 
@@ -129,7 +157,7 @@ def _check_after_crash(db: apsw.Connection) -> None:
     """Look through the file, but only if the last writer did not close it: 0.5 s for 190 MB is too much every time."""
     if db.execute("SELECT 1 FROM meta WHERE key = 'writer'").get is None:
         return
-    found = db.pragma("quick_check(1)")
+    found = db.execute("PRAGMA quick_check(1)").get
     if found != "ok":
         raise apsw.CorruptError(str(found))
 
@@ -152,8 +180,8 @@ def _move_aside(path: Path) -> Path:
     suffix = f".corrupt-{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 10**9:09d}"
     aside = path.with_name(path.name + suffix)
     path.rename(aside)
-    wal = wal_of(path)
-    if wal.exists():
-        wal.rename(wal_of(aside))
+    log = _log_of(path)
+    if log.exists():
+        log.rename(_log_of(aside))
     path.with_name(path.name + "-shm").unlink(missing_ok=True)
     return aside

@@ -5,6 +5,8 @@ import zlib
 from collections.abc import Sequence
 
 import apsw
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.errors import StoreError
 from engine.store.records import Outline, PassageRow
@@ -19,10 +21,25 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+def bindable(ids: NDArray[np.int64]) -> "apsw.CArrayBinding":  # a name of the type stubs alone
+    """Ids as a binding for `rowid IN carray(?)`."""
+    return apsw.carray(np.ascontiguousarray(ids, dtype=np.int64))
+
+
 def find(db: apsw.Connection, content_hash: bytes) -> int | None:
     """The id of the content with this hash."""
     found = db.execute("SELECT id FROM contents WHERE hash = ?", (content_hash,)).get
     return None if found is None else int(found)
+
+
+def exists(db: apsw.Connection, content_id: int) -> bool:
+    """Whether this content is (still) there."""
+    return db.execute("SELECT 1 FROM contents WHERE id = ?", (content_id,)).get is not None
+
+
+def count(db: apsw.Connection) -> int:
+    """How many contents there are."""
+    return int(db.execute("SELECT count(*) FROM contents").get)
 
 
 def insert(
@@ -85,6 +102,20 @@ def passage_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, PassageRo
     """Where each of these passages lies."""
     sql = "SELECT id, content_id, start, stop, page FROM passages WHERE id IN (SELECT value FROM json_each(?))"
     return {row[0]: PassageRow(*row) for row in db.execute(sql, (json.dumps(list(ids)),))}
+
+
+def passages_in(db: apsw.Connection, low: bytes, high: bytes) -> NDArray[np.int64]:
+    """Ids of the passages of files with low <= path < high, ascending."""
+    sql = (
+        "SELECT id FROM passages"
+        " WHERE content_id IN (SELECT content_id FROM files WHERE path >= ? AND path < ?) ORDER BY id"
+    )
+    return np.fromiter((row[0] for row in db.execute(sql, (low, high))), dtype=np.int64)
+
+
+def all_passages(db: apsw.Connection) -> NDArray[np.int64]:
+    """Ids of all passages, ascending."""
+    return np.fromiter((row[0] for row in db.execute("SELECT id FROM passages ORDER BY id")), dtype=np.int64)
 
 
 def text(db: apsw.Connection, content_id: int) -> DocumentText:

@@ -12,14 +12,24 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.store.documents import bindable, storable
+from engine.types import DocumentText, Passage
+
 TITLE_WEIGHT = 2.0
 _K1 = 1.2  # FTS5's, not to be changed
 _IDF_LEAST = 1e-6  # FTS5's idf of a word that more than half of the passages hold
 
 
-def add(db: apsw.Connection, rows: Iterable[tuple[int, str, str]]) -> None:
-    """Index (passage id, text, title)s."""
-    db.executemany("INSERT INTO words (rowid, text, title) VALUES (?, ?, ?)", rows)
+def add(db: apsw.Connection, ids: Sequence[int], document: DocumentText, passages: Sequence[Passage]) -> None:
+    """Index a document's passages under their ids, the title with the first."""
+    titles = (document.title if ordinal == 0 else "" for ordinal in range(len(ids)))
+    db.executemany(
+        "INSERT INTO words (rowid, text, title) VALUES (?, ?, ?)",
+        (
+            (passage_id, storable(document.text[passage.start : passage.stop]), storable(title))
+            for passage_id, passage, title in zip(ids, passages, titles, strict=True)
+        ),
+    )
 
 
 def remove(db: apsw.Connection, passage_ids: Iterable[int]) -> None:
@@ -31,11 +41,11 @@ def best(
     db: apsw.Connection, match: str, limit: int, allowed: NDArray[np.int64] | None = None
 ) -> list[tuple[int, float]]:
     """The `limit` passages that match best, as (id, BM25), highest first; only `allowed` ids where given."""
-    # "+rowid": else SQLite runs the match anew for every allowed id (17 times slower at 100 ids of 100k). Ordering
-    # by the function, not by "rank", leaves the sorting to SQLite after the filter: 31 ms, not 46, for 51k matches.
-    condition, bindings = ("", ()) if allowed is None else (" AND +rowid IN carray(?)", (_carray(allowed),))
     if allowed is not None and not len(allowed):
         return []
+    # "+rowid": else SQLite runs the match anew for every allowed id (17 times slower at 100 ids of 100k). Ordering
+    # by the function, not by "rank", leaves the sorting to SQLite after the filter: 31 ms, not 46, for 51k matches.
+    condition, bindings = ("", ()) if allowed is None else (" AND +rowid IN carray(?)", (bindable(allowed),))
     sql = (
         f"SELECT rowid, -bm25(words, 1.0, {TITLE_WEIGHT}) AS score FROM words WHERE words MATCH ?{condition}"  # noqa: S608
         " ORDER BY score DESC, rowid LIMIT ?"
@@ -65,7 +75,3 @@ def highest_bm25(db: apsw.Connection, terms: Sequence[str]) -> float:
 def _idf(n_passages: int, n_matching: int) -> float:
     idf = math.log((n_passages - n_matching + 0.5) / (n_matching + 0.5))
     return idf if idf > 0 else _IDF_LEAST
-
-
-def _carray(ids: NDArray[np.int64]) -> object:
-    return apsw.carray(np.ascontiguousarray(ids, dtype=np.int64))

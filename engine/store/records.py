@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.types import Heading
+from engine.types import DocumentText, Heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +59,7 @@ class Outline:
 
     title: str
     headings: tuple[Heading, ...]
+
+    def heading_at(self, offset: int) -> str:
+        """As `DocumentText.heading_at`."""
+        return DocumentText("", (), "", self.headings).heading_at(offset)

@@ -60,7 +60,7 @@ CREATE TABLE passages (
 ) STRICT;
 
 -- rowid = passages.id. Contentless: the text is in text_parts already, and external content corrupts silently.
--- Stemming: nDCG@10 of BM25 over ten English sets rose in nine (.44 to .50, .69 to .72, ...) and fell in one (.57 to .55).
+-- Stemming: nDCG@10 of BM25 rose in nine of ten English sets (.44 to .50, .69 to .72, ...), fell in one (.57 to .55).
 CREATE VIRTUAL TABLE words USING fts5(
     text, title, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2'
 );

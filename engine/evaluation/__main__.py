@@ -1,0 +1,8 @@
+"""`python -m engine.evaluation DIR...`"""
+
+import sys
+
+from engine.evaluation.run import run
+
+if __name__ == "__main__":
+    sys.exit(run())

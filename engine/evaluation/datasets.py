@@ -1,0 +1,165 @@
+"""Retrieval sets with relevance judgements, read from folders or .tar.xz archives. Knows no model and no metric.
+
+BEIR format: corpus.jsonl (`_id`, `title`, `text`), queries.jsonl (`_id`, `text`), qrels.tsv (query, document, score),
+meta.json. Span format: docs.jsonl, and spans.jsonl whose answers are character spans of one document.
+"""
+
+import csv
+import io
+import json
+import tarfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from engine.errors import LongsearchError
+
+_FORMAT_HINT = (
+    "a dataset is a folder or .tar.xz with corpus.jsonl, queries.jsonl, qrels.tsv, or docs.jsonl, spans.jsonl"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EvalDocument:
+    """A document of a set."""
+
+    id: str
+    title: str
+    text: str
+
+    @property
+    def full_text(self) -> str:
+        """What every system reads: the title, unless the text begins with it, and the text."""
+        return self.text if not self.title or self.text.startswith(self.title) else f"{self.title}\n\n{self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class EvalQuery:
+    """A query of a set."""
+
+    id: str
+    text: str
+    spans: tuple[tuple[int, int], ...] = ()
+    """Where its answers lie in the document's text, in characters; only in sets with spans."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Documents, queries, and which documents answer which query."""
+
+    name: str
+    documents: tuple[EvalDocument, ...]
+    queries: tuple[EvalQuery, ...]
+    """Only those with a judgement above 0."""
+    qrels: dict[str, dict[str, int]]
+    """query id -> document id -> gain, above 0."""
+
+    @property
+    def has_spans(self) -> bool:
+        """Whether answers are spans of documents: then passages are what is ranked."""
+        return any(query.spans for query in self.queries)
+
+    def limited(self, n_queries: int) -> "Dataset":
+        """The same with at most `n_queries` queries, spread evenly over the set."""
+        if n_queries >= len(self.queries):
+            return self
+        step = len(self.queries) / n_queries
+        return replace(self, queries=tuple(self.queries[int(i * step)] for i in range(n_queries)))
+
+
+def load_dataset(path: Path) -> Dataset:
+    """Read a folder or archive. Raises LongsearchError, saying which line of which file, where it is no dataset."""
+    try:
+        read = _archive_reader(path) if path.is_file() else _folder_reader(path)
+    except (OSError, tarfile.TarError, EOFError) as error:
+        raise LongsearchError(f"cannot read the dataset {path}: {error}", _FORMAT_HINT) from error
+    meta_text = read("meta.json")
+    try:
+        meta = json.loads(meta_text) if meta_text else {}
+    except json.JSONDecodeError as error:
+        raise LongsearchError(f"{path}: meta.json is garbled: {error}", _FORMAT_HINT) from error
+    name = str(meta.get("name") or path.name.removesuffix(".tar.xz"))
+    dataset = _spans(name, read) if read("spans.jsonl") is not None else _beir(name, read)
+    if not dataset.queries:
+        raise LongsearchError(f"{path} has no query with a judged document", _FORMAT_HINT)
+    return dataset
+
+
+Reader = Callable[[str], str | None]
+
+
+def _folder_reader(path: Path) -> Reader:
+    if not path.is_dir():
+        raise FileNotFoundError("no such folder or archive")
+
+    def read(name: str) -> str | None:
+        file = path / name
+        return file.read_text("utf-8") if file.exists() else None
+
+    return read
+
+
+def _archive_reader(path: Path) -> Reader:
+    """Members are read into memory by their last name; nothing is unpacked, so no path in the archive matters."""
+    members: dict[str, str] = {}
+    with tarfile.open(path) as archive:
+        for member in archive:
+            file = archive.extractfile(member) if member.isfile() else None
+            if file:
+                members[Path(member.name).name] = file.read().decode("utf-8")
+    return members.get
+
+
+def _beir(name: str, read: Reader) -> Dataset:
+    corpus = _jsonl(name, read, "corpus.jsonl")
+    documents = tuple(EvalDocument(str(r["_id"]), str(r.get("title") or ""), str(r["text"])) for r in corpus)
+    texts = {str(r["_id"]): str(r["text"]) for r in _jsonl(name, read, "queries.jsonl")}
+    known = {document.id for document in documents}
+    qrels: dict[str, dict[str, int]] = {}
+    for query, document, gain in _judgements(name, read):
+        if query in texts and document not in known:
+            raise LongsearchError(f"{name}: qrels.tsv names the document {document!r}, which is not in corpus.jsonl")
+        if query in texts and gain > 0:
+            qrels.setdefault(query, {})[document] = gain
+    queries = tuple(EvalQuery(id, text) for id, text in texts.items() if id in qrels)
+    return Dataset(name, documents, queries, qrels)
+
+
+def _spans(name: str, read: Reader) -> Dataset:
+    documents = tuple(EvalDocument(str(r["_id"]), "", str(r["text"])) for r in _jsonl(name, read, "docs.jsonl"))
+    queries, qrels = [], {}
+    for record in _jsonl(name, read, "spans.jsonl"):
+        spans = tuple((int(start), int(stop)) for start, stop in record["spans"])
+        queries.append(EvalQuery(str(record["_id"]), str(record["text"]), spans))
+        qrels[str(record["_id"])] = {str(record["doc"]): 1}
+    return Dataset(name, documents, tuple(queries), qrels)
+
+
+def _jsonl(dataset: str, read: Reader, name: str) -> Iterator[dict[str, Any]]:
+    text = read(name)
+    if text is None:
+        raise LongsearchError(f"{dataset} has no {name}", _FORMAT_HINT)
+    for number, line in enumerate(text.split("\n"), 1):  # not splitlines: U+2028 may stand inside a JSON string
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise LongsearchError(f"{dataset}: {name}, line {number} is no JSON: {error}", _FORMAT_HINT) from error
+        if not isinstance(record, dict) or not {"_id", "text"} <= record.keys():
+            raise LongsearchError(f"{dataset}: {name}, line {number} lacks _id or text", _FORMAT_HINT)
+        yield record
+
+
+def _judgements(dataset: str, read: Reader) -> Iterator[tuple[str, str, int]]:
+    text = read("qrels.tsv")
+    if text is None:
+        raise LongsearchError(f"{dataset} has no qrels.tsv", _FORMAT_HINT)
+    for number, row in enumerate(csv.reader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE), 1):
+        if number == 1 and row and not row[-1].lstrip("-").isdigit():
+            continue  # the header line
+        try:
+            yield row[0], row[1], int(row[2])
+        except (IndexError, ValueError):
+            raise LongsearchError(f"{dataset}: qrels.tsv, line {number} is not query, document, score") from None

@@ -1,0 +1,148 @@
+"""Generated retrieval tasks at a chosen length: a personalised passkey in filler, a needle in an essay.
+
+After LongEmbed (Zhu et al. 2024): 50 queries over 100 documents of 256 to 32,768 tokens. The words are our own; the
+same seed gives the same task everywhere. A token is counted as 3/4 of a word, which holds for English word pieces.
+"""
+
+import re
+
+import numpy as np
+
+from engine.errors import LongsearchError
+from engine.evaluation.datasets import Dataset, EvalDocument, EvalQuery
+
+LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
+N_DOCUMENTS, N_QUERIES = 100, 50
+_WORDS_PER_TOKEN = 0.75
+_TASK = re.compile(r"(passkey|needle)(?:-(\d{2,6}))?")
+
+_FIRST = (
+    "Ada Boris Clara Dmitri Elena Farid Greta Hugo Ines Jonas "
+    "Katya Lars Mina Nadia Oscar Petra Quentin Rosa Samir Tilda"
+)
+_LAST = "Abbott Berg Castillo Dahl Engel Fontaine Greene Haddad Ivanov Jensen"
+_FILLER = (
+    "The tide comes in and the tide goes out. Boats lean on the sand until there is water under them. "
+    "Gulls walk along the wall and look for bread. The clock on the tower is a little slow."
+)
+_ESSAY = """\
+A good workshop is recognised by what is missing from its walls. Tools that nobody reaches for are given away, and the
+hooks they hung on are taken down, so that the eye never stops at a place where the hand has no business.
+
+People who write letters by hand say that the slowness is the point. A sentence that has to be inked is weighed first,
+and half of what one meant to say turns out not to be worth the ink.
+
+Gardens teach patience badly, because they reward it only sometimes. The pear that was pruned by the book sulks for
+three summers, and the one that grew out of a compost heap bends under its fruit.
+
+It is often said that maps are lies that everyone has agreed on. The cartographer leaves out the washing lines and the
+dogs, and what remains is called a village.
+
+Music lessons fail in the second year. In the first everything is new, in the third something can be played, but the
+second consists of knowing exactly how bad one is.
+
+There is a kind of conversation that happens only on trains, between people who will not meet again. It has no use, and
+perhaps for that reason it is remembered longer than most.
+
+Bridges are built twice, once on paper against the wind, and once in the river against the budget. Those that stand for
+a century were usually lucky in the first and honest in the second.
+
+Every kitchen has a drawer for things without a name. Its contents are never sorted, since to sort them would be to
+admit what they are."""
+_THINGS = """\
+copper kettle
+green bicycle
+walnut violin
+paper kite
+silver thimble
+broken telescope
+wool blanket
+chess set
+brass compass
+porcelain owl"""
+_PLACES = """\
+under the stairs of the lighthouse
+behind the old bakery
+in the third drawer of the pharmacy
+on the roof of the library
+beside the frozen canal
+in the cellar of the town hall
+at the back of the tram depot
+beneath the bandstand
+inside the church organ
+next to the weather station"""
+
+
+def task_names(name: str) -> list[str] | None:
+    """The tasks that `passkey`, `needle` or one with a length (`needle-4096`) stands for; None for other names."""
+    match = _TASK.fullmatch(name)
+    if not match:
+        return None
+    return [name] if match[2] else [f"{name}-{length}" for length in LENGTHS]
+
+
+def make_task(name: str, essay: str = "", seed: int = 0) -> Dataset:
+    """The task `passkey-LENGTH` or `needle-LENGTH`, length in tokens. `essay`: text to hide needles in, or our own.
+
+    Raises LongsearchError where the essay is shorter than a paragraph.
+    """
+    kind, length = name.split("-")
+    random = np.random.default_rng([seed, int(length), kind == "needle"])
+    n_words = int(int(length) * _WORDS_PER_TOKEN)
+    sentences = _sentences(_FILLER if kind == "passkey" else essay or _ESSAY)
+    facts = _passkeys(random) if kind == "passkey" else _needles(random)
+    documents = []
+    for row, (_, fact) in enumerate(facts):
+        offset = 0 if kind == "passkey" else int(random.integers(len(sentences)))
+        depth = random.random()
+        documents.append(EvalDocument(f"d{row}", "", _hide(fact, sentences, offset, n_words, depth)))
+    chosen = sorted(random.permutation(N_DOCUMENTS)[:N_QUERIES].tolist())
+    queries = tuple(EvalQuery(f"q{row}", facts[row][0]) for row in chosen)
+    return Dataset(name, tuple(documents), queries, {f"q{row}": {f"d{row}": 1} for row in chosen})
+
+
+def _passkeys(random: np.random.Generator) -> list[tuple[str, str]]:
+    """(query, sentence) for each document."""
+    keys = random.integers(10_000, 99_999, N_DOCUMENTS).tolist()
+    return [
+        (
+            f"What is the pass key for {name}?",
+            f"The pass key for {name} is {key}. Remember it: {key} is the pass key for {name}.",
+        )
+        for name, key in zip(_people(random), keys, strict=True)
+    ]
+
+
+def _needles(random: np.random.Generator) -> list[tuple[str, str]]:
+    """(query, sentence) for each document: who left what where, no two alike in thing and place."""
+    combinations = [(thing, place) for thing in _THINGS.split("\n") for place in _PLACES.split("\n")]
+    order = random.permutation(len(combinations))[:N_DOCUMENTS].tolist()
+    facts = []
+    for name, index in zip(_people(random), order, strict=True):
+        thing, place = combinations[index]
+        facts.append((f"Where did {name} leave the {thing}?", f"{name} left the {thing} {place}, and told nobody."))
+    return facts
+
+
+def _people(random: np.random.Generator) -> list[str]:
+    names = [f"{first} {last}" for first in _FIRST.split() for last in _LAST.split()]
+    return [names[i] for i in random.permutation(len(names))[:N_DOCUMENTS]]
+
+
+def _sentences(text: str) -> list[str]:
+    sentences = [s for s in re.split(r"(?<=[.!?])\s+", " ".join(text.split())) if s]
+    if len(sentences) < 4:
+        raise LongsearchError("the essay to hide needles in has fewer than four sentences", "give a longer text")
+    return sentences
+
+
+def _hide(fact: str, sentences: list[str], offset: int, n_words: int, depth: float) -> str:
+    """`n_words` words of whole sentences from `offset` on, round and round, with `fact` at `depth` (0 to 1)."""
+    lines: list[str] = []
+    count = len(fact.split())
+    while count < n_words:
+        sentence = sentences[(offset + len(lines)) % len(sentences)]
+        lines.append(sentence)
+        count += len(sentence.split())
+    lines.insert(int(depth * (len(lines) + 1)), fact)
+    return " ".join(lines)

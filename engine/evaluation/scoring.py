@@ -1,0 +1,43 @@
+"""From rankings to figures: gains down each query's ranking, of documents or, in sets with spans, of passages."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.evaluation.datasets import Dataset, EvalQuery
+from engine.evaluation.metrics import METRICS, Gains, score
+from engine.evaluation.systems import Ranked, Spans
+
+_HELD_SHARE = 0.5  # a passage holds an answer if at least half of its characters lie in it
+
+
+def score_system(dataset: Dataset, ranked: Ranked) -> dict[str, NDArray[np.float64]] | None:
+    """Every metric's values, (n_queries,) each; None where the set wants passages and the system ranks documents."""
+    if dataset.has_spans and ranked.spans.are_documents:
+        return None
+    pairs = [
+        span_gains(dataset, query, ranked.spans, rows)
+        if dataset.has_spans
+        else document_gains(dataset, query, ranked.spans, rows)
+        for query, rows in zip(dataset.queries, ranked.rows, strict=True)
+    ]
+    scores = [score(gains, ideal) for gains, ideal in pairs]
+    return {metric: np.array([values[metric] for values in scores]) for metric in METRICS}
+
+
+def document_gains(dataset: Dataset, query: EvalQuery, spans: Spans, rows: NDArray[np.int64]) -> tuple[Gains, Gains]:
+    """Gains down the ranking of documents, each at the place of its best span; and all gains of the query."""
+    judged = dataset.qrels[query.id]
+    documents = dict.fromkeys(spans.documents[rows].tolist())
+    gains = [judged.get(dataset.documents[row].id, 0) for row in documents]
+    return np.array(gains, np.float64), np.array(list(judged.values()), np.float64)
+
+
+def span_gains(dataset: Dataset, query: EvalQuery, spans: Spans, rows: NDArray[np.int64]) -> tuple[Gains, Gains]:
+    """1 for every ranked passage that holds an answer, and as many 1s as there are such passages."""
+    judged = dataset.qrels[query.id]
+    right_document = np.array([document.id in judged for document in dataset.documents])[spans.documents]
+    holds = np.zeros(len(spans.documents), bool)
+    for start, stop in query.spans:
+        overlap = np.minimum(spans.borders[:, 1], stop) - np.maximum(spans.borders[:, 0], start)
+        holds |= right_document & (overlap >= max(_HELD_SHARE * (stop - start), 1))
+    return holds[rows].astype(np.float64), np.ones(int(holds.sum()))

@@ -1,0 +1,249 @@
+"""What is compared: longsearch's modes and the baselines, each a function from a dataset to ranked spans of documents.
+
+A system ranks spans: passages, or whole documents. Documents are ranked by their best span. Knows no metric.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.evaluation.bm25 import Bm25
+from engine.evaluation.datasets import Dataset
+from engine.evaluation.minilm import MiniLM
+from engine.inference.encoder import Encoder
+from engine.search.fusion import fuse
+
+DEPTH = 1000
+_FUSED_DEPTH = 200
+_WINDOW_WORDS = 120
+_WORD = re.compile(r"\S+")
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """What a system ranks: spans of the documents' full texts."""
+
+    documents: NDArray[np.int64]
+    """(n_spans,) row of each span's document in the dataset."""
+    borders: NDArray[np.int64]
+    """(n_spans, 2) characters."""
+    are_documents: bool = False
+    """Whether each is a whole document, of which no passage can be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """What a system answered."""
+
+    spans: Spans
+    rows: list[NDArray[np.int64]]
+    """For each query, rows of `spans`, best first."""
+
+
+class OurVectors:
+    """longsearch's vectors of a dataset at one width, each computed when first asked for."""
+
+    def __init__(self, dataset: Dataset, encoder: Encoder, instruction: str | None) -> None:
+        self.dataset, self.encoder, self.instruction = dataset, encoder, instruction
+
+    @cached_property
+    def _embedded(self) -> tuple[Spans, Vectors, Vectors]:
+        rows, borders, vectors, documents = [], [], [], []
+        for row, document in enumerate(self.dataset.documents):
+            if not len(self.encoder.tokenizer.tokenize(document.full_text)):
+                documents.append(np.zeros(self.encoder.dim, np.float32))
+                continue
+            embedding = self.encoder.encode_document(document.full_text)
+            rows += [row] * len(embedding.passages)
+            borders += embedding.passages
+            vectors.append(embedding.passage_vectors)
+            documents.append(embedding.vector)
+        spans = Spans(np.array(rows, np.int64), np.array(borders, np.int64).reshape(-1, 2))
+        return spans, np.concatenate(vectors), np.stack(documents)
+
+    @property
+    def passages(self) -> Spans:
+        """The passages longsearch shows."""
+        return self._embedded[0]
+
+    @property
+    def passage_vectors(self) -> Vectors:
+        """(n_passages, dim)"""
+        return self._embedded[1]
+
+    @property
+    def document_vectors(self) -> Vectors:
+        """(n_documents, dim); zeros for a document without tokens."""
+        return self._embedded[2]
+
+    @cached_property
+    def queries(self) -> Vectors:
+        """(n_queries, dim)"""
+        return np.stack([self.encoder.encode_query(q.text, self.instruction) for q in self.dataset.queries])
+
+
+class Bench:
+    """A dataset with all that several systems need of it, each computed once."""
+
+    def __init__(self, dataset: Dataset, ours: OurVectors, minilm: Callable[[], MiniLM], cache: Path | None) -> None:
+        self.dataset = dataset
+        self.ours = ours
+        self._minilm = minilm
+        self._cache = cache
+
+    @property
+    def texts(self) -> list[str]:
+        """Every document's full text."""
+        return [document.full_text for document in self.dataset.documents]
+
+    @cached_property
+    def whole(self) -> Spans:
+        """Each document as one span."""
+        borders = np.array([(0, len(text)) for text in self.texts], np.int64)
+        return Spans(np.arange(len(borders)), borders, are_documents=True)
+
+    @cached_property
+    def windows(self) -> Spans:
+        """The baselines' passages: 120 words each, side by side."""
+        found = [(row, *border) for row, text in enumerate(self.texts) for border in word_windows(text)]
+        table = np.array(found, np.int64).reshape(-1, 3)
+        return Spans(table[:, 0], table[:, 1:])
+
+    def span_texts(self, spans: Spans) -> list[str]:
+        """The text of each span."""
+        texts = self.texts
+        return [texts[row][a:b] for row, (a, b) in zip(spans.documents.tolist(), spans.borders.tolist(), strict=True)]
+
+    @cached_property
+    def words(self) -> Ranked:
+        """longsearch's passages by BM25."""
+        return self._by_words(self.ours.passages)
+
+    @cached_property
+    def window_words(self) -> Ranked:
+        """The baselines' passages by BM25."""
+        return self._by_words(self.windows)
+
+    @cached_property
+    def meaning(self) -> Ranked:
+        """longsearch's passages by vector."""
+        return by_vectors(self.ours.passages, self.ours.passage_vectors, self.ours.queries)
+
+    @cached_property
+    def minilm_windows(self) -> Vectors:
+        """(n_windows, 384)"""
+        return self.minilm(self.span_texts(self.windows))
+
+    @cached_property
+    def minilm_queries(self) -> Vectors:
+        """(n_queries, 384)"""
+        return self.minilm([query.text for query in self.dataset.queries])
+
+    def minilm(self, texts: list[str]) -> Vectors:
+        """MiniLM's vectors, from the cache where they lie there."""
+        digest = hashlib.blake2b("\0".join(texts).encode("utf-8", "replace"), digest_size=12).hexdigest()
+        path = self._cache / f"minilm-{digest}.npy" if self._cache else None
+        if path and path.exists():
+            cached: Vectors = np.load(path)
+            return cached
+        vectors = self._minilm().encode(texts)
+        if path:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            np.save(path, vectors)
+        return vectors
+
+    def _by_words(self, spans: Spans) -> Ranked:
+        index = Bm25(self.span_texts(spans))
+        return Ranked(spans, [index.rank(query.text, DEPTH) for query in self.dataset.queries])
+
+
+System = Callable[[Bench], Ranked]
+
+
+def meaning(bench: Bench) -> Ranked:
+    """The best passage's cosine similarity, passages read out of one stream over the document."""
+    return bench.meaning
+
+
+def document(bench: Bench) -> Ranked:
+    """Cosine similarity of the document's one vector."""
+    return by_vectors(bench.whole, bench.ours.document_vectors, bench.ours.queries)
+
+
+def words(bench: Bench) -> Ranked:
+    """The best passage's BM25."""
+    return bench.words
+
+
+def hybrid(bench: Bench) -> Ranked:
+    """Passages by meaning and by words, fused by reciprocal rank."""
+    return _fused(bench.meaning, bench.words)
+
+
+def bm25(bench: Bench) -> Ranked:
+    """Baseline: the best 120 words' BM25."""
+    return bench.window_words
+
+
+def minilm_truncated(bench: Bench) -> Ranked:
+    """Baseline: MiniLM over each document's first 256 tokens."""
+    return by_vectors(bench.whole, bench.minilm(bench.texts), bench.minilm_queries)
+
+
+def minilm_passages(bench: Bench) -> Ranked:
+    """Baseline: MiniLM over passages of 120 words, the best deciding."""
+    return by_vectors(bench.windows, bench.minilm_windows, bench.minilm_queries)
+
+
+def minilm_mean(bench: Bench) -> Ranked:
+    """Baseline: a document's vector is the mean of MiniLM's vectors of its passages."""
+    sums = np.zeros((len(bench.dataset.documents), bench.minilm_windows.shape[1]), np.float32)
+    np.add.at(sums, bench.windows.documents, bench.minilm_windows)
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    return by_vectors(bench.whole, sums / np.maximum(lengths, 1e-9), bench.minilm_queries)
+
+
+def minilm_hybrid(bench: Bench) -> Ranked:
+    """Baseline: passages of 120 words by MiniLM and by BM25, fused by reciprocal rank."""
+    return _fused(minilm_passages(bench), bench.window_words)
+
+
+OURS: dict[str, System] = {"meaning": meaning, "document": document, "hybrid": hybrid}
+"""Systems that depend on the model and its width."""
+BASELINES: dict[str, System] = {
+    "words": words,
+    "bm25": bm25,
+    "minilm-256": minilm_truncated,
+    "minilm": minilm_passages,
+    "minilm-mean": minilm_mean,
+    "minilm-hybrid": minilm_hybrid,
+}
+
+
+def word_windows(text: str, n_words: int = _WINDOW_WORDS) -> list[tuple[int, int]]:
+    """Spans of `n_words` words each, side by side; none for a text without words."""
+    found = [match.span() for match in _WORD.finditer(text)]
+    return [(found[i][0], found[min(i + n_words, len(found)) - 1][1]) for i in range(0, len(found), n_words)]
+
+
+def by_vectors(spans: Spans, vectors: Vectors, queries: Vectors, depth: int = DEPTH) -> Ranked:
+    """Spans by the scalar product of vectors (n_spans, dim) and queries (n_queries, dim); ties by row."""
+    rows = []
+    for similarity in queries @ vectors.T:
+        best = np.argpartition(-similarity, min(depth, len(similarity)) - 1)[:depth]
+        rows.append(best[np.lexsort((best, -similarity[best]))])
+    return Ranked(spans, rows)
+
+
+def _fused(left: Ranked, right: Ranked) -> Ranked:
+    rows = []
+    for pair in zip(left.rows, right.rows, strict=True):
+        rows.append(np.array([row for row, _ in fuse([r[:_FUSED_DEPTH].tolist() for r in pair])], np.int64))
+    return Ranked(left.spans, rows)

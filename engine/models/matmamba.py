@@ -1,0 +1,119 @@
+"""Nested widths of one Mamba2 (MatMamba, Shukla et al., arXiv 2410.06718): the first heads of every layer, alone.
+
+A width keeps a fraction of a layer's heads: their rows of z, x and dt in `in_proj`, their channels of x in the
+convolution, their A, D, dt bias and norm weights, their columns of `out_proj`; B and C stay whole. All widths share
+weights, and vectors of all widths share one space. Knows no text, no training and no files.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from engine.errors import ModelError
+from engine.models.config import Mamba2Config
+from engine.models.mamba2 import Mamba2, Mamba2State, empty_state
+from engine.models.weights import ALWAYS_FLOAT32
+
+
+def heads_of(config: Mamba2Config, width: float | Sequence[float]) -> tuple[int, ...]:
+    """Heads that each layer keeps at `width`, a fraction for all or one for each layer (Mix'n'Match).
+
+    Raises ModelError for a fraction outside (0, 1], a list of another length, and models with several groups of B and
+    C or of the gated norm, whose heads cannot be cut from the end.
+    """
+    widths = [width] * config.n_layers if isinstance(width, float | int) else list(width)
+    if len(widths) != config.n_layers or not all(0 < w <= 1 for w in widths):
+        raise ModelError(f"widths {widths} do not fit {config.n_layers} layers", "a width is a fraction such as 0.5")
+    if all(w == 1 for w in widths):
+        return (config.n_heads,) * config.n_layers
+    if config.n_groups != 1 or config.gated_norm_groups not in (0, 1):
+        raise ModelError("this model cannot be run at part of its width", "only models with one group have widths")
+    return tuple(max(1, round(w * config.n_heads)) for w in widths)
+
+
+def slice_parameters(parameters: Mapping[str, Tensor], config: Mamba2Config, heads: Sequence[int]) -> dict[str, Tensor]:
+    """The parameters, by name, of the model whose layers keep their first `heads`; gradients flow to the full ones."""
+    sliced = dict(parameters)
+    for layer, kept in enumerate(heads):
+        if kept == config.n_heads:
+            continue
+        prefix, channels = f"layers.{layer}.mixer.", kept * config.head_dim
+        for name, dim, pieces in _pieces(config, kept, channels):
+            if (full := parameters.get(prefix + name)) is not None:
+                parts = [full.narrow(dim, start, length) for start, length in pieces]
+                sliced[prefix + name] = parts[0] if len(parts) == 1 else torch.cat(parts, dim)
+    return sliced
+
+
+def _pieces(config: Mamba2Config, kept: int, channels: int) -> list[tuple[str, int, list[tuple[int, int]]]]:
+    """(tensor, dimension, (start, length) of what is kept); in_proj is [z, x, B, C, dt], the convolution [x, B, C]."""
+    full, BC = config.d_inner, 2 * config.n_groups * config.d_state
+    rows = [(0, channels), (full, channels), (2 * full, BC), (2 * full + BC, kept)]
+    convolved = [(0, channels), (full, BC)]
+    return [
+        ("in_proj.weight", 0, rows),
+        ("in_proj.bias", 0, rows),
+        ("conv1d.weight", 0, convolved),
+        ("conv1d.bias", 0, convolved),
+        ("dt_bias", 0, [(0, kept)]),
+        ("A_log", 0, [(0, kept)]),
+        ("D", 0, [(0, kept)]),
+        ("norm.weight", 0, [(0, channels)]),
+        ("out_proj.weight", 1, [(0, channels)]),
+    ]
+
+
+def at_width(model: Mamba2, width: float | Sequence[float]) -> Mamba2:
+    """A standalone model of `width`; it shares the embedding with `model` and copies what else it keeps."""
+    heads = heads_of(model.config, width)
+    with torch.device("meta"):
+        narrow = Mamba2(model.config, heads)
+    parameters = slice_parameters(model.state_dict(), model.config, heads)
+    narrow.load_state_dict({name: tensor.contiguous() for name, tensor in parameters.items()}, assign=True)
+    narrow.block_size = model.block_size
+    return narrow.train(model.training).requires_grad_(False)
+
+
+class NestedMamba2:
+    """One full model run at any of its widths, with gradients into the full weights: for training."""
+
+    def __init__(self, model: Mamba2, dtype: torch.dtype = torch.float32) -> None:
+        """`dtype` of the matrices' products; `model` keeps its own, float32 where it is trained."""
+        self.model = model
+        self.dtype = dtype
+        self._shells: dict[tuple[int, ...], _Step] = {}
+
+    def step(
+        self, embedded: Tensor, state: Mamba2State | None, width: float | Sequence[float]
+    ) -> tuple[Tensor, Mamba2State]:
+        """As `Mamba2.step_embedded`, at `width`; `state` None is the state before anything was read."""
+        config = self.model.config
+        heads = heads_of(config, width)
+        if heads not in self._shells:
+            with torch.device("meta"):
+                self._shells[heads] = _Step(Mamba2(config, heads))
+        shell = self._shells[heads]
+        shell.model.block_size = self.model.block_size
+        trained = {name: p for name, p in self.model.named_parameters() if not name.startswith("embeddings.")}
+        parameters = slice_parameters(trained, config, heads)
+        cast = {f"model.{name}": self._cast(name, parameter) for name, parameter in parameters.items()}
+        if state is None:
+            state = empty_state(config, heads, embedded.shape[0], embedded)
+        hidden, state = functional_call(shell, cast, (embedded, state))
+        return hidden, state
+
+    def _cast(self, name: str, parameter: Tensor) -> Tensor:
+        return parameter if name.endswith(ALWAYS_FLOAT32) else parameter.to(self.dtype)
+
+
+class _Step(nn.Module):
+    """`functional_call` calls forward; what it is to run here is `step_embedded`."""
+
+    def __init__(self, model: Mamba2) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, embedded: Tensor, state: Mamba2State) -> tuple[Tensor, Mamba2State]:
+        return self.model.step_embedded(embedded, state)

@@ -1,0 +1,31 @@
+"""From ranked passages to ranked documents. Pure: a document ranks as its best passage does.
+
+Files with the same bytes are one content, so a copy never takes a second place; nothing else is merged.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RankedDocument:
+    """A document and its best passages."""
+
+    content_id: int
+    passages: tuple[tuple[int, float], ...]
+    """(passage id, score), best first."""
+
+    @property
+    def score(self) -> float:
+        """Of the best passage."""
+        return self.passages[0][1]
+
+
+def group(
+    scored: Iterable[tuple[int, float]], content_of: Mapping[int, int], passages_per_document: int
+) -> list[RankedDocument]:
+    """Group (passage id, score), best first, by document: best document first."""
+    grouped: dict[int, list[tuple[int, float]]] = {}
+    for passage_id, score in scored:
+        grouped.setdefault(content_of[passage_id], []).append((passage_id, score))
+    return [RankedDocument(content_id, tuple(found[:passages_per_document])) for content_id, found in grouped.items()]

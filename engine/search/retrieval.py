@@ -1,0 +1,56 @@
+"""Candidates: passages by words and passages by vector, each ranked and scored. Knows the index, not documents.
+
+Words and vectors are two statements, never a join: one joining sqlite-vec's MATCH with FTS5's took 26.7 s.
+"""
+
+from collections.abc import Sequence
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.search.query import Query, all_of, any_of
+from engine.store import documents, keywords, vectors
+from engine.store.files import folder_range
+from engine.store.vectors import Vectors
+
+Scored = list[tuple[int, float]]
+"""(passage id, score from 0 to 1), best first."""
+
+
+def allowed_passages(db: apsw.Connection, query: Query, under: str) -> NDArray[np.int64] | None:
+    """Ids of passages that lie under the folder, hold the phrases and nothing excluded; None where all are allowed.
+
+    Applied before ranking: after it, a rare folder would be left with none of the best 200.
+    """
+    allowed: NDArray[np.int64] | None = None
+    if under.strip("/") not in ("", "."):
+        allowed = documents.passages_in(db, *folder_range(under))
+    if query.phrases:
+        holding = keywords.matching(db, all_of(query.phrases))
+        allowed = holding if allowed is None else np.intersect1d(allowed, holding, assume_unique=True)
+    if query.excluded:
+        everything = documents.all_passages(db) if allowed is None else allowed
+        allowed = np.setdiff1d(everything, keywords.matching(db, any_of(query.excluded)), assume_unique=True)
+    return allowed
+
+
+def by_words(db: apsw.Connection, query: Query, limit: int, allowed: NDArray[np.int64] | None) -> Scored:
+    """Passages that hold any word or phrase; score: the share of the highest BM25 that the query can reach."""
+    found = keywords.best(db, any_of(query.terms), limit, allowed)
+    highest = keywords.highest_bm25(db, [term.match for term in query.terms]) if found else 0.0
+    return [(passage_id, _clipped(score / highest)) for passage_id, score in found]
+
+
+def by_vector(db: apsw.Connection, vector: Vectors, limit: int, allowed: NDArray[np.int64] | None) -> Scored:
+    """Passages whose vectors are nearest to `vector` (dim,); score: cosine similarity, 0 where it is negative."""
+    return [(id_, _clipped(cosine)) for id_, cosine in vectors.nearest(db, "passage_vectors", vector, limit, allowed)]
+
+
+def ids(scored: Sequence[tuple[int, float]]) -> list[int]:
+    """The passages alone, best first."""
+    return [passage_id for passage_id, _ in scored]
+
+
+def _clipped(score: float) -> float:
+    return min(1.0, max(0.0, score))

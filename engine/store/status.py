@@ -1,0 +1,61 @@
+"""How far the index has come, and what its writer says it is doing: readable by any process."""
+
+import os
+import time
+
+import apsw
+
+from engine.store.documents import storable
+from engine.types import FileState, FileStatus, IndexProgress
+
+_STALE_S = 900.0  # no step takes longer than a document's 120 s of extraction; past this, the pid is another's
+
+
+def set_activity(db: apsw.Connection, text: str, tokens_per_s: float) -> None:
+    """Say what this process is doing; "" for nothing."""
+    row = (storable(text), tokens_per_s, time.time(), os.getpid())
+    db.execute("INSERT OR REPLACE INTO activity VALUES (1, ?, ?, ?, ?)", row)
+
+
+def progress(db: apsw.Connection) -> IndexProgress:
+    """Counts over files, tokens over contents (a copy is embedded once), and the activity of a writer that lives."""
+    counts = dict(db.execute("SELECT state, count(*) FROM file_states GROUP BY state"))
+    sql = "SELECT coalesce(sum(n_tokens), 0), coalesce(sum(n_tokens_embedded), 0) FROM content_progress"
+    ((n_tokens, n_tokens_embedded),) = db.execute(sql)
+    activity, tokens_per_s = _activity(db)
+    return IndexProgress(
+        n_files=sum(counts.values()),
+        n_current=counts.get(FileState.CURRENT.value, 0),
+        n_waiting=counts.get(FileState.WAITING.value, 0),
+        n_partial=counts.get(FileState.PARTIAL.value, 0),
+        n_failed=counts.get(FileState.FAILED.value, 0),
+        n_tokens=n_tokens,
+        n_tokens_embedded=n_tokens_embedded,
+        activity=activity,
+        tokens_per_s=tokens_per_s,
+    )
+
+
+def files(db: apsw.Connection) -> list[FileStatus]:
+    """Every file and its state, by path. One that is partial waits first: PARTIAL means no more is to come."""
+    rows = db.execute(
+        "SELECT path, state, reason, hint, n_pages, n_tokens, n_tokens_embedded FROM file_states ORDER BY 1"
+    )
+    return [FileStatus(os.fsdecode(path), FileState(state), *rest) for path, state, *rest in rows]
+
+
+def _activity(db: apsw.Connection) -> tuple[str, float]:
+    row = db.execute("SELECT text, tokens_per_s, updated_at, pid FROM activity").fetchone()
+    if row is None or time.time() - row[2] > _STALE_S or not _is_alive(row[3]):
+        return "", 0.0
+    return row[0], row[1]
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

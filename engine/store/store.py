@@ -1,0 +1,267 @@
+"""The index of one root: the one door to its SQLite file.
+
+Every change is one transaction; a reader sees the document before or after it, never between. Writing is for one
+process and one thread at a time; other threads and processes open a `Store` of their own, read-only. Knows no disk
+but its own file: what a file holds, and when it changed, is told by the caller.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import apsw
+
+from engine.errors import StoreError
+from engine.store import documents, files, lifecycle, status, vectors
+from engine.store.connection import (
+    CorruptIndexError,
+    close_writer,
+    empty_log,
+    errors_explained,
+    log_bytes,
+    open_for_reading,
+    open_for_writing,
+    transaction,
+)
+from engine.store.records import FileRecord, KnownFile, PendingDocument
+from engine.store.vectors import Vectors
+from engine.types import DocumentText, FileStatus, IndexProgress, Passage
+
+_LOG_MAX_BYTES = 32 * 2**20  # under a reader it grew to 462 MB in 10 s
+
+
+class Store:
+    """An open index; make one with `Store.open`. Every method may raise `StoreError`."""
+
+    def __init__(self, db: apsw.Connection, path: Path, read_only: bool, notes: tuple[str, ...]) -> None:
+        self._db = db
+        self._read_only = read_only
+        self._is_corrupt = False
+        self.path = path
+        self.notes = notes
+        """What a person should know about how it was opened, such as that a corrupt index was moved aside."""
+
+    @classmethod
+    def open(cls, path: Path, root: Path | None = None, read_only: bool = False) -> Self:
+        """Open the index file at `path`; for writing, make it where it is missing and note the folder it is of.
+
+        Read-only, a missing or corrupt index is a `StoreError`; for writing, a corrupt one is moved aside and begun
+        anew (`notes` says so). An index of a newer schema is always a `StoreError`.
+        """
+        with errors_explained(path):
+            db, notes = (open_for_reading(path), ()) if read_only else open_for_writing(path)
+            store = cls(db, path, read_only, notes)
+            if root is not None and not read_only:
+                with store.changing() as changed:
+                    changed.execute("INSERT OR REPLACE INTO meta VALUES ('root', ?)", (os.fsencode(root.absolute()),))
+        return store
+
+    def close(self) -> None:
+        """Let go of the file. A second call does nothing."""
+        if not self._db:
+            return
+        with errors_explained(self.path):
+            if self._read_only:
+                self._db.close()
+            else:
+                close_writer(self._db, in_order=not self._is_corrupt)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[apsw.Connection]:
+        """A connection that sees one moment of the index. Keep it short: a reader holds the log from being reset."""
+        with self._corruption_noted(), transaction(self._db, "DEFERRED"):
+            yield self._db
+
+    @contextmanager
+    def changing(self) -> Iterator[apsw.Connection]:
+        """A connection whose changes come together or not at all."""
+        with self._corruption_noted():
+            with transaction(self._db, "IMMEDIATE"):
+                yield self._db
+            self._shrink_log()
+
+    @property
+    def root(self) -> Path:
+        """The folder that is indexed, absolute."""
+        with self.reading() as db:
+            found = db.execute("SELECT value FROM meta WHERE key = 'root'").get
+        if found is None:
+            raise StoreError("The index does not say which folder it is of", "Index the folder again")
+        return Path(os.fsdecode(found))
+
+    @property
+    def data_version(self) -> int:
+        """Changes whenever another process or `Store` has changed the index."""
+        with errors_explained(self.path):
+            return int(self._db.pragma("data_version"))
+
+    # ---- files
+
+    def catalogue(self) -> dict[str, KnownFile]:
+        """Every known file as it was when it was indexed, by path."""
+        with self.reading() as db:
+            return files.catalogue(db)
+
+    def add_document(
+        self,
+        file: FileRecord,
+        content_hash: bytes,
+        document: DocumentText,
+        passages: Sequence[Passage],
+        partial_reason: str = "",
+        hint: str = "",
+    ) -> int:
+        """Make a document searchable by words; its content id.
+
+        Replaces what the path held before, and any content of the same hash (for all its files).
+        """
+        with self.changing() as db:
+            return lifecycle.put_document(db, file, content_hash, document, passages, partial_reason, hint)
+
+    def link(self, file: FileRecord, content_hash: bytes) -> bool:
+        """Let the path hold a content that is known already; False where it is not."""
+        with self.changing() as db:
+            content_id = documents.find(db, content_hash)
+            if content_id is not None:
+                lifecycle.put_file(db, file, content_id)
+        return content_id is not None
+
+    def add_failure(self, file: FileRecord, reason: str, hint: str = "") -> None:
+        """Note that nothing can be read of the file, and why."""
+        with self.changing() as db:
+            lifecycle.put_file(db, file, None, reason or "Unknown error", hint)
+
+    def move(self, old_path: str, file: FileRecord) -> bool:
+        """Note a rename, which costs nothing; False where the old path is not known."""
+        with self.changing() as db:
+            known = files.knows(db, old_path)
+            if known:
+                lifecycle.drop_if_orphan(db, files.move(db, old_path, file))
+        return known
+
+    def touch(self, file: FileRecord) -> bool:
+        """Note a new time, size or inode of unchanged bytes; False where the path is not known."""
+        with self.changing() as db:
+            return files.touch(db, file)
+
+    def forget(self, paths: Iterable[str]) -> None:
+        """Forget files that are gone, each in a transaction of its own, and contents that no file holds now."""
+        for path in paths:
+            with self.changing() as db:
+                lifecycle.drop_if_orphan(db, files.forget(db, path))
+
+    # ---- documents
+
+    def text(self, content_id: int) -> DocumentText:
+        """The whole document."""
+        with self.reading() as db:
+            return documents.text(db, content_id)
+
+    def passages(self, content_id: int) -> list[Passage]:
+        """A document's passages, in order; [] where it is unknown."""
+        with self.reading() as db:
+            return documents.passages(db, content_id)
+
+    def passage_text(self, content_id: int, passage: Passage) -> str:
+        """The text of one passage, read without unpacking the whole document."""
+        with self.reading() as db:
+            return documents.spans(db, content_id, [(passage.start, passage.stop)])[0]
+
+    # ---- vectors
+
+    def model_in_use(self) -> tuple[str, int] | None:
+        """Fingerprint and dim of the vectors, or None before the first `use_model`."""
+        with self.reading() as db:
+            return vectors.model_in_use(db)
+
+    def use_model(self, fingerprint: str, dim: int) -> bool:
+        """Take vectors of this model from now on. Those of another are dropped, and True returned."""
+        with self.changing() as db:
+            return vectors.use_model(db, fingerprint, dim)
+
+    def pending(self, limit: int = -1) -> list[PendingDocument]:
+        """Documents without complete vectors (all, or the first `limit`): those begun first, then the shortest."""
+        with self.reading() as db:
+            return vectors.pending(db, limit)
+
+    def add_vectors(
+        self, content_id: int, first_ordinal: int, passage_vectors: Vectors, n_tokens_done: int, state: bytes | None
+    ) -> bool:
+        """Add unit vectors (n, dim), n >= 0, of the passages from `first_ordinal` on, and where to resume after them.
+
+        False where the document has gone meanwhile. ValueError for vectors out of order or not unit vectors.
+        """
+        with self.changing() as db:
+            known = documents.exists(db, content_id)
+            if known:
+                vectors.add(db, content_id, first_ordinal, passage_vectors, n_tokens_done, state)
+        return known
+
+    def finish_embedding(self, content_id: int, document_vector: Vectors, n_tokens_done: int) -> bool:
+        """Add the document vector (dim,); the document is complete. Returns and raises as `add_vectors`."""
+        with self.changing() as db:
+            known = documents.exists(db, content_id)
+            if known:
+                vectors.finish(db, content_id, document_vector, n_tokens_done)
+        return known
+
+    def restart_embedding(self, content_id: int) -> None:
+        """Drop what was embedded of a document: its state cannot be gone on from."""
+        with self.changing() as db:
+            vectors.remove(db, content_id, documents.passage_ids(db, content_id))
+
+    def passage_vectors(self, content_id: int) -> Vectors:
+        """(n, dim) unit vectors of the document's first n passages: of all, once it is complete."""
+        with self.reading() as db:
+            return vectors.of_passages(db, content_id)
+
+    def document_vector(self, content_id: int) -> Vectors | None:
+        """(dim,) unit vector of the whole document, or None while it is not complete."""
+        with self.reading() as db:
+            return vectors.of_document(db, content_id)
+
+    # ---- status and upkeep
+
+    def progress(self) -> IndexProgress:
+        """How far the index has come."""
+        with self.reading() as db:
+            return status.progress(db)
+
+    def files(self) -> list[FileStatus]:
+        """Every file and its state, by path."""
+        with self.reading() as db:
+            return status.files(db)
+
+    def set_activity(self, text: str, tokens_per_s: float = 0.0) -> None:
+        """Say what this process is doing, for all to see; "" for nothing."""
+        with self.changing() as db:
+            status.set_activity(db, text, tokens_per_s)
+
+    def checkpoint(self) -> None:
+        """For idle times: close the holes in the vectors, then move the whole log into the index and empty it."""
+        with self.changing() as db:
+            vectors.compact(db)
+        with errors_explained(self.path):
+            empty_log(self._db)
+
+    @contextmanager
+    def _corruption_noted(self) -> Iterator[None]:
+        try:
+            with errors_explained(self.path):
+                yield
+        except CorruptIndexError:
+            self._is_corrupt = True
+            raise
+
+    def _shrink_log(self) -> None:
+        if not self._db.in_transaction and log_bytes(self.path) > _LOG_MAX_BYTES:
+            empty_log(self._db)

@@ -1,0 +1,206 @@
+"""Passage vectors and document vectors (sqlite-vec), and how far each document's embedding has come.
+
+Vectors are unit vectors of one model, named by its fingerprint. Knows no model: it is told fingerprint and width.
+"""
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.store.documents import bindable
+from engine.store.records import PendingDocument
+
+K_MAX = 4096
+"""sqlite-vec answers with no more."""
+_NORM_TOLERANCE = 1e-3
+_COMPACT_FROM_SLOTS = 8192  # below, the holes cost a KNN search less than 3 ms
+_TABLES = ("passage_vectors", "document_vectors")
+
+Vectors = NDArray[np.float32]
+
+
+def model_in_use(db: apsw.Connection) -> tuple[str, int] | None:
+    """Fingerprint and dim of the vectors, or None before the first `use_model`."""
+    values = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('fingerprint', 'dim')"))
+    return (str(values["fingerprint"]), int(values["dim"])) if len(values) == 2 else None
+
+
+def use_model(db: apsw.Connection, fingerprint: str, dim: int) -> bool:
+    """Make the vector tables for this model; False where they are its already. Vectors of another are dropped."""
+    if model_in_use(db) == (fingerprint, dim):
+        return False
+    for table in _TABLES:
+        db.execute(f"DROP TABLE IF EXISTS {table}")
+        _create(db, table, dim)
+    db.execute("DELETE FROM embeddings")
+    db.execute(
+        "INSERT INTO embeddings SELECT id, 0, 0, 1, NULL FROM contents"
+        " WHERE NOT EXISTS (SELECT 1 FROM passages WHERE content_id = contents.id)"
+    )
+    db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", (("fingerprint", fingerprint), ("dim", dim)))
+    return True
+
+
+def begin(db: apsw.Connection, content_id: int, n_passages: int) -> None:
+    """Count a new content: one without passages is done at once."""
+    if not n_passages:
+        db.execute("INSERT INTO embeddings VALUES (?, 0, 0, 1, NULL)", (content_id,))
+
+
+def remove(db: apsw.Connection, content_id: int, passage_ids: list[int]) -> None:
+    """Forget all vectors of a content."""
+    n_done = db.execute("SELECT n_passages_done FROM embeddings WHERE content_id = ?", (content_id,)).get
+    db.execute("DELETE FROM embeddings WHERE content_id = ?", (content_id,))
+    if model_in_use(db):
+        db.executemany("DELETE FROM passage_vectors WHERE rowid = ?", ((id_,) for id_ in passage_ids[: n_done or 0]))
+        db.execute("DELETE FROM document_vectors WHERE rowid = ?", (content_id,))
+
+
+def pending(db: apsw.Connection, limit: int) -> list[PendingDocument]:
+    """Documents whose vectors are not complete: those begun first, then the shortest.
+
+    What is begun is nearest to being searchable; then shortest first makes most files searchable soonest.
+    """
+    sql = """
+        SELECT contents.id, coalesce(n_passages_done, 0), coalesce(n_tokens_done, 0), state
+        FROM contents LEFT JOIN embeddings ON content_id = contents.id
+        WHERE NOT coalesce(done, 0) ORDER BY content_id IS NULL, n_tokens, contents.id LIMIT ?
+    """
+    return [PendingDocument(*row) for row in db.execute(sql, (limit,))]
+
+
+def n_waiting(db: apsw.Connection) -> int:
+    """Documents whose vectors are not complete."""
+    sql = "SELECT (SELECT count(*) FROM contents) - (SELECT count(*) FROM embeddings WHERE done)"
+    return int(db.execute(sql).get)
+
+
+def add(
+    db: apsw.Connection,
+    content_id: int,
+    first_ordinal: int,
+    vectors: Vectors,
+    n_tokens_done: int,
+    state: bytes | None,
+) -> None:
+    """Add the vectors of passages `first_ordinal` on. ValueError where they do not follow those that are there."""
+    checked = _unit_vectors(vectors, _dim(db))
+    n_done, done = _counters(db, content_id)
+    if done or first_ordinal != n_done:
+        raise ValueError(f"passage {n_done} is next{' (none: it is done)' if done else ''}, not {first_ordinal}")
+    ids = _passage_ids(db, content_id, first_ordinal, len(checked))
+    if len(ids) != len(checked):
+        raise ValueError(f"{len(checked)} vectors for {len(ids)} passages from {first_ordinal} on")
+    rows = ((passage_id, vector.tobytes()) for passage_id, vector in zip(ids, checked, strict=True))
+    db.executemany("INSERT INTO passage_vectors (rowid, embedding) VALUES (?, ?)", rows)
+    db.execute(
+        "INSERT OR REPLACE INTO embeddings (content_id, n_passages_done, n_tokens_done, done, state)"
+        " VALUES (?, ?, ?, 0, ?)",
+        (content_id, first_ordinal + len(ids), n_tokens_done, state),
+    )
+
+
+def finish(db: apsw.Connection, content_id: int, document_vector: Vectors, n_tokens_done: int) -> None:
+    """Add the document vector (dim,) and drop the state. ValueError while passages lack their vectors."""
+    checked = _unit_vectors(np.atleast_2d(document_vector), _dim(db))
+    n_done, done = _counters(db, content_id)
+    n_passages = db.execute("SELECT count(*) FROM passages WHERE content_id = ?", (content_id,)).get
+    if done or n_done != n_passages or len(checked) != 1:
+        raise ValueError(f"{n_done} of {n_passages} passages have vectors{' and the document too' if done else ''}")
+    db.execute("INSERT INTO document_vectors (rowid, embedding) VALUES (?, ?)", (content_id, checked[0].tobytes()))
+    db.execute(
+        "UPDATE embeddings SET done = 1, state = NULL, n_tokens_done = ? WHERE content_id = ?",
+        (n_tokens_done, content_id),
+    )
+
+
+def of_passages(db: apsw.Connection, content_id: int) -> Vectors:
+    """(n_passages_done, dim) vectors of a content's passages, in order."""
+    model = model_in_use(db)
+    if model is None:
+        return np.empty((0, 0), np.float32)
+    sql = (
+        "SELECT embedding FROM passages JOIN passage_vectors ON passage_vectors.rowid = passages.id"
+        " WHERE content_id = ? ORDER BY ordinal"
+    )
+    joined = b"".join(row[0] for row in db.execute(sql, (content_id,)))
+    return np.frombuffer(joined, np.float32).reshape(-1, model[1])
+
+
+def of_document(db: apsw.Connection, content_id: int) -> Vectors | None:
+    """(dim,) vector of a whole document, or None while it is not complete."""
+    if model_in_use(db) is None:
+        return None
+    found = db.execute("SELECT embedding FROM document_vectors WHERE rowid = ?", (content_id,)).get
+    return None if found is None else np.frombuffer(found, np.float32)
+
+
+def nearest(
+    db: apsw.Connection, table: str, query: Vectors, k: int, allowed: NDArray[np.int64] | None = None
+) -> list[tuple[int, float]]:
+    """The `k` (at most 4,096) vectors of `table` nearest to `query` (dim,), as (rowid, cosine), highest first.
+
+    Only `allowed` rowids where given, filtered before ranking. For unit vectors |a - b|^2 = 2 - 2 cos: L2 ranks alike
+    and is faster in sqlite-vec.
+    """
+    if table not in _TABLES:
+        raise ValueError(table)
+    if model_in_use(db) is None or (allowed is not None and not len(allowed)):
+        return []
+    vector = _unit_vectors(np.atleast_2d(query), _dim(db))[0].tobytes()
+    condition, bindings = ("", ()) if allowed is None else (" AND rowid IN carray(?)", (bindable(allowed),))
+    sql = f"SELECT rowid, distance FROM {table} WHERE embedding MATCH ? AND k = ?{condition}"  # noqa: S608
+    found = [(int(row[0]), 1 - float(row[1]) ** 2 / 2) for row in db.execute(sql, (vector, min(k, K_MAX), *bindings))]
+    return sorted(found, key=lambda row: (-row[1], row[0]))
+
+
+def compact(db: apsw.Connection) -> bool:
+    """Write the passage vectors anew where more than half of their space is holes; whether it was done.
+
+    sqlite-vec fills no hole: it frees a storage chunk (1,024 rows) when its last row goes.
+    """
+    model = model_in_use(db)
+    if model is None:
+        return False
+    n_slots = db.execute("SELECT coalesce(sum(size), 0) FROM passage_vectors_chunks").get
+    n_rows = db.execute("SELECT count(*) FROM passage_vectors_rowids").get
+    if n_slots < _COMPACT_FROM_SLOTS or n_rows * 2 > n_slots:
+        return False
+    db.execute("CREATE TEMP TABLE kept AS SELECT rowid AS id, embedding FROM passage_vectors")
+    db.execute("DROP TABLE passage_vectors")
+    _create(db, "passage_vectors", model[1])
+    db.execute("INSERT INTO passage_vectors (rowid, embedding) SELECT id, embedding FROM kept")
+    db.execute("DROP TABLE kept")
+    return True
+
+
+def _create(db: apsw.Connection, table: str, dim: int) -> None:
+    db.execute(f"CREATE VIRTUAL TABLE {table} USING vec0(embedding float[{int(dim)}])")
+
+
+def _dim(db: apsw.Connection) -> int:
+    model = model_in_use(db)
+    if model is None:
+        raise ValueError("no model is in use yet: call use_model first")
+    return model[1]
+
+
+def _counters(db: apsw.Connection, content_id: int) -> tuple[int, bool]:
+    row = db.execute("SELECT n_passages_done, done FROM embeddings WHERE content_id = ?", (content_id,)).fetchone()
+    return (0, False) if row is None else (int(row[0]), bool(row[1]))
+
+
+def _passage_ids(db: apsw.Connection, content_id: int, first_ordinal: int, n: int) -> list[int]:
+    sql = "SELECT id FROM passages WHERE content_id = ? AND ordinal >= ? ORDER BY ordinal LIMIT ?"
+    return [row[0] for row in db.execute(sql, (content_id, first_ordinal, n))]
+
+
+def _unit_vectors(vectors: Vectors, dim: int) -> Vectors:
+    """`vectors` (n, dim) as contiguous float32. sqlite-vec would take NaN and any length, and rank nonsense."""
+    checked = np.ascontiguousarray(vectors, dtype=np.float32)
+    if checked.ndim != 2 or checked.shape[1] != dim:
+        raise ValueError(f"vectors of shape {checked.shape}, not (n, {dim})")
+    norms = np.linalg.norm(checked, axis=1)
+    if not np.all(np.abs(norms - 1) <= _NORM_TOLERANCE):  # False for NaN too
+        raise ValueError("vectors must be finite and of length 1")
+    return checked

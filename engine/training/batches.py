@@ -1,0 +1,69 @@
+"""Which pairs make a batch: of one source, of like length, some near each other, so that negatives are hard.
+
+Pure: a seed and a step number give the same rows on every machine, so a resumed run goes on as it would have.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.training.data import held_out_hash
+from engine.training.shards import PairSet
+
+_POOL_BATCHES = 8  # a batch is drawn from this many batches' worth of neighbours in length
+_SOURCE_POWER = 0.6  # a source of 55k pairs is drawn 4 times as often as one of 5k, not 11 times
+
+
+class Batches:
+    """Draws batches from pairs that are not held out."""
+
+    def __init__(self, pairs: PairSet, seed: int, held_out_share: float = 0.01, question_weight: float = 2.0) -> None:
+        """`question_weight`: how much more often sources of questions are drawn: they are 5 % of the corpus."""
+        self._pairs = pairs
+        self._seed = seed
+        held = held_out_hash(pairs.documents, held_out_share)
+        self.held_out: NDArray[np.int64] = np.flatnonzero(held)
+        """Rows never drawn."""
+        lengths = pairs.passages.lengths
+        groups: dict[int, NDArray[np.int64]] = {}
+        for source in range(len(pairs.source_names)):
+            rows = np.flatnonzero((pairs.sources == source) & ~held & (lengths > 0) & (pairs.queries.lengths > 0))
+            if len(rows) > 1:
+                groups[source] = rows[np.argsort(lengths[rows], kind="stable")]
+        self._groups = list(groups.values())
+        questions = np.array([name.startswith("question") for name in pairs.kind_names])
+        more = [question_weight if questions[pairs.kinds[rows[0]]] else 1.0 for rows in self._groups]
+        weights = [len(rows) ** _SOURCE_POWER * factor for rows, factor in zip(self._groups, more, strict=True)]
+        self._probabilities = np.array(weights) / np.sum(weights)
+
+    def draw(self, step: int, batch_tokens: int, max_pairs: int, hard_share: float = 0.0) -> NDArray[np.int64]:
+        """Rows of one batch: about `batch_tokens` tokens of passages with their padding, at most `max_pairs` pairs.
+
+        `hard_share` of them are those whose passages the teacher finds nearest to a first one drawn at random.
+        """
+        random = np.random.default_rng([self._seed, step])
+        rows = self._groups[int(random.choice(len(self._groups), p=self._probabilities))]
+        lengths = self._pairs.passages.lengths
+        place = int(random.integers(len(rows)))
+        size = int(np.clip(batch_tokens // int(lengths[rows[place]]), 2, min(max_pairs, len(rows))))
+        half = min(size * _POOL_BATCHES // 2, len(rows))
+        pool = rows[max(0, place - half) : place + half]
+        size = min(size, len(pool))
+        n_near = int(size * hard_share) if self._pairs.passage_vectors is not None else 0
+        near = self._nearest(rows[place], pool, n_near)
+        rest = random.permutation(np.setdiff1d(pool, near))[: size - len(near)]
+        return np.concatenate((near, rest))
+
+    def _nearest(self, row: int, pool: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+        vectors = self._pairs.passage_vectors
+        if not n or vectors is None:
+            return np.empty(0, np.int64)
+        similarity = vectors[pool].astype(np.float32) @ vectors[row].astype(np.float32)
+        return pool[np.argsort(-similarity, kind="stable")[:n]]
+
+
+def pick(weights: Sequence[float], seed: int, step: int) -> int:
+    """An index drawn by weight: which width a step is run at."""
+    probabilities = np.array(weights) / np.sum(weights)
+    return int(np.random.default_rng([seed, step, 1]).choice(len(weights), p=probabilities))

@@ -1,0 +1,101 @@
+"""The training loop: draw, loss, backward, update, log, save; the same for every stage.
+
+It ends after a number of steps or minutes, whichever comes first; the learning rate follows that progress, so the
+cosine always comes down. A run that finds its own resume.pt goes on from there. The log is JSON lines, one a step.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.training.batches import pick
+from engine.training.optimiser import Optimiser, Rates, rate_factor
+from engine.training.saving import Progress, load_resume, save_model, save_resume
+from engine.training.student import Student
+
+WIDTHS, WIDTH_WEIGHTS = (1.0, 0.5, 0.25, 0.125), (4.0, 2.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopOptions:
+    """When to stop, how to step, where to write."""
+
+    out: Path
+    """Folder of the checkpoint, the log and resume.pt."""
+    like: Path
+    """Folder whose configuration and tokenizer the checkpoint takes."""
+    steps: int = 10**9
+    minutes: float = 10**6
+    seed: int = 0
+    rates: Rates = field(default_factory=Rates)
+    widths: tuple[float, ...] = WIDTHS
+    width_weights: tuple[float, ...] = WIDTH_WEIGHTS
+    """How often a step is run at each width."""
+    save_every_s: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class StepLoss:
+    """What a stage returns for one step."""
+
+    loss: Tensor
+    n_tokens: int
+    parts: dict[str, float]
+    """For the log: the loss's terms, the source."""
+    labels: dict[str, str]
+
+
+Stage = Callable[[int, float], StepLoss]
+"""(step, width) -> the loss of that step; deterministic in `step`."""
+
+
+def run(student: Student, stage: Stage, options: LoopOptions) -> Progress:
+    """Train until `options` say stop; the checkpoint is then in `options.out`. Returns how far it came."""
+    options.out.mkdir(parents=True, exist_ok=True)
+    optimiser = Optimiser(student, options.rates)
+    resume = options.out / "resume.pt"
+    progress = load_resume(student, optimiser, resume) if resume.exists() else Progress()
+    saved_s = progress.elapsed_s
+    with (options.out / "log.jsonl").open("a", encoding="utf-8") as log:
+        while (done := _share_done(progress, options)) < 1:
+            began = time.monotonic()
+            record = _step(student, optimiser, stage, options, progress, done)
+            progress.elapsed_s += time.monotonic() - began
+            log.write(json.dumps(record | {"elapsed_s": round(progress.elapsed_s, 2)}) + "\n")
+            log.flush()
+            if progress.elapsed_s - saved_s > options.save_every_s:
+                _save(student, optimiser, options, progress)
+                saved_s = progress.elapsed_s
+    _save(student, optimiser, options, progress)
+    return progress
+
+
+def _share_done(progress: Progress, options: LoopOptions) -> float:
+    return max(progress.step / options.steps, progress.elapsed_s / (60 * options.minutes))
+
+
+def _step(
+    student: Student, optimiser: Optimiser, stage: Stage, options: LoopOptions, progress: Progress, done: float
+) -> dict[str, float | str]:
+    """One update. A loss that is not finite is skipped, and the log says so."""
+    torch.manual_seed(options.seed * 1_000_003 + progress.step)
+    width = options.widths[pick(options.width_weights, options.seed, progress.step)]
+    result = stage(progress.step, width)
+    result.loss.backward()
+    factor = rate_factor(done, options.rates.warm_up)
+    norm = optimiser.step(factor)
+    progress.step += 1
+    progress.n_tokens += result.n_tokens
+    figures = {"loss": result.loss.item(), "norm": norm, "factor": factor, **result.parts}
+    rounded = {name: round(value, 5) for name, value in figures.items()}
+    return {"step": progress.step, "tokens": progress.n_tokens, "width": width, **rounded, **result.labels}
+
+
+def _save(student: Student, optimiser: Optimiser, options: LoopOptions, progress: Progress) -> None:
+    save_model(student, options.like, options.out, {"widths": list(options.widths)})
+    save_resume(student, optimiser, progress, options.out / "resume.pt")

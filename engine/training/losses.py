@@ -1,0 +1,62 @@
+"""What training minimises, as pure functions of vectors. All vectors are unit rows (n, dim)."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+DISTILLATION_TEMPERATURE = 0.05
+CONTRAST_TEMPERATURE = 0.02
+_TWIN_COSINE = 0.999
+_COSINE_WEIGHT = 8.0  # brings 1 - cos, some hundredths, to the size of the KL term
+
+
+def cosine_distance(student: Tensor, teacher: Tensor) -> Tensor:
+    """Mean of 1 - cos between rows."""
+    return 1 - (student * teacher).sum(-1).mean()
+
+
+def similarity_kl(student_scores: Tensor, teacher_scores: Tensor, temperature: float, keep: Tensor) -> Tensor:
+    """Mean KL(teacher's row || student's row) between softmax rows of scores (n, m); only columns where `keep`."""
+    student_log = F.log_softmax(student_scores.masked_fill(~keep, -1e4) / temperature, dim=-1)
+    teacher_log = F.log_softmax(teacher_scores.masked_fill(~keep, -1e4) / temperature, dim=-1)
+    return F.kl_div(student_log, teacher_log, reduction="batchmean", log_target=True)
+
+
+def distillation(student: Tensor, teacher: Tensor) -> Tensor:
+    """8 (1 - cos) + KL between the softmax rows of both sides' similarities within the batch, self left out."""
+    others = ~torch.eye(len(student), dtype=torch.bool, device=student.device)
+    if len(student) < 2:
+        return _COSINE_WEIGHT * cosine_distance(student, teacher)
+    kl = similarity_kl(student @ student.T, teacher @ teacher.T, DISTILLATION_TEMPERATURE, others)
+    return _COSINE_WEIGHT * cosine_distance(student, teacher) + kl
+
+
+def info_nce(queries: Tensor, passages: Tensor, same: Tensor, temperature: float = CONTRAST_TEMPERATURE) -> Tensor:
+    """Contrast each query's passage with all other passages, and each passage's query with all other queries.
+
+    queries (n, dim); passages (m, dim), m >= n: the first n answer the queries, the rest are hard negatives of all.
+    same (n, m) is True where a passage is no fair negative of a query (one document, a duplicate); the diagonal,
+    which is the answer, is never masked.
+    """
+    n = len(queries)
+    answer = torch.eye(n, len(passages), dtype=torch.bool, device=queries.device)
+    scores = (queries @ passages.T / temperature).masked_fill(same & ~answer, -torch.inf)
+    target = torch.arange(n, device=queries.device)
+    return (F.cross_entropy(scores, target) + F.cross_entropy(scores[:, :n].T, target)) / 2
+
+
+def unfair_negatives(documents: Tensor, passage_documents: Tensor, passages: Tensor) -> Tensor:
+    """(n, m) True where query i and passage j are of one document, or passage j equals i's answer (cosine).
+
+    documents (n,), passage_documents (m,) are ids; passages (m, dim) unit vectors of anyone who tells texts apart.
+    """
+    twins = passages[: len(documents)] @ passages.T > _TWIN_COSINE
+    return (documents[:, None] == passage_documents[None, :]) | twins
+
+
+def matryoshka(loss: Callable[..., Tensor], dims: Sequence[int], *vectors: Tensor) -> Tensor:
+    """Mean of `loss` over the first `dims` coordinates of all vectors, made unit again (Kusupati et al. 2022)."""
+    losses = [loss(*(F.normalize(v[..., :dim], dim=-1) for v in vectors)) for dim in dims]
+    return torch.stack(losses).mean()

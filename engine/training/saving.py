@@ -1,0 +1,87 @@
+"""Checkpoints: a folder that `Encoder.open` reads at any time, and beside it what a run needs to go on.
+
+The folder holds config.json, tokenizer.json and model.safetensors in float16, as the bundled model; resume.pt, float32
+weights and the optimisers' moments, is for the trainer alone.
+"""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from tokenizers import Tokenizer
+
+from engine.errors import LongsearchError, ModelError
+from engine.models.config import read_config
+from engine.models.weights import load_mamba2
+from engine.training.optimiser import Optimiser
+from engine.training.student import Student
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a run has come."""
+
+    step: int = 0
+    n_tokens: int = 0
+    """Tokens trained on, padding not counted."""
+    elapsed_s: float = 0.0
+    """Training time, over all its resumptions."""
+
+
+def load_student(folder: Path, device: str, dtype: torch.dtype) -> tuple[Student, Tokenizer]:
+    """The model of a checkpoint's folder, made trainable. Raises ModelError where it is none with the mean readout."""
+    config, readout = read_config(folder / "config.json")
+    if readout.readout != "mean":
+        raise ModelError(f"{folder} reads out {readout.readout!r}", "training knows the mean readout alone")
+    model, tensors = load_mamba2(folder, config, device, torch.float32)
+    student = Student(model, tensors["projection.weight"], tensors["token_log_weight"], dtype)
+    return student, Tokenizer.from_file(str(folder / "tokenizer.json"))
+
+
+def save_model(student: Student, like: Path, folder: Path, trained: dict[str, Any]) -> None:
+    """Write the model to `folder` with the configuration and tokenizer of `like`; `trained` goes into its section.
+
+    Each file is written whole or not at all, the weights last.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    config = json.loads((like / "config.json").read_text("utf-8"))
+    config["longsearch"] = config.get("longsearch", {}) | trained
+    if like != folder:
+        shutil.copyfile(like / "tokenizer.json", folder / "tokenizer.json")
+    tensors = {f"backbone.{name}": t for name, t in student.model.state_dict().items()}
+    tensors |= {"readout.projection.weight": student.projection, "readout.token_log_weight": student.token_log_weight}
+    halves = {name: t.detach().to("cpu", torch.float16).contiguous() for name, t in tensors.items()}
+    if not all(bool(t.isfinite().all()) for t in halves.values()):
+        raise LongsearchError("the weights are no longer finite in float16", "train with a lower rate")
+    (folder / "config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
+    temporary = folder / "model.part"
+    save_file(halves, temporary, {"format": "pt"})
+    temporary.replace(folder / "model.safetensors")
+
+
+def save_resume(student: Student, optimiser: Optimiser, progress: Progress, path: Path) -> None:
+    """Write what `load_resume` goes on from."""
+    state = {
+        "student": student.state_dict(),
+        "optimiser": optimiser.state_dict(),
+        "progress": [progress.step, progress.n_tokens, progress.elapsed_s],
+    }
+    temporary = path.with_suffix(".part")
+    torch.save(state, temporary)
+    temporary.replace(path)
+
+
+def load_resume(student: Student, optimiser: Optimiser, path: Path) -> Progress:
+    """Put a run back where `save_resume` left it. Raises LongsearchError where the file is of another run."""
+    try:
+        state = torch.load(path, map_location=student.device, weights_only=True)
+        student.load_state_dict(state["student"])
+        optimiser.load_state_dict(state["optimiser"])
+        step, n_tokens, elapsed_s = state["progress"]
+    except (OSError, RuntimeError, KeyError, ValueError, EOFError) as error:
+        raise LongsearchError(f"cannot go on from {path}: {error}", "train into another folder") from error
+    return Progress(int(step), int(n_tokens), float(elapsed_s))

@@ -1,0 +1,172 @@
+"""Pairs as token ids in shards of safetensors, and the teacher's vectors of them beside: read once, trained on often.
+
+`pairs-00000.safetensors` holds ids, sources, kinds; `pairs-00000.teacher.safetensors` the teacher's vectors, float16. A
+shard without the second can be labelled later, on another machine. Knows no model.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import load_file, save_file
+from tokenizers import Tokenizer
+
+from engine.errors import LongsearchError
+from engine.training.data import Pair, document_hash
+
+SHARD_PAIRS = 4096
+MAX_QUERY_TOKENS, MAX_PASSAGE_TOKENS = 64, 160
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Many texts' token ids, end to end."""
+
+    ids: NDArray[np.uint16] | NDArray[np.uint32]
+    """(n_tokens,)"""
+    stops: NDArray[np.int64]
+    """(n_texts,) where each text ends in `ids`."""
+
+    def __len__(self) -> int:
+        return len(self.stops)
+
+    def __getitem__(self, index: int) -> NDArray[np.int64]:
+        start = int(self.stops[index - 1]) if index else 0
+        return self.ids[start : int(self.stops[index])].astype(np.int64)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """(n_texts,) in tokens."""
+        return np.diff(self.stops, prepend=0)
+
+
+@dataclass(frozen=True, slots=True)
+class PairSet:
+    """Pairs in memory, ready to be drawn from; rows of all fields belong together."""
+
+    queries: Texts
+    passages: Texts
+    sources: NDArray[np.int64]
+    """(n,) index into `source_names`."""
+    kinds: NDArray[np.int64]
+    """(n,) index into `kind_names`."""
+    documents: NDArray[np.int64]
+    """(n,) hash of source and document."""
+    source_names: tuple[str, ...]
+    kind_names: tuple[str, ...]
+    query_vectors: NDArray[np.float16] | None
+    """(n, dim) of the teacher, or None where the shards were not labelled."""
+    passage_vectors: NDArray[np.float16] | None
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+
+def write_shards(pairs: Iterator[Pair], tokenizer: Tokenizer, folder: Path, shard_pairs: int = SHARD_PAIRS) -> int:
+    """Tokenise `pairs` into `folder`; shards that are there already are kept. Returns how many shards there are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    number = 0
+    while batch := list(islice(pairs, shard_pairs)):
+        path = folder / f"pairs-{number:05}.safetensors"
+        if not path.exists():
+            _save(path, *_tokenised(batch, tokenizer))
+        number += 1
+    return number
+
+
+def shard_paths(folder: Path) -> list[Path]:
+    """The shards of a folder, in order. Raises LongsearchError where there are none."""
+    paths = sorted(path for path in folder.glob("pairs-*.safetensors") if ".teacher." not in path.name)
+    if not paths:
+        raise LongsearchError(f"no shards in {folder}", "make them with `python -m engine.training label`")
+    return paths
+
+
+def teacher_path(shard: Path) -> Path:
+    """Where the teacher's vectors of a shard lie."""
+    return shard.with_suffix(".teacher.safetensors")
+
+
+def save_teacher(shard: Path, queries: NDArray[np.float32], passages: NDArray[np.float32]) -> None:
+    """Write the teacher's vectors (n, dim) of a shard's queries and passages."""
+    vectors = {"queries": queries.astype(np.float16), "passages": passages.astype(np.float16)}
+    _save(teacher_path(shard), vectors, {})
+
+
+def load_shard(path: Path) -> tuple[dict[str, NDArray[np.int64]], dict[str, str]]:
+    """A shard's arrays and what is said about them. Raises LongsearchError for a damaged file."""
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+        return load_file(path), metadata
+    except (OSError, SafetensorError) as error:
+        raise LongsearchError(f"cannot read the shard {path}: {error}", "delete it and label again") from error
+
+
+def tokenizer_hash(tokenizer: Tokenizer) -> str:
+    """Tells tokenizers apart by their vocabularies."""
+    vocabulary = sorted(tokenizer.get_vocab().items())
+    return hashlib.blake2b(json.dumps(vocabulary).encode(), digest_size=16).hexdigest()
+
+
+def load_pairs(folder: Path, tokenizer: Tokenizer, labelled_only: bool) -> PairSet:
+    """All shards of `folder`, or all that the teacher has labelled. Raises LongsearchError where nothing fits."""
+    paths = [p for p in shard_paths(folder) if not labelled_only or teacher_path(p).exists()]
+    shards = [load_shard(path) for path in paths]
+    if not shards:
+        raise LongsearchError(f"no shard in {folder} is labelled", "run `python -m engine.training label` first")
+    if any(metadata.get("tokenizer") != tokenizer_hash(tokenizer) for _, metadata in shards):
+        raise LongsearchError(f"the shards in {folder} are of another tokenizer", "label again with this model's")
+    names: dict[str, dict[str, int]] = {"sources": {}, "kinds": {}}
+    for arrays, metadata in shards:
+        for field, table in names.items():
+            local = [table.setdefault(name, len(table)) for name in json.loads(metadata[field])]
+            arrays[field] = np.array(local)[arrays[field]]
+    labelled = all(teacher_path(path).exists() for path in paths)
+    vectors = [load_shard(teacher_path(path))[0] for path in paths] if labelled else []
+    queries, passages = (_joined(shards, name) for name in ("query", "passage"))
+    sources, kinds, documents = (np.concatenate([a[n] for a, _ in shards]) for n in ("sources", "kinds", "documents"))
+    return PairSet(
+        queries, passages, sources, kinds, documents, tuple(names["sources"]), tuple(names["kinds"]),
+        np.concatenate([v["queries"] for v in vectors]) if vectors else None,
+        np.concatenate([v["passages"] for v in vectors]) if vectors else None,
+    )  # fmt: skip
+
+
+def _tokenised(pairs: list[Pair], tokenizer: Tokenizer) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    dtype = np.uint16 if tokenizer.get_vocab_size() <= 1 << 16 else np.uint32
+    arrays: dict[str, NDArray[Any]] = {}
+    queries, passages = [pair.query for pair in pairs], [pair.passage for pair in pairs]
+    for name, texts, limit in (("query", queries, MAX_QUERY_TOKENS), ("passage", passages, MAX_PASSAGE_TOKENS)):
+        rows = [e.ids[:limit] for e in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+        arrays[f"{name}_ids"] = np.concatenate([np.array(row, dtype) for row in rows])
+        arrays[f"{name}_stops"] = np.cumsum([len(row) for row in rows], dtype=np.int64)
+    metadata = {"tokenizer": tokenizer_hash(tokenizer)}
+    for name, values in (("sources", [p.source for p in pairs]), ("kinds", [p.kind for p in pairs])):
+        table = {value: i for i, value in enumerate(dict.fromkeys(values))}
+        arrays[name] = np.array([table[value] for value in values], dtype=np.int64)
+        metadata[name] = json.dumps(list(table))
+    arrays["documents"] = np.array([document_hash(p.source, p.document) for p in pairs], dtype=np.int64)
+    return arrays, metadata
+
+
+def _joined(shards: list[tuple[dict[str, NDArray[np.int64]], dict[str, str]]], name: str) -> Texts:
+    ids = np.concatenate([arrays[f"{name}_ids"] for arrays, _ in shards])
+    lengths = np.concatenate([np.diff(arrays[f"{name}_stops"], prepend=0) for arrays, _ in shards])
+    return Texts(ids, np.cumsum(lengths))
+
+
+def _save(path: Path, arrays: Mapping[str, NDArray[Any]], metadata: dict[str, str]) -> None:
+    """Whole or not at all: a killed run leaves no half shard under the final name."""
+    temporary = path.with_suffix(".part")
+    save_file(dict(arrays), temporary, metadata)
+    temporary.replace(path)

@@ -1,0 +1,142 @@
+"""What is learnt from pairs: stage 1, the teacher's vectors; stage 2, which passage answers which query."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from engine.errors import LongsearchError
+from engine.training.batches import Batches
+from engine.training.instructions import Prompter
+from engine.training.loop import StepLoss
+from engine.training.losses import (
+    DISTILLATION_TEMPERATURE,
+    cosine_distance,
+    distillation,
+    info_nce,
+    matryoshka,
+    similarity_kl,
+    unfair_negatives,
+)
+from engine.training.shards import PairSet
+from engine.training.student import Padded, Student
+
+
+@dataclass(frozen=True, slots=True)
+class PairOptions:
+    """Of the stages that learn from pairs."""
+
+    seed: int = 0
+    batch_tokens: int = 8192
+    """Of passages, a step, with their padding."""
+    max_pairs: int = 128
+    instruction_share: float = 0.2
+    hard_share: float = 0.5
+    """Of a batch, drawn from the nearest by the teacher."""
+    contrast_weight: float = 0.25
+    """Of InfoNCE beside the teacher's soft labels."""
+    cosine_weight: float = 4.0
+    """Of 1 - cos to the teacher's vectors."""
+    dims: tuple[int, ...] = ()
+    """Matryoshka dimensions of InfoNCE besides the whole; () for none."""
+
+
+class Distillation:
+    """Stage 1: both sides of pairs as single texts, to the teacher's vectors."""
+
+    def __init__(self, student: Student, pairs: PairSet, options: PairOptions) -> None:
+        """Raises LongsearchError where the pairs were not labelled."""
+        self._student, self._pairs, self._options = student, pairs, options
+        self._queries, self._passages = labels_of(pairs)
+        self._batches = Batches(pairs, options.seed)
+
+    def __call__(self, step: int, width: float) -> StepLoss:
+        """Three steps of passages, one of queries, which are much shorter."""
+        o, pairs = self._options, self._pairs
+        of_queries = step % 4 == 3
+        tokens = o.batch_tokens // 2 if of_queries else o.batch_tokens
+        rows = self._batches.draw(step, tokens, o.max_pairs)
+        texts, labels = (pairs.queries, self._queries) if of_queries else (pairs.passages, self._passages)
+        ids = [texts[row] for row in rows]
+        vectors = self._student(Padded.of(ids, self._student.device), width)
+        teacher = on_device(labels[rows], self._student)
+        loss = distillation(vectors, teacher)
+        cosine = float(cosine_distance(vectors.detach(), teacher))
+        return StepLoss(loss, n_tokens(ids), {"cosine_distance": cosine}, {"source": _source(pairs, rows)})
+
+
+class Contrast:
+    """Stage 2: InfoNCE over in-batch and near passages; with labels, the teacher's scores and vectors beside it."""
+
+    def __init__(self, student: Student, pairs: PairSet, options: PairOptions, prompter: Prompter) -> None:
+        self._student, self._pairs, self._options, self._prompter = student, pairs, options, prompter
+        self._batches = Batches(pairs, options.seed)
+
+    def __call__(self, step: int, width: float) -> StepLoss:
+        """One source's pairs."""
+        o, pairs, student = self._options, self._pairs, self._student
+        rows = self._batches.draw(step, o.batch_tokens, o.max_pairs, o.hard_share)
+        kind = pairs.kind_names[int(pairs.kinds[rows[0]])]
+        queries = self._prompter([pairs.queries[row] for row in rows], kind, o.seed, step)
+        passages = [pairs.passages[row] for row in rows]
+        q, p = (student(Padded.of(ids, student.device), width) for ids in (queries, passages))
+        terms = self._terms(q, p, rows)
+        weights = {"nce": o.contrast_weight, "kl": 1.0, "cosine_distance": o.cosine_weight}
+        loss = torch.stack([weights[name] * term for name, term in terms.items()]).sum()
+        figures = {name: value.item() for name, value in terms.items()} | {"pairs": float(len(rows))}
+        return StepLoss(loss, n_tokens(queries) + n_tokens(passages), figures, {"source": _source(pairs, rows)})
+
+    def _terms(self, q: Tensor, p: Tensor, rows: NDArray[np.int64]) -> dict[str, Tensor]:
+        documents = torch.from_numpy(self._pairs.documents[rows]).to(q.device)
+        if self._pairs.query_vectors is None or self._pairs.passage_vectors is None:
+            same = unfair_negatives(documents, documents, p.detach())
+            return {"nce": _nce(q, p, same, self._options.dims)}
+        teacher_q = on_device(self._pairs.query_vectors[rows], self._student)
+        teacher_p = on_device(self._pairs.passage_vectors[rows], self._student)
+        same = unfair_negatives(documents, documents, teacher_p)
+        return contrast_terms(q, p, teacher_q, teacher_p, same, self._options.dims)
+
+
+def contrast_terms(
+    q: Tensor, p: Tensor, teacher_q: Tensor, teacher_p: Tensor, same: Tensor, dims: tuple[int, ...]
+) -> dict[str, Tensor]:
+    """The parts of stage 2's loss; all unit vectors (n, dim), same (n, n) as in `info_nce`."""
+    # over queries too: near queries are told apart by what the teacher makes of them
+    both, teacher_both = torch.cat((p, q)), torch.cat((teacher_p, teacher_q))
+    others = torch.ones(len(q), len(both), dtype=torch.bool, device=q.device)
+    others[:, len(p) :].fill_diagonal_(False)
+    kl = similarity_kl(q @ both.T, teacher_q @ teacher_both.T, DISTILLATION_TEMPERATURE, others)
+    return {
+        "nce": _nce(q, p, same, dims),
+        "kl": kl,
+        "cosine_distance": (cosine_distance(q, teacher_q) + cosine_distance(p, teacher_p)) / 2,
+    }
+
+
+def _nce(q: Tensor, p: Tensor, same: Tensor, dims: tuple[int, ...]) -> Tensor:
+    return matryoshka(partial(info_nce, same=same), (q.shape[1], *dims), q, p)
+
+
+def labels_of(pairs: PairSet) -> tuple[NDArray[np.float16], NDArray[np.float16]]:
+    """The teacher's vectors of queries and passages. Raises LongsearchError where there are none."""
+    if pairs.query_vectors is None or pairs.passage_vectors is None:
+        raise LongsearchError("the shards have no teacher's vectors", "run `python -m engine.training label` first")
+    return pairs.query_vectors, pairs.passage_vectors
+
+
+def on_device(vectors: NDArray[np.float16], student: Student) -> Tensor:
+    """Rows of labels as float32, made unit again after their rounding to float16."""
+    rows = torch.from_numpy(vectors).to(student.device).float()
+    return torch.nn.functional.normalize(rows, dim=-1)
+
+
+def n_tokens(rows: list[NDArray[np.int64]]) -> int:
+    """How many tokens the texts have together."""
+    return sum(len(row) for row in rows)
+
+
+def _source(pairs: PairSet, rows: NDArray[np.int64]) -> str:
+    return pairs.source_names[int(pairs.sources[rows[0]])]

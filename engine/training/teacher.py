@@ -1,0 +1,39 @@
+"""Labels: the teacher's vectors of every query and passage of the shards, made once and kept.
+
+The teacher is all-MiniLM-L6-v2. It reads at most 160 tokens of a text, as much as the shards keep. Knows no student.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import LongsearchError
+from engine.evaluation.minilm import MiniLM
+from engine.training.shards import load_shard, save_teacher, shard_paths, teacher_path, tokenizer_hash
+
+
+def label_shards(folder: Path, teacher: MiniLM) -> Iterator[tuple[Path, int]]:
+    """Label every shard of `folder` that is not yet; yields each with how many tokens were read.
+
+    Raises LongsearchError where the shards' ids are not the teacher's own.
+    """
+    ours = tokenizer_hash(teacher.tokenizer)
+    for path in shard_paths(folder):
+        if teacher_path(path).exists():
+            continue
+        arrays, metadata = load_shard(path)
+        if metadata.get("tokenizer") != ours:
+            hint = "tokenise with the teacher's vocabulary (--model of one that has it)"
+            raise LongsearchError(f"{path} holds ids of another tokenizer than the teacher's", hint)
+        queries, passages = (rows_of(arrays[f"{n}_ids"], arrays[f"{n}_stops"]) for n in ("query", "passage"))
+        longest = max(len(row) for row in (*queries, *passages)) + 2
+        vectors = teacher.encode_ids(queries + passages, longest)
+        save_teacher(path, vectors[: len(queries)], vectors[len(queries) :])
+        yield path, sum(len(row) for row in (*queries, *passages))
+
+
+def rows_of(ids: NDArray[np.int64], stops: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Texts laid end to end as a list, one array each."""
+    return [row.astype(np.int64) for row in np.split(ids, stops[:-1])]

@@ -1,0 +1,60 @@
+"""Characters as they should be stored: nothing that a terminal, a tokenizer or SQLite could stumble over.
+
+Pure. Must run before any offset into the text is computed, since it changes lengths. Does not know lines or pages.
+"""
+
+import re
+import unicodedata
+
+# A whole escape sequence goes, or "[31m" would be left of it: CSI, then OSC (which carries a text), then any other.
+_ESCAPE_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]{0,1000}(?:\x07|\x1b\\)|\x1b[@-Z\\^_]?")
+_LINE_END = re.compile("\r\n?|[\x0b\x85\u2028\u2029]")
+# Controls, DEL, C1, soft hyphen, zero width space, bidi marks and overrides, word joiner and its invisible kin, lone
+# surrogates, private use, byte order mark, noncharacters (pdfium puts U+FFFE where a word was broken at a line's end).
+# Joiners (200c, 200d) stay: Persian, Indic scripts and emoji mean them.
+_DROPPED = re.compile(
+    "[\x00-\x08\x0c\x0e-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef"
+    "\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]+"
+)
+_SPACE = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+_BULLET = re.compile("[\uf0b7\uf0a7\uf0d8\uf076]")  # Word's bullets from Symbol and Wingdings: private use elsewhere
+_LIGATURE = re.compile("[\ufb00-\ufb06]")
+_LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+_BLANKS = re.compile(r"[ \t]+(?=\n)")
+_BLANK_LINES = re.compile(r"\n{3,}")
+_PLAIN_ASCII = re.compile(r"[\t\n -~]*")
+_RUN_OF_SPACE = re.compile(r"\s+")
+
+
+def clean_characters(text: str) -> str:
+    """`text` without control, escape, invisible and private-use characters, lone surrogates and ligatures.
+
+    Every line end becomes "\\n", every odd space " "; tabs stay; the rest is composed (NFC).
+    """
+    if _PLAIN_ASCII.fullmatch(text):
+        return text
+    if "\x1b" in text:
+        text = _ESCAPE_SEQUENCE.sub("", text)
+    text = _LINE_END.sub("\n", text)
+    text = _BULLET.sub("•", text)
+    text = _SPACE.sub(" ", _DROPPED.sub("", text))
+    return unicodedata.normalize("NFC", _LIGATURE.sub(lambda match: _LIGATURES[match[0]], text))
+
+
+def clean_block(text: str) -> str:
+    """`clean_characters`, then no blanks at the ends of lines, and at most one empty line in a row."""
+    return _BLANK_LINES.sub("\n\n", _BLANKS.sub("", clean_characters(text))).strip()
+
+
+def one_line(text: str, max_characters: int) -> str:
+    """`text` cleaned, on one line, cut at a word where it is longer than `max_characters`."""
+    line = _RUN_OF_SPACE.sub(" ", clean_characters(text)).strip()
+    if len(line) <= max_characters:
+        return line
+    cut = line[: max_characters - 1]
+    return (cut.rsplit(" ", 1)[0] or cut).rstrip() + "…"
+
+
+def has_words(text: str) -> bool:
+    """Whether there is anything to read in `text`."""
+    return any(character.isalnum() for character in text)

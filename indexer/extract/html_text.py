@@ -1,0 +1,116 @@
+"""HTML -> text as a person reads it: no scripts, styles and navigation; a line for each block; headings with offsets.
+
+Through selectolax (lexbor). Sees the page as it was saved: what a script would have added is not there.
+"""
+
+import re
+from pathlib import Path
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+
+from engine.errors import ExtractionError
+from indexer.extract.building import TextBuilder
+from indexer.extract.clean import clean_characters
+from indexer.extract.decoding import decode_html, read_bytes
+from indexer.extract.messages import Whole
+
+_DROPPED_NAMES = """
+head script style nav noscript template svg iframe object canvas button select textarea audio video -comment
+"""
+_BLOCK_NAMES = """
+address article aside blockquote body caption dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5
+h6 header hr html li main ol p pre section summary table tbody tfoot thead title tr ul
+"""
+_DROPPED = frozenset(_DROPPED_NAMES.split())
+_BLOCKS = frozenset(_BLOCK_NAMES.split())
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_TIGHT = frozenset({"li", "tr", "dt", "dd"})
+_CELLS = frozenset({"td", "th"})
+_RUN_OF_SPACE = re.compile(r"\s+")
+
+
+def read(path: Path) -> Whole:
+    """The text of `path`. Raises `ExtractionError`."""
+    return parse(decode_html(read_bytes(path)))
+
+
+def parse(source: str) -> Whole:
+    """The text of HTML `source`. Raises `ExtractionError`."""
+    try:
+        tree = LexborHTMLParser(clean_characters(source))
+    except SelectolaxError as error:
+        # HTML5 parses whatever it is given, so this is a want of memory: 20 MB of dense markup need 1 GB.
+        raise ExtractionError("too much markup to parse in 1 GB of memory", "save it as text or split it") from error
+    head_title = tree.css_first("head title")
+    builder = _Builder()
+    if tree.body is not None:
+        builder.walk(tree.body)
+    return builder.text.whole(head_title.text() if head_title is not None else "")
+
+
+class _Builder:
+    """Collects the words of the open block; a block's begin or end closes it."""
+
+    def __init__(self) -> None:
+        self.text = TextBuilder()
+        self._words: list[str] = []
+        self._pre_depth = 0
+        self._tight = False
+        self._marker = ""
+
+    def walk(self, root: LexborNode) -> None:
+        """Every node under `root` in order. A loop, since hostile pages nest 100,000 deep."""
+        node: LexborNode | None = root
+        while node is not None:
+            child = None if node.tag in _DROPPED else node.child
+            self._enter(node)
+            if child is not None:
+                node = child
+                continue
+            while node is not None:
+                self._leave(node)
+                if node.mem_id == root.mem_id:
+                    node = None
+                elif node.next is not None:
+                    node = node.next
+                    break
+                else:
+                    node = node.parent
+        self._close_block("")
+
+    def _enter(self, node: LexborNode) -> None:
+        tag = node.tag or ""
+        if tag == "-text":
+            self._words.append(self._spaced(node.text_content or ""))
+        elif tag == "br":
+            self._words.append("\n")
+        elif tag in _BLOCKS:
+            self._close_block("")
+            self._tight = tag in _TIGHT
+            self._marker = "- " if tag == "li" else self._marker
+            self._pre_depth += tag == "pre"
+
+    def _spaced(self, text: str) -> str:
+        """`text` with its white space as a browser would show it."""
+        if self._pre_depth:
+            return text
+        text = _RUN_OF_SPACE.sub(" ", text)
+        after_space = not self._words or self._words[-1][-1:].isspace()
+        return text.lstrip() if after_space else text
+
+    def _leave(self, node: LexborNode) -> None:
+        tag = node.tag or ""
+        if tag in _BLOCKS:
+            self._close_block(tag)
+            self._pre_depth -= tag == "pre"
+            self._marker = "" if tag == "li" else self._marker
+        elif tag in _CELLS and node.next is not None:
+            self._words.append(" | ")
+
+    def _close_block(self, tag: str) -> None:
+        words, self._words = "".join(self._words), []
+        if tag in _HEADINGS:
+            self.text.add_heading(_HEADINGS[tag], words)
+        elif words.strip(" |\n"):
+            self.text.add(self._marker + words.strip(), self._tight or bool(self._marker))
+            self._marker = ""

@@ -1,0 +1,147 @@
+"""Paragraphs and a title from where the lines stand on a PDF's page.
+
+Pure. A line is joined to the next only where it was broken for want of room: where the next line's first word would
+not have fitted. That keeps tables, code and verse in their lines without knowing what they are. Knows left-to-right
+horizontal text; where no places are known (`right` <= `left`) lines keep their ends. Columns follow the order of the
+PDF's own stream.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from indexer.extract.clean import one_line
+from indexer.extract.limits import MAX_TITLE_CHARACTERS
+from indexer.extract.pages import SENTENCE_END
+from indexer.extract.titles import is_title
+
+JOINED, LINE, PARAGRAPH = " ", "\n", "\n\n"
+_HYPHENATED = re.compile(r"[^\W\d_][-\u2010]$")
+_FOOTNOTE_MARK = re.compile(r"(?<=[a-z])1$|\s*[*†‡∗⋆]+$")
+_NEIGHBOURS = 8
+"""Lines before and after that tell where the column's right edge is."""
+_WIDE_GAP = 1.35
+"""Of the usual distance between lines: a paragraph's space. Papers have 1.5 and more, sub- and superscripts 1.2."""
+_SAME_COLUMN = 2
+"""Of the usual distance between lines: lines that begin within that of each other stand in one column."""
+_INDENT = 0.7
+"""Of the usual distance between lines (sizes cannot be used: bitmap fonts of old papers all claim 0.2 points)."""
+_OTHER_SIZE = 1.12
+"""Ratio of two lines' sizes that makes one a heading."""
+_TITLE_SIZE = 1.15
+"""Of the usual size of a line on the page."""
+_TITLE_WITHIN = 30
+"""Lines from the top of the page among which a title is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a page, its characters cleaned; all places in points, from the bottom left."""
+
+    text: str
+    left: float = 0.0
+    right: float = 0.0
+    baseline: float = 0.0
+    """Of its first character."""
+    end_baseline: float = 0.0
+    """Of its last: lower where the library glued two lines at a hyphenated word."""
+    size: float = 0.0
+    """Of its first character's font."""
+
+
+def separated(lines: Sequence[Line]) -> tuple[str, ...]:
+    """Each line's text with what separates it from the next: a space, "\\n", "\\n\\n", or nothing for a broken word."""
+    pitch = _usual_pitch(lines)
+    edges = _right_edges(lines, pitch)
+    parts = []
+    for index, line in enumerate(lines[:-1]):
+        following = lines[index + 1]
+        parts.append(_with_separator(line, following, _separator(line, following, edges[index], pitch)))
+    return (*parts, *(line.text + LINE for line in lines[-1:]))
+
+
+def _with_separator(line: Line, following: Line, separator: str) -> str:
+    if separator != PARAGRAPH and _HYPHENATED.search(line.text) and following.text[:1].islower():
+        return line.text[:-1]
+    if separator == JOINED and _is_cjk(line.text[-1:]) and _is_cjk(following.text[:1]):
+        return line.text
+    return line.text + separator
+
+
+def _separator(line: Line, following: Line, edge: float, pitch: float) -> str:
+    if line.right <= line.left or following.right <= following.left:
+        return LINE
+    if _sizes_differ(line, following):
+        return PARAGRAPH
+    ended = line.text.endswith(SENTENCE_END)
+    drop = line.end_baseline - following.baseline
+    if drop < -0.5 * line.size:  # upwards: the next column
+        return PARAGRAPH if ended else JOINED
+    if pitch and drop > _WIDE_GAP * pitch:
+        return PARAGRAPH
+    if ended and following.left > line.left + 0.8 * line.size and line.end_baseline == line.baseline:
+        return PARAGRAPH  # the first line of a paragraph is set in
+    if _had_room(line, following, edge):
+        return PARAGRAPH if ended else LINE
+    return JOINED
+
+
+def _sizes_differ(line: Line, other: Line) -> bool:
+    small, large = sorted((line.size, other.size))
+    return small <= 0 or large / small > _OTHER_SIZE
+
+
+def _had_room(line: Line, following: Line, edge: float) -> bool:
+    """Whether the first word of `following` would have fitted at the end of `line`."""
+    word = following.text.split(" ", 1)[0]
+    character_width = (following.right - following.left) / len(following.text)
+    return line.right + (len(word) + 1) * character_width < edge
+
+
+def _right_edges(lines: Sequence[Line], pitch: float) -> list[float]:
+    """For each line, how far right its neighbours of the same column reach: those that begin about where it begins."""
+    edges = []
+    for index, line in enumerate(lines):
+        near = lines[max(0, index - _NEIGHBOURS) : index + _NEIGHBOURS + 1]
+        reach = [other.right for other in near if abs(other.left - line.left) <= _SAME_COLUMN * pitch]
+        edges.append(max(reach, default=line.right))
+    return edges
+
+
+def _usual_pitch(lines: Sequence[Line]) -> float:
+    """Median distance between lines, in points; 0 where it cannot be told."""
+    drops = [line.end_baseline - following.baseline for line, following in pairwise(lines)]
+    downwards = [drop for drop in drops if drop > 1]
+    return median(downwards) if downwards else 0.0
+
+
+def _is_cjk(character: str) -> bool:
+    return "\u2e80" <= character <= "\ua4cf" or "\uf900" <= character <= "\ufaff" or "\uff00" <= character <= "\uffef"
+
+
+def title_in(lines: Sequence[Line]) -> str:
+    """The text in the largest type near the top of a page if it looks like a title, else ""."""
+    top = [line for line in lines[:_TITLE_WITHIN] if line.size > 0]
+    if not top:
+        return ""
+    usual = median(line.size for line in lines)
+    for size in sorted({round(line.size, 1) for line in top}, reverse=True):
+        if size < _TITLE_SIZE * usual:
+            return ""
+        title = _FOOTNOTE_MARK.sub("", one_line(" ".join(_first_run(top, size)), MAX_TITLE_CHARACTERS))
+        if is_title(title):
+            return title
+    return ""
+
+
+def _first_run(lines: Sequence[Line], size: float) -> list[str]:
+    """The first lines of about `size` that follow one another."""
+    run: list[str] = []
+    for line in lines:
+        if abs(line.size - size) <= 0.06 * size:
+            run.append(line.text)
+        elif run:
+            break
+    return run

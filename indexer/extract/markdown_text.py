@@ -1,0 +1,109 @@
+"""Markdown -> text as a person reads it: no marks, link targets dropped, code kept; headings with their offsets.
+
+CommonMark and tables through markdown-it-py. Front matter gives the title and is not part of the text. Other dialects'
+marks (footnotes, mathematics) stay as they are written; of a wiki link its words stay.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from mdit_py_plugins.front_matter import front_matter_plugin
+
+from indexer.extract.building import TextBuilder
+from indexer.extract.clean import clean_characters
+from indexer.extract.decoding import decode, read_bytes
+from indexer.extract.messages import Whole
+
+_TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_WIKI_LINK = re.compile(r"\[\[(?:[^\[\]|]{1,300}\|)?([^\[\]|]{1,300})\]\]")
+_TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)
+_CELL_SEPARATOR = " | "
+
+
+def read(path: Path) -> Whole:
+    """The text of `path`. Raises `ExtractionError`."""
+    return parse(decode(read_bytes(path)))
+
+
+def parse(source: str) -> Whole:
+    """The text of Markdown `source`."""
+    # "linkify" and typography are off: the text is stored as its writer typed it.
+    parser = MarkdownIt("commonmark").enable("table").use(front_matter_plugin)
+    builder = _Builder()
+    for token in parser.parse(clean_characters(source)):
+        builder.take(token)
+    return builder.text.whole(builder.title)
+
+
+class _Builder:
+    """Turns markdown-it's flat list of tokens into blocks."""
+
+    def __init__(self) -> None:
+        self.text = TextBuilder()
+        self.title = ""
+        self._heading_level = 0
+        self._marker = ""
+        self._cells: list[str] | None = None
+
+    def take(self, token: Token) -> None:
+        """Add what `token` brings."""
+        match token.type:
+            case "front_matter":
+                named = _TITLE.search(token.content)
+                self.title = named[1].strip("\"'") if named else ""
+            case "heading_open":
+                self._heading_level = int(token.tag[1:])
+            case "heading_close":
+                self._heading_level = 0
+            case "list_item_open":
+                self._marker = f"{token.info}{token.markup} " if token.info else "- "
+            case "list_item_close":
+                self._marker = ""
+            case "tr_open":
+                self._cells = []
+            case "tr_close":
+                row, self._cells = _CELL_SEPARATOR.join(self._cells or ()), None
+                self.text.add(row, tight=True)
+            case _:
+                self._take_words(token)
+
+    def _take_words(self, token: Token) -> None:
+        match token.type:
+            case "inline":
+                self._add(inline_text(token.children or ()))
+            case "fence" | "code_block":
+                self.text.add(token.content)
+            case "html_block":
+                self._add(_TAG.sub(" ", token.content))
+
+    def _add(self, block: str) -> None:
+        if self._heading_level:
+            self.text.add_heading(self._heading_level, block)
+        elif self._cells is not None:
+            self._cells.append(block)
+        else:
+            self.text.add(self._marker + block, tight=bool(self._marker))
+            self._marker = ""
+
+
+def inline_text(tokens: Sequence[Token]) -> str:
+    """The words of a block's `tokens`."""
+    return "".join(_inline_parts(tokens))
+
+
+def _inline_parts(tokens: Sequence[Token]) -> Iterator[str]:
+    for token in tokens:
+        match token.type:
+            case "text":
+                yield _WIKI_LINK.sub(r"\1", token.content)
+            case "code_inline":
+                yield token.content
+            case "image":
+                yield inline_text(token.children or ())
+            case "softbreak":
+                yield " "
+            case "hardbreak":
+                yield "\n"

@@ -1,0 +1,145 @@
+"""What the parent and the child that reads files say to each other: dataclasses, framed as JSON.
+
+JSON and not pickle: a child that a hostile file has taken over must not be able to run anything in the parent. Knows
+no pipe. Decoding raises `ValueError`, `KeyError` or `TypeError` on anything else.
+"""
+
+import json
+import struct
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from indexer.extract.limits import MAX_FRAME_BYTES, MAX_HEADINGS, MAX_PAGES
+
+DAMAGED = "damaged"
+NO_LETTERS = "the fonts do not say which letters they show"
+"""Values of `Page.problem`."""
+
+HEADER = struct.Struct(">I")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Parent to child: read a file."""
+
+    path: str
+    """Absolute; undecodable bytes are surrogate escapes."""
+    format: str
+    """A `Format`'s value: not always what the suffix says."""
+    first_page: int = 0
+    """0-based; pages before it were read by a child that is gone."""
+    pdfium: bool = True
+    """False after pdfium has hung or crashed while opening this file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A PDF is open; its pages follow."""
+
+    n_pages: int
+    title: str
+    """From its metadata, or ""."""
+    warning: str = ""
+    """Why the file may be less than it was, or ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a PDF; they come in order."""
+
+    index: int
+    """0-based."""
+    lines: tuple[str, ...]
+    """Each ends with what separates it from the next: a space, "\\n", "\\n\\n" or nothing."""
+    large_text: str = ""
+    """On the first page, what stands in the largest type near the top, or ""."""
+    problem: str = ""
+    """Why no library could make text of it, or ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A PDF's outline, after its pages."""
+
+    entries: tuple[tuple[int, str, int], ...]
+    """(level from 1, title, 0-based page)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """All of a file that is not a PDF. Fields as in `engine.types.DocumentText`; the title may be ""."""
+
+    text: str
+    page_starts: tuple[int, ...]
+    title: str
+    headings: tuple[tuple[int, str, int], ...]
+    """(level, title, start)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Nothing can be read of the file; the end of the answer."""
+
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The end of an answer."""
+
+
+Message = Opened | Page | Outline | Whole | Failed | Ended
+_KINDS: dict[str, type[Message]] = {kind.__name__: kind for kind in (Opened, Page, Outline, Whole, Failed, Ended)}
+
+
+def encode(message: Message | Request) -> bytes:
+    """A frame: length (4 bytes, big-endian), then JSON."""
+    body = json.dumps([type(message).__name__, asdict(message)]).encode("ascii")
+    if len(body) > MAX_FRAME_BYTES:
+        raise MemoryError(f"a message of {len(body)} bytes")
+    return HEADER.pack(len(body)) + body
+
+
+def decode_request(body: bytes) -> Request:
+    """The request in a frame's body."""
+    return Request(**json.loads(body)[1])
+
+
+def decode(body: bytes | bytearray) -> Message:
+    """The message in a frame's body, its fields checked: the child may be lying."""
+    name, fields = json.loads(body)
+    return _checked(_KINDS[name], fields)
+
+
+def _checked(kind: type[Message], fields: dict[str, Any]) -> Message:
+    if kind is Opened:
+        n_pages = _number(fields["n_pages"], MAX_PAGES)
+        return Opened(n_pages, _string(fields["title"]), _string(fields["warning"]))
+    if kind is Page:
+        lines = tuple(_string(line) for line in fields["lines"])
+        return Page(_number(fields["index"]), lines, _string(fields["large_text"]), _string(fields["problem"]))
+    if kind is Outline:
+        return Outline(_headings(fields["entries"]))
+    if kind is Whole:
+        starts = tuple(_number(start) for start in fields["page_starts"])
+        return Whole(_string(fields["text"]), starts, _string(fields["title"]), _headings(fields["headings"]))
+    if kind is Failed:
+        return Failed(_string(fields["message"]), _string(fields["hint"]))
+    return Ended()
+
+
+def _headings(entries: list[list[Any]]) -> tuple[tuple[int, str, int], ...]:
+    return tuple((_number(level), _string(title), _number(place)) for level, title, place in entries[:MAX_HEADINGS])
+
+
+def _string(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{type(value).__name__} where a string should be")
+    return value
+
+
+def _number(value: object, maximum: int = 1 << 40) -> int:
+    if type(value) is not int or not 0 <= value <= maximum:
+        raise ValueError(f"{value!r} where a number up to {maximum} should be")
+    return value

@@ -1,0 +1,71 @@
+"""Pages -> one text and where each begins. Pure. Takes running heads and page numbers out, where they are certain."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import accumulate
+
+_DIGITS = re.compile(r"\d+")
+_RUN_OF_SPACE = re.compile(r"\s+")
+# Without letters only a page number counts ("12", "- 12 -", "12 / 30"), or a table that goes on over pages loses rows.
+_PAGE_NUMBER = re.compile(r"[^\w#]*#[^\w#]*(#[^\w#]*)?")
+_MIN_REPEATS = 4
+_MIN_SHARE = 0.6
+"""Of the even or of the odd pages: books have one head on the left and another on the right."""
+_MIN_LINES = 2
+"""Of a page that has a running line: a page of one line would be left empty."""
+_MAX_HEAD_CHARACTERS = 150
+_MAX_HEAD_LINES = 3
+SENTENCE_END = tuple('.!?:;"”’)»]。！？')
+
+
+def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:
+    """The pages' text in one string, and the offset of each page's first character.
+
+    What separates a page from the next (an empty line, or a line end within a sentence) belongs to the former.
+    """
+    last = max((index for index, page in enumerate(pages) if page), default=-1)
+    ended = [page + _separator(page) if page and index < last else page for index, page in enumerate(pages)]
+    starts = accumulate((len(page) for page in ended[:-1]), initial=0)
+    return "".join(ended), tuple(starts)
+
+
+def _separator(page: str) -> str:
+    return "\n\n" if page.endswith(SENTENCE_END) else "\n"
+
+
+def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The pages' lines without those that stand first or last on most pages, digits aside."""
+    rest = [list(lines) for lines in pages]
+    for place in (0, -1):
+        for _ in range(_MAX_HEAD_LINES):
+            running = _running_pages(rest, place)
+            if not running:
+                break
+            for index in running:
+                del rest[index][place]
+    return rest
+
+
+def _running_pages(pages: Sequence[Sequence[str]], place: int) -> list[int]:
+    """Indices of the pages whose line at `place` runs on."""
+    running: list[int] = []
+    for parity in (0, 1):
+        keys = {
+            index: _key(pages[index][place])
+            for index in range(parity, len(pages), 2)
+            if len(pages[index]) >= _MIN_LINES
+        }
+        counts = Counter(key for key in keys.values() if key)
+        certain = {key for key, n in counts.items() if n >= _MIN_REPEATS and n >= _MIN_SHARE * len(keys)}
+        running += [index for index, key in keys.items() if key in certain]
+    return running
+
+
+def _key(line: str) -> str:
+    """What of `line` must be the same on another page, or "" where it cannot be a running line."""
+    if len(line) > _MAX_HEAD_CHARACTERS:
+        return ""
+    key = _RUN_OF_SPACE.sub(" ", _DIGITS.sub("#", line)).strip().casefold()
+    has_letters = any(character.isalpha() for character in key)
+    return key if has_letters or _PAGE_NUMBER.fullmatch(key) else ""

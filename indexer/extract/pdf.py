@@ -1,0 +1,113 @@
+"""A PDF's pages: pdfium first, pypdf where pdfium fails or returns garbage. The choice is made page by page.
+
+Does not know what a page costs: whoever waits for the next one keeps the time.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from engine.errors import ExtractionError
+from indexer.extract.messages import DAMAGED, NO_LETTERS, Message, Opened, Outline, Page
+from indexer.extract.pdf_pdfium import PdfiumDocument, PdfiumFailedError
+from indexer.extract.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, PasswordNeededError, ReadPage
+
+_HEAD_BYTES, _TAIL_BYTES = 1024, 65_536
+_MAX_VAIN_OPINIONS = 5
+"""Pages in a row that neither library could read: then pypdf, ten times slower, is no longer asked."""
+_LINEARIZED_LENGTH = re.compile(rb"/Linearized\b[^>]{0,200}?/L\s+(\d{1,15})\b")
+
+
+class _Document(Protocol):
+    n_pages: int
+    title: str
+
+    def page(self, index: int) -> ReadPage | None: ...
+
+    def outline(self) -> list[tuple[int, str, int]]: ...
+
+    def close(self) -> None: ...
+
+
+def read(path: Path, first_page: int, pdfium: bool) -> Iterator[Message]:
+    """`Opened`, each `Page` from `first_page` (0-based) on, the `Outline`. Raises `ExtractionError`."""
+    warning = _check(path)
+    try:
+        reader = _PageReader(path, pdfium)
+    except PasswordNeededError:
+        raise
+    except ExtractionError as error:
+        message = f"{warning}, and no page can be found without it" if warning else error.message
+        raise ExtractionError(message, error.hint) from error
+    document = reader.document
+    yield Opened(document.n_pages, document.title, warning)
+    for index in range(first_page, document.n_pages):
+        yield reader.page(index)
+    yield Outline(tuple(document.outline()))
+    reader.close()
+
+
+def _check(path: Path) -> str:
+    """Why the file may have been cut off, or "". Raises `ExtractionError` where it is no PDF."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+        size = file.seek(0, 2)
+        file.seek(max(0, size - _TAIL_BYTES))
+        tail = file.read()
+    if not head:
+        raise ExtractionError("empty file")
+    if b"%PDF-" not in head:
+        raise ExtractionError("not a PDF: it does not begin as one", "a web page or a broken download under this name?")
+    linearized = _LINEARIZED_LENGTH.search(head)
+    cut_off = b"%%EOF" not in tail or (linearized is not None and int(linearized[1]) > size)
+    return "the file seems to be cut off: its end is missing" if cut_off else ""
+
+
+class _PageReader:
+    """Holds the document open in one library, and in the other once that is needed."""
+
+    def __init__(self, path: Path, pdfium: bool) -> None:
+        self._path = path
+        self._pdfium: PdfiumDocument | None = None
+        self._pypdf: _Document | None = None
+        self._n_vain_opinions = 0
+        if pdfium:
+            with suppress(PdfiumFailedError):
+                self._pdfium = PdfiumDocument(path)
+        self.document: _Document = self._pdfium or self._open_pypdf()
+
+    def page(self, index: int) -> Page:
+        """Page `index` from whichever library makes more sense of it."""
+        tried = [self._pdfium.page(index)] if self._pdfium else []
+        if not any(page and page.garbage < DOUBTFUL_SHARE for page in tried):
+            tried.append(self._second_opinion(index))
+        best = min((page for page in tried if page), key=lambda page: page.garbage, default=None)
+        if best is None or best.garbage >= UNREADABLE_SHARE:
+            self._n_vain_opinions += 1
+            return Page(index, (), problem=DAMAGED if best is None else NO_LETTERS)
+        self._n_vain_opinions = 0
+        return Page(index, best.lines, best.large_text)
+
+    def _second_opinion(self, index: int) -> ReadPage | None:
+        if self._n_vain_opinions >= _MAX_VAIN_OPINIONS:
+            return None
+        try:
+            document = self._pypdf or self._open_pypdf()
+        except ExtractionError:
+            self._n_vain_opinions = _MAX_VAIN_OPINIONS
+            return None
+        return document.page(index) if index < document.n_pages else None
+
+    def _open_pypdf(self) -> _Document:
+        from indexer.extract.pdf_pypdf import PypdfDocument  # 140 ms that most folders never need
+
+        self._pypdf = PypdfDocument(self._path)
+        return self._pypdf
+
+    def close(self) -> None:
+        """Close the file."""
+        for document in (self._pdfium, self._pypdf):
+            if document is not None:
+                document.close()

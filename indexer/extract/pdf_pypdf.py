@@ -1,0 +1,88 @@
+"""PDF pages through pypdf: ten times slower than pdfium, splits and glues words, but reads what pdfium cannot.
+
+Pure Python, so a broken file ends in an exception of nearly any class: hence `except Exception` here, in the child
+alone. Knows no places on the page: lines keep their ends.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pypdf
+
+from engine.errors import ExtractionError
+from indexer.extract.clean import clean_characters, one_line
+from indexer.extract.layout import Line, separated
+from indexer.extract.limits import MAX_HEADINGS, MAX_PAGES, MAX_TITLE_CHARACTERS
+from indexer.extract.pdf_repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
+from indexer.extract.quality import PasswordNeededError, ReadPage, garbage_share
+
+_MAX_OUTLINE_DEPTH = 15
+
+
+class PypdfDocument:
+    """An open PDF. Raises `ExtractionError`."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._reader = pypdf.PdfReader(path)
+            if self._reader.is_encrypted and not self._reader.decrypt(""):
+                raise PasswordNeededError
+            self.n_pages = len(self._reader.pages)
+        except (MemoryError, ExtractionError):
+            raise
+        except Exception as error:
+            raise ExtractionError(
+                "damaged or cut off: no page can be found in it", "fetch it again, or repair it: qpdf in.pdf out.pdf"
+            ) from error
+        if not 0 < self.n_pages <= MAX_PAGES:
+            raise ExtractionError("a PDF without pages", "fetch it again, or repair it: qpdf in.pdf out.pdf")
+
+        self.title = self._title()
+
+    def _title(self) -> str:
+        try:
+            metadata = self._reader.metadata
+            return one_line(str(metadata.title or "") if metadata else "", MAX_TITLE_CHARACTERS)
+        except MemoryError:
+            raise
+        except Exception:
+            return ""
+
+    def page(self, index: int) -> ReadPage | None:
+        """Page `index`, or None where pypdf cannot read it."""
+        try:
+            raw = self._reader.pages[index].extract_text()
+        except MemoryError:
+            raise
+        except Exception:
+            return None
+        raw = with_glyph_numbers(raw)
+        if has_tex_ligatures(raw):
+            raw = with_tex_ligatures(raw)
+        cleaned = (" ".join(line.split()) for line in clean_characters(raw).split("\n"))
+        return ReadPage(separated([Line(line) for line in cleaned if line]), "", garbage_share(raw))
+
+    def outline(self) -> list[tuple[int, str, int]]:
+        """(level from 1, title, 0-based page) of each entry that leads to a page."""
+        try:
+            return self._entries(self._reader.outline, 1)[:MAX_HEADINGS]
+        except MemoryError:
+            raise
+        except Exception:
+            return []
+
+    def _entries(self, outline: list[Any], level: int) -> list[tuple[int, str, int]]:
+        entries: list[tuple[int, str, int]] = []
+        for item in outline:
+            if isinstance(item, list):
+                entries += self._entries(item, level + 1) if level < _MAX_OUTLINE_DEPTH else []
+                continue
+            title = one_line(str(item.title or ""), MAX_TITLE_CHARACTERS)
+            page = self._reader.get_destination_page_number(item)
+            if title and page is not None and 0 <= page < self.n_pages:
+                entries.append((level, title, page))
+        return entries
+
+    def close(self) -> None:
+        """Close the file."""
+        self._reader.close()

@@ -1,0 +1,124 @@
+"""Which readable files lie under a folder, without opening any. Does not know what was there before: `plan` does.
+
+Skipped: hidden files and folders, dependency and cache folders, what a `.longsearchignore` in any folder names
+(gitignore syntax), names of formats that are not read, and symbolic links: a linked file is either listed under its own
+name or lies outside the folder that the person chose, and a linked folder may lead in circles.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.errors import LongsearchError
+from indexer.extract.formats import is_readable
+from indexer.ignore import IGNORE_FILE, IgnoreRules, is_passed_over, marks_a_cache, read_rules
+
+
+@dataclass(frozen=True, slots=True)
+class FileStamp:
+    """A file as the folder lists it: enough to see that it has changed, or that it is the same under another name."""
+
+    path: str
+    """Relative to the root, with "/"; undecodable bytes are surrogate escapes."""
+    size: int
+    """Bytes."""
+    mtime_ns: int
+    inode: int
+    """0 where the file system has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class WalkProblem:
+    """A part of the root that could not be looked at, so nothing is known of what lies there."""
+
+    path: str
+    """As `FileStamp.path`: a folder that cannot be listed, or a file that cannot be looked at."""
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
+
+
+def walk(root: Path, problems: list[WalkProblem]) -> Iterator[FileStamp]:
+    """The readable files under `root`, by name within each folder; what cannot be looked at goes into `problems`.
+
+    Raises `LongsearchError` at once where `root` itself cannot be listed: an empty answer would mean "all deleted".
+    """
+    _list_root(root)
+    return _walk(root, problems)
+
+
+def _list_root(root: Path) -> list[os.DirEntry[str]]:
+    try:
+        return _entries(root)
+    except NotADirectoryError as error:
+        raise LongsearchError(f"not a folder: {root}", "name the folder that the file lies in") from error
+    except FileNotFoundError as error:
+        raise LongsearchError(f"the folder is not there: {root}", "connect its drive, or check its name") from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise LongsearchError(f"the folder cannot be listed: {root}: {reason}", "check that you may read it") from error
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as listing:
+        return sorted(listing, key=lambda entry: entry.name)
+
+
+def _walk(root: Path, problems: list[WalkProblem]) -> Iterator[FileStamp]:
+    # A stack and not recursion: folders may nest deeper than Python's calls.
+    stack: list[tuple[str, IgnoreRules | None]] = [("", None)]
+    while stack:
+        folder, outer_rules = stack.pop()
+        try:
+            entries = _entries(root / folder) if folder else _list_root(root)
+        except OSError as error:
+            problems.append(WalkProblem(folder, error.strerror or str(error)))
+            continue
+        if folder and marks_a_cache(entry.name for entry in entries):
+            continue
+        rules = _rules(entries, folder, outer_rules, problems)
+        kept = [(entry, f"{folder}/{entry.name}" if folder else entry.name) for entry in entries]
+        kept = [(entry, path) for entry, path in kept if _is_wanted(entry, path, rules)]
+        for entry, path in kept:
+            if not entry.is_dir(follow_symlinks=False):
+                yield from _stamp(entry, path, problems)
+        stack += [(path, rules) for entry, path in reversed(kept) if entry.is_dir(follow_symlinks=False)]
+
+
+def _is_wanted(entry: os.DirEntry[str], path: str, rules: IgnoreRules | None) -> bool:
+    """Whether `entry` is a folder to go into or a file to list."""
+    if is_passed_over(entry.name):
+        return False
+    is_folder = entry.is_dir(follow_symlinks=False)
+    if not is_folder and not is_readable(entry.name):
+        return False
+    return rules is None or not rules.ignores(path + "/" if is_folder else path)
+
+
+def _stamp(entry: os.DirEntry[str], path: str, problems: list[WalkProblem]) -> Iterator[FileStamp]:
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:  # deleted since it was listed
+        return
+    except OSError as error:
+        problems.append(WalkProblem(path, error.strerror or str(error)))
+        return
+    if stat.S_ISREG(status.st_mode):
+        yield FileStamp(path, status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+def _rules(
+    entries: list[os.DirEntry[str]], folder: str, outer: IgnoreRules | None, problems: list[WalkProblem]
+) -> IgnoreRules | None:
+    """The rules that hold in `folder`: those of the folders above, and its own."""
+    own = next((entry for entry in entries if entry.name == IGNORE_FILE and entry.is_file(follow_symlinks=False)), None)
+    if own is None:
+        return outer
+    try:
+        return read_rules(Path(own.path), folder, outer)
+    except LongsearchError as error:
+        problems.append(WalkProblem(f"{folder}/{IGNORE_FILE}" if folder else IGNORE_FILE, error.message))
+        return outer

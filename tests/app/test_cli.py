@@ -1,0 +1,75 @@
+"""The command line's own behaviour; what the commands do is in test_end_to_end."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.cli import main
+
+
+def test_help_and_the_app_load_no_torch() -> None:
+    script = """
+import sys
+from contextlib import suppress
+from app.cli import main
+with suppress(SystemExit):
+    main(["--help"])
+import app.backend, tui.app
+heavy = {"torch", "transformers", "tokenizers"} & set(sys.modules)
+assert not heavy, heavy
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "longsearch index FOLDER" in done.stdout
+
+
+def test_without_arguments_it_says_how_it_is_used(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert "usage: longsearch" in capsys.readouterr().out
+
+
+def test_a_missing_folder_is_an_error_with_a_hint_on_stderr(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", str(home / "nowhere")]) == 3
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "there is no folder" in captured.err
+    assert "hint:" in captured.err
+
+
+def test_a_file_where_a_folder_is_meant_names_its_folder(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "a.txt").write_text("x")
+    assert main([str(home / "a.txt")]) == 3
+    assert f"longsearch {home}" in capsys.readouterr().err
+
+
+def test_the_app_refuses_to_start_without_a_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(home)]) == 3
+    assert "needs a terminal" in capsys.readouterr().err
+
+
+def test_searching_a_folder_without_an_index_says_how_to_make_one(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["search", "anything", str(home)]) == 3
+    assert f"longsearch index {home}" in capsys.readouterr().err
+
+
+def test_errors_cannot_drive_the_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", str(home / "a\x1b[31mb")]) == 3
+    assert "\x1b" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["search", "x", "-k", "0"], ["search"], ["status", "--nonsense"]])
+def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_a_completion_script_knows_the_commands(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    assert "doctor" in capsys.readouterr().out

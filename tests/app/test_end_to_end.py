@@ -1,0 +1,199 @@
+"""The commands over real files with the bundled model, as a person runs them."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from homes import SAMPLES, make_home
+from questions import QUESTIONS
+
+from app.cli import main
+from app.paths import index_path
+from engine.store.store import Store
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The samples, indexed once for all tests that only read."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = make_home(tmp_path_factory.mktemp("home"), patch) / "samples"
+        shutil.copytree(SAMPLES, folder)
+        (folder / "legal").mkdir()
+        (folder / "lease.txt").rename(folder / "legal" / "lease.txt")
+        assert main(["index", "-q", str(folder)]) == 0
+        yield folder
+
+
+def search(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    capsys.readouterr()
+    main(["search", "--json", *arguments])
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def status(capsys: pytest.CaptureFixture[str], folder: Path) -> dict[str, Any]:
+    capsys.readouterr()
+    assert main(["status", "--json", str(folder)]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_nine_of_ten_paraphrased_questions_find_their_document_first(
+    indexed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = {q: Path(search(capsys, q, str(indexed))["results"][0]["path"]).name for q in QUESTIONS}
+    missed = {q: name for q, name in found.items() if name != QUESTIONS[q]}
+    assert len(missed) <= len(QUESTIONS) // 10, missed
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "meaning", "words"])
+def test_every_mode_finds_and_says_what_it_ran(indexed: Path, capsys: pytest.CaptureFixture[str], mode: str) -> None:
+    found = search(capsys, "oxalic acid against mites", str(indexed), "--mode", mode, "-k", "3")
+    assert found["mode"] == mode
+    assert 1 <= len(found["results"]) <= 3
+    assert [hit["rank"] for hit in found["results"]] == list(range(1, len(found["results"]) + 1))
+    best = found["results"][0]
+    assert best["path"] == str(indexed / "beekeeping.md")
+    assert best["title"] == "Notes from a small apiary"
+    assert 0 < best["score"] <= 1
+    assert "Oxalic acid" in best["passages"][0]["text"]
+
+
+def test_the_json_is_as_documented(indexed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = search(capsys, "rent", str(indexed), "--instruction", "Find the clause of the contract")
+    assert found.keys() >= {"query", "mode", "instruction", "took_ms", "results"}
+    assert found["instruction"] == "Find the clause of the contract"
+    for hit in found["results"]:
+        assert hit.keys() >= {"rank", "path", "title", "score", "passages"}
+        for passage in hit["passages"]:
+            assert passage.keys() >= {"page", "start", "stop", "text", "score"}
+            assert passage["stop"] - passage["start"] == len(passage["text"])
+
+
+def test_a_folder_inside_the_root_narrows_the_search(indexed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = search(capsys, "bees", str(indexed / "legal"))
+    assert {hit["path"] for hit in found["results"]} == {str(indexed / "legal" / "lease.txt")}
+
+
+def test_nothing_found_exits_with_1(indexed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["search", "--mode", "words", "xylophagous", str(indexed)]) == 1
+    assert "nothing found" in capsys.readouterr().out
+
+
+def test_results_for_a_person_show_place_and_passage(indexed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["search", "formic acid", str(indexed)]) == 0
+    shown = capsys.readouterr().out
+    assert "Notes from a small apiary" in shown
+    assert "Mites: " in shown
+
+
+def test_status_says_that_all_is_current(indexed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = status(capsys, indexed)
+    assert found["n_files"] == found["n_current"] == 12
+    assert found["n_tokens"] == found["n_tokens_embedded"] > 2500
+    assert {file["state"] for file in found["files"]} == {"current"}
+
+
+def test_renames_copies_and_touches_cost_no_embedding_and_deletions_leave_no_ghost(
+    home: Path, samples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["index", "-q", str(samples)]) == 0
+    from engine.inference import Encoder
+
+    def refuse(*_: object) -> None:
+        pytest.fail("embedded again")
+
+    monkeypatch.setattr(Encoder, "stream", refuse)
+    (samples / "tides.md").rename(samples / "sea.md")
+    shutil.copy(samples / "violin.md", samples / "fiddle.md")
+    os.utime(samples / "orchard.md")
+    (samples / "caches.md").unlink()
+    assert main(["index", "-q", str(samples)]) == 0
+    names = {file["path"] for file in status(capsys, samples)["files"]}
+    assert {"sea.md", "fiddle.md", "violin.md", "orchard.md"} <= names
+    assert not {"tides.md", "caches.md"} & names
+    assert search(capsys, "stampede of requests", str(samples), "--mode", "words")["results"] == []
+
+
+def test_files_that_cannot_be_read_are_rows_with_a_reason_and_no_error(
+    home: Path, samples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (samples / "empty.pdf").touch()
+    (samples / "binary.pdf").write_bytes(bytes(range(256)) * 50)
+    (samples / "binary.txt").write_bytes(b"\0\1\2\3" * 500)
+    (samples / "latin.txt").write_bytes("Grüße aus Köln, schrieb er, und ging über die Brücke.".encode("latin-1"))
+    assert main(["index", "-q", str(samples)]) == 0
+    files = {file["path"]: file for file in status(capsys, samples)["files"]}
+    for name in ("empty.pdf", "binary.pdf", "binary.txt"):
+        assert files[name]["state"] == "failed", name
+        assert files[name]["reason"], name
+    assert files["latin.txt"]["state"] == "current"
+    assert search(capsys, "Grüße Köln", str(samples), "--mode", "words")["results"][0]["path"].endswith("latin.txt")
+
+
+def test_failed_files_are_read_again_when_asked_for(
+    home: Path, samples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (samples / "empty.pdf").touch()
+    assert main(["index", "-q", str(samples)]) == 0
+    assert main(["index", "-q", "--retry-failed", str(samples)]) == 0
+    files = {file["path"]: file["state"] for file in status(capsys, samples)["files"]}
+    assert files["empty.pdf"] == "failed"
+
+
+def test_a_kill_in_the_middle_loses_nothing_and_doubles_nothing(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "long"
+    folder.mkdir()
+    texts = [path.read_text() for path in sorted(SAMPLES.iterdir())]
+    for name, text in zip("abcdef", texts, strict=False):
+        (folder / f"{name}.txt").write_text(text)
+    (folder / "z.txt").write_text("\n\n".join(f"Part {i}.\n\n{texts[i % len(texts)]}" for i in range(120)))
+    process = subprocess.Popen([sys.executable, "-m", "app.cli", "index", "-q", str(folder)])
+    path = index_path(folder)
+    while process.poll() is None:  # until some documents are embedded and the long one is not
+        if path.exists() and 0 < _n_embedded(path) < 7:
+            process.send_signal(signal.SIGKILL)
+            break
+    process.wait()
+    before = _n_embedded(path)
+    assert 0 < before < 7, "it was too quick to be killed"
+    assert main(["index", "-q", str(folder)]) == 0
+    undisturbed = tmp_path / "again"
+    shutil.copytree(folder, undisturbed)
+    assert main(["index", "-q", str(undisturbed)]) == 0
+    assert _n_embedded(path) == 7
+    for content, expected in zip(_vectors(path), _vectors(index_path(undisturbed)), strict=True):
+        np.testing.assert_allclose(content, expected, atol=1e-5)
+
+
+def _n_embedded(path: Path) -> int:
+    from engine.errors import StoreError
+
+    try:
+        with Store.open(path, read_only=True) as store:
+            return store.progress().n_current
+    except StoreError:  # not made yet
+        return 0
+
+
+def _vectors(path: Path) -> list[np.ndarray[Any, Any]]:
+    """Every document's passage vectors and its own, in order of path."""
+    with Store.open(path, read_only=True) as store, store.reading() as db:
+        contents = [row[0] for row in db.execute("SELECT content_id FROM files ORDER BY path")]
+    with Store.open(path, read_only=True) as store:
+        found = []
+        for content in contents:
+            document = store.document_vector(content)
+            assert document is not None
+            found.append(np.vstack([store.passage_vectors(content), document]))
+        return found

@@ -1,0 +1,76 @@
+import stat
+import threading
+from collections.abc import Iterator
+from multiprocessing.connection import Client
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.rpc import DaemonUnreachableError, call, serve
+from engine.errors import LongsearchError
+
+
+def answer(method: str, params: dict[str, Any]) -> Any:
+    match method:
+        case "echo":
+            return params
+        case "refuse":
+            raise LongsearchError("no", "ask nicely")
+    return 1 / 0
+
+
+@pytest.fixture
+def socket(tmp_path: Path) -> Iterator[Path]:
+    path, stopping = tmp_path / "s.sock", threading.Event()
+    thread = threading.Thread(target=serve, args=(path, answer, stopping))
+    thread.start()
+    while not path.exists():
+        thread.join(0.01)
+    yield path
+    stopping.set()
+    call(path, "echo", 5)
+    thread.join()
+
+
+def test_a_call_brings_its_parameters_and_its_answer(socket: Path) -> None:
+    assert call(socket, "echo", 5, text="\udcff né", number=3) == {"text": "\udcff né", "number": 3}
+
+
+def test_an_error_arrives_with_its_hint(socket: Path) -> None:
+    with pytest.raises(LongsearchError) as caught:
+        call(socket, "refuse", 5)
+    assert (caught.value.message, caught.value.hint) == ("no", "ask nicely")
+
+
+def test_a_defect_in_the_handler_reaches_the_caller_and_ends_nothing(socket: Path) -> None:
+    with pytest.raises(LongsearchError, match="ZeroDivisionError"):
+        call(socket, "divide", 5)
+    assert call(socket, "echo", 5) == {}
+
+
+def test_a_caller_that_sends_nonsense_or_hangs_up_harms_nobody(socket: Path) -> None:
+    with Client(str(socket), family="AF_UNIX") as connection:
+        connection.send_bytes(b"\xff not json")
+    Client(str(socket), family="AF_UNIX").close()
+    assert call(socket, "echo", 5) == {}
+
+
+def test_many_callers_are_answered_at_once(socket: Path) -> None:
+    answers: list[Any] = []
+    threads = [threading.Thread(target=lambda i=i: answers.append(call(socket, "echo", 5, i=i)["i"])) for i in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers) == list(range(20))
+
+
+def test_the_socket_is_private(socket: Path) -> None:
+    assert stat.S_IMODE(socket.stat().st_mode) == 0o600
+
+
+def test_a_socket_that_nobody_answers_is_unreachable(tmp_path: Path) -> None:
+    with pytest.raises(DaemonUnreachableError) as caught:
+        call(tmp_path / "none.sock", "echo", 1)
+    assert "daemon start" in caught.value.hint

@@ -1,0 +1,288 @@
+"""The whole way from text to vectors, against slow twins that keep everything and start from scratch."""
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from tiny_models import BUNDLED, PROSE, save_embedder
+
+from engine.errors import ModelError, QueryError
+from engine.inference.encoder import DocumentEmbedding, Encoder
+from engine.types import Passage
+
+TEXT = PROSE[:6000]
+SHORT = PROSE[:2400]
+Vector = NDArray[np.float32]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    base = tmp_path_factory.mktemp("embedders")
+    return {readout: save_embedder(base / readout, readout, n_groups=2) for readout in ("mean", "eos")}
+
+
+@pytest.fixture(params=["mean", "eos"])
+def folder(request: pytest.FixtureRequest, folders: dict[str, Path]) -> Path:
+    return folders[request.param]
+
+
+def open_exact(folder: Path, vertical_size: int | None = None) -> Encoder:
+    return Encoder.open(folder, device="cpu", dtype="float32", vertical_size=vertical_size)
+
+
+def unit(vector: torch.Tensor) -> Vector:
+    return (vector / vector.norm()).numpy()  # type: ignore[no-any-return]
+
+
+def hidden_from_scratch(encoder: Encoder, ids: NDArray[np.int64]) -> torch.Tensor:
+    """One horizontal pass over everything, (length, d_model)."""
+    with torch.inference_mode():
+        return encoder.model(torch.from_numpy(ids)[None])[0]  # type: ignore[no-any-return]
+
+
+def slow_vector(encoder: Encoder, ids: NDArray[np.int64], start: int, stop: int) -> Vector:
+    """By definition: the mean of tokens start .. stop - 1 of one whole pass, or what EOS says after `stop` tokens."""
+    if encoder._head:
+        weights = encoder._head.token_weight[torch.from_numpy(ids[start:stop])]
+        total = (hidden_from_scratch(encoder, ids)[start:stop] * weights[:, None]).sum(0)
+        return unit(encoder._head.projection @ total)
+    assert encoder.tokenizer.eos_id is not None
+    return unit(hidden_from_scratch(encoder, np.append(ids[:stop], encoder.tokenizer.eos_id))[-1])
+
+
+def assert_same(ours: DocumentEmbedding, theirs: DocumentEmbedding, atol: float) -> None:
+    assert ours.passages == theirs.passages
+    assert ours.n_tokens == theirs.n_tokens
+    np.testing.assert_allclose(ours.vector, theirs.vector, atol=atol)
+    np.testing.assert_allclose(ours.passage_vectors, theirs.passage_vectors, atol=atol)
+
+
+def test_vectors_are_what_the_slow_twin_says(folder: Path) -> None:
+    encoder = open_exact(folder, vertical_size=64)
+    tokens, passages = encoder.split(TEXT)
+    borders = np.searchsorted(tokens.starts, [(p.start, p.stop) for p in passages])
+    document = encoder.encode_document(TEXT)
+    assert document.n_tokens == len(tokens)
+    assert len(document.passage_vectors) == len(passages) > 10
+    np.testing.assert_allclose(document.vector, slow_vector(encoder, tokens.ids, 0, len(tokens)), atol=1e-5)
+    for vector, (start, stop) in zip(document.passage_vectors, borders, strict=True):
+        np.testing.assert_allclose(vector, slow_vector(encoder, tokens.ids, start, stop), atol=1e-5)
+
+
+@pytest.mark.parametrize("vertical_size", [1, 7, 8, 160, 1000, 100_000])
+def test_vertical_is_horizontal(folder: Path, vertical_size: int) -> None:
+    text = TEXT[:600] if vertical_size == 1 else TEXT
+    assert_same(
+        open_exact(folder, vertical_size).encode_document(text),
+        open_exact(folder, 100_000).encode_document(text),
+        atol=1e-5,
+    )
+
+
+def test_vertical_is_horizontal_in_the_bundled_model() -> None:
+    encoder = Encoder.open("bundled", device="cpu", dtype="float32", vertical_size=128)
+    sliced = encoder.encode_document(PROSE)
+    encoder.vertical_size = 10**6
+    assert_same(sliced, encoder.encode_document(PROSE), atol=1e-5)
+
+
+def test_the_bundled_model_in_bfloat16_is_close_to_float32() -> None:
+    exact, rounded = (Encoder.open("bundled", "cpu", dtype).encode_document(TEXT) for dtype in ("float32", "bfloat16"))
+    assert exact.vector @ rounded.vector > 0.999
+    assert (exact.passage_vectors * rounded.passage_vectors).sum(1).min() > 0.995
+
+
+def test_the_bundled_model_finds_the_passage_that_answers() -> None:
+    encoder = Encoder.open("bundled", device="cpu")
+    document = encoder.encode_document(PROSE)
+    query = encoder.encode_query("who pays if somebody sues over a patent")
+    best = int((document.passage_vectors @ query).argmax())
+    start, stop = document.passages[best]
+    assert "patent" in PROSE[start:stop].lower()
+
+
+@pytest.mark.parametrize("n_tokens", [1, 7, 8, 9, 16, 17])
+def test_an_eos_alone_in_the_last_slice_is_read_as_any_other(folders: dict[str, Path], n_tokens: int) -> None:
+    encoder = open_exact(folders["eos"], vertical_size=8)
+    tokens = encoder.tokenizer.tokenize("a" + "\n" * (n_tokens - 1))
+    tokens = encoder.tokenizer.tokenize("abcdefghijklmnopq"[:n_tokens]) if len(tokens) != n_tokens else tokens
+    ids = np.resize(tokens.ids, n_tokens)
+    text_tokens = type(tokens)(ids, np.arange(n_tokens))
+    *_, last = encoder.stream(text_tokens, [Passage(0, n_tokens, n_tokens)])
+    np.testing.assert_allclose(last.document_vector, slow_vector(encoder, ids, 0, n_tokens), atol=1e-5)
+    np.testing.assert_allclose(last.vectors[0], last.document_vector, atol=1e-6)
+
+
+def collect(
+    encoder: Encoder, checkpoint: bytes | None, stop_after: int | None = None
+) -> tuple[list[Vector], bytes, Vector]:
+    """Vectors of passages from `checkpoint` on, the checkpoint after the last part taken, the vector it told."""
+    tokens, passages = encoder.split(SHORT)
+    vectors: list[Vector] = []
+    first = None
+    for n, part in enumerate(encoder.stream(tokens, passages, checkpoint), start=1):
+        first = part.first_passage if first is None else first
+        assert part.first_passage == first + len(vectors)
+        vectors.extend(part.vectors)
+        if n == stop_after:
+            break
+    return vectors, part.checkpoint(), part.document_vector
+
+
+@pytest.mark.parametrize("vertical_size", [120, 64])
+def test_a_pass_stopped_anywhere_goes_on_another_day_with_the_same_result(folder: Path, vertical_size: int) -> None:
+    whole, _, document = collect(open_exact(folder, vertical_size), None)
+    tokens, passages = open_exact(folder).split(SHORT)
+    n_parts = len(list(open_exact(folder, vertical_size).stream(tokens, passages)))
+    assert n_parts > 3
+    for stop_after in range(1, n_parts + 1):
+        before, checkpoint, _ = collect(open_exact(folder, vertical_size), None, stop_after)
+        after, _, vector = collect(open_exact(folder, vertical_size), bytes(checkpoint))
+        assert len(before) + len(after) == len(whole) == len(passages)
+        np.testing.assert_allclose(np.array(before + after), np.array(whole), atol=1e-6)
+        np.testing.assert_allclose(vector, document, atol=1e-6)
+
+
+def test_a_pass_may_stop_at_every_part(folder: Path) -> None:
+    whole, _, document = collect(open_exact(folder, 120), None)
+    vectors, checkpoint = [], None
+    for _ in range(100):
+        some, checkpoint, vector = collect(open_exact(folder, 120), checkpoint, stop_after=1)
+        vectors.extend(some)
+        if len(vectors) == len(whole):
+            break
+    np.testing.assert_allclose(np.array(vectors), np.array(whole), atol=1e-6)
+    *_, vector = collect(open_exact(folder, 120), checkpoint)
+    np.testing.assert_allclose(vector, document, atol=1e-6)
+
+
+def test_a_checkpoint_keeps_its_size(folder: Path) -> None:
+    encoder = open_exact(folder, 64)
+    tokens, passages = encoder.split(TEXT)
+    sizes = {len(part.checkpoint()) for part in encoder.stream(tokens, passages)}
+    assert max(sizes) - min(sizes) < 100
+
+
+@pytest.mark.parametrize("damage", ["empty", "truncated", "noise", "header", "other tensors", "scalar"])
+def test_damaged_checkpoints_are_refused(folder: Path, damage: str) -> None:
+    from safetensors.torch import save
+
+    encoder = open_exact(folder, 64)
+    tokens, passages = encoder.split(TEXT)
+    good = next(iter(encoder.stream(tokens, passages))).checkpoint()
+    data = {
+        "empty": b"",
+        "truncated": good[:-1],
+        "noise": bytes(range(256)) * 20,
+        "header": b"\xff" * 8 + good[8:],
+        "other tensors": save({"x": torch.ones(2)}),
+        "scalar": save({"done": torch.tensor(3)}),
+    }[damage]
+    with pytest.raises(ModelError) as caught:
+        encoder.stream(tokens, passages, data)
+    assert "start" in caught.value.hint
+
+
+@pytest.mark.parametrize("changes", [{"num_hidden_layers": 3}, {"state_size": 4}, {"conv_kernel": 3}])
+def test_a_checkpoint_of_another_model_is_refused(folder: Path, tmp_path: Path, changes: dict[str, int]) -> None:
+    encoder, other = open_exact(folder), open_exact(save_embedder(tmp_path, "mean", n_groups=2, **changes))
+    tokens, passages = encoder.split(TEXT)
+    foreign = next(iter(other.stream(tokens, passages))).checkpoint()
+    with pytest.raises(ModelError, match="another model"):
+        encoder.stream(tokens, passages, foreign)
+
+
+def test_a_checkpoint_of_the_other_readout_is_refused(folders: dict[str, Path]) -> None:
+    mean, eos = open_exact(folders["mean"]), open_exact(folders["eos"])
+    tokens, passages = mean.split(TEXT)
+    for ours, theirs in ((mean, eos), (eos, mean)):
+        foreign = next(iter(theirs.stream(tokens, passages))).checkpoint()
+        with pytest.raises(ModelError):
+            ours.stream(tokens, passages, foreign)
+
+
+def test_a_checkpoint_of_a_longer_document_is_refused(folder: Path) -> None:
+    encoder = open_exact(folder)
+    *_, last = encoder.stream(*encoder.split(TEXT))
+    with pytest.raises(ModelError, match="another document"):
+        encoder.stream(*encoder.split(TEXT[:500]), last.checkpoint())
+
+
+@pytest.mark.parametrize("text", ["", " \n "])
+def test_a_text_without_tokens_has_no_vector(text: str) -> None:
+    with pytest.raises(ValueError, match="without tokens"):
+        Encoder.open("bundled", device="cpu").encode_document(text)
+
+
+def test_vectors_have_unit_length_and_the_promised_shape(folder: Path) -> None:
+    encoder = open_exact(folder)
+    document = encoder.encode_document(TEXT)
+    assert document.vector.shape == (encoder.dim,)
+    assert document.passage_vectors.shape == (len(document.passages), encoder.dim)
+    assert document.vector.dtype == document.passage_vectors.dtype == np.float32
+    norms = np.linalg.norm([document.vector, *document.passage_vectors], axis=1)
+    np.testing.assert_allclose(norms, 1, atol=1e-5)
+
+
+def test_a_query_without_an_instruction_is_encoded_as_a_text(folder: Path) -> None:
+    encoder = open_exact(folder)
+    np.testing.assert_allclose(
+        encoder.encode_query("patent claims"), encoder.encode_document("patent claims").vector, atol=1e-6
+    )
+
+
+def test_an_instruction_is_put_before_the_query_by_the_template(folder: Path) -> None:
+    encoder = open_exact(folder)
+    asked = encoder.encode_query("patent {claims}", "Find {the} clause")
+    written = encoder.encode_query("Instruction: Find {the} clause\nQuery: patent {claims}")
+    np.testing.assert_allclose(asked, written, atol=1e-6)
+    assert encoder.encode_query("patent {claims}", "") @ asked < 0.999
+
+
+def test_a_model_may_have_an_instruction_of_its_own(tmp_path: Path) -> None:
+    import json
+
+    folder = save_embedder(tmp_path, "eos")
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    config["longsearch"] |= {"default_instruction": "Find it", "query_template": "{prompt}: {text}"}
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+    encoder = open_exact(folder)
+    np.testing.assert_allclose(encoder.encode_query("a b"), encoder.encode_query("Find it: a b", ""), atol=1e-6)
+
+
+@pytest.mark.parametrize("query", ["", "  \n"])
+def test_an_empty_query_is_refused(folder: Path, query: str) -> None:
+    with pytest.raises(QueryError):
+        open_exact(folder).encode_query(query)
+
+
+def test_a_query_the_model_has_no_words_for_is_refused() -> None:
+    with pytest.raises(QueryError):
+        Encoder.open(BUNDLED, device="cpu").encode_query("\u200b")
+
+
+def test_a_caller_between_parts_is_not_in_inference_mode(folder: Path) -> None:
+    encoder = open_exact(folder, 64)
+    for _ in encoder.stream(*encoder.split(TEXT[:1500])):
+        assert not torch.is_inference_mode_enabled()
+
+
+def test_threads_do_not_disturb_each_other(folder: Path) -> None:
+    encoder = open_exact(folder, 64)
+    texts = [TEXT[i * 1000 : i * 1000 + 2000] for i in range(4)]
+    alone = [encoder.encode_document(text).vector for text in texts]
+    together: dict[int, Vector] = {}
+
+    def work(i: int) -> None:
+        together[i] = encoder.encode_document(texts[i]).vector
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for i, vector in enumerate(alone):
+        np.testing.assert_allclose(together[i], vector, atol=1e-6)

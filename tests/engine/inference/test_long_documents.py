@@ -1,0 +1,77 @@
+"""The promise on the bundled model: 200,000 tokens in the memory of 20,000, and the result of one pass."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from tiny_models import PROSE
+
+from engine.inference.encoder import Encoder
+
+_ENCODE = """
+import resource, sys
+import torch
+from engine.inference.encoder import Encoder
+
+torch.set_num_threads(1)
+text = sys.stdin.read()
+document = Encoder.open("bundled", device="cpu", dtype="float32").encode_document(text)
+print(document.n_tokens, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def prose_of(n_tokens: int, encoder: Encoder) -> str:
+    """At least so many tokens of text in which no two passages are alike."""
+    n = -(-n_tokens // len(encoder.tokenizer.tokenize(PROSE)))
+    return "\n\n".join(f"Part {i} of {n}, which begins with its number {i * i}.\n\n{PROSE}" for i in range(n))
+
+
+def peak_bytes(text: str) -> tuple[int, int]:
+    """(tokens, peak resident bytes) of encoding `text` in a process of its own."""
+    done = subprocess.run([sys.executable, "-c", _ENCODE], input=text, capture_output=True, text=True, check=True)
+    n_tokens, peak = done.stdout.split()
+    return int(n_tokens), int(peak) * (1 if sys.platform == "darwin" else 1024)
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_document() -> None:
+    encoder = Encoder.open("bundled", device="cpu", dtype="float32")
+    (few, low), (many, high) = (peak_bytes(prose_of(n, encoder)) for n in (20_000, 200_000))
+    assert many > 9 * few
+    assert high < 1.05 * low, f"{low / 2**20:.0f} MiB for {few} tokens, {high / 2**20:.0f} MiB for {many}"
+
+
+@pytest.mark.slow
+def test_200_000_tokens_in_slices_are_one_pass_to_the_rounding() -> None:
+    encoder = Encoder.open("bundled", device="cpu", dtype="float32")
+    tokens, passages = encoder.split(prose_of(200_000, encoder))
+    assert len(tokens) >= 200_000
+    sliced = list(encoder.stream(tokens, passages))
+    ids = torch.from_numpy(tokens.ids)
+    borders = np.searchsorted(tokens.starts, [(p.start, p.stop) for p in passages])
+    hidden = layer_by_layer(encoder, ids)
+    assert encoder._head is not None
+    weighted = hidden * encoder._head.token_weight[ids][:, None]
+    vectors = np.concatenate([part.vectors for part in sliced])
+    sums = torch.stack([weighted[start:stop].sum(0) for start, stop in borders])
+    np.testing.assert_allclose(vectors, encoder._head.vectors(sums), atol=1e-5)
+    whole = encoder._head.vectors(weighted.double().sum(0).float()[None])[0]
+    np.testing.assert_allclose(sliced[-1].document_vector, whole, atol=1e-5)
+
+
+def layer_by_layer(encoder: Encoder, ids: torch.Tensor) -> torch.Tensor:
+    """The horizontal schedule: all tokens through a layer, then through the next; (length, d_model).
+
+    Inside a layer the scan goes over 8,192 tokens at a time, or its intra-block matrices would take 13 GB.
+    """
+    model, size = encoder.model, 8192
+    state = model.initial_state()
+    with torch.inference_mode():
+        hidden = model.embeddings(ids)[None].float()
+        for layer, conv, ssm in zip(model.layers, state.conv, state.ssm, strict=True):
+            for start in range(0, len(ids), size):
+                part = hidden[:, start : start + size]
+                hidden[:, start : start + size], conv, ssm = layer(part, conv, ssm, model.block_size)
+        return model.norm_f(hidden)[0]  # type: ignore[no-any-return]

@@ -1,0 +1,154 @@
+"""Tokenizing in pieces gives what tokenizing the whole gives, and every token says truly where it begins."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny_models import BUNDLED, EOS, PROSE, byte_level_bpe
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+from engine.inference import tokens as tokens_module
+from engine.inference.tokens import PIECE_CHARACTERS, TextTokenizer, pieces
+
+WORD_PIECES = TextTokenizer.load(BUNDLED)
+BYTES = TextTokenizer(byte_level_bpe(), None)
+BYTES_WITH_SPACES = TextTokenizer(byte_level_bpe(trim_offsets=False), None)
+EACH = pytest.mark.parametrize(
+    "tokenizer", [WORD_PIECES, BYTES, BYTES_WITH_SPACES], ids=["word pieces", "bytes", "bytes with spaces"]
+)
+
+_ASCII = st.sampled_from(PROSE.split(" ")) | st.sampled_from(["it's", "don't", "x+y=z", "3.14", "(see", "e.g.,", "a"])
+_OTHER = st.sampled_from(
+    ["naïve", "e\u0301te\u0301", "文書を読む", "Ωμέγα", "🙂🙃", "a\u200bb", "\ufffd", "ﬁn", "İ", "ß"]
+)
+_SURROGATES = st.text(st.characters(categories=["Cs"]) | st.just("x"), min_size=1, max_size=3)
+_SPACES = st.sampled_from([" ", " ", " ", "  ", "\n", "\n\n", " \n ", "\t", "\u00a0", "\r\n"])
+TEXTS = st.lists(st.tuples(_ASCII | _OTHER | _SURROGATES, _SPACES), max_size=60).map(
+    lambda pairs: "".join(word + space for word, space in pairs)
+)
+SIZES = st.tuples(st.integers(1, 40), st.integers(1, 30))
+
+
+@contextmanager
+def small_pieces(size: int, window: int) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokens_module, "pieces", partial(pieces, size=size, window=window))
+        yield
+
+
+def is_cut_where_tokenizers_cut(text: str, size: int, window: int) -> bool:
+    """Whether every border stands before a space that follows something visible."""
+    return all(text[stop].isspace() and not text[stop - 1].isspace() for _, stop in pieces(text, size, window)[:-1])
+
+
+@given(st.text(max_size=300), SIZES)
+def test_pieces_tile_any_text(text: str, sizes: tuple[int, int]) -> None:
+    spans = pieces(text, *sizes)
+    assert "".join(text[start:stop] for start, stop in spans) == text
+    assert all(0 < stop - start <= sum(sizes) for start, stop in spans)
+
+
+@EACH
+@settings(max_examples=150, deadline=None)
+@given(text=TEXTS, sizes=SIZES)
+def test_pieces_give_the_tokens_of_the_whole(tokenizer: TextTokenizer, text: str, sizes: tuple[int, int]) -> None:
+    whole = tokenizer.tokenize(text)
+    if not is_cut_where_tokenizers_cut(text, *sizes):
+        sizes = (sizes[0], len(text))  # a window in which there surely is a place to cut, or no cut at all
+    with small_pieces(*sizes):
+        parts = tokenizer.tokenize(text)
+    assert parts.ids.tolist() == whole.ids.tolist()
+    # a blank token is said to begin at its start or at its end, by what stands around it: it is never shown alone
+    blank = [not tokenizer._tokenizer.decode([i]).strip() for i in whole.ids.tolist()]
+    assert parts.starts[np.logical_not(blank)].tolist() == whole.starts[np.logical_not(blank)].tolist()
+
+
+@EACH
+@settings(max_examples=60, deadline=None)
+@given(text=st.text("abc文🙂é\ud800", min_size=50, max_size=300), sizes=SIZES)
+def test_without_any_space_tokens_may_differ_but_nothing_is_lost(
+    tokenizer: TextTokenizer, text: str, sizes: tuple[int, int]
+) -> None:
+    with small_pieces(*sizes):
+        parts = tokenizer.tokenize(text)
+    assert parts.starts.tolist() == sorted(parts.starts.tolist())
+    if tokenizer is not WORD_PIECES:  # lower-casing and stripped accents cannot be undone
+        assert parts.starts[0] == 0
+        assert tokenizer._tokenizer.decode(parts.ids.tolist()) == text.replace("\ud800", "\ufffd")
+
+
+@EACH
+@settings(max_examples=80, deadline=None)
+@given(text=TEXTS, sizes=SIZES)
+def test_a_token_begins_with_what_stands_at_its_place(
+    tokenizer: TextTokenizer, text: str, sizes: tuple[int, int]
+) -> None:
+    with small_pieces(*sizes):
+        tokens = tokenizer.tokenize(text)
+    assert tokens.starts.tolist() == sorted(tokens.starts.tolist())
+    for token_id, start in zip(tokens.ids.tolist(), tokens.starts.tolist(), strict=True):
+        token = str(tokenizer._tokenizer.id_to_token(token_id)).removeprefix("##").removeprefix("Ġ")
+        if token.isascii() and token.isalnum():
+            begun = text[start : start + len(token)].lower()  # WordPiece lower-cases
+            assert begun.startswith(token.lower()) or not begun.isascii()  # or strips the accent: é is e
+
+
+@EACH
+def test_every_word_of_prose_begins_a_token(tokenizer: TextTokenizer) -> None:
+    starts = set(tokenizer.tokenize(PROSE).starts.tolist())
+    words = {i for i, c in enumerate(PROSE) if not c.isspace() and (i == 0 or PROSE[i - 1].isspace())}
+    assert words <= starts
+
+
+@EACH
+def test_a_long_text_goes_through_in_pieces(tokenizer: TextTokenizer) -> None:
+    text = PROSE * 20
+    assert len(pieces(text)) == -(-len(text) // PIECE_CHARACTERS)
+    once = tokenizer.tokenize(PROSE)
+    many = tokenizer.tokenize(text)
+    assert len(many) == 20 * len(once)
+    assert many.starts[-len(once) :].tolist() == (once.starts + 19 * len(PROSE)).tolist()
+
+
+@EACH
+def test_a_megabyte_without_spaces_is_tokenized(tokenizer: TextTokenizer) -> None:
+    assert len(tokenizer.tokenize("abc" * 100_000)) > 0
+
+
+@EACH
+def test_lone_surrogates_are_read_as_replacement_characters(tokenizer: TextTokenizer) -> None:
+    broken, clean = tokenizer.tokenize("one \ud800\udfff two\udce9"), tokenizer.tokenize("one \ufffd\ufffd two\ufffd")
+    assert broken.ids.tolist() == clean.ids.tolist()
+    assert broken.starts.tolist() == clean.starts.tolist()
+
+
+@EACH
+@pytest.mark.parametrize("text", ["", " ", "\n \t"])
+def test_a_text_without_words_has_no_tokens_or_blank_ones(tokenizer: TextTokenizer, text: str) -> None:
+    tokens = tokenizer.tokenize(text)
+    assert len(tokens) == len(tokens.ids) == len(tokens.starts)
+    assert tokenizer is not WORD_PIECES or not len(tokens)
+
+
+def test_names_of_special_tokens_in_a_text_are_text() -> None:
+    end = BYTES._tokenizer.token_to_id(EOS)
+    assert end is not None
+    assert end not in BYTES.tokenize(f"one {EOS} two").ids
+    separator = WORD_PIECES._tokenizer.token_to_id("[SEP]")
+    assert separator not in WORD_PIECES.tokenize("a [SEP] b [CLS]").ids
+
+
+def test_no_special_tokens_are_added() -> None:
+    assert WORD_PIECES._tokenizer.decode(WORD_PIECES.tokenize("Hello world").ids.tolist()) == "hello world"
+    assert len(WORD_PIECES.tokenize("hello world")) == 2
+
+
+def test_the_size_of_the_vocabulary_is_above_every_id_even_with_holes() -> None:
+    tokenizer = Tokenizer(models.WordLevel({"a": 0, "word": 7, "b": 90}, unk_token="a"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.normalizer = normalizers.Lowercase()
+    assert TextTokenizer(tokenizer, None).vocabulary_size == 91

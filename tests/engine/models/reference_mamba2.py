@@ -1,0 +1,65 @@
+"""Mamba2 the slow way, in float64, one token at a time: the twin that every fast path is compared with.
+
+Written from the equations (Dao and Gu 2024, section 7), with nothing taken from `engine`.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def slow_scan(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+    """h_t = exp(dt A) h_{t-1} + dt B x; y = C h. Shapes as in `ssd_scan`; all in float64."""
+    x, dt, A, B, C, state = (t.double() for t in (x, dt, A, B, C, state))
+    heads_a_group = x.shape[2] // B.shape[2]
+    outputs = []
+    for t in range(x.shape[1]):
+        B_t, C_t = (M[:, t].repeat_interleave(heads_a_group, dim=1) for M in (B, C))  # (batch, heads, d_state)
+        decay = (dt[:, t] * A).exp()[..., None, None]
+        state = decay * state + dt[:, t, :, None, None] * x[:, t, :, :, None] * B_t[:, :, None, :]
+        outputs.append((state * C_t[:, :, None, :]).sum(-1))
+    return torch.stack(outputs, dim=1), state
+
+
+def slow_model(tensors: dict[str, Tensor], config: dict[str, Any], tokens: Tensor) -> Tensor:
+    """Hidden states (length, hidden_size) float64 of tokens (length,)."""
+    w = {name: tensor.double() for name, tensor in tensors.items()}
+    eps = config["layer_norm_epsilon"]
+    hidden = w["embeddings.weight"][tokens]
+    for layer in range(config["num_hidden_layers"]):
+        own = {n.removeprefix(f"layers.{layer}."): t for n, t in w.items() if n.startswith(f"layers.{layer}.")}
+        hidden = hidden + _mixer(own, config, _rms(hidden, eps) * own["norm.weight"])
+    return _rms(hidden, eps) * w["norm_f.weight"] if "norm_f.weight" in w else hidden
+
+
+def _mixer(w: dict[str, Tensor], config: dict[str, Any], u: Tensor) -> Tensor:
+    heads, head_dim, groups, d_state = (config[n] for n in ("num_heads", "head_dim", "n_groups", "state_size"))
+    inner = heads * head_dim
+    projected = u @ w["mixer.in_proj.weight"].T + w.get("mixer.in_proj.bias", 0)
+    z, xBC, dt = projected.split_with_sizes((inner, inner + 2 * groups * d_state, heads), dim=-1)
+    xBC = _windowed_convolution(xBC, w["mixer.conv1d.weight"][:, 0], w.get("mixer.conv1d.bias"))
+    x, B, C = xBC.split_with_sizes((inner, groups * d_state, groups * d_state), dim=-1)
+    x = x.reshape(1, -1, heads, head_dim)
+    B, C = (M.reshape(1, -1, groups, d_state) for M in (B, C))
+    dt = torch.log1p(torch.exp(dt + w["mixer.dt_bias"])).clamp(*config["time_step_limit"])
+    state = torch.zeros(1, heads, head_dim, d_state)
+    y, _ = slow_scan(x, dt[None], -w["mixer.A_log"].exp(), B, C, state)
+    y = (y + x * w["mixer.D"][:, None]).reshape(-1, inner)
+    gated = y * z * torch.sigmoid(z)
+    norm_groups = config.get("gated_norm_groups", groups)
+    normed = torch.cat([_rms(part, config["layer_norm_epsilon"]) for part in gated.chunk(norm_groups, dim=-1)], dim=-1)
+    return normed * w["mixer.norm.weight"] @ w["mixer.out_proj.weight"].T + w.get("mixer.out_proj.bias", 0)
+
+
+def _windowed_convolution(xBC: Tensor, kernel: Tensor, bias: Tensor | None) -> Tensor:
+    """Each output from an explicit window of the last inputs, then SiLU."""
+    width = kernel.shape[1]
+    padded = torch.cat((torch.zeros(width - 1, xBC.shape[1], dtype=xBC.dtype), xBC))
+    rows = [(padded[t : t + width].T * kernel).sum(1) for t in range(len(xBC))]
+    out = torch.stack(rows) + (bias if bias is not None else 0)
+    return out * torch.sigmoid(out)
+
+
+def _rms(x: Tensor, eps: float) -> Tensor:
+    return x / (x.pow(2).mean(-1, keepdim=True) + eps).sqrt()

@@ -1,0 +1,47 @@
+"""A small library for the tests of search: documents of one passage a sentence, with vectors that are said outright."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.store.records import FileRecord
+from engine.store.store import Store
+from engine.types import DocumentText, Heading, Passage
+
+DIM = 4
+ROOT = Path("/papers")
+
+
+def library(path: Path) -> Store:
+    store = Store.open(path, root=ROOT)
+    store.use_model("model-a", DIM)
+    return store
+
+
+def toward(*weights: float) -> NDArray[np.float32]:
+    """The unit vector in this direction."""
+    vector = np.zeros(DIM, np.float32)
+    vector[: len(weights)] = weights
+    return vector / np.linalg.norm(vector)
+
+
+def add(
+    store: Store,
+    path: str,
+    sentences: Sequence[str],
+    directions: Sequence[NDArray[np.float32]] | None = None,
+    title: str = "",
+) -> int:
+    """A document whose passages are `sentences`, each on a page of its own; embedded where directions are given."""
+    starts = [sum(len(sentence) + 1 for sentence in sentences[:number]) for number in range(len(sentences))]
+    passages = [Passage(start, start + len(words), 5) for start, words in zip(starts, sentences, strict=True)]
+    text = DocumentText("\n".join(sentences), tuple(starts), title, (Heading(1, f"On {path}", 0),))
+    content_hash = hashlib.sha256(repr((sentences, title)).encode()).digest()
+    content_id = store.add_document(FileRecord(path, 1, 1, 1), content_hash, text, passages)
+    if directions is not None:
+        store.add_vectors(content_id, 0, np.stack(directions), 5 * len(sentences), None)
+        store.finish_embedding(content_id, toward(1), 5 * len(sentences))
+    return content_id

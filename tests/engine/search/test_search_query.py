@@ -1,0 +1,126 @@
+"""Whatever is typed is a valid query, or an error that says what to do."""
+
+import apsw
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from engine.errors import QueryError
+from engine.search.query import MAX_TERMS, Query, Term, all_of, any_of, parse
+
+_DB = apsw.Connection(":memory:")
+_DB.execute("""
+    CREATE VIRTUAL TABLE words USING fts5(
+        text, title, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2'
+    );
+    INSERT INTO words (rowid, text, title) VALUES (1, 'running c++ code for state-space models', 'Title'),
+        (2, 'It''s the NOT and the OR', ''), (3, 'Ελληνικά ру́сский 中文 😀', '')
+""")
+
+
+def texts(terms: tuple[Term, ...]) -> list[str]:
+    return [term.text for term in terms]
+
+
+def found(match: str) -> list[int]:
+    return [row[0] for row in _DB.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid", (match,))]
+
+
+def run(query: Query) -> None:
+    """Every expression the search makes of a query; raises apsw.SQLError for a syntax error."""
+    found(any_of(query.terms))
+    for terms in (query.phrases, query.excluded):
+        if terms:
+            found(all_of(terms))
+            found(any_of(terms))
+    for term in query.terms:
+        found(term.match)
+
+
+def test_words_phrases_and_exclusions_are_told_apart() -> None:
+    query = parse('selective "state space" models -transformer -"flash attention" state-of-the-art')
+    assert texts(query.words) == ["selective", "models", "state-of-the-art"]
+    assert texts(query.phrases) == ["state space"]
+    assert texts(query.excluded) == ["transformer", "flash attention"]
+    assert query.meaning == "selective state space models state-of-the-art"
+
+
+def test_typographic_quotation_marks_are_quotation_marks() -> None:
+    assert texts(parse("“state space” models").phrases) == ["state space"]
+
+
+def test_a_phrase_that_is_not_closed_goes_to_the_end() -> None:
+    query = parse('models "state sp', prefix_last=True)
+    assert query.phrases == (Term("state sp", is_prefix=False),)
+    assert parse('models "state spa', prefix_last=True).phrases == (Term("state spa", is_prefix=True),)
+    assert parse('models "state spa"', prefix_last=True).phrases == (Term("state spa", is_prefix=False),)
+
+
+def test_stop_words_are_dropped_unless_nothing_else_is_left() -> None:
+    assert texts(parse("What is the state of it").words) == ["state"]
+    assert texts(parse("to be or not to be").words) == ["to", "be", "or", "not"]
+    assert parse('"to be" or not').words == ()
+    assert parse("What is the state of it").meaning == "What is the state of it"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_prefix"),
+    [("state mod", True), ("state mod ", False), ("state mo", False), ("state the", False), ("state c++", False)],
+)
+def test_the_last_word_is_a_prefix_while_it_is_typed(text: str, is_prefix: bool) -> None:
+    assert parse(text, prefix_last=True).terms[-1].is_prefix == is_prefix
+    assert not any(term.is_prefix for term in parse(text).terms)
+
+
+@pytest.mark.parametrize("text", ["", "   ", "?!", '""', '"', "-", "\0", "\ud800"])
+def test_an_empty_query_is_an_error_with_a_hint(text: str) -> None:
+    with pytest.raises(QueryError, match="empty") as caught:
+        parse(text)
+    assert caught.value.hint
+
+
+def test_a_query_of_exclusions_alone_is_an_error_with_a_hint() -> None:
+    with pytest.raises(QueryError, match="what not to find") as caught:
+        parse('-one -"two three"')
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(("text", "ids"), [("c++", [1]), ("it's", [2]), ("NOT", [2]), ("RUN*", [1]), ("русский", [3])])
+def test_signs_and_operators_are_looked_up_as_words(text: str, ids: list[int]) -> None:
+    assert found(any_of(parse(text).terms)) == ids
+
+
+def test_a_pasted_page_is_prose_and_its_first_words_are_searched() -> None:
+    page = 'He said "never again" and -left. ' + " ".join(f"word{number}" for number in range(500))
+    query = parse(page, prefix_last=True)
+    assert (query.phrases, query.excluded) == ((), ())
+    assert len(query.words) == MAX_TERMS
+    assert "left" in query.meaning
+    assert not any(term.is_prefix for term in query.words)
+    run(query)
+
+
+def test_a_word_said_twice_is_looked_up_once() -> None:
+    assert texts(parse("State state STATE models").words) == ["STATE", "models"]
+
+
+syntax = st.lists(
+    st.sampled_from(
+        [*'"-*+^(){}:,.;\0 \\', "NEAR(", "AND", "OR", "NOT", "title:", "“", "foo", "c++", "it's", "中文", "😀"]
+    )
+)
+
+
+@settings(deadline=None)
+@given(st.one_of(st.text(max_size=200), syntax.map("".join), syntax.map(" ".join)), st.booleans())
+@example("a" * 5000, False)
+@example('"' + "word " * 300 + '"', True)
+@example(" ".join(f"-x{number} y{number}" for number in range(120)), False)
+def test_no_text_is_ever_a_syntax_error(text: str, prefix_last: bool) -> None:
+    try:
+        query = parse(text, prefix_last)
+    except QueryError:
+        return
+    assert query.terms
+    assert query.meaning
+    run(query)

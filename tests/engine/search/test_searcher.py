@@ -1,0 +1,222 @@
+"""From a query to documents: by words, by meaning, by both; filtered, scored, and told honestly."""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from search_helpers import ROOT, add, library, toward
+
+from engine.errors import QueryError
+from engine.search import searcher
+from engine.search.searcher import search
+from engine.store.records import FileRecord
+from engine.store.store import Store
+from engine.types import SearchMode, SearchResults
+
+HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with library(tmp_path / "index.db") as opened:
+        yield opened
+
+
+def names(results: SearchResults) -> list[str]:
+    return [hit.path.removeprefix(f"{ROOT}/") for hit in results.hits]
+
+
+def test_a_hit_says_where_the_passage_is(store: Store) -> None:
+    add(store, "notes/a.pdf", ["Apples are red.", "Pears, running on trees, are green."], title="On fruit")
+    results = search(store, "pear tree run", WORDS, instruction="find fruit")
+    (hit,) = results.hits
+    assert (hit.rank, hit.path, hit.title) == (1, "/papers/notes/a.pdf", "On fruit")
+    (passage,) = hit.passages
+    assert (passage.page, passage.heading, passage.start) == (2, "On notes/a.pdf", 16)
+    assert passage.text == "Pears, running on trees, are green."
+    assert passage.score == hit.score
+    assert (results.query, results.mode, results.instruction, results.note) == (
+        "pear tree run",
+        WORDS,
+        "find fruit",
+        "",
+    )
+    assert results.took_ms > 0
+
+
+def test_words_score_is_the_share_of_the_highest_bm25(store: Store) -> None:
+    add(store, "a.pdf", ["apple apple apple pear", "kiwi kiwi kiwi kiwi"])
+    add(store, "b.pdf", ["apple plum plum plum", "kiwi kiwi kiwi fig"])
+    add(store, "c.pdf", ["kiwi kiwi kiwi kiwi"])
+    results = search(store, "apple fig", WORDS)
+    idf_apple, idf_fig = math.log((5 - 2 + 0.5) / 2.5), math.log((5 - 1 + 0.5) / 1.5)
+    length_factor = 1.2  # k1 (1 - b + b): every passage is 4 words long
+    apples = idf_apple * 3 * 2.2 / (3 + length_factor)
+    fig = idf_fig * 1 * 2.2 / (1 + length_factor)
+    highest = (idf_apple + idf_fig) * 2.2
+    scores = {name: hit.score for name, hit in zip(names(results), results.hits, strict=True)}
+    assert scores == pytest.approx({"a.pdf": apples / highest, "b.pdf": fig / highest})
+
+
+def test_a_title_is_found_by_its_documents_first_passage(store: Store) -> None:
+    add(store, "a.pdf", ["Apples are red.", "Pears are green."], title="A treatise on fruit")
+    add(store, "b.pdf", ["Nothing at all."])
+    (hit,) = search(store, "fruits", WORDS).hits
+    assert [passage.text for passage in hit.passages] == ["Apples are red."]
+
+
+def test_meaning_ranks_by_cosine(store: Store) -> None:
+    add(store, "near.pdf", ["one", "two"], [toward(0, 1), toward(3, 4)])
+    add(store, "far.pdf", ["three"], [toward(1, 10)])
+    add(store, "against.pdf", ["four"], [toward(-1)])
+    results = search(store, "anything", MEANING, toward(1))
+    assert names(results) == ["near.pdf", "far.pdf", "against.pdf"]
+    assert [hit.score for hit in results.hits] == pytest.approx([0.6, 1 / math.sqrt(101), 0.0], abs=1e-6)
+    assert [passage.text for passage in results.hits[0].passages] == ["two", "one"]
+
+
+def test_hybrid_puts_first_what_words_and_meaning_agree_on(store: Store) -> None:
+    add(store, "both.pdf", ["apples and pears"], [toward(4, 1)])
+    add(store, "words.pdf", ["apples and apples"], [toward(0, 1)])
+    add(store, "meaning.pdf", ["fruit of the orchard"], [toward(1)])
+    add(store, "neither.pdf", ["steel"], [toward(0, 0, 1)])
+    results = search(store, "apples pears", HYBRID, toward(1))
+    assert names(results) == ["both.pdf", "words.pdf", "meaning.pdf", "neither.pdf"]
+    assert results.hits[0].score == pytest.approx((1 / 61 + 1 / 62) / (2 / 61))
+
+
+def test_first_by_words_and_by_meaning_scores_one(store: Store) -> None:
+    add(store, "a.pdf", ["apples"], [toward(1)])
+    assert search(store, "apples", HYBRID, toward(1)).hits[0].score == pytest.approx(1.0)
+
+
+def test_hybrid_without_a_vector_runs_words_and_says_so(store: Store) -> None:
+    add(store, "a.pdf", ["apples"], [toward(1)])
+    results = search(store, "apples", HYBRID)
+    assert (results.mode, names(results)) == (WORDS, ["a.pdf"])
+    assert "words only" in results.note
+
+
+def test_meaning_without_a_vector_is_a_mistake_of_the_caller(store: Store) -> None:
+    with pytest.raises(ValueError, match="vector"):
+        search(store, "apples", MEANING)
+    add(store, "a.pdf", ["apples"], [toward(1)])
+    with pytest.raises(ValueError, match="shape"):
+        search(store, "apples", MEANING, np.ones(7, np.float32) / np.float32(np.sqrt(7)))
+
+
+def test_an_index_without_any_model_is_searched_by_words(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "other.db", root=ROOT) as store:
+        add(store, "a.pdf", ["apples"])
+        results = search(store, "apples", HYBRID, toward(1))
+        assert (results.mode, names(results), results.note) == (WORDS, ["a.pdf"], "No document has vectors yet")
+        assert search(store, "apples", MEANING, toward(1)).hits == ()
+
+
+def test_documents_that_wait_for_vectors_are_mentioned(store: Store) -> None:
+    add(store, "a.pdf", ["apples"], [toward(1)])
+    add(store, "b.pdf", ["apples too"])
+    results = search(store, "apples", HYBRID, toward(1))
+    assert (results.mode, set(names(results))) == (HYBRID, {"a.pdf", "b.pdf"})
+    assert results.note == "1 document cannot be searched by meaning yet"
+    assert search(store, "apples", WORDS).note == ""
+
+
+@pytest.mark.parametrize("mode", list(SearchMode))
+def test_phrases_and_exclusions_filter_every_mode(store: Store, mode: SearchMode) -> None:
+    add(store, "phrase.pdf", ["a state space model"], [toward(1, 2)])
+    add(store, "excluded.pdf", ["a state space model of transformers"], [toward(1, 1)])
+    add(store, "apart.pdf", ["the state of a space"], [toward(1)])
+    assert names(search(store, '"state space" -transformer', mode, toward(1))) == ["phrase.pdf"]
+    assert set(names(search(store, "space -transformer", mode, toward(1)))) == {"apart.pdf", "phrase.pdf"}
+    assert names(search(store, '"space state"', mode, toward(1))) == []
+
+
+@pytest.mark.parametrize("mode", list(SearchMode))
+@pytest.mark.parametrize("under", ["law", "law/", "/law"])
+def test_a_folder_filters_every_mode(store: Store, mode: SearchMode, under: str) -> None:
+    for path in ("law/a.pdf", "law/deep/b.pdf", "lawful.pdf", "law", "other/law/c.pdf"):
+        add(store, path, [f"apples of {path}"], [toward(1, len(path))])
+    assert set(names(search(store, "apples", mode, toward(1), under=under))) == {"law/a.pdf", "law/deep/b.pdf"}
+    assert len(search(store, "apples", mode, toward(1), under="").hits) == 5
+    assert search(store, "apples", mode, toward(1), under="nowhere").hits == ()
+
+
+def test_a_folder_is_filtered_before_ranking(store: Store) -> None:
+    for number in range(300):
+        add(store, f"many/{number}.pdf", [f"apples apples {number}"], [toward(1)])
+    add(store, "few/a.pdf", ["one of the apples among many other words"], [toward(1, 5)])
+    for mode in SearchMode:
+        assert names(search(store, "apples", mode, toward(1), under="few")) == ["few/a.pdf"]
+
+
+def test_copies_are_one_hit_named_by_the_first_path_that_may_be_shown(store: Store) -> None:
+    add(store, "b/original.pdf", ["apples"], [toward(1)])
+    content_hash = content_hash_of(store)
+    assert store.link(FileRecord("a/copy.pdf", 1, 1, 1), content_hash)
+    assert names(search(store, "apples", WORDS)) == ["a/copy.pdf"]
+    assert names(search(store, "apples", WORDS, under="b")) == ["b/original.pdf"]
+
+
+def content_hash_of(store: Store) -> bytes:
+    with store.reading() as db:
+        return bytes(db.execute("SELECT hash FROM contents").get)
+
+
+@pytest.mark.parametrize("mode", list(SearchMode))
+def test_a_book_that_holds_all_the_best_passages_leaves_room_for_others(
+    store: Store, mode: SearchMode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searcher, "_N_CANDIDATES", 4)
+    add(store, "book.pdf", [f"apples apples {number}" for number in range(30)], [toward(1)] * 30)
+    add(store, "b.pdf", ["a few apples in a long sentence of other words"], [toward(1, 1)])
+    results = search(store, "apples", mode, toward(1), k=2, passages_per_document=3)
+    assert names(results) == ["book.pdf", "b.pdf"]
+    assert [hit.rank for hit in results.hits] == [1, 2]
+    assert [len(hit.passages) for hit in results.hits] == [3, 1]
+
+
+def test_the_word_being_typed_is_found_by_its_beginning(store: Store) -> None:
+    add(store, "a.pdf", ["about transformers"])
+    assert names(search(store, "transf", WORDS, prefix_last=True)) == ["a.pdf"]
+    assert names(search(store, "transf", WORDS)) == []
+
+
+def test_an_empty_query_is_refused(store: Store) -> None:
+    with pytest.raises(QueryError):
+        search(store, "  ", WORDS)
+
+
+def test_an_empty_index_answers_with_nothing(store: Store) -> None:
+    for mode in SearchMode:
+        assert search(store, "apples", mode, toward(1)).hits == ()
+
+
+def test_a_name_that_is_not_utf8_comes_back_as_it_is(store: Store) -> None:
+    add(store, "bad\udcff\nname.pdf", ["apples"])
+    assert search(store, "apples", WORDS).hits[0].path == "/papers/bad\udcff\nname.pdf"
+
+
+def test_a_read_only_store_can_be_searched_beside_a_writer(store: Store) -> None:
+    add(store, "a.pdf", ["apples"], [toward(1)])
+    with Store.open(store.path, read_only=True) as reader:
+        assert names(search(reader, "apples", HYBRID, toward(1))) == ["a.pdf"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@given(st.text(min_size=1, max_size=60), st.booleans(), st.sampled_from(list(SearchMode)))
+def test_any_query_has_an_answer_with_scores_from_zero_to_one(
+    store: Store, text: str, prefix_last: bool, mode: SearchMode
+) -> None:
+    if not store.catalogue():
+        add(store, "a.pdf", ["apples, c++ and NOT 0 pears", "a b c d e f g"], [toward(1), toward(1, 1)])
+    try:
+        results = search(store, text, mode, toward(1), prefix_last=prefix_last)
+    except QueryError:
+        return
+    scores = [passage.score for hit in results.hits for passage in hit.passages]
+    assert all(0 <= score <= 1 for score in scores)

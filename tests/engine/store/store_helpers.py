@@ -1,0 +1,92 @@
+"""What the store's tests share: made-up documents, unit vectors, and the checker of what must always hold."""
+
+import hashlib
+from pathlib import Path
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.store import documents
+from engine.store.records import FileRecord
+from engine.store.store import Store
+from engine.types import DocumentText, Heading, Passage
+
+DIM = 8
+ROOT = Path("/papers")
+
+
+def open_store(path: Path, **options: bool) -> Store:
+    return Store.open(path, **options) if options else Store.open(path, root=ROOT)
+
+
+def record(path: str, size: int = 10, mtime_ns: int = 1, inode: int = 1) -> FileRecord:
+    return FileRecord(path, size, mtime_ns, inode)
+
+
+def document(seed: str, n_passages: int = 3) -> tuple[bytes, DocumentText, list[Passage]]:
+    """(hash, text, passages) made from `seed`; a page for every two passages."""
+    sentences = [f"Sentence {number} of {seed} speaks of apples. " for number in range(n_passages)]
+    starts = [sum(map(len, sentences[:number])) for number in range(n_passages)]
+    passages = [Passage(start, start + len(words) - 1, 9) for start, words in zip(starts, sentences, strict=True)]
+    headings = (Heading(1, f"On {seed}", 0),) if n_passages else ()
+    text = DocumentText("".join(sentences), tuple(starts[::2]), f"Title of {seed}", headings)
+    return hashlib.sha256(seed.encode("utf-8", "surrogatepass")).digest(), text, passages
+
+
+def add(store: Store, path: str, seed: str, n_passages: int = 3) -> int:
+    return store.add_document(record(path), *document(seed, n_passages))
+
+
+def unit_vectors(n: int, dim: int = DIM, seed: int = 0) -> NDArray[np.float32]:
+    vectors = np.random.default_rng(seed).standard_normal((n, dim)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def embed(store: Store, content_id: int, seed: int = 0) -> NDArray[np.float32]:
+    """Give a document all its vectors; those of its passages."""
+    vectors = unit_vectors(len(store.passages(content_id)), seed=seed)
+    assert store.add_vectors(content_id, 0, vectors, 9 * len(vectors), b"state")
+    assert store.finish_embedding(content_id, unit_vectors(1, seed=seed + 1)[0], 9 * len(vectors) + 1)
+    return vectors
+
+
+def check_invariants(store: Store) -> None:
+    """No row of any table is without what it belongs to, and nothing is missing that should be there."""
+    with store.reading() as db:
+        contents = _set(db, "SELECT id FROM contents")
+        passages = _set(db, "SELECT id FROM passages")
+        assert contents == _set(db, "SELECT content_id FROM files WHERE content_id IS NOT NULL")
+        assert _set(db, "SELECT content_id FROM text_parts") <= contents
+        assert _set(db, "SELECT content_id FROM passages") <= contents
+        assert _set(db, "SELECT content_id FROM embeddings") <= contents
+        assert _set(db, "SELECT rowid FROM words") == passages
+        assert _set(db, "SELECT id FROM words_docsize") == passages
+        for content_id, n_chars, n_tokens in db.execute("SELECT id, n_chars, n_tokens FROM contents").fetchall():
+            assert len(documents.text(db, content_id).text) == n_chars
+            assert sum(passage.n_tokens for passage in documents.passages(db, content_id)) == n_tokens
+        _check_vectors(db)
+        db.execute("INSERT INTO words (words) VALUES ('integrity-check')") if not db.readonly("main") else None
+        assert db.pragma("foreign_key_check") is None
+        assert db.pragma("integrity_check") == "ok"
+
+
+def _check_vectors(db: apsw.Connection) -> None:
+    without_passages = _set(db, "SELECT id FROM contents WHERE id NOT IN (SELECT content_id FROM passages)")
+    done = _set(db, "SELECT content_id FROM embeddings WHERE done")
+    assert without_passages <= done
+    if not db.table_exists("main", "passage_vectors"):
+        assert not db.execute("SELECT 1 FROM embeddings WHERE n_passages_done > 0").fetchall()
+        return
+    embedded = "SELECT id FROM passages JOIN embeddings USING (content_id) WHERE ordinal < n_passages_done"
+    assert _set(db, "SELECT rowid FROM passage_vectors") == _set(db, embedded)
+    assert _set(db, "SELECT rowid FROM document_vectors") == done - without_passages
+    incomplete = """
+        SELECT content_id FROM embeddings WHERE done
+        AND n_passages_done <> (SELECT count(*) FROM passages WHERE passages.content_id = embeddings.content_id)
+    """
+    assert not _set(db, incomplete)
+
+
+def _set(db: apsw.Connection, sql: str) -> set[int]:
+    return {row[0] for row in db.execute(sql).fetchall()}

@@ -1,0 +1,80 @@
+"""Text goes in and comes out as it was, whole or a passage at a time."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from store_helpers import add, check_invariants, document, open_store, record
+
+from engine.errors import StoreError
+from engine.store.documents import PART_CHARS
+from engine.store.store import Store
+from engine.types import DocumentText, FileState, Heading, Passage
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "index.db") as opened:
+        yield opened
+        check_invariants(opened)
+
+
+def test_a_document_comes_back_as_it_was(store: Store) -> None:
+    text = DocumentText("One.\fTwo \ud800 \0 é", (0, 5), "A title", (Heading(1, "One", 0), Heading(2, "T\udcff", 5)))
+    content_id = store.add_document(record("a.pdf"), b"hash", text, [Passage(0, 4, 2), Passage(5, 14, 3)])
+    assert store.text(content_id) == text
+    assert store.passages(content_id) == [Passage(0, 4, 2), Passage(5, 14, 3)]
+
+
+def test_a_passage_across_parts_is_read_whole(store: Store) -> None:
+    whole = "".join(f"{number:07d} " for number in range(PART_CHARS // 4))
+    borders = [0, PART_CHARS - 5, PART_CHARS, PART_CHARS + 1, 2 * PART_CHARS - 1, len(whole)]
+    passages = [Passage(start, stop, 1) for start, stop in pairwise(borders)]
+    passages += [Passage(3, len(whole) - 3, 1), Passage(PART_CHARS, PART_CHARS, 0)]
+    content_id = store.add_document(record("a.pdf"), b"hash", DocumentText(whole, (), ""), passages)
+    for passage in passages:
+        assert store.passage_text(content_id, passage) == whole[passage.start : passage.stop]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
+@given(st.text(alphabet=st.characters(), max_size=300), st.integers(0, 300), st.integers(0, 300))
+def test_any_text_may_be_kept(store: Store, text: str, start: int, stop: int) -> None:
+    start, stop = sorted((min(start, len(text)), min(stop, len(text))))
+    kept = DocumentText(text, (), text[:20])
+    content_id = store.add_document(record("a.pdf"), text.encode("utf-8", "surrogatepass"), kept, [])
+    assert store.text(content_id).text == text
+    assert store.passage_text(content_id, Passage(start, stop, 0)) == text[start:stop]
+
+
+def test_a_passage_is_on_the_page_that_holds_its_middle(store: Store) -> None:
+    text = DocumentText("x" * 100, (0, 50), "")
+    content_id = store.add_document(record("a.pdf"), b"h", text, [Passage(0, 98, 1), Passage(40, 62, 1)])
+    with store.reading() as db:
+        pages = [row[0] for row in db.execute("SELECT page FROM passages WHERE content_id = ?", (content_id,))]
+    assert pages == [1, 2]
+
+
+def test_a_document_without_passages_is_complete_at_once(store: Store) -> None:
+    add(store, "empty.txt", "empty", n_passages=0)
+    assert store.files()[0].state is FileState.CURRENT
+    assert store.pending() == []
+    store.use_model("model-a", 8)
+    assert store.pending() == []
+
+
+def test_an_unknown_document_is_said_to_be_gone(store: Store) -> None:
+    with pytest.raises(StoreError, match="no longer in the index") as caught:
+        store.text(4711)
+    assert caught.value.hint
+    assert store.passages(4711) == []
+
+
+def test_a_crash_in_the_middle_of_a_document_leaves_nothing_of_it(store: Store) -> None:
+    content_hash, text, passages = document("a")
+    broken = [*passages, None]
+    with pytest.raises(AttributeError):
+        store.add_document(record("a.pdf"), content_hash, text, broken)  # type: ignore[arg-type]
+    assert store.catalogue() == {}

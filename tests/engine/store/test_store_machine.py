@@ -1,0 +1,130 @@
+"""Any order of changes leaves an index that agrees with a model of dictionaries, and no orphan in any table."""
+
+import tempfile
+from pathlib import Path
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from store_helpers import add, check_invariants, document, open_store, record, unit_vectors
+
+from engine.store.store import Store
+
+paths = st.sampled_from(["a.pdf", "b.pdf", "folder/a.pdf", "c\udcff.pdf"])
+seeds = st.sampled_from(["one", "two", "three"])
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """The model: what each path holds (a seed, or None for a failure), and how many vectors each seed has."""
+
+    @initialize()
+    def open(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name) / "index.db"
+        self.store: Store = open_store(self.path)
+        self.store.use_model("model-0", 8)
+        self.n_models = 1
+        self.held: dict[str, str | None] = {}
+        self.n_done: dict[str, int] = {}
+
+    def content_id(self, seed: str) -> int:
+        with self.store.reading() as db:
+            return int(db.execute("SELECT id FROM contents WHERE hash = ?", (document(seed)[0],)).get)
+
+    def let_go(self) -> None:
+        self.n_done = {seed: n for seed, n in self.n_done.items() if seed in self.held.values()}
+
+    @rule(path=paths, seed=seeds)
+    def add(self, path: str, seed: str) -> None:
+        add(self.store, path, seed, 3)
+        self.held[path] = seed
+        self.n_done[seed] = 0
+        self.let_go()
+
+    @rule(path=paths, seed=seeds)
+    def link(self, path: str, seed: str) -> None:
+        known = seed in self.held.values()
+        assert self.store.link(record(path), document(seed, 3)[0]) == known
+        if known:
+            self.held[path] = seed
+            self.let_go()
+
+    @rule(path=paths)
+    def fail(self, path: str) -> None:
+        self.store.add_failure(record(path), "encrypted")
+        self.held[path] = None
+        self.let_go()
+
+    @rule(old=paths, new=paths)
+    def move(self, old: str, new: str) -> None:
+        assert self.store.move(old, record(new)) == (old in self.held)
+        if old in self.held:
+            self.held[new] = self.held.pop(old)
+            self.let_go()
+
+    @rule(path=paths)
+    def touch(self, path: str) -> None:
+        assert self.store.touch(record(path, mtime_ns=7)) == (path in self.held)
+
+    @rule(gone=st.lists(paths, max_size=3))
+    def forget(self, gone: list[str]) -> None:
+        self.store.forget(gone)
+        for path in gone:
+            self.held.pop(path, None)
+        self.let_go()
+
+    @precondition(lambda self: any(n < 3 for n in self.n_done.values()))
+    @rule(data=st.data())
+    def embed_a_batch(self, data: st.DataObject) -> None:
+        seed = data.draw(st.sampled_from(sorted(seed for seed, n in self.n_done.items() if n < 3)))
+        n = data.draw(st.integers(0, 3 - self.n_done[seed]))
+        content_id = self.content_id(seed)
+        first = self.n_done[seed]
+        assert self.store.add_vectors(content_id, first, unit_vectors(3)[first : first + n], 9 * (first + n), b"state")
+        self.n_done[seed] += n
+
+    @precondition(lambda self: 3 in self.n_done.values())
+    @rule(data=st.data())
+    def finish(self, data: st.DataObject) -> None:
+        seed = data.draw(st.sampled_from(sorted(seed for seed, n in self.n_done.items() if n == 3)))
+        assert self.store.finish_embedding(self.content_id(seed), unit_vectors(1)[0], 28)
+        self.n_done[seed] = 4
+
+    @rule()
+    def change_the_model(self) -> None:
+        assert self.store.use_model(f"model-{self.n_models}", 8)
+        self.n_models += 1
+        self.n_done = dict.fromkeys(self.n_done, 0)
+
+    @rule()
+    def open_again(self) -> None:
+        self.store.checkpoint()
+        self.store.close()
+        self.store = open_store(self.path)
+        assert self.store.notes == ()
+
+    @invariant()
+    def agrees(self) -> None:
+        check_invariants(self.store)
+        assert {path: known.failed for path, known in self.store.catalogue().items()} == {
+            path: seed is None for path, seed in self.held.items()
+        }
+        for seed, n_done in self.n_done.items():
+            content_id = self.content_id(seed)
+            assert self.store.text(content_id) == document(seed)[1]
+            assert (self.store.passage_vectors(content_id) == unit_vectors(3)[: min(n_done, 3)]).all()
+            assert (self.store.document_vector(content_id) is not None) == (n_done == 4)
+        waiting = {pending.content_id for pending in self.store.pending()}
+        assert waiting == {self.content_id(seed) for seed, n in self.n_done.items() if n < 4}
+
+    def teardown(self) -> None:
+        if hasattr(self, "store"):
+            self.store.close()
+            self.folder.cleanup()
+
+
+StoreMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)
+
+
+class TestStoreMachine(StoreMachine.TestCase):  # type: ignore[misc]
+    """Run by pytest under this name."""

@@ -1,0 +1,235 @@
+"""Opening: private files, versions, corruption, readers beside a writer."""
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import apsw
+import pytest
+from store_helpers import ROOT, add, check_invariants, document, embed, open_store, record
+
+from engine.errors import StoreError
+from engine.store import connection, schema
+from engine.store.store import Store
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def damage(path: Path, offset: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(offset)
+        file.write(os.urandom(8192))
+
+
+def test_the_index_can_be_read_by_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "index.db"
+    with open_store(path) as store:
+        add(store, "a.pdf", "a")
+        modes = {file.name: mode_of(file) for file in path.parent.iterdir()}
+    assert modes == {"index.db": 0o600, "index.db-wal": 0o600, "index.db-shm": 0o600}
+    assert mode_of(path.parent) == 0o700
+
+
+def test_a_folder_that_was_there_keeps_its_permissions_but_the_file_does_not(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    path = tmp_path / "index.db"
+    open_store(path).close()
+    path.chmod(0o644)
+    open_store(path).close()
+    assert (mode_of(tmp_path), mode_of(path)) == (0o755, 0o600)
+
+
+def test_what_was_stored_is_there_after_closing(tmp_path: Path) -> None:
+    with open_store(tmp_path / "index.db") as store:
+        store.use_model("model-a", 8)
+        content_id = add(store, "a.pdf", "a")
+        vectors = embed(store, content_id)
+    store.close()
+    with Store.open(tmp_path / "index.db", read_only=True) as store:
+        assert (store.passage_vectors(content_id) == vectors).all()
+        assert store.root == ROOT
+        check_invariants(store)
+
+
+def test_a_store_that_was_never_told_its_root_says_so(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "index.db") as store, pytest.raises(StoreError, match="which folder"):
+        _ = store.root
+
+
+def test_reading_where_there_is_no_index_says_what_to_do(tmp_path: Path) -> None:
+    for path in (tmp_path / "index.db", tmp_path / "empty.db"):
+        (tmp_path / "empty.db").touch()
+        with pytest.raises(StoreError, match="no index yet") as caught:
+            Store.open(path, read_only=True)
+        assert "longsearch index" in caught.value.hint
+
+
+def test_a_reader_cannot_write(tmp_path: Path) -> None:
+    open_store(tmp_path / "index.db").close()
+    with Store.open(tmp_path / "index.db", read_only=True) as store, pytest.raises(StoreError, match="cannot be"):
+        add(store, "a.pdf", "a")
+
+
+def test_an_index_of_a_newer_longsearch_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    with open_store(path) as store, store.reading() as db:
+        db.pragma("user_version", 4711)
+    before = path.read_bytes()
+    for read_only in (True, False):
+        with pytest.raises(StoreError, match="newer longsearch") as caught:
+            Store.open(path, read_only=read_only)
+        assert "Update longsearch" in caught.value.hint
+    assert path.read_bytes() == before
+
+
+def test_an_index_of_an_older_longsearch_is_not_read_before_it_is_migrated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_store(tmp_path / "index.db").close()
+    monkeypatch.setattr(connection, "MIGRATIONS", (*schema.MIGRATIONS, "SELECT 1"))
+    with pytest.raises(StoreError, match="older longsearch"):
+        Store.open(tmp_path / "index.db", read_only=True)
+
+
+def test_every_migration_is_applied_once_from_any_version() -> None:
+    steps = ("CREATE TABLE one (x)", "CREATE TABLE two (x); INSERT INTO two VALUES (1)", "INSERT INTO two VALUES (2)")
+    for version in range(len(steps) + 1):
+        db = apsw.Connection(":memory:")
+        schema.migrate(db, steps[:version])
+        schema.migrate(db, steps)
+        schema.migrate(db, steps)
+        assert db.pragma("user_version") == 3
+        assert db.execute("SELECT x FROM two ORDER BY x").fetchall() == [(1,), (2,)]
+
+
+def test_a_migration_that_fails_leaves_the_version_before_it() -> None:
+    db = apsw.Connection(":memory:")
+    with pytest.raises(apsw.SQLError):
+        schema.migrate(db, ("CREATE TABLE one (x)", "CREATE TABLE two (x); no such statement"))
+    assert db.pragma("user_version") == 1
+    assert not db.table_exists("main", "two")
+
+
+@pytest.mark.parametrize("content", [b"this is no database at all" * 100, b"SQLite format 3\0" + b"\xff" * 5000])
+def test_a_file_that_is_no_database_is_moved_aside(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "index.db"
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match="corrupt") as caught:
+        Store.open(path, read_only=True)
+    assert "Delete" in caught.value.hint
+    with open_store(path) as store:
+        (note,) = store.notes
+        add(store, "a.pdf", "a")
+        check_invariants(store)
+    (aside,) = tmp_path.glob("index.db.corrupt-*")
+    assert aside.read_bytes() == content
+    assert aside.name in note
+
+
+def test_a_damaged_index_is_found_after_a_crash_and_begun_anew(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    with open_store(path) as store:
+        for number in range(30):
+            add(store, f"{number}.pdf", str(number), 20)
+    with open_store(path) as store, store.changing() as db:
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('writer', 1)")
+        store._is_corrupt = True  # closes as a writer that died would leave it
+    damage(path, path.stat().st_size // 2 // 4096 * 4096)
+    with open_store(path) as store:
+        assert len(store.notes) == 1
+        assert store.catalogue() == {}
+
+
+def test_damage_that_shows_in_use_is_found_at_the_next_opening(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    with open_store(path) as store:
+        content_id = add(store, "a.pdf", "a", 3000)
+    damage_all_but_first_pages(path)
+    store = open_store(path)
+    with pytest.raises(StoreError, match="corrupt"):
+        for _ in range(2):
+            store.text(content_id)
+            store.passages(content_id)
+            store.files()
+    store.close()
+    with open_store(path) as store:
+        assert len(store.notes) == 1
+
+
+def damage_all_but_first_pages(path: Path) -> None:
+    """Every table's root page may be among the first; the rest is where rows are."""
+    for offset in range(40 * 4096, path.stat().st_size, 4096):
+        damage(path, offset)
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_with_a_hint(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(StoreError, match="cannot be read or written") as caught:
+        Store.open(tmp_path / "file" / "index.db")
+    assert "permissions" in caught.value.hint
+
+
+def test_a_second_writer_is_told_that_the_index_is_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_store(tmp_path / "index.db") as first:
+        monkeypatch.setattr(connection, "BUSY_TIMEOUT_MS", 0)
+        with first.changing(), pytest.raises(StoreError, match="in use"):
+            Store.open(tmp_path / "index.db")
+
+
+def test_two_readers_see_whole_documents_while_one_writes(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    writer = open_store(path)
+    failures: list[str] = []
+    written = threading.Event()
+
+    def read() -> None:
+        with Store.open(path, read_only=True) as store:
+            done = False
+            while not done:
+                done = written.is_set()
+                with store.reading() as db:
+                    (n_files,) = db.execute("SELECT count(*) FROM files").fetchall()[0]
+                    (n_passages,) = db.execute("SELECT count(*) FROM passages").fetchall()[0]
+                    (n_words,) = db.execute("SELECT count(*) FROM words WHERE words MATCH 'apples'").fetchall()[0]
+                if not n_files * 20 == n_passages == n_words:
+                    failures.append(f"{n_files} files, {n_passages} passages, {n_words} found")
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    for number in range(60):
+        writer.add_document(record(f"{number}.pdf"), *document(str(number), 20))
+    written.set()
+    for reader in readers:
+        reader.join()
+    writer.close()
+    assert failures == []
+
+
+def test_the_data_version_changes_with_every_change_of_another(tmp_path: Path) -> None:
+    with open_store(tmp_path / "index.db") as writer, Store.open(tmp_path / "index.db", read_only=True) as reader:
+        before = reader.data_version
+        assert reader.data_version == before
+        add(writer, "a.pdf", "a")
+        assert reader.data_version != before
+
+
+def test_the_log_is_kept_short_even_beside_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "index.db"
+    monkeypatch.setattr("engine.store.store._LOG_MAX_BYTES", 200_000)
+    monkeypatch.setattr(connection, "_CHECKPOINT_TIMEOUT_MS", 0)
+    with open_store(path) as writer, Store.open(path, read_only=True) as reader:
+        for number in range(20):
+            add(writer, f"{number}.pdf", str(number), 50)
+            reader.progress()
+            assert connection.log_bytes(path) < 400_000
+        with reader.reading() as db:
+            assert db.execute("SELECT count(*) FROM files").get == 20
+            add(writer, "beside.pdf", "beside", 50)
+            writer.checkpoint()
+            assert db.execute("SELECT count(*) FROM files").get == 20
+        writer.checkpoint()
+        assert connection.log_bytes(path) == 0

@@ -1,0 +1,81 @@
+"""How far the index has come: by file, in sum, and what its writer says it does."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from store_helpers import add, document, embed, open_store, record, unit_vectors
+
+from engine.store import status
+from engine.store.store import Store
+from engine.types import FileState
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "index.db") as opened:
+        opened.use_model("model-a", 8)
+        yield opened
+
+
+def test_each_file_has_its_state(store: Store) -> None:
+    embed(store, add(store, "current.pdf", "a"))
+    partial = store.add_document(record("partial.pdf"), *document("b"), "only 3 of 9 pages could be read", "try again")
+    add(store, "waiting.pdf", "c")
+    store.add_failure(record("failed.pdf"), "encrypted", "give the password")
+    assert {file.path: file.state for file in store.files()}["partial.pdf"] is FileState.WAITING
+    embed(store, partial)
+    states = {file.path: (file.state, file.reason, file.hint) for file in store.files()}
+    assert states == {
+        "current.pdf": (FileState.CURRENT, "", ""),
+        "partial.pdf": (FileState.PARTIAL, "only 3 of 9 pages could be read", "try again"),
+        "waiting.pdf": (FileState.WAITING, "", ""),
+        "failed.pdf": (FileState.FAILED, "encrypted", "give the password"),
+    }
+
+
+def test_tokens_and_pages_are_counted(store: Store) -> None:
+    content_id = add(store, "a.pdf", "a", n_passages=4)
+    store.add_vectors(content_id, 0, unit_vectors(1), 9, b"state")
+    (file,) = store.files()
+    assert (file.n_pages, file.n_tokens, file.n_tokens_embedded) == (2, 36, 9)
+
+
+def test_a_copy_is_a_file_more_but_no_token_more(store: Store) -> None:
+    embed(store, add(store, "a.pdf", "a"))
+    store.link(record("copy.pdf"), document("a")[0])
+    add(store, "b.pdf", "b")
+    store.add_failure(record("c.pdf"), "encrypted")
+    found = store.progress()
+    assert (found.n_files, found.n_current, found.n_waiting, found.n_partial, found.n_failed) == (4, 2, 1, 0, 1)
+    assert (found.n_tokens, found.n_tokens_embedded) == (54, 27)
+
+
+def test_an_empty_index_has_come_nowhere(store: Store) -> None:
+    found = store.progress()
+    assert (found.n_files, found.n_tokens, found.activity, found.tokens_per_s) == (0, 0, "", 0.0)
+
+
+def test_the_activity_of_a_living_writer_is_shown(store: Store) -> None:
+    store.set_activity("reading \udcff.pdf", 120.5)
+    assert (store.progress().activity, store.progress().tokens_per_s) == ("reading ?.pdf", 120.5)
+    store.set_activity("")
+    assert (store.progress().activity, store.progress().tokens_per_s) == ("", 0.0)
+
+
+def test_the_activity_of_a_dead_writer_is_not_shown(store: Store) -> None:
+    child = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    store.set_activity("reading a.pdf", 10)
+    with store.changing() as db:
+        db.execute("UPDATE activity SET pid = ?", (int(child.stdout),))
+    assert store.progress().activity == ""
+
+
+def test_an_activity_of_long_ago_is_not_shown(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.set_activity("reading a.pdf", 10)
+    later = time.time() + 3600
+    monkeypatch.setattr(status.time, "time", lambda: later)
+    assert store.progress().activity == ""

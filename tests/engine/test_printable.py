@@ -1,0 +1,57 @@
+"""Nothing that steers a terminal comes through."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.printable import printable
+
+HOSTILE = st.text(
+    st.one_of(
+        st.characters(), st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp"]), st.sampled_from("\x1b[]31m\t\n")
+    )
+)
+
+
+@given(HOSTILE)
+def test_no_control_surrogate_or_format_character_ever_comes_out(text: str) -> None:
+    assert not {unicodedata.category(c) for c in printable(text)} & {"Cc", "Cs", "Cf", "Zl", "Zp"}
+
+
+@given(HOSTILE)
+def test_what_comes_out_can_be_encoded_and_is_left_as_it_is(text: str) -> None:
+    once = printable(text)
+    once.encode("utf-8")
+    assert printable(once) == once
+
+
+@given(HOSTILE)
+def test_only_what_is_to_be_kept_is_kept(text: str) -> None:
+    kept = printable(text, keep="\n")
+    assert kept.count("\n") == text.count("\n")
+    assert {c for c in kept if unicodedata.category(c) in ("Cc", "Cs", "Cf")} <= {"\n"}
+
+
+@given(st.text(st.characters(categories=["L", "M", "N", "P", "S"]) | st.just(" ")))
+def test_what_is_safe_is_not_touched(text: str) -> None:
+    assert printable(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31mred\x1b[0m", "\ufffd[31mred\ufffd[0m"),
+        ("\x1b]0;title\x07", "\ufffd]0;title\ufffd"),
+        ("\x9b2J", "\ufffd2J"),
+        ("evil\u202etxt.exe", "evil\ufffdtxt.exe"),
+        ("caf\udce9.pdf", "caf\ufffd.pdf"),
+        ("so\u00adft", "soft"),
+        ("a\tb", "a b"),
+        ("two\u2028lines", "two\ufffdlines"),
+        ("", ""),
+    ],
+)
+def test_known_attacks(text: str, shown: str) -> None:
+    assert printable(text) == shown

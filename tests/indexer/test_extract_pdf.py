@@ -1,0 +1,275 @@
+"""PDFs through the child process: known words on known pages, and files that mean harm."""
+
+import io
+import os
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pypdf
+import pytest
+from pdf_writing import Line, assemble, lines_of, pdf, stream, write_pdf
+
+from engine.errors import ExtractionError
+from indexer.extract.reader import Extraction, ExtractorProcess
+
+FORM = b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] "
+TEXT_PAGES = [lines_of(f"The page called {name} has words\nand a second line") for name in ("one", "two", "three")]
+
+
+@pytest.fixture(scope="module")
+def extractor() -> Iterator[ExtractorProcess]:
+    with ExtractorProcess() as extractor:
+        yield extractor
+
+
+@pytest.fixture
+def extract(extractor: ExtractorProcess, tmp_path: Path) -> Callable[..., Extraction]:
+    def extract(data: bytes, name: str = "paper.pdf") -> Extraction:
+        path = tmp_path / name
+        path.write_bytes(data)
+        return extractor.extract(path)
+
+    return extract
+
+
+def page(extraction: Extraction, number: int) -> str:
+    starts = [*extraction.document.page_starts, len(extraction.document.text)]
+    return extraction.document.text[starts[number - 1] : starts[number]]
+
+
+def encrypted(data: bytes, user_password: str) -> bytes:
+    writer, out = pypdf.PdfWriter(clone_from=io.BytesIO(data)), io.BytesIO()
+    writer.encrypt(user_password, "owner", algorithm="AES-256")
+    writer.write(out)
+    return out.getvalue()
+
+
+def looping_forms(depth: int, fan_out: int) -> Mapping[int, bytes]:
+    """Forms that show one another `fan_out ** depth` times: hours of work in 2 kB."""
+    link = b"/Resources << /XObject << /X0 %d 0 R >> >>"
+    return {1000 + level: stream(b"/X0 Do " * fan_out, FORM + link % (1001 + level)) for level in range(depth)} | {
+        1000 + depth: stream(b"BT ET", FORM)
+    }
+
+
+FORM_OF_ITSELF = {1000: stream(b"/X0 Do /X0 Do", FORM + b"/Resources << /XObject << /X0 1000 0 R >> >>")}
+
+
+def test_page_starts_are_exact(extract: Callable[..., Extraction]) -> None:
+    document = extract(pdf(TEXT_PAGES)).document
+    assert document.page_starts[0] == 0
+    assert len(document.page_starts) == 3
+    for number, name in enumerate(("one", "two", "three"), 1):
+        start = document.text.index(f"The page called {name}")
+        assert document.page_starts[number - 1] == start
+        assert document.page_at(start) == number
+
+
+def test_lines_of_a_paragraph_are_joined_and_paragraphs_kept_apart(extract: Callable[..., Extraction]) -> None:
+    text = "A first line of text that fills the width\nand goes on until it ends here.\n\nA new paragraph after a gap."
+    assert extract(pdf([lines_of(text)])).document.text == (
+        "A first line of text that fills the width and goes on until it ends here.\n\nA new paragraph after a gap."
+    )
+
+
+def test_a_word_broken_at_a_lines_end_is_whole_again(extract: Callable[..., Extraction]) -> None:
+    text = "Recurrent models read the long docu-\nments from the first word to the last."
+    assert "long documents from" in extract(pdf([lines_of(text)])).document.text
+
+
+def test_a_word_broken_over_a_page_end_stays_as_it_is(extract: Callable[..., Extraction]) -> None:
+    extraction = extract(pdf([lines_of("Some lines end with an unfin-"), lines_of("ished word at a page's end")]))
+    assert page(extraction, 1) == "Some lines end with an unfin-\n"
+    assert page(extraction, 2).startswith("ished word")
+
+
+def test_the_outline_becomes_headings_at_their_words(extract: Callable[..., Extraction]) -> None:
+    pages = [lines_of("Preface of the book\nwith words"), lines_of("Words come first.\n\nMethods\n\nThen more words.")]
+    document = extract(
+        pdf(pages, outline=[("Methods", 1), ("Preface of the book", 0), ("Not on its page", 1)])
+    ).document
+    assert [heading.title for heading in document.headings] == ["Preface of the book", "Not on its page", "Methods"]
+    assert document.headings[1].start == document.page_starts[1]
+    assert document.text[document.headings[2].start :].startswith("Methods")
+
+
+@pytest.mark.parametrize("junk", ["", "Microsoft Word - draft7.doc", "untitled", "paper.dvi", "12-345"])
+def test_the_largest_type_is_the_title_where_the_metadata_has_none(
+    extract: Callable[..., Extraction], junk: str
+) -> None:
+    head = [Line("Proceedings of something", 760, size=9), Line("Reading Long Documents", 720, size=22)]
+    pages = [
+        [*head, Line("in Constant Memory", 695, size=22), *lines_of("Somebody Else\n\nBody text goes here", top=640)]
+    ]
+    assert extract(pdf(pages, title=junk)).document.title == "Reading Long Documents in Constant Memory"
+
+
+def test_the_metadata_title_is_believed_where_it_is_one(extract: Callable[..., Extraction]) -> None:
+    assert extract(pdf(TEXT_PAGES, title="A Title of Its Own")).document.title == "A Title of Its Own"
+
+
+def test_running_heads_and_page_numbers_are_left_out(extract: Callable[..., Extraction]) -> None:
+    pages = [
+        lines_of(f"Journal of Tests {n}\n\nWords of page {chr(96 + n)} here\nand more\n\n{n}") for n in range(1, 11)
+    ]
+    text = extract(pdf(pages)).document.text
+    assert "Journal" not in text
+    assert "10" not in text
+    assert "Words of page j here" in text
+
+
+def test_escape_sequences_and_controls_never_reach_the_text(extract: Callable[..., Extraction]) -> None:
+    evil = "red \x1b[31m and bell \x07 words that are long enough to be text"
+    title = "\ufeffA \x07title\u202e of\x9b words".encode("utf-16-be").decode("latin-1")
+    document = extract(pdf([lines_of(evil)], title=title)).document
+    assert document.text.isprintable()
+    assert document.title == "A title of words"
+
+
+def test_characters_beyond_the_basic_plane_and_lone_surrogates_are_read(extract: Callable[..., Extraction]) -> None:
+    font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 1001 0 R >>"
+    cmap = (
+        b"/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def /CMapType 2 def"
+        b" 1 begincodespacerange <00> <FF> endcodespacerange"
+        b" 3 beginbfchar <41> <D835DC00> <42> <FB01> <43> <D800> endbfchar endcmap end end"
+    )
+    text = extract(
+        pdf([lines_of("A short Bne line of CtextC\nand another line")], font=font, extra={1001: stream(cmap)})
+    )
+    assert text.document.text == "𝐀 short fine line of text and another line"
+
+
+def test_a_password_is_asked_for_by_name(extract: Callable[..., Extraction]) -> None:
+    with pytest.raises(ExtractionError, match="encrypted: needs a password"):
+        extract(encrypted(pdf(TEXT_PAGES), "secret"))
+
+
+def test_an_empty_user_password_opens(extract: Callable[..., Extraction]) -> None:
+    assert "page called two" in extract(encrypted(pdf(TEXT_PAGES), "")).document.text
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "empty file"),
+        (bytes(range(256)) * 40, "not a PDF"),
+        (b"<!DOCTYPE html><html><body>404</body></html>", "not a PDF"),
+        (b"%PDF-1.7\n" + bytes(range(256)) * 40, "cut off: its end is missing"),
+        (pdf(TEXT_PAGES)[:900], "cut off: its end is missing"),
+        (pdf([b"q Q"] * 3), r"no text in 3 pages \(scanned\?\)"),
+        (
+            assemble({1: b"<< /Type /Catalog /Pages 2 0 R >>", 2: b"<< /Type /Pages /Count 0 /Kids [] >>"}, 1),
+            "without pages",
+        ),
+    ],
+    ids=["empty", "binary", "web page", "binary behind a header", "truncated", "scanned", "no pages"],
+)
+def test_what_cannot_be_read_says_why(extract: Callable[..., Extraction], data: bytes, reason: str) -> None:
+    with pytest.raises(ExtractionError, match=reason) as caught:
+        extract(data)
+    assert caught.value.hint or reason == "empty file"
+
+
+def test_a_pdf_whose_end_is_missing_is_partial(extract: Callable[..., Extraction]) -> None:
+    extraction = extract(pdf(TEXT_PAGES).removesuffix(b"%%EOF\n"))
+    assert "page called three" in extraction.document.text
+    assert "cut off" in extraction.partial_reason
+
+
+def test_a_cover_sheet_before_a_scan_is_partial(extract: Callable[..., Extraction]) -> None:
+    extraction = extract(pdf([TEXT_PAGES[0], b"q Q", b"q Q"]))
+    assert extraction.partial_reason == "no text in 2 of 3 pages (scanned?)"
+    assert "ocrmypdf" in extraction.hint
+
+
+def test_a_page_tree_that_holds_itself_ends(extract: Callable[..., Extraction]) -> None:
+    extraction = extract(pdf(TEXT_PAGES[:1], extra={2: b"<< /Type /Pages /Count 3 /Kids [2 0 R 10 0 R] >>"}))
+    assert "page called one" in extraction.document.text
+    assert extraction.partial_reason
+
+
+def test_an_outline_that_follows_itself_ends(extract: Callable[..., Extraction]) -> None:
+    loop = {16: b"<< /Title (The page) /Parent 5 0 R /Next 16 0 R /Dest [10 0 R /Fit] >>"}
+    document = extract(pdf(TEXT_PAGES, outline=[("The page", 0)], extra=loop)).document
+    assert [heading.title for heading in document.headings] == ["The page"]
+
+
+def test_a_page_that_kills_the_child_is_skipped_and_counted(extract: Callable[..., Extraction]) -> None:
+    bomb = {1000: stream(zlib.compress(b"q " * 20_000_000, 1), FORM + b"/Filter /FlateDecode")}  # gigabytes of states
+    extraction = extract(pdf([TEXT_PAGES[0], b"/X0 Do", TEXT_PAGES[2]], extra=bomb))
+    assert extraction.partial_reason.startswith("page 2 of 3 could not be read")
+    assert page(extraction, 1).startswith("The page called one")
+    assert page(extraction, 2) == ""
+    assert page(extraction, 3).startswith("The page called three")
+
+
+@pytest.mark.parametrize("forms", [FORM_OF_ITSELF, looping_forms(6, 12)], ids=["in a circle", "for hours"])
+def test_a_page_that_never_ends_is_given_up_in_time(tmp_path: Path, forms: Mapping[int, bytes]) -> None:
+    path = write_pdf(tmp_path / "slow.pdf", [TEXT_PAGES[0], b"/X0 Do", TEXT_PAGES[2]], extra=forms)
+    with ExtractorProcess(page_timeout_s=1.0) as extractor:
+        begun = time.monotonic()
+        extraction = extractor.extract(path)
+        assert time.monotonic() - begun < 10  # without the limit it would run for hours
+        assert "page called three" in extractor.extract(path).document.text  # a fresh child serves
+    assert extraction.partial_reason.startswith("page 2 of 3 could not be read (")
+
+
+def test_a_document_that_takes_too_long_keeps_the_pages_that_came(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "slow.pdf", [TEXT_PAGES[0], b"/X0 Do", TEXT_PAGES[2]], extra=looping_forms(6, 12))
+    with ExtractorProcess(document_timeout_s=1.5) as extractor:
+        extraction = extractor.extract(path)
+    assert extraction.partial_reason.startswith("pages 2 to 3 of 3 could not be read")
+    assert extraction.document.text == "The page called one has words and a second line"
+
+
+def test_a_child_that_was_killed_while_idle_is_replaced(extractor: ExtractorProcess, tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf", TEXT_PAGES)
+    extractor.extract(path)
+    child = extractor._child
+    assert child is not None
+    os.kill(child.pid, 9)
+    child._process.wait()
+    assert extractor.extract(path).partial_reason == ""
+
+
+def test_the_child_is_kept_from_file_to_file_and_ends_with_its_owner(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf", TEXT_PAGES)
+    with ExtractorProcess() as extractor:
+        extractor.extract(path)
+        child = extractor._child
+        with pytest.raises(ExtractionError):
+            (tmp_path / "bad.pdf").write_bytes(b"bad")
+            extractor.extract(tmp_path / "bad.pdf")
+        extractor.extract(path)
+        assert extractor._child is child
+    assert child is not None
+    assert child._process.returncode is not None
+
+
+def test_more_text_than_can_be_held_is_partial(
+    extractor: ExtractorProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.extract.assembly.MAX_TEXT_CHARACTERS", 100)
+    extraction = extractor.extract(write_pdf(tmp_path / "a.pdf", TEXT_PAGES))
+    assert extraction.partial_reason.startswith("page 3 of 3 could not be read (more than 100 characters")
+
+
+def test_what_is_not_a_file_is_not_waited_for(extractor: ExtractorProcess, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.pdf")
+    with pytest.raises(ExtractionError, match="not a regular file"):
+        extractor.extract(tmp_path / "pipe.pdf")
+    with pytest.raises(ExtractionError, match="gone"):
+        extractor.extract(tmp_path / "missing.pdf")
+    with pytest.raises(ExtractionError, match="not a format"):
+        extractor.extract(tmp_path / "picture.png")
+
+
+def test_a_name_of_undecodable_bytes_is_read(extractor: ExtractorProcess, tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/na\xffme\n\x1b[31m.pdf"))
+    try:
+        write_pdf(path, TEXT_PAGES)
+    except OSError:
+        pytest.skip("this file system takes only Unicode names")
+    assert "page called one" in extractor.extract(path).document.text

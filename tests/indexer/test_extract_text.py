@@ -1,0 +1,213 @@
+"""Markdown, HTML and plain text: what a person reads, headings where they stand, and files that mean harm."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from selectolax.lexbor import SelectolaxError
+
+from engine.errors import ExtractionError
+from indexer.extract import decoding, html_text, markdown_text, plain_text
+from indexer.extract.messages import Whole
+from indexer.extract.reader import ExtractorProcess
+
+MARKDOWN = """---
+title: "Notes on *Mamba*"
+tags: [a]
+---
+# The `first` *heading*
+
+Some **bold** text with a [link](https://example.org/x) and
+a soft line end, ![a picture](p.png) and [[Other note|an alias]].
+
+1. one
+2. two
+
+| model | size |
+| ----- | ---- |
+| small | 10   |
+
+```python
+x = a[b](c)  # kept
+```
+
+Second
+------
+
+<div>html &amp; words</div>
+"""
+
+HTML = """<html><head><title>A &amp; B</title><style>p {}</style></head><body><nav>Home | About</nav>
+<h1>The <i>first</i> heading</h1><p>Some <b>bold</b>ly  set
+text<br>on two lines</p><ul><li>one<li><p>two</p></ul>
+<table><tr><td>small</td><td>10</td></tr></table><pre>a
+  b</pre><script>alert(1)</script><h2>Second</h2>tail</body></html>"""
+
+
+@pytest.fixture(scope="module")
+def extractor() -> Iterator[ExtractorProcess]:
+    with ExtractorProcess() as extractor:
+        yield extractor
+
+
+def assert_headings_stand_where_they_say(whole: Whole) -> None:
+    for _, title, start in whole.headings:
+        assert whole.text[start : start + len(title)] == title
+        assert start == 0 or whole.text[start - 1] == "\n"
+
+
+def test_markdown_is_read_as_a_person_reads_it() -> None:
+    whole = markdown_text.parse(MARKDOWN)
+    assert whole.title == "Notes on *Mamba*"
+    assert whole.text == (
+        "The first heading\n\nSome bold text with a link and a soft line end, a picture and an alias.\n\n"
+        "1. one\n2. two\nmodel | size\nsmall | 10\n\nx = a[b](c)  # kept\n\nSecond\n\nhtml &amp; words"
+    )
+    assert [heading[:2] for heading in whole.headings] == [(1, "The first heading"), (2, "Second")]
+    assert_headings_stand_where_they_say(whole)
+
+
+def test_markdown_without_front_matter_is_called_after_its_outermost_heading() -> None:
+    assert markdown_text.parse("## Lesser\n\n# Greater\n").title == "Greater"
+
+
+def test_html_is_read_as_a_person_reads_it() -> None:
+    whole = html_text.parse(HTML)
+    assert whole.title == "A & B"
+    assert whole.text == (
+        "The first heading\n\nSome boldly set text\non two lines\n\n"
+        "- one\n- two\nsmall | 10\n\na\n  b\n\nSecond\n\ntail"
+    )
+    assert [heading[:2] for heading in whole.headings] == [(1, "The first heading"), (2, "Second")]
+    assert_headings_stand_where_they_say(whole)
+
+
+def test_html_nested_without_end_is_read() -> None:
+    assert html_text.parse("<div>" * 5000 + "deep").text == "deep"
+
+
+def test_html_that_cannot_be_held_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(source: str) -> None:
+        raise SelectolaxError("Can't parse HTML.")
+
+    monkeypatch.setattr(html_text, "LexborHTMLParser", fail)
+    with pytest.raises(ExtractionError, match="1 GB of memory"):
+        html_text.parse("<p>words")
+
+
+@given(st.text(alphabet=st.sampled_from(list("#*[]()`|-\n \t<>/abé&;27x\x1b\x00\ud800ﬁ")), max_size=80))
+def test_headings_of_any_markdown_and_html_stand_where_they_say(source: str) -> None:
+    for whole in (markdown_text.parse(source), html_text.parse(f"<h1>{source}</h1><p>{source}")):
+        assert_headings_stand_where_they_say(whole)
+        assert not {"\x1b", "\x00", "\ud800", "ﬁ"} & set(whole.text)
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ("naïve café".encode(), "naïve café"),
+        ("naïve café".encode("utf-8-sig"), "naïve café"),
+        ("naïve café".encode("utf-16"), "naïve café"),
+        (b"\xfe\xff" + "naïve café".encode("utf-16-be"), "naïve café"),
+        ("naïve “café”".encode("cp1252"), "naïve “café”"),
+        ("ten naïve café notes".encode() + b"\xff", "ten naïve café notes\ufffd"),
+    ],
+    ids=["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252", "utf-8 with a broken byte"],
+)
+def test_a_text_is_decoded_without_being_told_how(data: bytes, text: str) -> None:
+    assert decoding.decode(data) == text
+
+
+def test_html_is_decoded_by_the_charset_it_names() -> None:
+    page = '<html><head><meta charset="koi8-r"></head><body>привет</body></html>'
+    assert "привет" in decoding.decode_html(page.encode("koi8-r"))
+    assert "x" in decoding.decode_html(b'<meta charset="no-such-thing">x')
+
+
+@pytest.mark.parametrize("data", [b"\x7fELF\x00\x00words", bytes(range(1, 32)) * 10 + b"words"])
+def test_binary_data_under_a_texts_name_is_refused(data: bytes) -> None:
+    with pytest.raises(ExtractionError, match="not text: binary data"):
+        decoding.decode(data)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_decoded_or_refused(data: bytes) -> None:
+    for decode in (decoding.decode, decoding.decode_html):
+        try:
+            assert isinstance(decode(data), str)
+        except ExtractionError as error:
+            assert error.hint
+
+
+def test_form_feeds_make_pages(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("Page one ends.\fPage two goes\f\fPage four\f")
+    whole = plain_text.read(path)
+    assert whole.text == "Page one ends.\n\nPage two goes\nPage four"
+    assert whole.page_starts == (0, 16, 30, 30)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "title"),
+    [
+        ("a.txt", "\n\n====\nThe Title\n====\n\nwords\n", "The Title"),
+        ("a.org", "# x\n#+TITLE: Plans for the year\n* One\n", "Plans for the year"),
+        ("a.tex", "\\documentclass{article}\n\\title{On Reading}\n", "On Reading"),
+        ("meeting notes.txt", "12 34\n", "meeting notes"),
+        ("a.md", "just words of a note\n", "just words of a note"),
+        ("x.html", "<p>just words of a page", "just words of a page"),
+        ("evil.txt", "\x1b]0;pwned\x07The \x1b[31mtitle\n", "The title"),
+        ("long.txt", "word " * 30 + "\n", "word " * 29 + "word"),
+    ],
+)
+def test_every_file_has_a_title_on_one_line(
+    extractor: ExtractorProcess, tmp_path: Path, name: str, text: str, title: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    assert extractor.extract(tmp_path / name).document.title == title
+
+
+def test_formats_without_pages_have_none(extractor: ExtractorProcess, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(MARKDOWN)
+    document = extractor.extract(tmp_path / "a.md").document
+    assert document.page_starts == ()
+    assert document.page_at(5) is None
+    assert document.heading_at(len(document.text)) == "Second"
+
+
+def test_a_hundred_thousand_empty_lines_are_one(extractor: ExtractorProcess, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("above" + "\n" * 100_000 + "below")
+    assert extractor.extract(tmp_path / "a.txt").document.text == "above\n\nbelow"
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.html", "a.txt"])
+def test_a_file_without_words_says_so(extractor: ExtractorProcess, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("\n--\n")
+    with pytest.raises(ExtractionError, match="no text in it"):
+        extractor.extract(tmp_path / name)
+
+
+def test_a_text_that_is_too_large_is_refused_before_it_is_read(extractor: ExtractorProcess, tmp_path: Path) -> None:
+    with (tmp_path / "dump.txt").open("wb") as file:
+        file.truncate(100_000_001)  # sparse: takes no room on the disk
+    with pytest.raises(ExtractionError, match="100 MB is not read") as caught:
+        extractor.extract(tmp_path / "dump.txt")
+    assert ".longsearchignore" in caught.value.hint
+
+
+def test_markdown_that_is_too_hard_to_parse_is_read_as_plain_text(
+    tmp_path: Path, extractor: ExtractorProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.extract.reader.MAX_MARKDOWN_BYTES", 10)
+    (tmp_path / "a.md").write_text("# A heading of *words*\n")
+    document = extractor.extract(tmp_path / "a.md").document
+    assert document.text == "# A heading of *words*"
+    assert document.headings == ()
+
+
+def test_markdown_that_takes_too_long_is_read_as_plain_text(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("| a | b |\n|--|--|\n" + "| *x* | [y](z) `q` |\n" * 60_000)
+    with ExtractorProcess(document_timeout_s=4.0) as extractor:
+        assert "[y](z)" in extractor.extract(tmp_path / "a.md").document.text

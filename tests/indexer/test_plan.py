@@ -1,0 +1,168 @@
+"""Planning: a catalogue that follows the actions is what the disk says, whatever happened on the disk."""
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
+
+from indexer.plan import Action, Forget, KnownFile, Move, Read, RootOffline, plan
+from indexer.walk import FileStamp
+
+A = FileStamp("a.txt", 10, 100, 1)
+B = FileStamp("b.txt", 20, 200, 2)
+
+
+def catalogue(*stamps: FileStamp, failed: bool = False) -> dict[str, KnownFile]:
+    return {stamp.path: KnownFile(stamp, failed) for stamp in stamps}
+
+
+def listing(*stamps: FileStamp) -> dict[str, FileStamp]:
+    return {stamp.path: stamp for stamp in stamps}
+
+
+def at(path: str, stamp: FileStamp) -> FileStamp:
+    return FileStamp(path, stamp.size, stamp.mtime_ns, stamp.inode)
+
+
+def test_nothing_is_done_for_files_that_are_as_they_were() -> None:
+    assert plan(listing(A, B), catalogue(A, B)) == []
+    assert plan({}, {}) == []
+
+
+def test_new_files_are_read_by_name() -> None:
+    assert plan(listing(B, A), {}) == [Read(A), Read(B)]
+
+
+@pytest.mark.parametrize(
+    "changed", [FileStamp("a.txt", 11, 100, 1), FileStamp("a.txt", 10, 101, 1), FileStamp("a.txt", 10, 100, 9)]
+)
+def test_a_change_of_size_time_or_inode_is_read(changed: FileStamp) -> None:
+    assert plan(listing(changed), catalogue(A)) == [Read(changed)]
+
+
+def test_a_failed_file_is_tried_again_only_once_it_has_changed() -> None:
+    assert plan(listing(A), catalogue(A, failed=True)) == []
+    changed = FileStamp("a.txt", 10, 999, 1)
+    assert plan(listing(changed), catalogue(A, failed=True)) == [Read(changed)]
+
+
+def test_a_vanished_file_is_forgotten() -> None:
+    assert plan(listing(A), catalogue(A, B)) == [Forget("b.txt")]
+
+
+def test_a_renamed_file_is_moved_and_not_read() -> None:
+    new = at("sub/c.txt", A)
+    assert plan(listing(new, B), catalogue(A, B)) == [Move("a.txt", new)]
+
+
+def test_a_file_renamed_and_changed_is_read_anew() -> None:
+    new = FileStamp("c.txt", 10, 101, 1)
+    assert plan(listing(new), catalogue(A)) == [Forget("a.txt"), Read(new)]
+
+
+def test_one_vanished_file_moves_to_one_name_only() -> None:
+    one, two = at("one.txt", A), at("two.txt", A)  # a second hard link
+    assert plan(listing(one, two), catalogue(A)) == [Move("a.txt", one), Read(two)]
+
+
+def test_a_copy_is_read() -> None:
+    copy = FileStamp("copy.txt", A.size, A.mtime_ns, 7)
+    assert plan(listing(A, copy), catalogue(A)) == [Read(copy)]
+
+
+def test_without_inodes_nothing_is_taken_for_moved() -> None:
+    old = FileStamp("a.txt", 10, 100, 0)
+    new = at("c.txt", old)
+    assert plan(listing(new), catalogue(old)) == [Forget("a.txt"), Read(new)]
+
+
+def test_an_empty_root_forgets_nothing() -> None:
+    with pytest.raises(RootOffline, match="2 files") as caught:
+        plan({}, catalogue(A, B))
+    assert caught.value.hint
+
+
+def test_what_lies_in_an_unlisted_folder_is_not_forgotten() -> None:
+    inside, beside = FileStamp("locked/x.txt", 1, 1, 5), FileStamp("locked2/x.txt", 1, 1, 6)
+    assert plan(listing(A), catalogue(A, inside, beside), unlisted=["locked"]) == [Forget("locked2/x.txt")]
+
+
+PATHS = st.sampled_from([f"{folder}{name}.txt" for folder in ("", "x/", "y/") for name in "abc"])
+
+
+class DiskAndCatalogue(RuleBasedStateMachine):
+    """The disk changes at random; after every plan the catalogue must be the disk."""
+
+    files = Bundle("files")
+
+    @initialize()
+    def begin(self) -> None:
+        self.disk: dict[str, FileStamp] = {}
+        self.known: dict[str, KnownFile] = {}
+        self.clock = 0
+        self.read_inodes: set[tuple[int, int]] = set()
+        self.in_step = True
+
+    def tick(self) -> int:
+        self.clock += 1
+        self.in_step = False
+        return self.clock
+
+    @rule(target=files, path=PATHS, size=st.integers(0, 3))
+    def write(self, path: str, size: int) -> str:
+        now = self.tick()
+        inode = self.disk[path].inode if path in self.disk else now
+        self.disk[path] = FileStamp(path, size, now, inode)
+        return path
+
+    @rule(target=files, path=PATHS, size=st.integers(0, 3))
+    def save_atomically(self, path: str, size: int) -> str:
+        now = self.tick()
+        self.disk[path] = FileStamp(path, size, now, now)
+        return path
+
+    @rule(target=files, old=files, new=PATHS)
+    def rename(self, old: str, new: str) -> str:
+        if old in self.disk:
+            self.tick()
+            self.disk[new] = at(new, self.disk.pop(old))
+        return new
+
+    @rule(path=consumes(files))
+    def delete(self, path: str) -> None:
+        if self.disk.pop(path, None):
+            self.tick()
+
+    @rule(fails=st.booleans())
+    def follow(self, fails: bool) -> None:
+        try:
+            actions = plan(self.disk, self.known)
+        except RootOffline:
+            assert not self.disk
+            assert self.known
+            return
+        for action in actions:
+            self.carry_out(action, fails)
+        self.in_step = True
+
+    def carry_out(self, action: Action, fails: bool) -> None:
+        match action:
+            case Read(stamp):
+                version = (stamp.inode, stamp.mtime_ns)
+                self.known[stamp.path] = KnownFile(stamp, fails)
+                self.read_inodes.add(version)
+            case Forget(path):
+                del self.known[path]
+            case Move(old, new):
+                known = self.known.pop(old)
+                assert new.path not in self.known
+                assert (new.inode, new.mtime_ns) in self.read_inodes
+                self.known[new.path] = KnownFile(new, known.failed)
+
+    @invariant()
+    def catalogue_is_the_disk_once_followed(self) -> None:
+        if self.in_step:
+            assert {path: known.stamp for path, known in self.known.items()} == self.disk
+            assert not self.disk or plan(self.disk, self.known) == []
+
+
+TestDiskAndCatalogue = DiskAndCatalogue.TestCase

@@ -1,0 +1,149 @@
+"""Walking a folder: what is listed, what is passed over, what is reported."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.errors import LongsearchError
+from indexer.walk import WalkProblem, walk
+
+
+def put(root: Path, *paths: str, text: str = "x") -> None:
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+
+
+def listed(root: Path) -> list[str]:
+    problems: list[WalkProblem] = []
+    paths = [stamp.path for stamp in walk(root, problems)]
+    assert problems == []
+    return paths
+
+
+def test_readable_files_are_listed_in_a_stable_order(tmp_path: Path) -> None:
+    put(tmp_path, "b/z.pdf", "b/a.md", "a.txt", "c.txt", "a/deep/er/x.html", "picture.png")
+    assert listed(tmp_path) == ["a.txt", "c.txt", "a/deep/er/x.html", "b/a.md", "b/z.pdf"]
+
+
+def test_a_stamp_holds_what_the_file_system_says(tmp_path: Path) -> None:
+    put(tmp_path, "a.txt", text="12345")
+    (stamp,) = walk(tmp_path, [])
+    status = (tmp_path / "a.txt").stat()
+    assert (stamp.size, stamp.mtime_ns, stamp.inode) == (5, status.st_mtime_ns, status.st_ino)
+
+
+def test_hidden_dependency_and_cache_folders_are_passed_over(tmp_path: Path) -> None:
+    put(tmp_path, ".git/a.txt", ".hidden.md", "node_modules/p/README.md", "__pycache__/a.txt", "kept/a.txt")
+    put(tmp_path, "cache/CACHEDIR.TAG", "cache/a.txt", "venv/pyvenv.cfg", "venv/lib/licence.txt")
+    assert listed(tmp_path) == ["kept/a.txt"]
+
+
+def test_a_root_that_is_hidden_or_marked_is_walked_all_the_same(tmp_path: Path) -> None:
+    put(tmp_path, ".notes/CACHEDIR.TAG", ".notes/a.txt")
+    assert listed(tmp_path / ".notes") == ["a.txt"]
+
+
+def test_symbolic_links_are_not_followed(tmp_path: Path) -> None:
+    put(tmp_path, "root/a.txt", "outside/b.txt")
+    (tmp_path / "root/loop").symlink_to(tmp_path / "root", target_is_directory=True)
+    (tmp_path / "root/link.txt").symlink_to(tmp_path / "outside/b.txt")
+    (tmp_path / "root/broken.txt").symlink_to(tmp_path / "nothing")
+    assert listed(tmp_path / "root") == ["a.txt"]
+
+
+def test_a_root_may_itself_be_a_link(tmp_path: Path) -> None:
+    put(tmp_path, "real/a.txt")
+    (tmp_path / "root").symlink_to(tmp_path / "real", target_is_directory=True)
+    assert listed(tmp_path / "root") == ["a.txt"]
+
+
+def test_pipes_and_folders_with_a_documents_name_are_no_documents(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    put(tmp_path, "folder.pdf/a.txt")
+    assert listed(tmp_path) == ["folder.pdf/a.txt"]
+
+
+def test_ignore_files_follow_gitignore(tmp_path: Path) -> None:
+    put(tmp_path, "drafts/a.md", "keep/drafts/b.md", "x.txt", "sub/x.txt", "sub/y.log.txt", "sub/z.txt", "old/a.md")
+    put(tmp_path, ".longsearchignore", text="# comment\n/drafts/\nold\n*.log.txt\nx.txt\n!sub/x.txt\n")
+    assert listed(tmp_path) == ["keep/drafts/b.md", "sub/x.txt", "sub/z.txt"]
+
+
+def test_an_inner_ignore_file_overrules_an_outer_one(tmp_path: Path) -> None:
+    put(tmp_path, "a.txt", "sub/a.txt", "sub/b.txt", "sub/deep/b.txt", "other/b.txt")
+    put(tmp_path, ".longsearchignore", text="a.txt\n")
+    put(tmp_path, "sub/.longsearchignore", text="!a.txt\n/b.txt\n")
+    assert listed(tmp_path) == ["other/b.txt", "sub/a.txt", "sub/deep/b.txt"]
+
+
+def test_an_ignore_file_that_makes_no_sense_is_reported_and_not_heeded(tmp_path: Path) -> None:
+    put(tmp_path, "a.txt", "sub/b.txt")
+    put(tmp_path, "sub/.longsearchignore", text="!\n")
+    problems: list[WalkProblem] = []
+    assert [stamp.path for stamp in walk(tmp_path, problems)] == ["a.txt", "sub/b.txt"]
+    assert [problem.path for problem in problems] == ["sub/.longsearchignore"]
+    assert "not heeded" in str(problems[0])
+
+
+def test_names_of_undecodable_bytes_and_newlines_are_listed(tmp_path: Path) -> None:
+    name = b"na\xffme\n\x1b[31m.txt"
+    try:
+        (tmp_path / os.fsdecode(name)).write_text("x")
+    except OSError:
+        pytest.skip("this file system takes only Unicode names")
+    assert [os.fsencode(path) for path in listed(tmp_path)] == [name]
+
+
+def test_a_folder_that_cannot_be_listed_is_reported_and_the_rest_walked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, "a/x.txt", "locked/y.txt", "z/z.txt")
+    scandir = os.scandir
+
+    def refuse(path: Path) -> object:
+        if Path(path).name == "locked":
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr("indexer.walk.os.scandir", refuse)
+    problems: list[WalkProblem] = []
+    assert [stamp.path for stamp in walk(tmp_path, problems)] == ["a/x.txt", "z/z.txt"]
+    assert problems == [WalkProblem("locked", "Permission denied")]
+
+
+def test_a_missing_root_is_an_error_at_once(tmp_path: Path) -> None:
+    with pytest.raises(LongsearchError, match="not there") as caught:
+        walk(tmp_path / "nothing", [])
+    assert caught.value.hint
+
+
+def test_a_file_is_no_root(tmp_path: Path) -> None:
+    put(tmp_path, "a.txt")
+    with pytest.raises(LongsearchError, match="not a folder"):
+        walk(tmp_path / "a.txt", [])
+
+
+@pytest.fixture
+def deep_folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder of 1,500 levels, removed by `rm`: Python's own removal recurses."""
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("d", dir_fd=here)
+        inner = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(here)
+    yield tmp_path
+    subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)
+
+
+def test_folders_may_nest_deeper_than_calls(deep_folder: Path) -> None:
+    put(deep_folder, "z.txt")
+    problems: list[WalkProblem] = []
+    assert [stamp.path for stamp in walk(deep_folder, problems)] == ["z.txt"]
+    # A path may be too long for the system; that is reported.
+    assert all("name too long" in problem.reason.lower() for problem in problems)

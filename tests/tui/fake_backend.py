@@ -1,0 +1,189 @@
+"""A scripted backend: answers from lists, waits where a test holds a door shut, fails where a test says so."""
+
+import threading
+from collections import defaultdict
+from pathlib import Path
+
+from engine.types import (
+    DocumentHit,
+    DocumentText,
+    FileState,
+    FileStatus,
+    IndexProgress,
+    PassageHit,
+    SearchMode,
+    SearchResults,
+)
+
+ROOT = Path("/home/ada/papers")
+HELD_S = 20.0
+"""A door that nobody opens gives way after this long, so that a wrong test fails and does not hang."""
+
+DONE = IndexProgress(
+    n_files=482,
+    n_current=479,
+    n_waiting=0,
+    n_partial=1,
+    n_failed=2,
+    n_tokens=12_400_000,
+    n_tokens_embedded=12_400_000,
+    activity="",
+    tokens_per_s=0.0,
+)
+INDEXING = IndexProgress(
+    n_files=482,
+    n_current=130,
+    n_waiting=206,
+    n_partial=1,
+    n_failed=2,
+    n_tokens=8_000_000,
+    n_tokens_embedded=3_300_000,
+    activity="reading reports/2011/reactor-4.pdf",
+    tokens_per_s=2_100.0,
+)
+EMPTY = IndexProgress(
+    n_files=0, n_current=0, n_waiting=0, n_partial=0, n_failed=0, n_tokens=0, n_tokens_embedded=0, activity="",
+    tokens_per_s=0.0,
+)  # fmt: skip
+
+SENTENCES = (
+    "The reactor lost its coolant when the second pump failed and the valve behind it stayed open.",
+    "Operators read the level in the pressurizer and concluded, wrongly, that the vessel was full.",
+    "Decay heat went on at six percent of full power, which is enough to boil a swimming pool in an hour.",
+    "No instrument in the control room showed the position of the valve itself, only that of its solenoid.",
+    "The committee found that the same valve had failed nine times before at plants of this design.",
+    "Training had prepared the crew for a large break, and what they had in front of them was a small one.",
+    "Hydrogen collected under the dome; a spike of pressure was recorded early in the afternoon.",
+)
+
+
+def long_document(n_pages: int = 40, title: str = "Report on the accident at unit 2") -> DocumentText:
+    """A report of `n_pages` pages, about 2,000 characters each; the sentences take turns."""
+    text, page_starts = "", []
+    for page in range(1, n_pages + 1):
+        page_starts.append(len(text))
+        text += f"{page}. What happened on day {page}\n\n"
+        for paragraph in range(4):
+            order = [SENTENCES[(page + paragraph + i) % len(SENTENCES)] for i in range(5)]
+            text += " ".join(order) + "\n\n"
+    return DocumentText(text=text, page_starts=tuple(page_starts), title=title)
+
+
+def passage(document: DocumentText, page: int, score: float, n_characters: int = 300) -> PassageHit:
+    """A passage of `document`, a little below the top of `page`."""
+    start = document.text.index("\n\n", document.page_starts[page - 1]) + 2
+    stop = document.text.index(". ", start + n_characters) + 1
+    return PassageHit(page, document.heading_at(start), start, stop, document.text[start:stop], score)
+
+
+def hit(
+    rank: int,
+    document: DocumentText,
+    pages: tuple[int, ...],
+    path: str = "reports/unit-2.pdf",
+    title: str | None = None,
+) -> DocumentHit:
+    """A hit on `document` with a passage on each of `pages`, best first."""
+    passages = tuple(passage(document, page, round(0.9 - 0.06 * (rank + index), 2)) for index, page in enumerate(pages))
+    score = passages[0].score if passages else 0.1
+    name = document.title if title is None else title
+    return DocumentHit(rank, rank, str(ROOT / path), name, score, passages)
+
+
+class FakeBackend:
+    """Fulfils `tui.backend.Backend`. Without a script every search finds `hits`."""
+
+    def __init__(self, *hits: DocumentHit, documents: dict[int, DocumentText] | None = None) -> None:
+        self.hits = hits
+        self.documents = documents or {}
+        self.answers: dict[tuple[str, SearchMode], tuple[DocumentHit, ...]] = {}
+        self.note = ""
+        self.start_note = ""
+        self.progress_now = DONE
+        self.file_list: list[FileStatus] = []
+        self.errors: dict[str, Exception] = {}
+        self.calls: list[tuple[object, ...]] = []
+        self.threads: set[int] = set()
+        self._doors: dict[tuple[str, str], threading.Event] = {}
+        self.entered: dict[tuple[str, str], threading.Event] = defaultdict(threading.Event)
+
+    @property
+    def root(self) -> Path:
+        return ROOT
+
+    def hold(self, kind: str, what: str = "") -> threading.Event:
+        """Calls of `kind` (a mode, or a method's name) about `what` wait until the event is set."""
+        return self._doors.setdefault((kind, what), threading.Event())
+
+    def called(self, kind: str) -> list[tuple[object, ...]]:
+        """The calls of `kind` so far, without the kind."""
+        return [call[1:] for call in self.calls if call[0] == kind]
+
+    def _call(self, kind: str, what: str, *rest: object) -> None:
+        self.calls.append((kind, what, *rest))
+        self.threads.add(threading.get_ident())
+        self.entered[(kind, what)].set()
+        for key in ((kind, what), (kind, "")):
+            if key in self._doors:
+                self._doors[key].wait(HELD_S)
+        if kind in self.errors:
+            raise self.errors[kind]
+
+    def start(self) -> str:
+        self._call("start", "")
+        return self.start_note
+
+    def search(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults:
+        self._call(mode.value, query, instruction)
+        hits = self.answers.get((query, mode), self.hits)
+        took_ms = 3.2 if mode is SearchMode.WORDS else 84.0
+        return SearchResults(query, mode, instruction, took_ms, hits, self.note)
+
+    def document(self, content_id: int) -> DocumentText:
+        self._call("document", str(content_id))
+        return self.documents[content_id]
+
+    def progress(self) -> IndexProgress:
+        self._call("progress", "")
+        return self.progress_now
+
+    def files(self) -> list[FileStatus]:
+        self._call("files", "")
+        return self.file_list
+
+    def open(self, path: str, page: int | None) -> str:
+        self._call("open", path, page)
+        return f"opened {Path(path).name} with xdg-open"
+
+    def close(self) -> None:
+        self._call("close", "")
+        for door in self._doors.values():
+            door.set()
+
+
+def some_files() -> list[FileStatus]:
+    """One of each state."""
+    return [
+        FileStatus("reports/2011/unit-2.pdf", FileState.CURRENT, "", "", 40, 21_300, 21_300),
+        FileStatus("notes/[red]todo[/red].md", FileState.WAITING, "", "", 0, 940, 0),
+        FileStatus("scans/minutes-1979-03-28-afternoon-session-with-annexes.pdf", FileState.FAILED,
+                   "no text (scanned?)", "run it through ocrmypdf and it is indexed again", 212, 0, 0),
+        FileStatus("contracts/lease.pdf", FileState.FAILED, "encrypted: a password is needed",
+                   "save a copy without the password", 0, 0, 0),
+        FileStatus("reports/annual.pdf", FileState.PARTIAL, "pages 14 to 16 took longer than 10 s each",
+                   "the other 88 pages are searchable", 91, 60_122, 60_122),
+    ]  # fmt: skip
+
+
+def three_reports() -> FakeBackend:
+    """Three documents, with five, two and one passages."""
+    report, manual, note = long_document(), long_document(12, "Valves: a manual"), long_document(3, "")
+    note = DocumentText(note.text, (), "")
+    hits = (
+        hit(1, report, (12, 3, 13, 31, 40), "reports/2011/committee/final/unit-2-report.pdf"),
+        hit(2, manual, (4, 9), "manuals/valves.pdf"),
+        DocumentHit(3, 3, str(ROOT / "notes/pumps.md"), "", 0.41, (passage(long_document(3, ""), 2, 0.41),)),
+    )
+    passages = tuple(PassageHit(None, "", p.start, p.stop, p.text, p.score) for p in hits[2].passages)
+    hits = (*hits[:2], DocumentHit(3, 3, hits[2].path, "", 0.41, passages))
+    return FakeBackend(*hits, documents={1: report, 2: manual, 3: note})

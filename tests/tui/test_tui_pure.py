@@ -1,0 +1,228 @@
+"""The pure pieces: display, words of a query, snippets, lit lines, the strip, lanes, ages of answers, the cache."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from engine.types import DocumentText, SearchMode
+from tui.display import bar, clip, duration, quantity, shorten_middle, shown
+from tui.document_cache import MAX_CHARACTERS, MAX_DOCUMENTS, DocumentCache
+from tui.lane import Lane
+from tui.lighting import Span, runs
+from tui.query_words import MAX_WORDS, word_pattern
+from tui.requests import Newest, Request
+from tui.snippet import snippet
+from tui.widgets.relevance_strip import strip_rows
+
+ANY = st.text(max_size=60) | st.text(alphabet="a漢é/. \u0301\u202e\x1b", max_size=60)
+
+
+# Display
+
+
+@given(ANY)
+def test_shown_text_has_no_control_characters_and_one_line(text: str) -> None:
+    assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown(text))
+
+
+@given(ANY, st.integers(0, 40))
+def test_clipped_and_shortened_texts_fit(text: str, width: int) -> None:
+    assert cell_len(clip(shown(text), width)) <= width
+    assert cell_len(shorten_middle(shown(text), width)) <= width
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        (40, "reports/2011/final/unit-2.pdf"),
+        (24, "reports/2011…/unit-2.pdf"),
+        (12, "…/unit-2.pdf"),
+        (10, "uni…-2.pdf"),
+        (1, "…"),
+        (0, ""),
+    ],
+)
+def test_a_path_gives_way_in_its_middle(width: int, expected: str) -> None:
+    assert shorten_middle("reports/2011/final/unit-2.pdf", width) == expected
+
+
+@given(st.floats(allow_nan=False), st.integers(0, 20))
+def test_a_bar_has_its_width_whatever_the_share(share: float, width: int) -> None:
+    full, rest = bar(share, width)
+    assert len(full + rest) == width
+
+
+def test_quantities_and_durations_are_short() -> None:
+    assert [quantity(n) for n in (0, 999, 1_000, 12_400, 310_000, 3_100_000, 2_000_000_000)] == [
+        "0", "999", "1.0k", "12.4k", "310k", "3.1M", "2.0G",
+    ]  # fmt: skip
+    assert [duration(s) for s in (0.2, 40, 720, 3_600, 12_000, 86_400 * 2 + 3_600)] == [
+        "1 s", "40 s", "12 min", "1 h", "3 h 20 min", "2 d 1 h",
+    ]  # fmt: skip
+
+
+# Words of a query
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "found"),
+    [
+        ("why did the valve fail", "The valve failed; Valves fail, valveless", ["valve", "failed", "Valves", "fail"]),
+        ('"loss of coolant" pump', "a LOSS of\ncoolant, coolant loss, pumps", ["LOSS of\ncoolant", "pumps"]),
+        ("cooling -turbine -\"hot leg\" “pump a”", "cooling turbine hot leg pump a", ["cooling", "pump a"]),
+        ("rea", "reactors reach an area", ["reactors", "reach"]),
+        ("rea ", "reactors", []),
+        ("c++ it's", "c and c++ and it's", ["c", "c", "it's"]),
+        ("Qβ 漢字", "qβ これは漢字です", ["qβ", "漢字"]),
+        ('"unfinished phr', "an unfinished phr", ["unfinished phr"]),
+    ],
+)  # fmt: skip
+def test_the_words_and_phrases_of_a_query_are_found_in_any_case(query: str, text: str, found: list[str]) -> None:
+    pattern = word_pattern(query)
+    assert pattern is not None
+    assert pattern.findall(text) == found
+
+
+@pytest.mark.parametrize("query", ["", "the of and", "-valve", '""', '-"a b"', "?!"])
+def test_a_query_without_words_worth_lighting_lights_nothing(query: str) -> None:
+    assert word_pattern(query) is None
+
+
+@given(ANY)
+def test_any_query_gives_a_pattern_or_none(query: str) -> None:
+    word_pattern(query)
+
+
+def test_a_pasted_page_lights_only_its_first_words() -> None:
+    pattern = word_pattern(" ".join(f"word{n}" for n in range(1_000)))
+    assert pattern is not None
+    assert pattern.pattern.count("|") == MAX_WORDS - 1
+
+
+# Snippets
+
+
+def test_a_snippet_starts_at_the_start_when_the_word_is_there() -> None:
+    assert snippet("The valve stayed open for two hours.", re.compile("valve"), 20, 2) == [
+        "The valve stayed",
+        "open for two hours.",
+    ]
+
+
+def test_a_snippet_moves_to_the_first_query_word() -> None:
+    lines = snippet("nothing here " * 30 + "then the valve stayed open", re.compile("valve"), 40, 1)
+    assert lines == ["…nothing here then the valve stayed open"]
+
+
+@given(ANY, st.integers(2, 30), st.integers(1, 3))
+def test_a_snippet_fits(passage: str, width: int, n_lines: int) -> None:
+    lines = snippet(passage * 5, re.compile("a"), width, n_lines)
+    assert len(lines) <= n_lines
+    assert all(cell_len(line) <= width for line in lines)
+
+
+# Lit lines and the strip
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(1, 20)), max_size=5), st.integers(0, 40), st.integers(0, 20))
+def test_runs_cover_the_line_and_say_for_each_character_what_lights_it(
+    pairs: list[tuple[int, int]], start: int, length: int
+) -> None:
+    text = "ab " * 20
+    spans = [Span(low, low + size, 0.5) for low, size in pairs]
+    stop = min(start + length, len(text))
+    pieces = runs(text, start, stop, spans, 0, re.compile("b"))
+    assert "".join(text[piece.start : piece.stop] for piece in pieces) == text[start:stop]
+    for piece in pieces:
+        for offset in range(piece.start, piece.stop):
+            over = [index for index, span in enumerate(spans) if span.start <= offset < span.stop]
+            assert piece.passage == (over[0] if over else None)
+            assert piece.is_word is (text[offset] == "b")
+
+
+def test_the_current_passage_lies_on_top() -> None:
+    spans = [Span(0, 10, 0.5), Span(5, 8, 0.4)]
+    assert [piece.passage for piece in runs("x" * 10, 0, 10, spans, 1, None)] == [0, 1, 0]
+
+
+def test_the_strip_shows_where_the_passages_are() -> None:
+    spans = [Span(0, 10, 0.5), Span(55, 60, 0.9), Span(99, 100, 0.2)]
+    rows = strip_rows(spans, 1, 100, (50, 70), 5)
+    assert [row.character for row in rows] == ["▀", " ", "▄", " ", "▄"]
+    assert [row.current for row in rows] == [False, False, True, False, False]
+    assert [row.on_screen for row in rows] == [False, False, True, True, False]
+
+
+@given(st.lists(st.integers(0, 999), max_size=4), st.integers(0, 1_000), st.integers(0, 30))
+def test_a_strip_has_its_height_and_shows_every_passage(starts: list[int], length: int, height: int) -> None:
+    rows = strip_rows([Span(start, start + 1, 0.5) for start in starts], 0, length, (0, 0), height)
+    assert len(rows) == height
+    assert not starts or not height or any(row.current for row in rows)
+
+
+# Lanes and ages
+
+
+def test_a_lane_runs_one_and_keeps_only_the_newest() -> None:
+    lane: Lane[str] = Lane()
+    assert lane.offer("a") == "a"
+    assert lane.offer("b") is None
+    assert lane.offer("c") is None
+    assert lane.finish() == "c"
+    assert lane.finish() is None
+    assert lane.offer("d") == "d"
+
+
+def test_what_waits_in_a_lane_can_be_dropped() -> None:
+    lane: Lane[str] = Lane()
+    lane.offer("a")
+    lane.offer("b")
+    lane.drop()
+    assert lane.finish() is None
+
+
+def request(serial: int, is_final: bool) -> Request:
+    return Request(serial, "q", SearchMode.HYBRID, "", is_final)
+
+
+def test_an_older_answer_never_follows_a_newer_one() -> None:
+    newest = Newest()
+    assert newest.admits(request(1, False))
+    assert newest.admits(request(1, True))
+    assert not newest.admits(request(1, False))
+    assert newest.admits(request(2, False))
+    assert not newest.admits(request(1, True))
+    assert newest.admits(request(2, False))  # the same search once more
+
+
+def test_the_search_that_bridges_the_wait_is_by_words() -> None:
+    bridge = request(3, True).by_words()
+    assert (bridge.mode, bridge.is_final, bridge.serial) == (SearchMode.WORDS, False, 3)
+
+
+# The cache
+
+
+def document(n_characters: int) -> DocumentText:
+    return DocumentText("x" * n_characters, (), "")
+
+
+def test_the_documents_used_least_recently_are_let_go() -> None:
+    cache = DocumentCache()
+    for content_id in range(MAX_DOCUMENTS):
+        cache.put(content_id, document(1))
+    cache.get(0)
+    cache.put(99, document(1))
+    assert cache.get(0) is not None
+    assert cache.get(1) is None
+
+
+def test_the_newest_document_is_kept_however_long() -> None:
+    cache = DocumentCache()
+    cache.put(1, document(1))
+    cache.put(2, document(MAX_CHARACTERS + 1))
+    assert cache.get(1) is None
+    assert cache.get(2) is not None

@@ -1,0 +1,92 @@
+"""What each state looks like, at the two sizes people have. After a change that is meant: `pytest --snapshot-update`,
+and look at the pictures before you commit them."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from conftest import ask, settle
+from fake_backend import INDEXING, FakeBackend, some_files, three_reports
+from textual.pilot import Pilot
+
+from engine.errors import ModelError
+from tui.app import LongsearchApp
+
+SIZES = [(80, 24), (140, 40)]
+Compare = Callable[..., bool]
+Steps = Callable[[Pilot[Any]], Awaitable[None]]
+both_sizes = pytest.mark.parametrize("size", SIZES, ids=["80x24", "140x40"])
+
+
+def compare(snap_compare: Compare, backend: FakeBackend, size: tuple[int, int], steps: Steps, theme: str = "") -> None:
+    app = LongsearchApp(backend)
+    if theme:
+        app.theme = theme
+    assert snap_compare(app, terminal_size=size, run_before=steps)
+
+
+def press(*keys: str) -> Steps:
+    async def steps(pilot: Pilot[Any]) -> None:
+        await settle(pilot)
+        await pilot.press(*keys)
+        await settle(pilot)
+
+    return steps
+
+
+def ask_and_press(*keys: str) -> Steps:
+    async def steps(pilot: Pilot[Any]) -> None:
+        await ask(pilot, "why did the valve fail", press_enter=True)
+        await pilot.press(*keys)
+        await settle(pilot)
+
+    return steps
+
+
+@both_sizes
+def test_nothing_typed_yet(snap_compare: Compare, size: tuple[int, int]) -> None:
+    compare(snap_compare, three_reports(), size, press())
+
+
+@both_sizes
+def test_indexing_goes_on(snap_compare: Compare, size: tuple[int, int]) -> None:
+    backend = three_reports()
+    backend.progress_now = INDEXING
+    compare(snap_compare, backend, size, press())
+
+
+@both_sizes
+def test_results(snap_compare: Compare, size: tuple[int, int]) -> None:
+    compare(snap_compare, three_reports(), size, ask_and_press("down"))
+
+
+@both_sizes
+def test_reading_a_long_document(snap_compare: Compare, size: tuple[int, int]) -> None:
+    compare(snap_compare, three_reports(), size, ask_and_press("enter", "n"))
+
+
+@both_sizes
+def test_an_error(snap_compare: Compare, size: tuple[int, int]) -> None:
+    backend = three_reports()
+    backend.errors["hybrid"] = ModelError("The model could not be loaded.", "Run `longsearch doctor`.")
+    compare(snap_compare, backend, size, ask_and_press())
+
+
+@both_sizes
+def test_the_files(snap_compare: Compare, size: tuple[int, int]) -> None:
+    backend = three_reports()
+    backend.file_list = some_files()
+    compare(snap_compare, backend, size, press("f3"))
+
+
+@both_sizes
+def test_the_help(snap_compare: Compare, size: tuple[int, int]) -> None:
+    compare(snap_compare, three_reports(), size, press("f1"))
+
+
+def test_the_instruction(snap_compare: Compare) -> None:
+    compare(snap_compare, three_reports(), (80, 24), press("ctrl+r"))
+
+
+def test_reading_in_the_light_theme(snap_compare: Compare) -> None:
+    compare(snap_compare, three_reports(), (140, 40), ask_and_press(), theme="textual-light")

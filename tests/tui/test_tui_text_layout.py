@@ -1,0 +1,153 @@
+"""Wrapping: what holds for every text, and that the fast way agrees with the obvious one."""
+
+import time
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from tui.display import shown
+from tui.text_layout import MAX_LINE_CHARACTERS, TextLayout, soft_newlines, wrap, wrap_near
+
+ODD = "ab \u00e9\u6f22\u5b57e\u0301\U0001f600\n\n\t-\x1b\u200b\u00ad\ufe0f\udc80."
+TEXTS = st.text(alphabet=ODD, max_size=120) | st.text(max_size=80) | st.text(alphabet="abc  \n", max_size=300)
+WIDTHS_IN_CELLS = st.integers(min_value=2, max_value=50)
+
+
+def lines_of(layout: TextLayout) -> list[str]:
+    return [layout.text[slice(*layout.span(line))] for line in range(len(layout))]
+
+
+def width_of(text: str) -> int:
+    return sum(cell_len(shown(character)) for character in text)
+
+
+def obvious_wrap(text: str, width: int) -> list[str]:
+    """The slow twin: paragraph by paragraph, character by character."""
+    soft = dict(soft_newlines(text))
+    lines, paragraph = [], ""
+    for offset, character in enumerate(text):
+        paragraph += character
+        if character == "\n" and not soft[offset]:
+            lines += obvious_lines(paragraph, width)
+            paragraph = ""
+    if paragraph or not text or text.endswith("\n"):
+        lines += obvious_lines(paragraph, width)
+    return lines
+
+
+def obvious_lines(paragraph: str, width: int) -> list[str]:
+    lines = []
+    while True:
+        n_fitting = 0
+        while n_fitting < len(paragraph) and width_of(paragraph[: n_fitting + 1]) <= width:
+            n_fitting += 1
+        if n_fitting >= len(paragraph):
+            return [*lines, paragraph]
+        breaks = [index for index in range(n_fitting + 1) if paragraph[index] in " \n\t"]
+        cut = breaks[-1] + 1 if breaks else n_fitting
+        lines.append(paragraph[:cut])
+        paragraph = paragraph[cut:]
+        if not paragraph:
+            return lines
+
+
+@given(TEXTS, WIDTHS_IN_CELLS)
+@example("", 5)
+@example("\n", 5)
+@example("a" * 40 + "\nb", 10)
+def test_the_lines_joined_are_the_text(text: str, width: int) -> None:
+    assert "".join(lines_of(wrap(text, width))) == text
+
+
+@given(TEXTS, WIDTHS_IN_CELLS)
+def test_no_line_is_wider_than_the_width_but_for_the_space_it_ends_with(text: str, width: int) -> None:
+    for line in lines_of(wrap(text, width)):
+        seen = line[:-1] if line and line[-1] in " \n\t" else line
+        assert width_of(seen) <= width
+        assert cell_len(shown(seen)) <= width  # as the terminal will show it
+
+
+@given(TEXTS, WIDTHS_IN_CELLS)
+def test_every_offset_is_on_the_line_that_is_said_to_hold_it(text: str, width: int) -> None:
+    layout = wrap(text, width)
+    for offset in range(len(text)):
+        start, stop = layout.span(layout.line_at(offset))
+        assert start <= offset < stop
+    for line in range(len(layout)):
+        start, stop = layout.span(line)
+        assert start == stop or layout.line_at(start) == line
+
+
+@given(TEXTS, WIDTHS_IN_CELLS)
+def test_it_agrees_with_the_obvious_way(text: str, width: int) -> None:
+    assert lines_of(wrap(text, width)) == obvious_wrap(text, width)
+
+
+@given(st.text(alphabet="ab \n", max_size=200), st.integers(0, 200), st.integers(0, 30))
+@example("ab\n", 200, 0)
+def test_a_part_is_wrapped_as_the_whole_and_the_rest_is_still_there(text: str, offset: int, reach: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tui.text_layout.REACH", reach)
+        near = wrap_near(text, 7, offset)
+    assert "".join(lines_of(near)) == text
+    assert list(near.starts) == sorted(set(near.starts))
+    whole = wrap(text, 7)
+    if offset < len(text):
+        assert near.span(near.line_at(offset)) == whole.span(whole.line_at(offset))
+
+
+def test_a_word_longer_than_the_line_is_cut() -> None:
+    assert lines_of(wrap("aaaaaaa bb", 3)) == ["aaa", "aaa", "a ", "bb"]
+
+
+def test_wide_characters_take_two_cells() -> None:
+    assert lines_of(wrap("漢字漢字漢", 5)) == ["漢字", "漢字", "漢"]
+
+
+def test_an_accent_without_width_stays_with_its_letter() -> None:
+    assert lines_of(wrap("ab\u0301c", 2)) == ["ab\u0301", "c"]
+
+
+def test_characters_without_width_do_not_fill_a_line_for_ever() -> None:
+    layout = wrap("a" + "\u0301" * (3 * MAX_LINE_CHARACTERS), 10)
+    assert max(stop - start for start, stop in map(layout.span, range(len(layout)))) <= MAX_LINE_CHARACTERS
+
+
+def test_a_width_below_two_is_taken_as_two() -> None:
+    assert lines_of(wrap("漢字", -3)) == ["漢", "字"]
+
+
+PROSE = "a line of prose that is about as long as those on a printed page\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "flows"),
+    [
+        (PROSE + "and goes on behind the end of the line", True),
+        (PROSE + "(in brackets too)", True),
+        (PROSE + "\nA new paragraph", False),
+        (PROSE + "- an item", False),
+        (PROSE + "12. an item", False),
+        (PROSE + "  an indented line", False),
+        ("A heading\nand what follows", False),
+        ("Model      12.3  45.6  78.9  10.1  11.2  13.4  15.6  17.8\nOther", False),
+        (PROSE + "its last line, which is full enough but shorter.\nThen a new one", False),
+    ],
+)
+def test_only_the_line_ends_of_a_printed_page_flow_on(text: str, flows: bool) -> None:
+    assert list(soft_newlines(text))[-1][1] is flows
+
+
+def test_lines_of_a_printed_page_are_joined_to_the_width() -> None:
+    text = "one two three four five six seven eight nine\nten eleven twelve"
+    assert lines_of(wrap(text, 60)) == ["one two three four five six seven eight nine\nten eleven ", "twelve"]
+
+
+def test_a_megabyte_is_wrapped_in_well_under_a_second() -> None:
+    text = (PROSE * 20 + "\n") * 800
+    start = time.perf_counter()
+    layout = wrap(text, 76)
+    assert time.perf_counter() - start < 1.0  # 0.03 s alone on a core
+    assert len(layout) > 10_000

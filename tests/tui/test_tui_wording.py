@@ -1,0 +1,101 @@
+"""The sentences: each state is explained, and what comes from outside is safe."""
+
+from dataclasses import replace
+
+from fake_backend import DONE, EMPTY, INDEXING, long_document, passage
+
+from engine.errors import StoreError
+from engine.types import DocumentHit, SearchMode, SearchResults
+from tui.welcome import welcome
+from tui.wording import (
+    has_grown,
+    nothing_found,
+    progress_line,
+    quotation,
+    readiness,
+    share_embedded,
+    summary,
+    trouble,
+)
+
+NOTHING = SearchResults("zebra \x1b[31m", SearchMode.HYBRID, "", 12.4, ())
+
+
+def test_the_progress_line_says_files_tokens_rate_time_failures_and_activity() -> None:
+    assert progress_line(INDEXING) == (
+        "131/482 files · 41% of 8.0M tokens · 2.1k/s · 37 min left · 2 failed (F3) · reading reports/2011/reactor-4.pdf"
+    )
+    assert progress_line(DONE) == "480 documents ready · 2 failed (F3)"
+    assert progress_line(EMPTY) == "no documents"
+    assert progress_line(None) == "opening the index…"
+
+
+def test_nothing_is_said_of_a_rate_that_is_not_known() -> None:
+    line = progress_line(replace(INDEXING, tokens_per_s=0.0, n_failed=0, activity=""))
+    assert line == "131/482 files · 41% of 8.0M tokens"
+
+
+def test_a_file_name_in_the_activity_cannot_reach_the_terminal() -> None:
+    assert "\x1b" not in progress_line(replace(INDEXING, activity="reading \x1b]0;x\x07"))
+    assert "\x1b" not in readiness(replace(EMPTY, activity="\x1b[2J"))
+
+
+def test_the_share_is_known_only_while_there_is_something_to_do() -> None:
+    assert share_embedded(INDEXING) == 3_300_000 / 8_000_000
+    assert share_embedded(DONE) is None
+    assert share_embedded(EMPTY) is None
+
+
+def test_readiness_tells_every_state_apart() -> None:
+    assert readiness(EMPTY) == "There are no PDFs or notes in this folder."
+    assert readiness(replace(EMPTY, activity="looking through the folder")) == "looking through the folder…"
+    assert readiness(replace(EMPTY, n_files=7)) == "The index is being built: none of 7 files can be searched yet."
+    assert readiness(DONE) == "480 documents ready."
+    assert readiness(INDEXING) == ("337 documents ready, 206 of them by words only so far. 143 files still to be read.")
+
+
+def test_the_welcome_tells_of_failures_and_of_an_index_that_does_not_grow() -> None:
+    text = "\n".join(str(line) for line in welcome(DONE, "the daemon does not start"))
+    assert "2 files could not be read: F3 says why." in text
+    assert "Indexing is not running: the daemon does not start" in text
+
+
+def test_nothing_found_says_why() -> None:
+    lines = nothing_found(NOTHING, replace(EMPTY, n_files=3))
+    assert "\x1b" not in lines[0]
+    assert lines[1:] == [
+        "The index is being built: none of 3 files can be searched yet.",
+        "This search is repeated as documents come in.",
+    ]
+    assert nothing_found(NOTHING, DONE)[1:] == ["Try other words, or fewer."]
+    assert len(nothing_found(NOTHING, INDEXING)) == 3
+    assert "Ctrl+T" in nothing_found(replace(NOTHING, mode=SearchMode.WORDS), None)[1]
+
+
+def test_a_search_is_worth_repeating_only_when_the_index_has_grown() -> None:
+    assert not has_grown(None, DONE)
+    assert not has_grown(DONE, DONE)
+    assert has_grown(EMPTY, DONE)
+    assert has_grown(INDEXING, replace(INDEXING, n_tokens_embedded=INDEXING.n_tokens_embedded + 1))
+
+
+def test_a_summary_says_how_many_how_and_how_long() -> None:
+    assert summary(NOTHING) == "0 documents by hybrid · 12 ms"
+    assert summary(replace(NOTHING, took_ms=2_340.0)) == "0 documents by hybrid · 2.3 s"
+
+
+def test_an_error_is_one_line_with_its_hint() -> None:
+    assert trouble(StoreError("The index is locked.", "Close the other window.")) == (
+        "The index is locked. — Close the other window."
+    )
+    assert trouble(StoreError("a\nb")) == "a b"
+    assert trouble(ValueError("x\x1b")) == "Something went wrong inside longsearch: ValueError: x\ufffd"
+
+
+def test_a_quotation_keeps_its_lines_and_says_where_it_is_from() -> None:
+    quoted = passage(long_document(2), 2, 0.5)
+    hit = DocumentHit(1, 1, "/a/b\udcff.pdf", "T\x1b", 0.5, (quoted,))
+    text = quotation(hit, quoted)
+    assert text.startswith(quoted.text)
+    assert text.endswith("\n— T\ufffd, p. 2 (/a/b\ufffd.pdf)\n")
+    text.encode()

@@ -1,0 +1,43 @@
+"""Every key of the main screen in one table; the footer and the help screen are made from it.
+
+Plain letters work where nothing is typed (results, text); the query line keeps them as text. Each binding has an id, so
+a keymap can give it another key. The order is the footer's: what a narrow terminal cuts off comes last.
+"""
+
+from textual.binding import Binding, BindingType
+
+MAIN: list[BindingType] = [
+    Binding("o,ctrl+o", "open", "Open", id="main.open", tooltip="Open the file in its viewer, at this page"),
+    Binding("n", "passage(1)", "Next", id="main.next", tooltip="Next passage in the document"),
+    Binding("p,N", "passage(-1)", "Prev", id="main.previous", tooltip="Previous passage in the document"),
+    Binding("y", "copy_passage", "Copy", id="main.copy", tooltip="Copy the passage, with title and page"),
+    Binding("Y", "copy_path", "Copy path", id="main.copy_path", show=False, tooltip="Copy the path of the file"),
+    Binding("slash", "query", "Query", id="main.slash", key_display="/", tooltip="Go to the query line"),
+    Binding("ctrl+l", "query", "Query", id="main.query", show=False, tooltip="Go to the query line"),
+    Binding("f1,question_mark", "help", "Help", id="main.help", key_display="F1", tooltip="This help"),
+    Binding("f2,ctrl+t", "mode", "Mode", id="main.mode", key_display="^t", tooltip="Next mode: hybrid, meaning, words"),
+    # With priority: the Input deletes a word with Ctrl+F.
+    Binding("f3,ctrl+f", "files", "Files", id="main.files", key_display="F3", priority=True, tooltip="Every file"),
+    Binding("ctrl+r", "instruction", "Instruct", id="main.instruction", tooltip="Say what kind of answer you want"),
+    Binding("escape", "back", "Back", id="main.back", show=False, tooltip="One step back: text, results, query"),
+    Binding("down", "select(1)", "Next result", id="main.down", show=False, tooltip="From the query: next result"),
+    Binding("up", "select(-1)", "Previous result", id="main.up", show=False, tooltip="From the query: previous result"),
+    Binding("pagedown", "page(1)", "Page down", id="main.page_down", show=False, tooltip="From the query: page text"),
+    Binding("pageup", "page(-1)", "Page up", id="main.page_up", show=False, tooltip="The same, back"),
+]
+
+LIST_MOVES: list[BindingType] = [
+    Binding("j", "cursor_down", "Down", id="results.down", show=False),
+    Binding("k", "cursor_up", "Up", id="results.up", show=False),
+    Binding("g", "first", "First", id="results.first", show=False),
+    Binding("G", "last", "Last", id="results.last", show=False),
+]
+
+TEXT_MOVES: list[BindingType] = [
+    Binding("j", "scroll_down", "Down", id="preview.down", show=False),
+    Binding("k", "scroll_up", "Up", id="preview.up", show=False),
+    Binding("space", "page_down", "Page down", id="preview.page_down", show=False),
+    Binding("b", "page_up", "Page up", id="preview.page_up", show=False),
+    Binding("g", "scroll_home", "Start", id="preview.start", show=False),
+    Binding("G", "scroll_end", "End", id="preview.end", show=False),
+]

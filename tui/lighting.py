@@ -1,0 +1,51 @@
+"""Which characters of a line are lit, and how. Pure: spans in, runs out."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A lit passage of a document."""
+
+    start: int
+    stop: int
+    """One past its last character."""
+    score: float
+    """0 to 1, as in `engine.types.PassageHit`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Characters of a line that look the same."""
+
+    start: int
+    stop: int
+    """One past its last character."""
+    passage: int | None
+    """Index of the passage that lights it, or None."""
+    is_word: bool
+    """Whether it is one of the query's words."""
+
+
+def runs(
+    text: str, start: int, stop: int, spans: Sequence[Span], current: int, words: re.Pattern[str] | None
+) -> list[Run]:
+    """The line of `text` from `start` to `stop` in runs, in order, without gaps. The current span lies on top."""
+    found = [match.span() for match in words.finditer(text, start, stop)] if words else []
+    touching = [index for index, span in enumerate(spans) if span.start < stop and span.stop > start]
+    edges = {start, stop}
+    for low, high in [*found, *((spans[index].start, spans[index].stop) for index in touching)]:
+        edges.update((max(low, start), min(high, stop)))
+    ordered = sorted(edges)
+    return [
+        Run(low, high, _on_top(spans, touching, current, low), any(first <= low < last for first, last in found))
+        for low, high in pairwise(ordered)
+    ]
+
+
+def _on_top(spans: Sequence[Span], touching: Sequence[int], current: int, offset: int) -> int | None:
+    over = [index for index in touching if spans[index].start <= offset < spans[index].stop]
+    return current if current in over else over[0] if over else None

@@ -1,0 +1,61 @@
+"""How one document that was found looks in the list: title and score, path and page, a few lines of its best passage.
+
+Pure: a hit and a width in, styled text out. Every line fits the width.
+"""
+
+import re
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from engine.types import DocumentHit
+from tui import styles
+from tui.display import bar, clip, counted, shorten_middle, shown
+from tui.snippet import snippet
+
+_BAR_WIDTH = 5
+_MIN_WIDTH_WITH_BAR = 36
+
+
+def hit_content(hit: DocumentHit, root: str, words: re.Pattern[str] | None, width: int, n_lines: int) -> Content:
+    """The hit in `width` cells, with `n_lines` lines of its best passage."""
+    lines = [_title_line(hit, words, width), _path_line(hit, root, width)]
+    if hit.passages:
+        lines += [_lit(line, words, "") for line in snippet(hit.passages[0].text, words, width, n_lines)]
+    return Content("\n").join(lines)
+
+
+def relative_path(path: str, root: str) -> str:
+    """`path` below `root` as it may be shown; whole where it is elsewhere."""
+    return shown(path.removeprefix(root.rstrip("/") + "/"))
+
+
+def _title_line(hit: DocumentHit, words: re.Pattern[str] | None, width: int) -> Content:
+    score = f" {hit.score:.2f}"
+    full, rest = bar(hit.score, _BAR_WIDTH) if width >= _MIN_WIDTH_WITH_BAR else ("", "")
+    room = width - len(score) - len(full + rest) - 1
+    title = _lit(clip(shown(hit.title) or shown(hit.path.rpartition("/")[2]), room), words, "bold")
+    gap = " " * (room + 1 - title.cell_length)
+    return Content.assemble(title, gap, (full, styles.ACCENT), (rest, styles.FAINT), (score, styles.MUTED))
+
+
+def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
+    where = []
+    if hit.passages and hit.passages[0].page is not None:
+        where.append(f"p. {hit.passages[0].page}")
+    if len(hit.passages) > 1:
+        where.append(counted(len(hit.passages), "passage"))
+    end = " · ".join(where)
+    room = width - len(end) - 1
+    if room < 12:
+        end, room = "", width - 1
+    path = shorten_middle(relative_path(hit.path, root), room)
+    return Content.styled(path + " " * (room + 1 - cell_len(path)) + end, styles.MUTED)
+
+
+def _lit(line: str, words: re.Pattern[str] | None, style: str) -> Content:
+    """The line with the query's words lit."""
+    content = Content.styled(line, style)
+    for match in words.finditer(line) if words else ():
+        content = content.stylize(styles.WORD, *match.span())
+    return content

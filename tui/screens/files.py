@@ -1,0 +1,170 @@
+"""Every file of the folder and how far it has come; for those that failed, why and what can be done.
+
+Reads the list once, when it is opened, and again with `r`.
+"""
+
+import os
+from typing import ClassVar
+
+from rich.text import Text
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import DataTable, Footer, Static
+from textual.worker import Worker, WorkerState
+
+from engine.types import FileState, FileStatus
+from tui import styles, wording
+from tui.backend import Backend
+from tui.display import counted, quantity, shorten_middle, shown
+from tui.widgets.header_line import HeaderLine
+
+_ORDER = (FileState.FAILED, FileState.PARTIAL, FileState.WAITING, FileState.CURRENT)
+"""Trouble first."""
+_STYLES = {
+    FileState.FAILED: "bold red",
+    FileState.PARTIAL: "yellow",
+    FileState.WAITING: "blue",
+    FileState.CURRENT: "green",
+}
+_FILTERS: tuple[FileState | None, ...] = (None, *_ORDER)
+_STATE_WIDTH, _NUMBER_WIDTH, _CELL_PADDING = 8, 7, 2
+_FIXED_WIDTH = _STATE_WIDTH + 2 * _NUMBER_WIDTH + 5 * _CELL_PADDING + 1
+
+
+class FilesScreen(Screen[None]):
+    """A table over the whole screen, the chosen file's reason and hint in full below it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,f3,ctrl+f", "dismiss", "Back", id="files.back"),
+        Binding("f", "filter", "Filter", id="files.filter"),
+        Binding("o,enter", "open", "Open", id="files.open"),
+        Binding("y", "copy_path", "Copy path", id="files.copy_path"),
+        Binding("r", "read", "Reload", id="files.reload"),
+    ]
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__()
+        self._backend = backend
+        self._files: list[FileStatus] = []
+        self._shown: list[FileStatus] = []
+        self._filter: FileState | None = None
+        self._table: DataTable[Text] = DataTable(cursor_type="row", zebra_stripes=True)
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine()
+        yield self._table
+        yield Static(id="detail", markup=False)
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Read the list."""
+        self._table.focus()
+        self.action_read()
+
+    def on_resize(self) -> None:
+        """Columns for the new width."""
+        self._fill()
+
+    def action_read(self) -> None:
+        """Ask the backend for the list."""
+        self.query_one(HeaderLine).left = "Files: reading the list…"
+        self._read()
+
+    @work(thread=True, exclusive=True, group="files", exit_on_error=False)
+    def _read(self) -> list[FileStatus]:
+        return self._backend.files()
+
+    @work(thread=True, exclusive=True, group="open", exit_on_error=False)
+    def _open(self, path: str) -> str:
+        return self._backend.open(path, None)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """The list has come, or the file is open, or neither."""
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            self.query_one(HeaderLine).left = "Files"
+            self._say(Content.styled(f"✗ {wording.trouble(event.worker.error)}", styles.ERROR))
+        elif event.state is WorkerState.SUCCESS and event.worker.group == "open":
+            self._say(Content.styled(f"✓ {shown(event.worker.result or '')}", styles.SUCCESS))
+        elif event.state is WorkerState.SUCCESS:
+            self._files = sorted(event.worker.result or [], key=lambda file: (_ORDER.index(file.state), file.path))
+            self._fill()
+
+    def action_filter(self) -> None:
+        """The next state that any file is in; after the last, all of them."""
+        present = [None, *(state for state in _ORDER if any(file.state is state for file in self._files))]
+        at = present.index(self._filter) if self._filter in present else 0
+        self._filter = present[(at + 1) % len(present)]
+        self._fill()
+
+    def _fill(self) -> None:
+        """Put the files that pass the filter into the table."""
+        self._shown = [file for file in self._files if self._filter in (None, file.state)]
+        name_width, reason_width = _text_widths(self.size.width - _FIXED_WIDTH)
+        self._table.clear(columns=True)
+        # Fixed widths: measuring 10,000 rows takes longer than drawing them.
+        for label, width in (("state", _STATE_WIDTH), ("file", name_width), ("reason", reason_width)):
+            self._table.add_column(label, width=width)
+        for label in ("pages", "tokens"):
+            self._table.add_column(Text(label, justify="right"), width=_NUMBER_WIDTH)
+        self._table.add_rows(_row(file, name_width) for file in self._shown)
+        what = f"filter: {self._filter.value}" if self._filter else "all"
+        self.query_one(HeaderLine).left = f"{counted(len(self._shown), 'file')} · {what}"
+        self.query_one(HeaderLine).right = _census(self._files)
+        if not self._shown:
+            self._say(Content("There are no files here yet." if not self._files else ""))
+
+    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
+        """Say everything about the file the cursor is on."""
+        if event.cursor_row < len(self._shown):
+            self._say(_detail(self._shown[event.cursor_row]))
+
+    def on_data_table_row_selected(self) -> None:
+        """Enter opens the file."""
+        self.action_open()
+
+    def action_open(self) -> None:
+        """In the system's viewer."""
+        if self._table.cursor_row < len(self._shown):
+            self._open(os.path.join(self._backend.root, self._shown[self._table.cursor_row].path))  # noqa: PTH118
+
+    def action_copy_path(self) -> None:
+        """Of the file the cursor is on."""
+        if self._table.cursor_row < len(self._shown):
+            path = os.path.join(self._backend.root, self._shown[self._table.cursor_row].path)  # noqa: PTH118
+            self.app.copy_to_clipboard(shown(path))
+            self._say(Content.styled("✓ Path copied", styles.SUCCESS))
+
+    def _say(self, content: Content) -> None:
+        self.query_one("#detail", Static).update(content)
+
+
+def _text_widths(room: int) -> tuple[int, int]:
+    """Cells for the file's name and for the reason."""
+    name = max(room // 2, 12)
+    return name, max(room - name, 8)
+
+
+def _row(file: FileStatus, name_width: int) -> tuple[Text, ...]:
+    return (
+        Text(file.state.value, _STYLES[file.state]),
+        Text(shorten_middle(shown(file.path), name_width), no_wrap=True),
+        Text(shown(file.reason), no_wrap=True, overflow="ellipsis"),
+        Text(quantity(file.n_pages) if file.n_pages else "", justify="right"),
+        Text(quantity(file.n_tokens) if file.n_tokens else "", justify="right"),
+    )
+
+
+def _detail(file: FileStatus) -> Content:
+    """Path, reason and hint in full."""
+    embedded = f"{file.n_tokens_embedded:,} of {file.n_tokens:,} tokens read for meaning"
+    reason = shown(file.reason) or (embedded if file.n_tokens else "not read yet")
+    hint = Content.styled(f"\n→ {shown(file.hint)}", styles.WARNING) if file.hint else Content("")
+    return Content.styled(shown(file.path), "bold") + Content(f"\n{reason}") + hint
+
+
+def _census(files: list[FileStatus]) -> str:
+    counts = ((state, sum(file.state is state for file in files)) for state in _ORDER)
+    return " · ".join(f"{count:,} {state.value}" for state, count in counts if count)

@@ -1,0 +1,92 @@
+"""The help screen: how to ask, and every key. The keys are read from the bindings, so they are always the real ones."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Static
+
+from tui import styles
+from tui.bindings import LIST_MOVES, MAIN, TEXT_MOVES
+
+_QUERIES = (
+    ("words of your own", "what you mean, as a question, a claim or a topic"),
+    ('"an exact phrase"', "these words, one after the other"),
+    ("-word", "leave out what has this word"),
+)
+_MODES = (
+    ("hybrid", "by meaning and by words, both rankings joined"),
+    ("meaning", "by meaning alone: what is said in other words"),
+    ("words", "by words alone: names, numbers; answers at once"),
+)
+_OTHERS = (
+    ("Enter", "From the query: search now, go to the results"),
+    ("Enter", "From a result: read it"),
+    ("Tab", "Query, results, text in turn"),
+    ("Ctrl+U", "Clear the query up to the cursor"),
+    ("Ctrl+P", "Every command, and other colours"),
+    ("Ctrl+Q", "Quit; indexing goes on"),
+)
+_KEY_NAMES = {"slash": "/", "question_mark": "?", "pagedown": "PgDn", "pageup": "PgUp", "escape": "Esc"}
+_MARGIN = (
+    ("▌  │", "the current passage, the other passages"),
+    ("12", "page 12 starts here"),
+    ("▀ ▄ █", "right edge: where in the document they are"),
+)
+
+
+class HelpScreen(ModalScreen[None]):
+    """Closes with Esc."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,f1,q,question_mark", "dismiss", "Close", id="help.close"),
+        Binding("j", "scroll(1)", "Down", id="help.down", show=False),
+        Binding("k", "scroll(-1)", "Up", id="help.up", show=False),
+    ]
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="help") as box:
+            box.border_title = "Help"
+            yield Static(help_content(), markup=False)
+        yield Footer(show_command_palette=False, compact=True)
+
+    def action_scroll(self, rows: int) -> None:
+        self.query_one("#help").scroll_relative(y=rows, animate=False)
+
+
+def help_content() -> Content:
+    """The whole text."""
+    parts = [
+        _table("Asking", _QUERIES),
+        _table("Modes", _MODES),
+        _table("Everywhere", [*_OTHERS, *_keys(MAIN)]),
+        _table("In the results", _keys(LIST_MOVES)),
+        _table("In the text", _keys(TEXT_MOVES)),
+        _table("In the margins of the text", _MARGIN),
+    ]
+    return Content("\n\n").join(parts)
+
+
+def _keys(bindings: list[BindingType]) -> list[tuple[str, str]]:
+    return [
+        (", ".join(_key_name(key) for key in binding.key.split(",")), binding.tooltip or binding.description)
+        for binding in bindings
+        if isinstance(binding, Binding)
+    ]
+
+
+def _key_name(key: str) -> str:
+    """As it is printed on a keyboard."""
+    if len(key) == 1:
+        return key
+    return _KEY_NAMES.get(key) or "+".join(part.capitalize() for part in key.split("+"))
+
+
+def _table(heading: str, rows: "list[tuple[str, str]] | tuple[tuple[str, str], ...]") -> Content:
+    lines = [Content.styled(heading, styles.HEADING)]
+    for left, right in rows:
+        lines.append(Content.assemble("  ", (left.ljust(17), styles.ACCENT), "  ", right))
+    return Content("\n").join(lines)

@@ -1,0 +1,61 @@
+"""A small dialog for the instruction: the sentence that tells the model what kind of answer is looked for."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from tui.display import shown
+
+PRESETS = (
+    "Find passages that answer the question",
+    "Find passages that say the same as this",
+    "Find passages that speak against this claim",
+    "Find the definition of this term",
+    "Find the method or procedure described",
+    "Find documents on the same topic",
+)
+_NONE = "No instruction"
+
+
+class InstructionScreen(ModalScreen[str | None]):
+    """Gives the instruction back, "" for none, or None where it was left with Esc."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Leave as it is", id="instruction.leave"),
+        Binding("down", "app.focus_next", "Presets", id="instruction.presets", show=False),
+    ]
+
+    def __init__(self, instruction: str) -> None:
+        super().__init__()
+        self._instruction = instruction
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="instruction") as box:
+            box.border_title = "Instruction"
+            yield Static("What should an answer do? This steers the search by meaning.", markup=False)
+            yield Input(value=shown(self._instruction), placeholder="your own words, or a preset below", compact=True)
+            yield OptionList(*(Option(Content(text)) for text in (_NONE, *PRESETS)), markup=False, compact=True)
+            yield Static("Enter takes it; ↓ goes to the presets; an empty line means none.", markup=False)
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Ready to type."""
+        self.query_one(Input).cursor_blink = False
+        self.query_one(Input).focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """The person's own words."""
+        self.dismiss(" ".join(event.value.split()))
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """A preset, or none."""
+        self.dismiss("" if event.option_index == 0 else PRESETS[event.option_index - 1])
+
+    def action_leave(self) -> None:
+        self.dismiss(None)

@@ -1,0 +1,30 @@
+"""What stands in place of the results before anything is typed: how much there is to search, and how to ask. Pure."""
+
+from textual.content import Content
+
+from engine.types import IndexProgress
+from tui import styles, wording
+from tui.display import counted
+
+_EXAMPLES = (
+    ("why did the reactor overheat", "a question or a claim in your own words"),
+    ('"loss of coolant"', "these words, one after the other"),
+    ("cooling -turbine", "leave out passages with a word"),
+)
+_EXAMPLE_WIDTH = max(len(example) for example, _ in _EXAMPLES)
+
+
+def welcome(progress: IndexProgress | None, offline: str) -> list[Content | str]:
+    """The lines, for about 80 columns; longer ones wrap."""
+    lines: list[Content | str] = [Content.styled(wording.readiness(progress), "bold")]
+    if progress is not None and progress.n_failed:
+        lines.append(f"{counted(progress.n_failed, 'file')} could not be read: F3 says why.")
+    if offline:
+        lines += [Content.styled(f"Indexing is not running: {offline}", styles.WARNING)]
+    lines += ["", Content.styled("Type what you mean, for example", styles.MUTED), ""]
+    for example, meaning in _EXAMPLES:
+        lines.append(
+            Content.assemble("  ", (example.ljust(_EXAMPLE_WIDTH), styles.ACCENT), "  ", (meaning, styles.MUTED))
+        )
+    lines += ["", Content.styled("↓ and Enter go into the results, Esc comes back, F1 lists every key.", styles.MUTED)]
+    return lines

@@ -1,0 +1,30 @@
+"""One line with a text at its left and one at its right: the heading of a pane. The left gives way, not the right."""
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from tui import styles
+from tui.display import clip
+
+
+class HeaderLine(Widget):
+    """A pane's heading. The texts are shown as they are: no markup; they have passed through `shown`."""
+
+    DEFAULT_CSS = """
+    HeaderLine { height: 1; padding: 0 1; }
+    """
+    left: reactive[str] = reactive("")
+    right: reactive[str] = reactive("")
+
+    def watch_left(self, left: str) -> None:
+        """A heading without text takes no room."""
+        self.set_class(not left, "-blank")
+
+    def render(self) -> Content:
+        width = self.content_size.width
+        right = clip(self.right, width)
+        left = clip(self.left, max(width - cell_len(right) - 2, 0))
+        gap = " " * max(width - cell_len(left) - cell_len(right), 0)
+        return Content.assemble((left, "bold"), gap, (right, styles.MUTED))

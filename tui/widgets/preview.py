@@ -1,0 +1,261 @@
+"""A whole document, scrolled to what was found in it; passages lit, query words bold, page numbers in the margin.
+
+A line-API view: a line is made when it is painted, so 10 MB cost no more than a page. Only the wrapping grows with the
+text; above `WRAP_ASIDE` characters it is done in a thread, and what is around the passage is shown meanwhile. Knows nothing of searches or files.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import work
+from textual.binding import BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.worker import Worker, WorkerState
+
+from engine.types import DocumentText
+from tui.bindings import TEXT_MOVES
+from tui.display import shown
+from tui.lane import Lane
+from tui.lighting import Run, Span, runs
+from tui.text_layout import MAX_LINE_CHARACTERS, TextLayout, wrap, wrap_near
+
+WRAP_ASIDE = 200_000
+"""Characters; below it wrapping takes less than 15 ms and is done at once, without a flicker."""
+MAX_TEXT_WIDTH = 100
+"""Cells; longer lines are hard to read."""
+_EMPTY = DocumentText(text="", page_starts=(), title="")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in the document the reader is."""
+
+    page: int | None
+    n_pages: int
+    passage: int
+    """Index of the current passage in the order of the text; -1 where there is none."""
+    first: int
+    """Offset of the first character on the screen."""
+    last: int
+    """Offset of the last line on the screen."""
+
+
+class Preview(ScrollView):
+    """The text of one document."""
+
+    BINDINGS: ClassVar[list[BindingType]] = TEXT_MOVES
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "preview--margin",
+        "preview--lit",
+        "preview--passage",
+        "preview--current",
+        "preview--word",
+    }
+
+    class Moved(Message):
+        """The reader, or the current passage, is somewhere else."""
+
+        def __init__(self, place: Place) -> None:
+            super().__init__()
+            self.place = place
+
+        def can_replace(self, message: Message) -> bool:
+            """Only the last place matters."""
+            return isinstance(message, Preview.Moved)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._document = _EMPTY
+        self._layout_of_text = wrap("", 80)
+        self._spans: tuple[Span, ...] = ()
+        self._current = -1
+        self._words: re.Pattern[str] | None = None
+        self._anchor = 0
+        """Offset of the character that stays in its place when the window changes."""
+        self._is_passage_anchor = False
+        """Whether it stands a quarter of the height below the top (it was gone to) or at the top (scrolled to)."""
+        self._expected_y = 0
+        self._wrapping: Lane[tuple[str, int]] = Lane()
+
+    @property
+    def spans(self) -> Sequence[Span]:
+        """The lit passages in the order of the text."""
+        return self._spans
+
+    @property
+    def current_span(self) -> Span | None:
+        """The current passage, if any."""
+        return self._spans[self._current] if self._current >= 0 else None
+
+    @property
+    def document(self) -> DocumentText:
+        """What is shown; empty where nothing is."""
+        return self._document
+
+    def show(self, document: DocumentText, spans: Sequence[Span], words: re.Pattern[str] | None, stay: bool) -> None:
+        """Show a document with `spans` (best first) lit, at the best of them or, with `stay`, where the reader is."""
+        current = spans[0] if spans else None
+        if stay and (old := self.current_span):
+            current = next((span for span in spans if (span.start, span.stop) == (old.start, old.stop)), current)
+        self._document, self._words = document, words
+        self._spans = tuple(sorted(spans, key=lambda span: span.start))
+        self._current = self._spans.index(current) if current else -1
+        if not stay:
+            self._aim(current.start if current else 0)
+        self._lay_out()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.show(_EMPTY, (), None, stay=False)
+
+    def go_to_passage(self, step: int) -> None:
+        """Make the passage `step` further in the text the current one; after the last comes the first."""
+        if self._spans:
+            self._current = (self._current + step) % len(self._spans)
+            self._aim(self._spans[self._current].start)
+            self._go_to_anchor()
+
+    def turn_page(self, step: int) -> None:
+        """One screen forward (1) or back (-1), with two lines kept."""
+        self.scroll_relative(y=step * max(self.size.height - 2, 1), animate=False)
+
+    def go_to_share(self, share: float) -> None:
+        """Go to a place by its share (0 to 1) of the document."""
+        self._aim(int(share * len(self._document.text)))
+        self._go_to_anchor()
+
+    def place(self) -> Place:
+        """Where the reader is."""
+        layout = self._layout_of_text
+        first = min(self.scroll_offset.y, len(layout) - 1)
+        last = min(first + max(self.size.height, 1), len(layout)) - 1
+        reading = layout.span(min(first + self.size.height // 4, last))[1] - 1
+        passage_shown = self._current >= 0 and first <= layout.line_at(self._spans[self._current].start) <= last
+        offset = self._spans[self._current].start if passage_shown else max(reading, 0)
+        pages = self._document.page_starts
+        return Place(
+            self._document.page_at(offset), len(pages), self._current, layout.span(first)[0], layout.span(last)[0]
+        )
+
+    # Layout
+
+    def _aim(self, offset: int) -> None:
+        """Remember which character to show a little below the top."""
+        self._anchor, self._is_passage_anchor = offset, True
+
+    def on_resize(self) -> None:
+        """Wrap to the new width; the text at the top stays there."""
+        self._lay_out()
+
+    def _margin(self) -> int:
+        """Cells left of the text: the page number, a space, the mark of a passage, a space."""
+        pages = len(self._document.page_starts)
+        return 2 + (len(str(pages)) + 1 if pages else 0)
+
+    def _lay_out(self) -> None:
+        width = min(self.size.width - self._margin() - 1, MAX_TEXT_WIDTH)
+        text = self._document.text
+        if self.size.width < 1:
+            return  # not on the screen yet; a resize comes
+        if self._layout_of_text.text is text and self._layout_of_text.width == max(width, 2):
+            self._go_to_anchor()
+        elif len(text) <= WRAP_ASIDE:
+            self._wrapping.drop()
+            self._use(wrap(text, width))
+        else:
+            self._use(wrap_near(text, width, self._anchor))
+            if self._wrapping.offer((text, width)):
+                self._wrap_aside(text, width)
+
+    @work(thread=True, exclusive=True, group="wrap", exit_on_error=False)
+    def _wrap_aside(self, text: str, width: int) -> TextLayout:
+        return wrap(text, width)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A long text has been wrapped: use it if it is still the one to be shown."""
+        if event.worker.group != "wrap" or event.state not in (WorkerState.SUCCESS, WorkerState.ERROR):
+            return
+        layout = event.worker.result
+        if waiting := self._wrapping.finish():
+            self._wrap_aside(*waiting)
+        elif layout is not None and layout.text is self._document.text and layout.width == self._layout_of_text.width:
+            self._use(layout)
+
+    def _use(self, layout: TextLayout) -> None:
+        self._layout_of_text = layout
+        self.virtual_size = Size(layout.width, len(layout))
+        self._go_to_anchor()
+
+    def _go_to_anchor(self) -> None:
+        if self._layout_of_text.text is self._document.text:
+            rows_above = max(self.size.height // 4, 1) if self._is_passage_anchor else 0
+            line = self._layout_of_text.line_at(self._anchor) - rows_above
+            self._expected_y = min(max(line, 0), self.max_scroll_y)
+            self.scroll_to(y=self._expected_y, animate=False)
+            self._tell()
+        self.refresh()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """After a scroll of the reader's own, what is at the top stays there when the window changes."""
+        super().watch_scroll_y(old_value, new_value)
+        if self.is_mounted and self._layout_of_text.text is self._document.text:
+            if round(new_value) != self._expected_y:
+                line = min(round(new_value), len(self._layout_of_text) - 1)
+                self._anchor, self._is_passage_anchor = self._layout_of_text.span(line)[0], False
+            self._tell()
+
+    def _tell(self) -> None:
+        self.post_message(self.Moved(self.place()))
+
+    # Painting
+
+    def render_line(self, y: int) -> Strip:
+        """One line: page number, mark, text."""
+        line, layout, style = self.scroll_offset.y + y, self._layout_of_text, self.rich_style
+        if line >= len(layout) or layout.text is not self._document.text or not layout.text:
+            return Strip.blank(self.size.width, style)
+        start, stop = layout.span(line)
+        stop = min(stop, start + MAX_LINE_CHARACTERS)  # what `wrap_near` has not looked at is one line
+        if stop > start and layout.text[stop - 1] in " \n\t":
+            stop -= 1  # what hangs over the edge
+        pieces = runs(layout.text, start, stop, self._spans, self._current, self._words)
+        segments = self._margin_segments(start, stop, pieces, style)
+        segments += [
+            Segment(shown(layout.text[piece.start : piece.stop]), self._style(piece, style)) for piece in pieces
+        ]
+        return Strip(segments).adjust_cell_length(self.size.width, style)
+
+    def _margin_segments(self, start: int, stop: int, pieces: Sequence[Run], style: Style) -> list[Segment]:
+        lit = {piece.passage for piece in pieces if piece.passage is not None}
+        mark, name = ("▌", "preview--current") if self._current in lit else ("│" if lit else " ", "preview--passage")
+        pages = self._document.page_starts
+        page = self._document.page_at(max(stop - 1, start))
+        begins = page is not None and pages[page - 1] >= start
+        number = (str(page) if begins else "").rjust(self._margin() - 3) + " " if pages else ""
+        margin = self._component("preview--margin")
+        color = self._component(name).color
+        return [
+            Segment(number, margin),
+            Segment(mark, style + Style(color=color)),
+            Segment(" ", style),
+        ]
+
+    def _style(self, run: Run, style: Style) -> Style:
+        if run.passage is not None:
+            name = "preview--current" if run.passage == self._current else "preview--passage"
+            style = self._component("preview--lit") + Style(bgcolor=self._component(name).bgcolor)
+        if run.is_word:
+            word = self._component("preview--word")
+            style += Style(color=word.color, bold=word.bold)
+        return style
+
+    def _component(self, name: str) -> Style:
+        """Colours with their share of transparency worked in (a partial style loses it)."""
+        return self.get_component_rich_style(name)

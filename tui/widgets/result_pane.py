@@ -1,0 +1,66 @@
+"""The left side: a heading, and under it the results or, where there are none, the reason in words."""
+
+import re
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from engine.types import SearchResults
+from tui import wording
+from tui.display import shown
+from tui.widgets.header_line import HeaderLine
+from tui.widgets.results import Results
+
+
+class ResultPane(Vertical):
+    """Shows what it is given; the cursor in the list is the list's own."""
+
+    def __init__(self, root: str) -> None:
+        super().__init__()
+        self._root = root
+        self._note_shown: str | None = None
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine()
+        yield Static(id="note", markup=False)
+        yield Results(self._root)
+        with VerticalScroll(id="message", can_focus=False):
+            yield Static(id="message-text", markup=False)
+
+    @property
+    def list(self) -> Results:
+        """The list of documents."""
+        return self.query_one(Results)
+
+    def show(self, results: SearchResults, words: re.Pattern[str] | None, cursor: int | None) -> None:
+        """List the hits; `cursor` is the index of the one to mark."""
+        self.query_one(HeaderLine).left = wording.summary(results)
+        self._note(shown(results.note))
+        self._switch(is_list=True)
+        self.list.show(results.hits, words, cursor)
+
+    def say(self, heading: str, lines: Sequence[Content | str], note: str = "") -> None:
+        """Show text instead of a list."""
+        self.list.show((), None, None)
+        self.query_one(HeaderLine).left = heading
+        self._note(note)
+        self._switch(is_list=False)
+        self.query_one("#message-text", Static).update(Content("\n").join(lines))
+
+    def wait_for(self, what: str) -> None:
+        """Say quietly that a further answer is on its way; "" when it has come."""
+        self.query_one(HeaderLine).right = what
+
+    def _note(self, note: str) -> None:
+        if note != self._note_shown:
+            self._note_shown = note
+            widget = self.query_one("#note", Static)
+            widget.update(Content(note))
+            widget.display = bool(note)
+
+    def _switch(self, is_list: bool) -> None:
+        self.list.display = is_list
+        self.query_one("#message").display = not is_list

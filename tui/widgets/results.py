@@ -1,0 +1,98 @@
+"""The list of documents found. Knows hits and how to lay them out; nothing of searches or of the preview."""
+
+import re
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.message import Message
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from engine.types import DocumentHit
+from tui.bindings import LIST_MOVES
+from tui.result_content import hit_content
+
+_TALL = 14
+"""From this many rows on there is room for two lines of passage and a rule between documents."""
+
+
+class Results(OptionList):
+    """Documents, best first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = LIST_MOVES
+
+    class Selected(Message):
+        """The cursor is on another document."""
+
+        def __init__(self, hit: DocumentHit, words: re.Pattern[str] | None) -> None:
+            super().__init__()
+            self.hit = hit
+            self.words = words
+
+    class Chosen(Message):
+        """Enter or a click on a document."""
+
+        def __init__(self, hit: DocumentHit) -> None:
+            super().__init__()
+            self.hit = hit
+
+    def __init__(self, root: str) -> None:
+        super().__init__(markup=False)
+        self._root = root
+        self._hits: tuple[DocumentHit, ...] = ()
+        self._words: re.Pattern[str] | None = None
+        self._cursor: int | None = None
+        """Where the cursor is, also while there is no room to show it; `highlighted` is lost then."""
+        self._laid_out = (0, 0)
+
+    def show(self, hits: tuple[DocumentHit, ...], words: re.Pattern[str] | None, cursor: int | None) -> None:
+        """Replace the list; the cursor goes to the hit with index `cursor`, if any."""
+        self._hits, self._words, self._cursor = hits, words, None
+        self._lay_out()
+        if cursor is not None:
+            self._select(cursor)
+
+    def move(self, step: int) -> None:
+        """Move the cursor without the focus."""
+        if self._hits:
+            at = -1 if self._cursor is None else self._cursor
+            self._select(min(max(at + step, 0), len(self._hits) - 1))
+
+    def on_resize(self) -> None:
+        """Lay out anew where the size matters."""
+        if self._laid_out != self._shape():
+            self._lay_out()
+
+    def _shape(self) -> tuple[int, int]:
+        """Cells for a line, and lines for a passage."""
+        return self.scrollable_content_region.width - 2, 2 if self.size.height >= _TALL else 1
+
+    def _lay_out(self) -> None:
+        width, n_lines = self._laid_out = self._shape()
+        options: list[Option | None] = []
+        for hit in self._hits if width > 0 else ():
+            options.append(Option(hit_content(hit, self._root, self._words, width, n_lines)))
+            options.append(None)
+        self.set_options(options[:-1] if n_lines > 1 else options[::2])
+        self.highlighted = self._cursor if options else None
+
+    def _select(self, index: int) -> None:
+        """The cursor is on this hit now; say so, once."""
+        if index == self._cursor:
+            return
+        self._cursor = index
+        if index < self.option_count:
+            self.highlighted = index
+        self.post_message(self.Selected(self._hits[index], self._words))
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """The cursor was moved by key or mouse."""
+        event.stop()
+        if event.option is self.highlighted_option:  # else it speaks of a list that is gone
+            self._select(event.option_index)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Say which document was chosen."""
+        event.stop()
+        if event.option_index < len(self._hits):
+            self.post_message(self.Chosen(self._hits[event.option_index]))

@@ -1,0 +1,45 @@
+"""The line above the keys: how far the index has come, or what just happened."""
+
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from tui import styles
+from tui.display import bar, clip
+
+_BAR_WIDTH = 12
+_MIN_WIDTH_WITH_BAR = 60
+
+
+class StatusLine(Widget):
+    """Progress, a note that it is not going on, and the last notice or error. Texts have passed through `shown`."""
+
+    DEFAULT_CSS = """
+    StatusLine { height: 1; padding: 0 1; }
+    """
+    progress: reactive[str] = reactive("")
+    share: reactive[float | None] = reactive(None)
+    """Of the tokens, embedded; None where there is nothing left to do: then there is no bar."""
+    offline: reactive[str] = reactive("")
+    """Why indexing does not go on, or ""."""
+    notice: reactive[str] = reactive("")
+    error: reactive[str] = reactive("")
+
+    def render(self) -> Content:
+        """The most important of the four."""
+        width = self.content_size.width
+        if self.error:
+            return Content.styled(clip(f"✗ {self.error}", width), styles.ERROR)
+        if self.notice:
+            return Content.styled(clip(f"✓ {self.notice}", width), styles.SUCCESS)
+        if self.offline:
+            return Content.styled(clip(f"! {self.offline} · {self.progress}", width), styles.WARNING)
+        if self.share is None or width < _MIN_WIDTH_WITH_BAR:
+            return Content.styled(clip(self.progress, width), styles.MUTED)
+        full, rest = bar(self.share, _BAR_WIDTH)
+        text = clip(self.progress, width - _BAR_WIDTH - 1)
+        return Content.assemble((full, styles.ACCENT), (rest, styles.FAINT), " ", (text, styles.MUTED))
+
+    def say(self, notice: str = "", error: str = "") -> None:
+        """Show a notice or an error; without either, the progress again."""
+        self.notice, self.error = notice, error

@@ -1,0 +1,126 @@
+"""The right side: a heading with page and passage, the document's text, and the strip that shows where its hits are.
+
+Keeps the last few documents; asks for others with `Wanted` and is given them by `receive` or `refuse`.
+"""
+
+import re
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from engine.types import DocumentHit, DocumentText, PassageHit
+from tui.display import shown
+from tui.document_cache import DocumentCache
+from tui.lighting import Span
+from tui.widgets.header_line import HeaderLine
+from tui.widgets.preview import Place, Preview
+from tui.widgets.relevance_strip import RelevanceStrip
+
+
+class TextPane(Vertical):
+    """One hit and its document."""
+
+    class Wanted(Message):
+        """The text of a document that is not at hand."""
+
+        def __init__(self, content_id: int) -> None:
+            super().__init__()
+            self.content_id = content_id
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._documents = DocumentCache()
+        self._message: str | None = None
+        self._words: re.Pattern[str] | None = None
+        self.hit: DocumentHit | None = None
+        """What is shown, or being read; set by `select` and `clear`."""
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine()
+        yield Static(id="text-message", markup=False)
+        with Horizontal(id="text"):
+            yield Preview()
+            yield RelevanceStrip()
+
+    @property
+    def preview(self) -> Preview:
+        """The text."""
+        return self.query_one(Preview)
+
+    @property
+    def passage(self) -> PassageHit | None:
+        """The current passage; before the text has come, the hit's best."""
+        if self.hit is None or not self.hit.passages:
+            return None
+        span = self.preview.current_span
+        here = (passage for passage in self.hit.passages if span and passage.start == span.start)
+        return next(here, self.hit.passages[0])
+
+    def select(self, hit: DocumentHit, words: re.Pattern[str] | None, stay: bool) -> None:
+        """Show the hit's document at its best passage; with `stay`, the reader is in it already and stays there."""
+        self.hit, self._words = hit, words
+        document = self._documents.get(hit.content_id)
+        if document is None:
+            self._say("Reading…")
+            self.post_message(self.Wanted(hit.content_id))
+        else:
+            self._show(document, stay)
+
+    def receive(self, content_id: int, document: DocumentText) -> None:
+        """A document has come: show it if it is still the one wanted."""
+        self._documents.put(content_id, document)
+        if self.hit is not None and self.hit.content_id == content_id:
+            self._show(document, stay=False)
+
+    def refuse(self, content_id: int, reason: str) -> None:
+        """A document cannot be had."""
+        if self.hit is not None and self.hit.content_id == content_id:
+            self._say(reason)
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.hit = None
+        self._say("")
+
+    def _show(self, document: DocumentText, stay: bool) -> None:
+        if self.hit is not None:
+            self._head(shown(self.hit.title or document.title))
+            spans = [Span(passage.start, passage.stop, passage.score) for passage in self.hit.passages]
+            self.preview.show(document, spans, self._words, stay)
+
+    def _say(self, message: str) -> None:
+        """Show why there is no text, or none yet."""
+        self._head(shown(self.hit.title) if self.hit else "", message)
+        self.preview.clear()
+
+    def _head(self, title: str, message: str = "") -> None:
+        self.query_one(HeaderLine).left = title
+        if message != self._message:  # a layout of the whole screen costs 5 ms
+            self._message = message
+            self.query_one("#text-message", Static).update(Content(message))
+            self.query_one("#text-message").display = bool(message)
+
+    def on_preview_moved(self, event: Preview.Moved) -> None:
+        """Heading and strip follow the reader."""
+        event.stop()
+        place, preview = event.place, self.preview
+        self.query_one(HeaderLine).right = _place_in_words(place, preview.spans)
+        view = (place.first, place.last)
+        self.query_one(RelevanceStrip).show(preview.spans, place.passage, len(preview.document.text), view)
+
+    def on_relevance_strip_clicked(self, event: RelevanceStrip.Clicked) -> None:
+        """A click in the strip goes there."""
+        event.stop()
+        self.preview.go_to_share(event.share)
+
+
+def _place_in_words(place: Place, spans: Sequence[Span]) -> str:
+    page = f"p. {place.page} of {place.n_pages}" if place.page is not None else ""
+    passage = ""
+    if place.passage >= 0:
+        passage = f"passage {place.passage + 1} of {len(spans)} · {spans[place.passage].score:.2f}"
+    return " · ".join(filter(None, (page, passage)))

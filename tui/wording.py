@@ -1,0 +1,110 @@
+"""The sentences of the app: what it says of progress, of nothing found and of errors. Pure: values in, text out.
+
+Every name that is put into a sentence has passed through `shown`.
+"""
+
+from engine.errors import LongsearchError
+from engine.printable import printable
+from engine.types import DocumentHit, IndexProgress, PassageHit, SearchMode, SearchResults
+from tui.display import counted, duration, quantity, shown
+
+
+def n_ready(progress: IndexProgress) -> int:
+    """Documents that can be searched, by words at least."""
+    return progress.n_current + progress.n_waiting + progress.n_partial
+
+
+def n_left(progress: IndexProgress) -> int:
+    """Files that have not been looked into yet."""
+    return max(progress.n_files - n_ready(progress) - progress.n_failed, 0)
+
+
+def has_grown(old: IndexProgress | None, new: IndexProgress) -> bool:
+    """Whether a search may find more now than it did."""
+    return old is not None and (n_ready(new), new.n_tokens_embedded) > (n_ready(old), old.n_tokens_embedded)
+
+
+def is_complete(progress: IndexProgress) -> bool:
+    """Whether everything that can be read is searchable by meaning too."""
+    return not n_left(progress) and progress.n_tokens_embedded >= progress.n_tokens
+
+
+def share_embedded(progress: IndexProgress) -> float | None:
+    """Of the tokens, 0 to 1; None where all is done or nothing is known yet."""
+    if is_complete(progress) or not progress.n_tokens:
+        return None
+    return progress.n_tokens_embedded / progress.n_tokens
+
+
+def progress_line(progress: IndexProgress | None) -> str:
+    """How far the index has come, the most important first: the end may be cut off."""
+    if progress is None:
+        return "opening the index…"
+    failed = f"{progress.n_failed} failed (F3)" if progress.n_failed else ""
+    if is_complete(progress):
+        done = f"{counted(n_ready(progress), 'document')} ready" if progress.n_files else "no documents"
+        return " · ".join(filter(None, (done, failed, shown(progress.activity))))
+    n_done = progress.n_current + progress.n_partial
+    parts = [f"{n_done:,}/{progress.n_files:,} files", _embedded(progress), failed, shown(progress.activity)]
+    return " · ".join(filter(None, parts))
+
+
+def _embedded(progress: IndexProgress) -> str:
+    """The share of tokens embedded, the rate and the time left, as far as they are known."""
+    if not progress.n_tokens:
+        return ""
+    share = progress.n_tokens_embedded / progress.n_tokens
+    text = f"{share:.0%} of {quantity(progress.n_tokens)} tokens"
+    if progress.tokens_per_s > 0:
+        text += f" · {quantity(round(progress.tokens_per_s))}/s"
+    if progress.eta_s:
+        text += f" · {duration(progress.eta_s)} left"
+    return text
+
+
+def readiness(progress: IndexProgress | None) -> str:
+    """One or two sentences for a person who has not typed yet."""
+    if progress is None:
+        return "Opening the index…"
+    ready = n_ready(progress)
+    if not progress.n_files:
+        return shown(f"{progress.activity}…") if progress.activity else "There are no PDFs or notes in this folder."
+    if not ready:
+        return f"The index is being built: none of {counted(progress.n_files, 'file')} can be searched yet."
+    by_words = f", {progress.n_waiting:,} of them by words only so far" if progress.n_waiting else ""
+    left = n_left(progress)
+    to_read = f" {counted(left, 'file')} still to be read." if left else ""
+    return f"{counted(ready, 'document')} ready{by_words}.{to_read}"
+
+
+def nothing_found(results: SearchResults, progress: IndexProgress | None) -> list[str]:
+    """Why there may be no hits, and what to try: one line each."""
+    lines = [f"Nothing found for “{shown(results.query)}”."]
+    if progress is not None and not n_ready(progress):
+        return [*lines, readiness(progress), "This search is repeated as documents come in."]
+    if results.mode is SearchMode.WORDS:
+        lines.append("Words must occur as they are typed. Ctrl+T searches by meaning.")
+    else:
+        lines.append("Try other words, or fewer.")
+    if progress is not None and not is_complete(progress):
+        lines.append("Not everything has been read yet; this search is repeated as documents come in.")
+    return lines
+
+
+def summary(results: SearchResults) -> str:
+    """What a list of results is: how many, how they were found, how long it took."""
+    took = f"{results.took_ms:.0f} ms" if results.took_ms < 1_000 else f"{results.took_ms / 1_000:.1f} s"
+    return f"{counted(len(results.hits), 'document')} by {results.mode.value} · {took}"
+
+
+def trouble(error: BaseException) -> str:
+    """An error in one line: what is wrong, then what to do about it."""
+    if isinstance(error, LongsearchError):
+        return shown(f"{error.message} — {error.hint}" if error.hint else error.message)
+    return shown(f"Something went wrong inside longsearch: {type(error).__name__}: {error}")
+
+
+def quotation(hit: DocumentHit, passage: PassageHit) -> str:
+    """A passage for the clipboard, with where it is from."""
+    page = f", p. {passage.page}" if passage.page is not None else ""
+    return f"{printable(passage.text, keep=chr(10))}\n— {shown(hit.title)}{page} ({shown(hit.path)})\n"
