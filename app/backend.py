@@ -7,6 +7,7 @@ from app import daemon_control, vectors
 from app.paths import index_path
 from app.searching import search_index
 from app.viewer import open_in_viewer
+from engine.errors import NoIndexError
 from engine.store.store import Store
 from engine.types import DocumentText, FileStatus, IndexProgress, SearchMode, SearchResults
 
@@ -33,10 +34,11 @@ class LocalBackend:
 
     def search(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults:
         """Search; an index that is not there yet has no results."""
-        if not index_path(self._root).exists():
-            return SearchResults(query, mode, instruction, 0.0, (), "the index is being built")
         prefix_last = mode is SearchMode.WORDS
-        return search_index(self._root, query, mode, self._vector, instruction, k=50, prefix_last=prefix_last)
+        try:
+            return search_index(self._root, query, mode, self._vector, instruction, k=50, prefix_last=prefix_last)
+        except NoIndexError:
+            return SearchResults(query, mode, instruction, 0.0, (), "the index is being built")
 
     def document(self, content_id: int) -> DocumentText:
         """The whole text of a hit's document."""
@@ -45,17 +47,19 @@ class LocalBackend:
 
     def progress(self) -> IndexProgress:
         """How far the index has come."""
-        if not index_path(self._root).exists():
+        try:
+            with self._store() as store:
+                return store.progress()
+        except NoIndexError:
             return _NOTHING_YET
-        with self._store() as store:
-            return store.progress()
 
     def files(self) -> list[FileStatus]:
         """Every file and its state."""
-        if not index_path(self._root).exists():
+        try:
+            with self._store() as store:
+                return store.files()
+        except NoIndexError:
             return []
-        with self._store() as store:
-            return store.files()
 
     def open(self, path: str, page: int | None) -> str:
         """Open the file in the system's viewer."""

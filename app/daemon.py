@@ -119,6 +119,8 @@ class Daemon:
         """The indexing thread: sweep what is due, else embed what is left, else wait."""
         while not self._stopping.is_set():
             self._wake.clear()
+            for watch in self._all_watches():
+                watch.rearm_if_replaced()
             root = None if self._paused else self._next_root()
             if root is not None:
                 self._index(root)

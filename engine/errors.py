@@ -18,6 +18,10 @@ class StoreError(LongsearchError):
     """The index file cannot be read or written."""
 
 
+class NoIndexError(StoreError):
+    """There is no index yet: nothing is wrong, it has only to be made."""
+
+
 class ExtractionError(LongsearchError):
     """A file's text cannot be read. Becomes a row with a reason, never a crash."""
 

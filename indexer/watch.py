@@ -33,12 +33,14 @@ class RootWatch(FileSystemEventHandler):
         self._last_event_at = 0.0
         self._swept_at = -SWEEP_EVERY_S
         self._due_now = True
+        self._armed_on: tuple[int, int] | None = None
         self._observer: BaseObserver | None = None
         self.problem = ""
         """Why changes are noticed late, or ""."""
 
     def start(self) -> None:
         """Arm the watches. Where the system has none left, or none at all, look once a minute."""
+        self._armed_on = self._identity()
         for observer, problem in (
             (Observer(), ""),
             (PollingObserver(timeout=POLL_EVERY_S), "the system has no watches left; looking every minute"),
@@ -84,10 +86,24 @@ class RootWatch(FileSystemEventHandler):
             self._due_now = True
         self._wake()
 
+    def rearm_if_replaced(self) -> None:
+        """Arm anew where the root is not the folder it was (unmounted, renamed, made again): no event says so."""
+        if self._identity() != self._armed_on:
+            self.stop()
+            self.start()
+            self.ask()
+
     def begin_sweep(self) -> None:
         """The sweep begins: what happens from here on is for the next one."""
         with self._lock:
             self._due_now, self._first_event_at, self._swept_at = False, None, self._clock()
+
+    def _identity(self) -> tuple[int, int] | None:
+        try:
+            status = self._root.stat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
 
     def is_expecting(self) -> bool:
         """Whether events wait to calm down."""

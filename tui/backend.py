@@ -7,7 +7,8 @@ from engine.types import DocumentText, FileStatus, IndexProgress, SearchMode, Se
 
 
 class Backend(Protocol):
-    """Every call may block and is made from a worker thread; each may raise `LongsearchError`."""
+    """Every call may block and is made from a worker thread, calls of different kinds at the same time; each may raise
+    `LongsearchError`. Calls that are under way when `close` is made should end soon: the app waits for them."""
 
     @property
     def root(self) -> Path:

@@ -24,7 +24,7 @@ MAX_LINE_CHARACTERS = 4_096
 _FLOWS_ON = re.compile(r"(?!\d+[.)]\s)[^\W_]|[(\"'“‘]")
 _NOT_PROSE = re.compile(r"[\d|=\t{};]")
 REACH = 20_000
-"""Characters before and after: some hundred lines, more than any screen."""
+"""Characters before and after, and as many again to find a line end: some hundred lines, more than any screen."""
 _PIECE = 1 << 20
 
 
@@ -82,8 +82,9 @@ def wrap_near(text: str, width: int, offset: int) -> TextLayout:
 
     For the first paint of a long text: 3 ms, whatever its length, where `wrap` takes 0.4 s for 10 MB.
     """
-    low = text.rfind("\n", 0, max(offset - REACH, 0)) + 1
-    high = text.find("\n", min(offset + REACH, len(text))) + 1 or len(text)
+    low, high = max(offset - REACH, 0), min(offset + REACH, len(text))
+    low = text.rfind("\n", max(low - REACH, 0), low) + 1 or low  # at a line end, where one is near
+    high = text.find("\n", high, high + REACH) + 1 or high
     part = wrap(text[low:high], width)
     starts = array("Q", [0] if low else [])
     starts.extend(low + start for start in part.starts)

@@ -4,7 +4,6 @@ from textual.content import Content
 
 from engine.types import IndexProgress
 from tui import styles, wording
-from tui.display import counted
 
 _EXAMPLES = (
     ("why did the reactor overheat", "a question or a claim in your own words"),
@@ -17,8 +16,8 @@ _EXAMPLE_WIDTH = max(len(example) for example, _ in _EXAMPLES)
 def welcome(progress: IndexProgress | None, offline: str) -> list[Content | str]:
     """The lines, for about 80 columns; longer ones wrap."""
     lines: list[Content | str] = [Content.styled(wording.readiness(progress), "bold")]
-    if progress is not None and progress.n_failed:
-        lines.append(f"{counted(progress.n_failed, 'file')} could not be read: F3 says why.")
+    if missing := wording.not_ready(progress):
+        lines.append(missing)
     if offline:
         lines += [Content.styled(f"Indexing is not running: {offline}", styles.WARNING)]
     lines += ["", Content.styled("Type what you mean, for example", styles.MUTED), ""]

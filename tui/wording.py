@@ -63,7 +63,7 @@ def _embedded(progress: IndexProgress) -> str:
 
 
 def readiness(progress: IndexProgress | None) -> str:
-    """One or two sentences for a person who has not typed yet."""
+    """One sentence for a person who has not typed yet."""
     if progress is None:
         return "Opening the index…"
     ready = n_ready(progress)
@@ -72,9 +72,17 @@ def readiness(progress: IndexProgress | None) -> str:
     if not ready:
         return f"The index is being built: none of {counted(progress.n_files, 'file')} can be searched yet."
     by_words = f", {progress.n_waiting:,} of them by words only so far" if progress.n_waiting else ""
-    left = n_left(progress)
-    to_read = f" {counted(left, 'file')} still to be read." if left else ""
-    return f"{counted(ready, 'document')} ready{by_words}.{to_read}"
+    return f"{counted(ready, 'document')} ready{by_words}."
+
+
+def not_ready(progress: IndexProgress | None) -> str:
+    """How many files are missing among those that can be searched, and why; "" where none are."""
+    if progress is None or not n_ready(progress):
+        return ""
+    left, failed = n_left(progress), progress.n_failed
+    to_read = f"{counted(left, 'file')} still to be read." if left else ""
+    unreadable = f"{counted(failed, 'file')} could not be read: F3 says why." if failed else ""
+    return " ".join(filter(None, (to_read, unreadable)))
 
 
 def nothing_found(results: SearchResults, progress: IndexProgress | None) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 import sqlite_vec
 
-from engine.errors import StoreError
+from engine.errors import NoIndexError, StoreError
 from engine.store.schema import MIGRATIONS, check_version, migrate
 
 BUSY_TIMEOUT_MS = 5_000
@@ -40,8 +40,8 @@ def open_for_writing(path: Path) -> tuple[apsw.Connection, tuple[str, ...]]:
 
 
 def open_for_reading(path: Path) -> apsw.Connection:
-    """The index at `path`, read-only. StoreError where there is none, or it is of another version."""
-    missing = StoreError("There is no index yet", "Index the folder first: longsearch index FOLDER")
+    """The index at `path`, read-only. NoIndexError where there is none, StoreError where it is of another version."""
+    missing = NoIndexError("There is no index yet", "Index the folder first: longsearch index FOLDER")
     if not path.exists():
         raise missing
     db = _connect(path, apsw.SQLITE_OPEN_READONLY)

@@ -80,7 +80,7 @@ def _records(path: Path, required: tuple[str, ...]) -> Iterator[dict[str, Any]]:
                 if lacking:
                     raise LongsearchError(f"{path}, line {number}: no text in {', '.join(lacking)}", hint)
                 yield record
-    except (OSError, UnicodeDecodeError, lzma.LZMAError, AttributeError, json.JSONDecodeError) as error:
+    except (OSError, UnicodeDecodeError, EOFError, lzma.LZMAError, AttributeError, json.JSONDecodeError) as error:
         raise LongsearchError(f"cannot read training text from {path}: {error}", hint) from error
 
 

@@ -1,8 +1,8 @@
 """A model to begin with: a new Mamba2 that is already a static embedder, from the teacher's vectors of single tokens.
 
 Token vectors are the teacher's of each token alone, minus their mean, times 4; log weights are log(a / (a + p(token)));
-every block's `out_proj` is zero and the projection the identity. So at step 0 the model is the weighted mean of its token
-vectors: .727 and .473 MRR@10 on two sets where the teacher had .930 and .696, and noise would have 0.
+every block's `out_proj` is zero and the projection the identity. So at step 0 the model is the weighted mean of its
+token vectors: .727 and .473 MRR@10 on two sets where the teacher had .930 and .696, and noise would have 0.
 """
 
 import json
@@ -18,7 +18,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from engine.models.config import Mamba2Config
-from engine.models.mamba2 import Mamba2
+from engine.models.mamba2 import Mamba2, Mamba2Mixer
 from engine.training.saving import save_model
 from engine.training.shards import PairSet
 from engine.training.student import Student
@@ -97,8 +97,7 @@ def new_model(config: Mamba2Config, seed: int) -> Mamba2:
         torch.manual_seed(seed)
         model = Mamba2(config)
     with torch.no_grad():
-        for layer in model.layers:
-            mixer = layer.mixer
+        for mixer in (module for module in model.modules() if isinstance(module, Mamba2Mixer)):
             log_dt = torch.rand(config.n_heads, generator=generator)
             dt = torch.exp(math.log(_DT_MIN) + log_dt * (math.log(_DT_MAX) - math.log(_DT_MIN)))
             mixer.dt_bias.copy_(dt + torch.log(-torch.expm1(-dt)))  # the inverse of softplus

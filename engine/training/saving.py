@@ -8,6 +8,7 @@ import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
@@ -82,6 +83,6 @@ def load_resume(student: Student, optimiser: Optimiser, path: Path) -> Progress:
         student.load_state_dict(state["student"])
         optimiser.load_state_dict(state["optimiser"])
         step, n_tokens, elapsed_s = state["progress"]
-    except (OSError, RuntimeError, KeyError, ValueError, EOFError) as error:
+    except (OSError, RuntimeError, KeyError, ValueError, EOFError, UnpicklingError) as error:
         raise LongsearchError(f"cannot go on from {path}: {error}", "train into another folder") from error
     return Progress(int(step), int(n_tokens), float(elapsed_s))

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.errors import LongsearchError
-from engine.training.batches import Batches
+from engine.training.batches import Batches, pick
 from engine.training.instructions import Prompter
-from engine.training.loop import StepLoss
+from engine.training.loop import Stage, StepLoss
 from engine.training.losses import (
     DISTILLATION_TEMPERATURE,
     cosine_distance,
@@ -24,6 +24,8 @@ from engine.training.losses import (
 from engine.training.shards import PairSet
 from engine.training.student import Padded, Student
 
+_OTHER_DRAW = 1 << 40  # so that the draw of the stage is not the draw of the width
+
 
 @dataclass(frozen=True, slots=True)
 class PairOptions:
@@ -33,7 +35,6 @@ class PairOptions:
     batch_tokens: int = 8192
     """Of passages, a step, with their padding."""
     max_pairs: int = 128
-    instruction_share: float = 0.2
     hard_share: float = 0.5
     """Of a batch, drawn from the nearest by the teacher."""
     contrast_weight: float = 0.25
@@ -98,6 +99,17 @@ class Contrast:
         teacher_p = on_device(self._pairs.passage_vectors[rows], self._student)
         same = unfair_negatives(documents, documents, teacher_p)
         return contrast_terms(q, p, teacher_q, teacher_p, same, self._options.dims)
+
+
+class Mixture:
+    """Two stages in one run: long documents alone let what pairs taught be forgotten."""
+
+    def __init__(self, main: Stage, other: Stage, other_share: float, seed: int) -> None:
+        self._stages, self._weights, self._seed = (main, other), (1 - other_share, other_share), seed
+
+    def __call__(self, step: int, width: float) -> StepLoss:
+        """One of the two, drawn by weight."""
+        return self._stages[pick(self._weights, self._seed, step + _OTHER_DRAW)](step, width)
 
 
 def contrast_terms(

@@ -1,7 +1,7 @@
 """Stage 3: long documents in one stream. Passages at any depth, and the document, must be found from their queries.
 
-A batch of documents is read side by side, slice by slice (vertical chunks); the state is carried from slice to slice but
-its gradient is not (truncated backpropagation), so memory is that of one slice. In every slice some passages' own
+A batch of documents is read side by side, slice by slice (vertical chunks); the state is carried from slice to slice
+but its gradient is not (truncated backpropagation), so memory is that of one slice. In every slice some passages' own
 sentences are their queries (inverse cloze), the batch's other passages their negatives; the document's vector so far is
 matched with its title. The teacher, where there is one, says what a passage's vector is and which negatives are unfair.
 """
@@ -40,7 +40,6 @@ class StreamOptions:
     max_tokens: int = 32_768
     slice_tokens: int = 1024
     """V: gradients reach back this far at most."""
-    instruction_share: float = 0.2
     contrast_weight: float = 0.25
     cosine_weight: float = 4.0
     """Of 1 - cos between passages and the teacher's vectors of them, each alone."""
@@ -195,9 +194,7 @@ def passages_in_slice(documents: tuple[TokenDocument, ...], start: int, stop: in
     ]
 
 
-def cut_sentence(
-    document: TokenDocument, passage: SlicePassage, random: np.random.Generator
-) -> NDArray[np.int64]:
+def cut_sentence(document: TokenDocument, passage: SlicePassage, random: np.random.Generator) -> NDArray[np.int64]:
     """The ids of one of the passage's sentences, of 5 to 64 tokens; empty where it has none."""
     starts = document.sentence_starts
     inside = starts[(starts >= passage.first) & (starts < passage.stop)]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from homes import SAMPLES, make_home
 
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return make_home(tmp_path, monkeypatch)

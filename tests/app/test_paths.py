@@ -42,9 +42,7 @@ def test_a_root_is_the_folder_itself_and_not_the_link_to_it(home: Path) -> None:
     assert resolve_root(home / "link") == home / "real"
 
 
-def test_the_socket_path_fits_where_the_runtime_folder_is_too_deep(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_socket_path_fits_where_the_runtime_folder_is_too_deep(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     deep = home / ("d" * 100)
     deep.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))

@@ -1,6 +1,7 @@
 import stat
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from multiprocessing.connection import Client
 from pathlib import Path
 from typing import Any
@@ -20,16 +21,23 @@ def answer(method: str, params: dict[str, Any]) -> Any:
     return 1 / 0
 
 
+def is_listening(path: Path) -> bool:
+    with suppress(DaemonUnreachableError):
+        return bool(call(path, "echo", 5, there=True))
+    return False
+
+
 @pytest.fixture
 def socket(tmp_path: Path) -> Iterator[Path]:
     path, stopping = tmp_path / "s.sock", threading.Event()
     thread = threading.Thread(target=serve, args=(path, answer, stopping))
     thread.start()
-    while not path.exists():
+    while not is_listening(path):
         thread.join(0.01)
     yield path
     stopping.set()
-    call(path, "echo", 5)
+    with suppress(DaemonUnreachableError):  # it may have stopped after the last call
+        call(path, "echo", 5)
     thread.join()
 
 
@@ -58,7 +66,11 @@ def test_a_caller_that_sends_nonsense_or_hangs_up_harms_nobody(socket: Path) -> 
 
 def test_many_callers_are_answered_at_once(socket: Path) -> None:
     answers: list[Any] = []
-    threads = [threading.Thread(target=lambda i=i: answers.append(call(socket, "echo", 5, i=i)["i"])) for i in range(20)]
+
+    def ask(i: int) -> None:
+        answers.append(call(socket, "echo", 5, i=i)["i"])
+
+    threads = [threading.Thread(target=ask, args=(i,)) for i in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:

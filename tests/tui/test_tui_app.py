@@ -585,6 +585,7 @@ async def test_a_new_size_lays_everything_out_anew_and_keeps_the_place() -> None
         layout = view._layout_of_text
         assert layout.line_at(view.place().first) == layout.line_at(first)
         await pilot.press("escape")
+        await settle(pilot)
         assert results(pilot).highlighted == 1
         await pilot.resize_terminal(*WIDE)
         await settle(pilot)

@@ -87,12 +87,20 @@ def test_it_agrees_with_the_obvious_way(text: str, width: int) -> None:
 
 @given(st.text(alphabet="ab \n", max_size=200), st.integers(0, 200), st.integers(0, 30))
 @example("ab\n", 200, 0)
-def test_a_part_is_wrapped_as_the_whole_and_the_rest_is_still_there(text: str, offset: int, reach: int) -> None:
+def test_a_part_is_wrapped_and_the_rest_is_still_there(text: str, offset: int, reach: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tui.text_layout.REACH", reach)
         near = wrap_near(text, 7, offset)
     assert "".join(lines_of(near)) == text
     assert list(near.starts) == sorted(set(near.starts))
+
+
+@given(st.lists(st.text(alphabet="abc ", max_size=12), max_size=30), st.integers(0, 300))
+def test_a_part_between_line_ends_is_wrapped_as_in_the_whole(lines: list[str], offset: int) -> None:
+    text = "\n".join(lines)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tui.text_layout.REACH", 20)
+        near = wrap_near(text, 7, offset)
     whole = wrap(text, 7)
     if offset < len(text):
         assert near.span(near.line_at(offset)) == whole.span(whole.line_at(offset))

@@ -9,6 +9,7 @@ from engine.types import DocumentHit, SearchMode, SearchResults
 from tui.welcome import welcome
 from tui.wording import (
     has_grown,
+    not_ready,
     nothing_found,
     progress_line,
     quotation,
@@ -51,7 +52,9 @@ def test_readiness_tells_every_state_apart() -> None:
     assert readiness(replace(EMPTY, activity="looking through the folder")) == "looking through the folder…"
     assert readiness(replace(EMPTY, n_files=7)) == "The index is being built: none of 7 files can be searched yet."
     assert readiness(DONE) == "480 documents ready."
-    assert readiness(INDEXING) == ("337 documents ready, 206 of them by words only so far. 143 files still to be read.")
+    assert readiness(INDEXING) == "337 documents ready, 206 of them by words only so far."
+    assert not_ready(INDEXING) == "143 files still to be read. 2 files could not be read: F3 says why."
+    assert not_ready(replace(DONE, n_files=480, n_failed=0)) == not_ready(EMPTY) == not_ready(None) == ""
 
 
 def test_the_welcome_tells_of_failures_and_of_an_index_that_does_not_grow() -> None:

@@ -207,6 +207,8 @@ class MainScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys for a document are there when there is one."""
+        if action == "query":  # not in the footer while "/" is text
+            return not self._bar.has_focus_within
         return self._text_pane.hit is not None if action in _NEEDS_A_HIT else True
 
     def action_back(self) -> None:

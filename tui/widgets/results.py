@@ -59,8 +59,9 @@ class Results(OptionList):
             self._select(min(max(at + step, 0), len(self._hits) - 1))
 
     def on_resize(self) -> None:
-        """Lay out anew where the size matters."""
-        if self._laid_out != self._shape():
+        """Lay out anew where the size matters; not while the list is hidden."""
+        width, _ = shape = self._shape()
+        if width > 0 and self._laid_out != shape:
             self._lay_out()
 
     def _shape(self) -> tuple[int, int]:

@@ -1,0 +1,198 @@
+"""The command line of the training: label, new, distil, contrast, streams, smoke. Wires the parts, decides nothing."""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+
+from engine.errors import LongsearchError
+from engine.evaluation.minilm import MiniLM, minilm_folder
+from engine.inference.device import Hardware, choose_hardware
+from engine.inference.encoder import bundled_model
+from engine.inference.tokens import TextTokenizer
+from engine.printable import printable
+from engine.training.data import read_long_documents, read_pairs
+from engine.training.initialise import Shape, new_checkpoint, static_start, token_counts
+from engine.training.instructions import Prompter
+from engine.training.loop import WIDTH_WEIGHTS, WIDTHS, LoopOptions, Stage
+from engine.training.loop import run as run_loop
+from engine.training.optimiser import Rates
+from engine.training.saving import load_student
+from engine.training.shards import MAX_PASSAGE_TOKENS, load_pairs, write_shards
+from engine.training.smoke import smoke
+from engine.training.stages import Contrast, Distillation, Mixture, PairOptions
+from engine.training.streams import StreamOptions, Streams, prepare
+from engine.training.student import Student
+from engine.training.teacher import label_shards
+
+_TRAINING_BLOCK = (
+    64  # Q: at 48 to 72 a step costs least; the block's matrix grows with Q, the blocks' states with 1 / Q
+)
+
+
+def run(argv: list[str] | None = None) -> int:
+    """Run one command. Returns the exit status; errors are a line on stderr."""
+    arguments = parser().parse_args(argv)
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    try:
+        status: int = arguments.command(arguments)
+    except LongsearchError as error:
+        hint = f"\n  {printable(error.hint)}" if error.hint else ""
+        print(f"{printable(error.message)}{hint}", file=sys.stderr)
+        return 1
+    return status
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands and their options."""
+    made = argparse.ArgumentParser(prog="python -m engine.training", description="Make a model like the bundled one.")
+    made.set_defaults(threads=0)
+    commands = made.add_subparsers(required=True)
+    label = _command(commands, "label", _label, "tokenise pairs into shards and store the teacher's vectors of them")
+    label.add_argument("sources", nargs="*", type=Path, help="pairs (.jsonl, .jsonl.xz) and BEIR folders")
+    label.add_argument("--shards", type=Path, required=True, metavar="DIR")
+    label.add_argument("--tokens-only", action="store_true", help="leave the teacher's vectors to a later call")
+    new = _command(commands, "new", _new, "a static embedder from the teacher's vectors of single tokens")
+    new.add_argument("--shards", type=Path, required=True, metavar="DIR", help="whose tokens are counted")
+    new.add_argument("--out", type=Path, required=True, metavar="DIR")
+    new.add_argument("--layers", type=int, default=Shape().n_layers)
+    for name, stage in (("distil", _distillation), ("contrast", _contrast), ("streams", _streams)):
+        _add_training(_command(commands, name, partial(_train, stage), f"stage: {stage.__doc__}"), name)
+    smoke_command = _command(commands, "smoke", _smoke, "train a tiny model on made data and say what it learnt")
+    smoke_command.add_argument("--steps", type=int, default=60)
+    return made
+
+
+def _command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    function: Callable[[argparse.Namespace], int],
+    text: str,
+) -> argparse.ArgumentParser:
+    made = commands.add_parser(name, help=text, description=text)
+    made.add_argument("--seed", type=int, default=0)
+    made.add_argument("--device", default="auto")
+    made.add_argument("--dtype", default="auto", help="of the products: float32 or bfloat16")
+    made.add_argument("--threads", type=int, default=0, help="of the processor; 0: all")
+    made.set_defaults(command=function)
+    return made
+
+
+def _add_training(command: argparse.ArgumentParser, name: str) -> None:
+    pairs, streams, rates = PairOptions(), StreamOptions(), Rates()
+    command.add_argument("--model", type=Path, default=bundled_model(), metavar="DIR", help="to begin with")
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="checkpoint; a run there goes on")
+    command.add_argument("--shards", type=Path, required=name != "streams", metavar="DIR", help="labelled pairs")
+    command.add_argument("--steps", type=int, default=10**9)
+    command.add_argument("--minutes", type=float, default=10.0**6)
+    command.add_argument("--rate", type=float, default=rates.blocks, help="peak, of the blocks")
+    command.add_argument("--embedding-rate", type=float, default=rates.embedding)
+    command.add_argument("--projection-rate", type=float, default=rates.projection)
+    command.add_argument("--warm-up", type=float, default=rates.warm_up, help="share of the run")
+    command.add_argument("--widths", type=float, nargs="+", default=WIDTHS)
+    command.add_argument("--width-weights", type=float, nargs="+", default=WIDTH_WEIGHTS)
+    command.add_argument("--batch-tokens", type=int, default=pairs.batch_tokens, help="of passages, a step")
+    command.add_argument("--max-pairs", type=int, default=pairs.max_pairs)
+    command.add_argument("--instruction-share", type=float, default=0.2)
+    command.add_argument("--hard-share", type=float, default=pairs.hard_share)
+    command.add_argument("--contrast-weight", type=float, default=pairs.contrast_weight)
+    command.add_argument("--cosine-weight", type=float, default=pairs.cosine_weight)
+    command.add_argument("--dims", type=int, nargs="*", default=(), help="Matryoshka dimensions besides the whole")
+    if name == "streams":
+        command.add_argument("documents", nargs="+", type=Path, help="long documents (.jsonl, .jsonl.xz)")
+        command.add_argument("--pairs-share", type=float, default=0.5, help="of the steps, where --shards are given")
+        command.add_argument("--side-by-side", type=int, default=streams.documents)
+        command.add_argument("--slice-tokens", type=int, default=streams.slice_tokens)
+        command.add_argument("--max-tokens", type=int, default=streams.max_tokens)
+        command.add_argument("--teacher", action="store_true", help="hold passages near the teacher's vectors")
+
+
+def _label(arguments: argparse.Namespace) -> int:
+    tokenizer = Tokenizer.from_file(str(minilm_folder() / "tokenizer.json"))
+    if arguments.sources:
+        count = write_shards(read_pairs(arguments.sources), tokenizer, arguments.shards)
+        print(f"{count} shards")
+    if not arguments.tokens_only:
+        hardware = choose_hardware(arguments.device, arguments.dtype)
+        for path, tokens in label_shards(arguments.shards, MiniLM(hardware.device, hardware.dtype)):
+            print(f"{path.name}: {tokens} tokens labelled", flush=True)
+    return 0
+
+
+def _new(arguments: argparse.Namespace) -> int:
+    hardware = choose_hardware(arguments.device, arguments.dtype)
+    teacher = MiniLM(hardware.device, hardware.dtype)
+    pairs = load_pairs(arguments.shards, teacher.tokenizer, labelled_only=False)
+    counts = token_counts(pairs, teacher.tokenizer.get_vocab_size())
+    start = static_start(teacher.tokenizer, teacher.encode, counts)
+    new_checkpoint(arguments.out, Shape(n_layers=arguments.layers), teacher.tokenizer, start, arguments.seed)
+    return 0
+
+
+StageMaker = Callable[[argparse.Namespace, Student, Tokenizer, Hardware], Stage]
+
+
+def _train(make_stage: StageMaker, arguments: argparse.Namespace) -> int:
+    hardware = choose_hardware(arguments.device, arguments.dtype)
+    if len(arguments.widths) != len(arguments.width_weights):
+        raise LongsearchError(f"{len(arguments.widths)} widths, {len(arguments.width_weights)} weights of them")
+    student, tokenizer = load_student(arguments.model, hardware.device, hardware.dtype)
+    student.model.block_size = _TRAINING_BLOCK
+    stage = make_stage(arguments, student, tokenizer, hardware)
+    rates = Rates(arguments.rate, arguments.embedding_rate, arguments.projection_rate, arguments.warm_up)
+    options = LoopOptions(
+        arguments.out, arguments.model, arguments.steps, arguments.minutes, arguments.seed, rates,
+        tuple(arguments.widths), tuple(arguments.width_weights),
+    )  # fmt: skip
+    progress = run_loop(student, stage, options)
+    print(f"{progress.step} steps, {progress.n_tokens} tokens, {progress.elapsed_s:.0f} s: {arguments.out}")
+    return 0
+
+
+def _distillation(arguments: argparse.Namespace, student: Student, tokenizer: Tokenizer, hardware: Hardware) -> Stage:
+    """1, the teacher's vectors of single texts"""
+    return Distillation(student, load_pairs(arguments.shards, tokenizer, True), _pair_options(arguments))
+
+
+def _contrast(arguments: argparse.Namespace, student: Student, tokenizer: Tokenizer, hardware: Hardware) -> Stage:
+    """2, which passage answers which query"""
+    pairs = load_pairs(arguments.shards, tokenizer, True)
+    return Contrast(student, pairs, _pair_options(arguments), Prompter(tokenizer, arguments.instruction_share))
+
+
+def _streams(arguments: argparse.Namespace, student: Student, tokenizer: Tokenizer, hardware: Hardware) -> Stage:
+    """3, long documents in one stream"""
+    texts = TextTokenizer(tokenizer, None)
+    documents = [prepare(d, texts, arguments.max_tokens) for d in read_long_documents(arguments.documents)]
+    options = StreamOptions(
+        arguments.seed, arguments.side_by_side, max_tokens=arguments.max_tokens, slice_tokens=arguments.slice_tokens,
+        contrast_weight=arguments.contrast_weight, cosine_weight=arguments.cosine_weight,
+    )  # fmt: skip
+    teacher = None
+    if arguments.teacher:
+        minilm = MiniLM(hardware.device, hardware.dtype)
+        teacher = partial(minilm.encode_ids, max_tokens=MAX_PASSAGE_TOKENS + 42)  # a tail may be joined to a passage
+    stage = Streams(student, documents, options, Prompter(tokenizer, arguments.instruction_share), teacher)
+    if arguments.shards is None:
+        return stage
+    return Mixture(stage, _contrast(arguments, student, tokenizer, hardware), arguments.pairs_share, arguments.seed)
+
+
+def _pair_options(arguments: argparse.Namespace) -> PairOptions:
+    return PairOptions(
+        arguments.seed, arguments.batch_tokens, arguments.max_pairs, arguments.hard_share,
+        arguments.contrast_weight, arguments.cosine_weight, tuple(arguments.dims),
+    )  # fmt: skip
+
+
+def _smoke(arguments: argparse.Namespace) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        result = smoke(Path(folder), arguments.steps, arguments.seed)
+    print(f"nDCG@10 {result.before:.3f}, after pairs {result.after_pairs:.3f}, streams {result.after_streams:.3f}")
+    return 0 if result.after_pairs > result.before else 1

@@ -1,0 +1,131 @@
+"""Tokens a second of indexing, beside all-MiniLM-L6-v2 on the same texts: `python tests/bench/indexing.py`.
+
+The models take turns (A B C D, A B C D, ...), so that whatever else the machine does hits all of them. Longsearch
+reads every document whole in one pass; MiniLM, which reads no more than 256 tokens, gets it in windows of 256 tokens
+([CLS] and [SEP] included) that do not overlap, 32 to a batch. Both include tokenizing. Needs the dev extra.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from measuring import PEAK, read_texts, run_python
+
+from engine.evaluation.minilm import MAX_TOKENS, MiniLM
+from engine.inference.encoder import Encoder
+
+BATCH = 32
+_PEAK_OF_ENCODING = (
+    PEAK
+    + """
+from indexing import contenders
+texts = sys.stdin.read().split("\\0")
+encode = contenders([sys.argv[1]])[sys.argv[1]]
+before = peak_mib()
+encode(texts)
+print(before, peak_mib())
+"""
+)
+Encode = Callable[[list[str]], int]
+
+
+def longsearch(dtype: str) -> Encode:
+    """Reads texts with the bundled model; returns the tokens read."""
+    encoder = Encoder.open("bundled", device="cpu", dtype=dtype)
+    return lambda texts: sum(encoder.encode_document(text).n_tokens for text in texts)
+
+
+def minilm(dtype: str) -> Encode:
+    """Reads texts with MiniLM, window by window; returns the tokens read, without [CLS] and [SEP]."""
+    model = MiniLM("cpu", getattr(torch, dtype))
+    size = MAX_TOKENS - 2
+
+    def encode(texts: list[str]) -> int:
+        n_tokens = 0
+        for ids in model.tokenize(texts):
+            windows = [ids[start : start + size] for start in range(0, len(ids), size)]
+            for first in range(0, len(windows), BATCH):
+                model.encode_ids(windows[first : first + BATCH])
+            n_tokens += len(ids)
+        return n_tokens
+
+    return encode
+
+
+MAKERS = {"longsearch": longsearch, "MiniLM": minilm}
+
+
+def contenders(names: list[str]) -> dict[str, Encode]:
+    """Models by their names, such as "MiniLM bfloat16"."""
+    return {name: MAKERS[name.split()[0]](name.split()[1]) for name in names}
+
+
+def take_turns(models: dict[str, Encode], texts: list[str], rounds: int) -> dict[str, list[float]]:
+    """Tokens a second of each model in each round, after one round that does not count."""
+    speeds: dict[str, list[float]] = {name: [] for name in models}
+    for turn in range(rounds + 1):
+        for name, encode in models.items():
+            start = time.perf_counter()
+            n_tokens = encode(texts)
+            if turn:
+                speeds[name].append(n_tokens / (time.perf_counter() - start))
+    return speeds
+
+
+def ratios(speeds: dict[str, list[float]]) -> dict[str, float]:
+    """Median over rounds of longsearch's speed over MiniLM's in the same round, for each number format."""
+    found = {}
+    for ours in (name for name in speeds if name.startswith("longsearch")):
+        theirs = ours.replace("longsearch", "MiniLM")
+        if theirs in speeds:
+            pairs = zip(speeds[ours], speeds[theirs], strict=True)
+            found[f"{ours} / {theirs}"] = statistics.median(a / b for a, b in pairs)
+    return found
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("files", nargs="*", type=Path, help="texts to encode (default: our own prose)")
+    parser.add_argument("--characters", type=int, default=100_000, help="of our own prose")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--dtypes", nargs="+", default=["float32", "bfloat16"], choices=["float32", "bfloat16"])
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    texts = read_texts(arguments.files, arguments.characters)
+    names = [f"{maker} {dtype}" for dtype in arguments.dtypes for maker in MAKERS]
+    speeds = take_turns(contenders(names), texts, arguments.rounds)
+    here = os.pathsep.join((str(Path(__file__).parent), str(Path(__file__).parents[2])))
+    peaks = {name: run_python(_PEAK_OF_ENCODING, name, text="\0".join(texts), PYTHONPATH=here) for name in names}
+    report(speeds, peaks, texts, arguments.threads, arguments.json)
+
+
+def report(
+    speeds: dict[str, list[float]], peaks: dict[str, list[float]], texts: list[str], threads: int, as_json: bool
+) -> None:
+    """Print medians, ratios and memory, for a person or as JSON."""
+    medians = {name: statistics.median(of_rounds) for name, of_rounds in speeds.items()}
+    if as_json:
+        memory = {name: {"loaded_mib": loaded, "peak_mib": peak} for name, (loaded, peak) in peaks.items()}
+        figures = {"tokens_per_s": speeds, "median": medians, "ratios": ratios(speeds), "memory": memory}
+        print(json.dumps({"threads": threads, "minilm_window": MAX_TOKENS, "minilm_batch": BATCH} | figures, indent=1))
+        return
+    print(f"{len(texts)} texts, {sum(map(len, texts)):,} characters, {threads} threads; medians of the rounds")
+    print(f"MiniLM reads windows of {MAX_TOKENS} tokens, {BATCH} to a batch; longsearch reads each text in one pass")
+    for name, median in medians.items():
+        spread = f"({min(speeds[name]):,.0f} to {max(speeds[name]):,.0f})"
+        loaded, peak = peaks[name]
+        print(f"{name:<20} {median:>8,.0f} tokens/s {spread:<22} peak {peak:4.0f} MiB, {loaded:.0f} before the texts")
+    for name, ratio in ratios(speeds).items():
+        print(f"{name}: {ratio:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""BEIR folders and archives, and what is said where they are none."""
+
+import json
+import tarfile
+
+import pytest
+from evaluation_helpers import write_set
+
+from engine.errors import LongsearchError
+from engine.evaluation.datasets import load_dataset
+
+
+def test_a_folder_is_read_with_only_the_judged_queries(tmp_path):
+    dataset = load_dataset(write_set(tmp_path))
+    assert [query.id for query in dataset.queries] == ["a", "b"]
+    assert dataset.qrels == {"a": {"animals": 2}, "b": {"music": 1}}
+    assert not dataset.has_spans
+
+
+def test_an_archive_says_the_same_as_its_folder(tmp_path):
+    folder = write_set(tmp_path)
+    with tarfile.open(tmp_path / "tiny.tar.xz", "w:xz") as archive:
+        archive.add(folder, "tiny")
+    assert load_dataset(tmp_path / "tiny.tar.xz") == load_dataset(folder)
+
+
+def test_a_title_goes_in_front_unless_the_text_begins_with_it(tmp_path):
+    texts = {document.id: document.full_text for document in load_dataset(write_set(tmp_path)).documents}
+    assert texts == {"fruit": "apple\n\nbanana cherry", "animals": "dog eagle fox", "music": "guitar harp viola"}
+
+
+def test_spans_become_answers_in_one_document(tmp_path):
+    (tmp_path / "docs.jsonl").write_text(json.dumps({"_id": "d", "text": "one two three"}))
+    spans = {"_id": "q", "text": "two?", "doc": "d", "spans": [[4, 7]]}
+    (tmp_path / "spans.jsonl").write_text(json.dumps(spans))
+    dataset = load_dataset(tmp_path)
+    assert dataset.has_spans
+    assert dataset.queries[0].spans == ((4, 7),)
+    assert dataset.qrels == {"q": {"d": 1}}
+
+
+def test_fewer_queries_are_spread_over_the_set(tmp_path):
+    dataset = load_dataset(write_set(tmp_path))
+    assert [query.id for query in dataset.limited(1).queries] == ["a"]
+    assert dataset.limited(5) == dataset
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("corpus.jsonl", '{"_id": "x"}', "corpus.jsonl, line 1 lacks _id or text"),
+        ("queries.jsonl", "{oops", "queries.jsonl, line 1 is no JSON"),
+        ("qrels.tsv", "query-id\tcorpus-id\tscore\na\tanimals", "qrels.tsv, line 2 is not"),
+        ("qrels.tsv", "a\tnowhere\t1", "names the document 'nowhere'"),
+        ("qrels.tsv", "a\tanimals\t0", "no query with a judged document"),
+        ("meta.json", "{", "meta.json is garbled"),
+    ],
+)
+def test_a_garbled_set_names_the_file_and_the_line(tmp_path, file, content, said):
+    folder = write_set(tmp_path)
+    (folder / file).write_text(content)
+    with pytest.raises(LongsearchError, match=said):
+        load_dataset(folder)
+
+
+def test_what_is_no_set_is_said(tmp_path):
+    (tmp_path / "x.tar.xz").write_bytes(b"not an archive")
+    for path in (tmp_path / "x.tar.xz", tmp_path / "missing"):
+        with pytest.raises(LongsearchError, match="cannot read the dataset"):
+            load_dataset(path)
+    with pytest.raises(LongsearchError, match=r"has no corpus\.jsonl"):
+        load_dataset(tmp_path)

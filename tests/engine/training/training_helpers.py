@@ -1,0 +1,61 @@
+"""A tiny vocabulary, a tiny checkpoint, and pairs over it."""
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+from engine.training.data import Pair
+from engine.training.initialise import Shape, StaticStart, new_checkpoint
+
+WORDS = [f"w{i}" for i in range(60)]
+
+
+def make_tokenizer() -> Tokenizer:
+    vocabulary = {word: i for i, word in enumerate(["[PAD]", "[UNK]", ".", ":", "instruction", "query", *WORDS])}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
+
+
+def make_pairs(n: int, seed: int = 0) -> Iterator[Pair]:
+    rng = random.Random(seed)
+    for i in range(n):
+        query, passage = (" ".join(rng.choices(WORDS, k=k)) for k in (rng.randint(2, 5), rng.randint(5, 40)))
+        yield Pair(query, passage, ("title2page", "question2answer")[i % 2], f"source{i % 2}", f"document{i // 3}")
+
+
+def write_pairs(path: Path, n: int = 50) -> Path:
+    records = [{"q": p.query, "p": p.passage, "k": p.kind, "s": p.source, "d": p.document} for p in make_pairs(n)]
+    path.write_text("\n".join(map(json.dumps, records)))
+    return path
+
+
+def write_checkpoint(folder: Path, dim: int = 16) -> Path:
+    """A random model whose blocks do something: their out_proj is not zero."""
+    tokenizer = make_tokenizer()
+    size = tokenizer.get_vocab_size()
+    generator = torch.Generator().manual_seed(0)
+    start = StaticStart(torch.randn(size, dim, generator=generator), torch.zeros(size))
+    new_checkpoint(folder, Shape(dim, 2, 8, 4, 8, 8), tokenizer, start, seed=0)
+    return folder
+
+
+class FakeTeacher:
+    """A vector a token, summed: something that can be learnt."""
+
+    def __init__(self, dim: int = 16) -> None:
+        self.tokenizer = make_tokenizer()
+        self.table = np.random.default_rng(5).normal(size=(self.tokenizer.get_vocab_size(), dim)).astype(np.float32)
+
+    def encode_ids(self, ids: list[np.ndarray], max_tokens: int = 256) -> np.ndarray:
+        sums = np.stack([self.table[row[: max_tokens - 2]].sum(0) for row in ids])
+        return sums / np.linalg.norm(sums, axis=1, keepdims=True)
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        return self.encode_ids([np.array(self.tokenizer.encode(text).ids) for text in texts])

@@ -1,0 +1,231 @@
+"""The pipeline over a real folder, store and extractor, with an encoder that costs nothing."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fake_encoder import FakeEncoder
+
+import indexer.pipeline as pipeline_module
+from engine.errors import LongsearchError
+from engine.store.store import Store
+from engine.types import FileState
+from indexer.extract.reader import ExtractorProcess
+from indexer.pipeline import Pipeline, ReadSummary
+from indexer.rate import Rate
+
+
+class Bench:
+    """A root, its store and a pipeline made anew for each run, as another process would."""
+
+    def __init__(self, root: Path, store: Store, extractor: ExtractorProcess) -> None:
+        self.root, self.store, self._extractor = root, store, extractor
+        self.encoder = FakeEncoder()
+
+    def run(self, should_stop: Callable[[], bool] = lambda: False) -> ReadSummary:
+        pipeline = Pipeline(self.root, self.store, self._extractor, self.encoder, should_stop)
+        summary = pipeline.read()
+        pipeline.embed()
+        return summary
+
+    def states(self) -> dict[str, FileState]:
+        return {file.path: file.state for file in self.store.files()}
+
+    def write(self, name: str, n_words: int = 12) -> Path:
+        path = self.root / name
+        path.write_text(" ".join(f"{name}{i}" for i in range(n_words)))
+        return path
+
+
+@pytest.fixture(scope="module")
+def extractor() -> Iterator[ExtractorProcess]:
+    with ExtractorProcess() as process:
+        yield process
+
+
+@pytest.fixture
+def bench(tmp_path: Path, extractor: ExtractorProcess) -> Iterator[Bench]:
+    root = tmp_path / "root"
+    root.mkdir()
+    with Store.open(tmp_path / "index.sqlite", root=root) as store:
+        yield Bench(root, store, extractor)
+
+
+def test_new_files_become_current_and_a_second_run_does_nothing(bench: Bench) -> None:
+    bench.write("a.txt")
+    bench.write("b.md")
+    assert bench.run() == ReadSummary(2, 0, 0, 0, (), finished=True)
+    assert bench.states() == {"a.txt": FileState.CURRENT, "b.md": FileState.CURRENT}
+    read = bench.encoder.tokens_read
+    assert bench.run() == ReadSummary(0, 0, 0, 0, (), finished=True)
+    assert bench.encoder.tokens_read == read == 24
+
+
+def test_renames_copies_and_touches_embed_nothing(bench: Bench) -> None:
+    path = bench.write("a.txt")
+    bench.run()
+    read = bench.encoder.tokens_read
+    path.rename(bench.root / "b.txt")
+    shutil.copy(bench.root / "b.txt", bench.root / "c.txt")
+    os.utime(bench.root / "b.txt", ns=(1, 1))
+    bench.run()
+    assert bench.states() == {"b.txt": FileState.CURRENT, "c.txt": FileState.CURRENT}
+    assert bench.encoder.tokens_read == read
+
+
+def test_a_changed_file_is_read_again_and_a_deleted_one_forgotten(bench: Bench) -> None:
+    bench.write("a.txt")
+    gone = bench.write("b.txt")
+    bench.run()
+    bench.write("a.txt", n_words=20)
+    gone.unlink()
+    assert bench.run() == ReadSummary(1, 0, 0, 1, (), finished=True)
+    (file,) = bench.store.files()
+    assert (file.path, file.n_tokens, file.n_tokens_embedded) == ("a.txt", 20, 20)
+
+
+def test_a_file_that_cannot_be_read_is_a_row_and_is_tried_again_only_when_it_changes(bench: Bench) -> None:
+    bench.write("a.txt")
+    (bench.root / "b.pdf").write_bytes(b"no pdf at all" * 100)
+    assert bench.run().n_failed == 1
+    row = next(file for file in bench.store.files() if file.path == "b.pdf")
+    assert row.state is FileState.FAILED
+    assert row.reason
+    assert bench.run() == ReadSummary(0, 0, 0, 0, (), finished=True)
+    (bench.root / "b.pdf").write_bytes(b"")
+    assert bench.run().n_failed == 1
+
+
+def test_a_file_that_may_not_be_opened_is_a_row(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.write("a.txt")
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(pipeline_module, "_hash", refuse)
+    bench.run()
+    (row,) = bench.store.files()
+    assert (row.state, row.reason) == (FileState.FAILED, "cannot be opened: Permission denied")
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_taken_for_what_it_was(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = bench.write("a.txt")
+    true_extract = ExtractorProcess.extract
+
+    def extract_and_change(self: ExtractorProcess, path: Path) -> object:
+        extraction = true_extract(self, path)
+        bench.write("a.txt", n_words=30)
+        return extraction
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ExtractorProcess, "extract", extract_and_change)
+        assert bench.run().n_failed == 1
+    assert bench.states() == {"a.txt": FileState.FAILED}
+    os.utime(path, ns=(2, 2))
+    bench.run()
+    (row,) = bench.store.files()
+    assert (row.state, row.n_tokens) == (FileState.CURRENT, 30)
+
+
+def test_a_document_stopped_in_the_middle_goes_on_from_there_with_the_same_vectors(
+    bench: Bench, tmp_path: Path, extractor: ExtractorProcess
+) -> None:
+    bench.write("a.txt", n_words=50)
+    asked = 0
+
+    def stop_after_a_while() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 5
+
+    bench.run(stop_after_a_while)
+    (row,) = bench.store.files()
+    assert row.state is FileState.WAITING
+    assert 0 < row.n_tokens_embedded < 50
+    bench.run()
+    assert bench.encoder.tokens_read == 50  # none of them twice
+    (content,) = _contents(bench.store)
+    with Store.open(tmp_path / "other.sqlite", root=bench.root) as other:
+        undisturbed = Bench(bench.root, other, extractor)
+        undisturbed.run()
+        np.testing.assert_array_equal(
+            bench.store.passage_vectors(content), other.passage_vectors(next(iter(_contents(other))))
+        )
+
+
+def test_a_damaged_state_costs_a_fresh_start_and_nothing_else(bench: Bench) -> None:
+    bench.write("a.txt", n_words=50)
+    asked = iter([False] * 4 + [True] * 9)
+    bench.run(lambda: next(asked))
+    with bench.store.changing() as db:
+        db.execute("UPDATE embeddings SET state = x'00'")
+    bench.run()
+    assert bench.states() == {"a.txt": FileState.CURRENT}
+
+
+def test_a_document_deleted_while_it_is_embedded_ends_quietly(bench: Bench, extractor: ExtractorProcess) -> None:
+    bench.write("a.txt", n_words=50)
+    pipeline = Pipeline(bench.root, bench.store, extractor, bench.encoder)
+    pipeline.read()
+    true_stream = bench.encoder.stream
+
+    def stream_and_forget(*arguments: object) -> Iterator[object]:
+        bench.store.forget(["a.txt"])
+        yield from true_stream(*arguments)  # type: ignore[arg-type]
+
+    bench.encoder.stream = stream_and_forget  # type: ignore[assignment, method-assign]
+    assert pipeline.embed()
+    assert bench.store.files() == []
+
+
+def test_an_empty_root_is_taken_to_be_offline_and_forgets_nothing(bench: Bench) -> None:
+    path = bench.write("a.txt")
+    bench.run()
+    path.unlink()
+    (problem,) = bench.run().problems
+    assert "offline" in problem
+    assert bench.states() == {"a.txt": FileState.CURRENT}
+
+
+def test_a_missing_root_is_an_error_and_forgets_nothing(bench: Bench) -> None:
+    bench.write("a.txt")
+    bench.run()
+    bench.root.rename(bench.root.with_name("elsewhere"))
+    with pytest.raises(LongsearchError):
+        bench.run()
+    assert bench.states() == {"a.txt": FileState.CURRENT}
+
+
+def test_another_model_embeds_everything_again_and_reads_nothing_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.write("a.txt")
+    bench.run()
+    monkeypatch.setattr(FakeEncoder, "fingerprint", "another")
+    assert bench.run().n_read == 0
+    assert bench.encoder.tokens_read == 24
+    assert bench.states() == {"a.txt": FileState.CURRENT}
+
+
+def test_a_rate_is_that_of_the_last_moments() -> None:
+    now = [0.0]
+    rate = Rate(clock=lambda: now[0])
+    assert rate.per_s() == 0
+    for _ in range(10):
+        now[0] += 1
+        rate.add(100)
+    assert rate.per_s() == pytest.approx(100)
+    for _ in range(60):
+        now[0] += 1
+        rate.add(10)
+    assert rate.per_s() == pytest.approx(10)
+
+
+def _contents(store: Store) -> set[int]:
+    with store.reading() as db:
+        return {row[0] for row in db.execute("SELECT id FROM contents")}
