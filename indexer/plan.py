@@ -61,7 +61,7 @@ _Identity = tuple[int, int, int]
 def plan(
     listing: Mapping[str, FileStamp], catalogue: Mapping[str, KnownFile], unlisted: Collection[str] = ()
 ) -> list[Action]:
-    """The actions, in the order they are to be done: moves, likely copies of what is gone, what is gone, the rest by name.
+    """The actions in their order: moves, likely copies of what is gone, what is gone, the rest by name.
 
     Both mappings are by path. `unlisted` names what the walk could not look at: what is known there stays. A file that
     failed is read again only once it has changed. A change that leaves the stamp as it was is not noticed. Raises
@@ -76,7 +76,7 @@ def plan(
     moved_from, moved_to = {move.old for move in moves}, {move.new.path for move in moves}
     forgets = [Forget(path) for path in gone if path not in moved_from]
     reads = [Read(listing[path]) for path in sorted([*new, *changed]) if path not in moved_to]
-    # moved over a file system's border, a file keeps only its size: read before the content is forgotten, it costs nothing
+    # over a file system's border a moved file keeps only its size: read before its content is forgotten, it is free
     gone_sizes = {catalogue[forget.path].stamp.size for forget in forgets}
     likely = [read for read in reads if read.stamp.size in gone_sizes]
     others = [read for read in reads if read.stamp.size not in gone_sizes]

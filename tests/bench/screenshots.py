@@ -1,0 +1,41 @@
+"""The pictures in the README, taken of the real app: python tests/bench/screenshots.py FOLDER QUERY OUT
+
+FOLDER is indexed already and a daemon runs. Writes OUT/app-80x24.svg and OUT/app-140x40.svg.
+"""
+
+import argparse
+import asyncio
+from pathlib import Path
+
+from app.backend import LocalBackend
+from app.paths import resolve_root
+from tui.app import LongsearchApp
+
+SIZES = ((80, 24), (140, 40))
+SETTLED_S = 4.0
+
+
+async def take(folder: Path, query: str, out: Path, size: tuple[int, int]) -> None:
+    """Type the query, wait for the answer by meaning, write the picture."""
+    app = LongsearchApp(LocalBackend(folder))
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause(1)
+        await pilot.press(*("space" if key == " " else key for key in query))
+        await pilot.pause(SETTLED_S)
+        app.save_screenshot(f"app-{size[0]}x{size[1]}.svg", str(out))
+
+
+def main() -> None:
+    """Take them all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder")
+    parser.add_argument("query")
+    parser.add_argument("out", type=Path)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    for size in SIZES:
+        asyncio.run(take(resolve_root(options.folder), options.query, options.out, size))
+
+
+if __name__ == "__main__":
+    main()
