@@ -1,6 +1,7 @@
 """What the terminal app asks for, answered by the index file and the daemon. See `tui.backend.Backend`."""
 
-from functools import lru_cache
+import threading
+from functools import lru_cache, partial
 from pathlib import Path
 
 from app import daemon_control, vectors
@@ -20,8 +21,9 @@ class LocalBackend:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        self._closing = threading.Event()
         # typing back and forth asks for the same vectors again
-        self._vector = lru_cache(_REMEMBERED_QUERIES)(vectors.from_daemon)
+        self._vector = lru_cache(_REMEMBERED_QUERIES)(partial(vectors.from_daemon, cancelled=self._closing.is_set))
 
     @property
     def root(self) -> Path:
@@ -66,7 +68,8 @@ class LocalBackend:
         return open_in_viewer(path, page)
 
     def close(self) -> None:
-        """Nothing is held between calls; the daemon goes on."""
+        """End calls that wait for the daemon, which goes on by itself; nothing else is held between calls."""
+        self._closing.set()
 
     def _store(self) -> Store:
         return Store.open(index_path(self._root), read_only=True)

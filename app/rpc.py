@@ -5,6 +5,7 @@ Knows no method: the daemon hands in what answers. The socket lies in a folder o
 
 import json
 import threading
+import time
 from collections.abc import Callable
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
@@ -15,19 +16,27 @@ from engine.errors import LongsearchError
 
 Handler = Callable[[str, dict[str, Any]], Any]
 _MAX_MESSAGE_BYTES = 1 << 20
+_POLL_S = 0.1
 
 
 class DaemonUnreachableError(LongsearchError):
     """No daemon answers."""
 
 
-def call(path: Path, method: str, timeout_s: float, **params: Any) -> Any:
-    """Ask the daemon at `path`; its answer. Raises DaemonUnreachableError, or the daemon's own error."""
+def call(
+    path: Path, method: str, timeout_s: float, cancelled: Callable[[], bool] = lambda: False, **params: Any
+) -> Any:
+    """Ask the daemon at `path`; its answer. Raises DaemonUnreachableError, or the daemon's own error.
+
+    `cancelled` is asked ten times a second whether the answer is still wanted.
+    """
     try:
         with Client(str(path), family="AF_UNIX") as connection:
             connection.send_bytes(json.dumps({"method": method, "params": params}).encode())
-            if not connection.poll(timeout_s):
-                raise DaemonUnreachableError(f"the daemon did not answer within {timeout_s:g} s")
+            deadline = time.monotonic() + timeout_s
+            while not connection.poll(_POLL_S):
+                if cancelled() or time.monotonic() > deadline:
+                    raise DaemonUnreachableError(f"the daemon did not answer within {timeout_s:g} s")
             answer = json.loads(connection.recv_bytes())
     except (OSError, EOFError, AuthenticationError, json.JSONDecodeError) as error:
         raise DaemonUnreachableError("no daemon is running", "start one: longsearch daemon start") from error

@@ -1,6 +1,7 @@
 """Vectors of queries, from the daemon's model where one runs, else from one loaded here."""
 
 import base64
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,9 +33,9 @@ class QueryVector:
         return cls(np.frombuffer(base64.b64decode(raw["vector"]), np.float32), raw["fingerprint"])
 
 
-def from_daemon(text: str, instruction: str | None) -> QueryVector:
-    """Ask the daemon. Raises DaemonUnreachableError where none answers."""
-    answer = rpc.call(socket_path(), "encode", ENCODE_TIMEOUT_S, text=text, instruction=instruction)
+def from_daemon(text: str, instruction: str | None, cancelled: Callable[[], bool] = lambda: False) -> QueryVector:
+    """Ask the daemon. Raises DaemonUnreachableError where none answers, or it is `cancelled`."""
+    answer = rpc.call(socket_path(), "encode", ENCODE_TIMEOUT_S, cancelled, text=text, instruction=instruction)
     return QueryVector.from_json(answer)
 
 
