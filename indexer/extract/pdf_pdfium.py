@@ -17,7 +17,7 @@ from indexer.extract.clean import clean_characters, one_line
 from indexer.extract.layout import Line, separated, title_in
 from indexer.extract.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
 from indexer.extract.pdf_repair import has_tex_ligatures, with_tex_ligatures
-from indexer.extract.quality import PasswordNeededError, ReadPage, garbage_share
+from indexer.extract.quality import ReadPage, garbage_share
 
 _LINE_END = "\r\n"
 
@@ -27,14 +27,13 @@ class PdfiumFailedError(Exception):
 
 
 class PdfiumDocument:
-    """An open PDF. Raises `PdfiumFailedError`, and `PasswordNeededError`."""
+    """An open PDF. Raises `PdfiumFailedError`."""
 
     def __init__(self, path: Path) -> None:
         try:
             self._document = pdfium.PdfDocument(path)
         except pdfium.PdfiumError as error:
-            if error.err_code == pdfium_c.FPDF_ERR_PASSWORD:
-                raise PasswordNeededError from error
+            # also where it wants a password: its error code may be that of the file before, so the other library decides
             raise PdfiumFailedError(str(error)) from error
         self.n_pages = len(self._document)
         self.title = one_line(self._document.get_metadata_value("Title"), MAX_TITLE_CHARACTERS)
