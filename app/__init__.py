@@ -13,8 +13,8 @@ The way of a document: file -> walk -> plan -> extract (in a child process that 
 once -> token stream -> vertical chunks through a Mamba2 whose state is carried -> passage vectors and a document
 vector -> one transaction in the store.
 
-The way of a query: text -> passages by BM25 (at once) and passages by vector (with the query's instruction) -> fused
-by reciprocal rank -> grouped by document -> shown at the page, with the passage lit.
+The way of a query: text -> passages by BM25 (at once) and passages by vector (with the query's instruction) -> their
+scores combined -> grouped by document -> shown at the page, with the passage lit.
 
 Processes: the terminal app never loads torch. A daemon, one a user, owns the model: it watches the folders, indexes
 them, and turns queries into vectors over a Unix socket. The index is read straight from its SQLite file by whoever

@@ -82,7 +82,7 @@ class DocumentHit:
     title: str
     score: float
     """Of its best passage, 0 to 1. meaning: cosine similarity. words: share of the highest BM25 the query can
-    reach. hybrid: 1 for a passage ranked first by words and by meaning, falling with its reciprocal ranks."""
+    reach. hybrid: 0.3 of the one and 0.7 of the other."""
     passages: tuple[PassageHit, ...]
 
 

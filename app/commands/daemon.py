@@ -1,15 +1,12 @@
 """`longsearch daemon`: the process behind the app."""
 
-import contextlib
 import logging
-import os
 from argparse import Namespace
 
 from app import daemon_control, rpc
 from app.paths import socket_path
 from engine.printable import printable
-
-_NICENESS = 10
+from indexer.politeness import be_polite
 
 
 def run(options: Namespace) -> int:
@@ -34,8 +31,7 @@ def _run_here() -> int:
     from app.daemon import Daemon
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    with contextlib.suppress(OSError, AttributeError):
-        os.nice(_NICENESS)  # what a person does in the foreground goes first
+    be_polite()
     Daemon().run()
     return 0
 

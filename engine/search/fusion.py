@@ -1,21 +1,40 @@
-"""Reciprocal rank fusion: one ranking out of several, by places alone. Pure; knows neither scores nor passages.
+"""One ranking out of two. Pure arithmetic; knows no passages.
 
-Cormack, Clarke and Buettcher, "Reciprocal rank fusion outperforms Condorcet and individual rank learning methods",
-SIGIR 2009: score(d) = sum over rankings of 1 / (k + place of d), with k = 60.
+`combine` is what longsearch uses: the weighted sum of two scores that each mean something by themselves (Bruch, Gai,
+Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", TOIS 2023, with each function's theoretical range for
+its normalisation). `fuse`, by places alone, is what it is measured against: on six dev sets nDCG@10 is .850 by
+`combine`, .811 by `fuse`, .823 by words alone. Places throw away that a query's every word was met, or none.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+WEIGHT_OF_MEANING = 0.3  # dev sets' mean nDCG@10 at .2 to .7: .848 .850 .844 .833 .818 .799
 _K = 60
 
 
+def combine(by_words: Mapping[int, float], by_meaning: Mapping[int, float]) -> list[tuple[int, float]]:
+    """(id, score), best first: 0.3 of the score by meaning and 0.7 of that by words, each from 0 to 1, 0 if missing."""
+    scores = {
+        ranked_id: (1 - WEIGHT_OF_MEANING) * by_words.get(ranked_id, 0.0)
+        + WEIGHT_OF_MEANING * by_meaning.get(ranked_id, 0.0)
+        for ranked_id in by_words.keys() | by_meaning.keys()
+    }
+    return _best_first(scores)
+
+
 def fuse(rankings: Sequence[Sequence[int]]) -> list[tuple[int, float]]:
-    """(id, score), best first. 1.0 for what is first in every ranking; an id may be missing from some of them."""
+    """(id, score), best first, by reciprocal ranks; 1.0 for what is first in every ranking.
+
+    Cormack, Clarke and Buettcher, "Reciprocal rank fusion outperforms Condorcet and individual rank learning
+    methods", SIGIR 2009: score(d) = sum over rankings of 1 / (k + place of d), with k = 60.
+    """
     scores: dict[int, float] = {}
     for ranking in rankings:
         for place, ranked_id in enumerate(ranking, start=1):
             scores[ranked_id] = scores.get(ranked_id, 0.0) + 1 / (_K + place)
     highest = len(rankings) / (_K + 1)
-    return sorted(
-        ((ranked_id, score / highest) for ranked_id, score in scores.items()), key=lambda row: (-row[1], row[0])
-    )
+    return _best_first({ranked_id: score / highest for ranked_id, score in scores.items()})
+
+
+def _best_first(scores: Mapping[int, float]) -> list[tuple[int, float]]:
+    return sorted(scores.items(), key=lambda row: (-row[1], row[0]))

@@ -47,6 +47,12 @@ def by_vector(db: apsw.Connection, vector: Vectors, limit: int, allowed: NDArray
     return [(id_, _clipped(cosine)) for id_, cosine in vectors.nearest(db, "passage_vectors", vector, limit, allowed)]
 
 
+def similarities(db: apsw.Connection, vector: Vectors, passage_ids: Sequence[int]) -> dict[int, float]:
+    """`by_vector`'s score for these passages; those without a vector yet are missing."""
+    found = vectors.of_ids(db, passage_ids)
+    return {passage_id: _clipped(float(other @ vector)) for passage_id, other in found.items()}
+
+
 def ids(scored: Sequence[tuple[int, float]]) -> list[int]:
     """The passages alone, best first."""
     return [passage_id for passage_id, _ in scored]

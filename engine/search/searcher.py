@@ -12,10 +12,10 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.search.fusion import fuse
+from engine.search.fusion import combine
 from engine.search.query import Query, parse
 from engine.search.ranking import RankedDocument, group
-from engine.search.retrieval import Scored, allowed_passages, by_vector, by_words, ids
+from engine.search.retrieval import Scored, allowed_passages, by_vector, by_words, ids, similarities
 from engine.store import documents, files, vectors
 from engine.store.records import Outline
 from engine.store.store import Store
@@ -86,25 +86,34 @@ def _mode_and_note(db: apsw.Connection, mode: SearchMode, vector: Vectors | None
 def _best_documents(db: apsw.Connection, plan: _Plan) -> list[RankedDocument]:
     """More candidates are asked for while those of fewer than `k` documents came: one book may hold the best 200."""
     n = _N_CANDIDATES
-    n_wanted = min(plan.k, documents.count(db))
     while True:
         lists = _candidates(db, plan, n)
-        scored = fuse([ids(found) for found in lists]) if plan.mode is SearchMode.HYBRID else lists[0]
+        scored = _hybrid(db, plan, *lists) if len(lists) == 2 else lists[0]
         rows = documents.passage_rows(db, ids(scored))
         content_of = {passage_id: row.content_id for passage_id, row in rows.items()}
         ranked = group(scored, content_of, plan.passages_per_document)
-        if len(ranked) >= n_wanted or n >= K_MAX or all(len(found) < n for found in lists):
+        if len(ranked) >= plan.k or n >= K_MAX or all(len(found) < n for found in lists):
             return ranked[: plan.k]
         n = min(4 * n, K_MAX)
 
 
 def _candidates(db: apsw.Connection, plan: _Plan, n: int) -> list[Scored]:
+    """The best `n` by words, by meaning, or by each, in this order."""
     lists = []
     if plan.mode is not SearchMode.MEANING:
         lists.append(by_words(db, plan.query, n, plan.allowed))
     if plan.mode is not SearchMode.WORDS and plan.vector is not None:
         lists.append(by_vector(db, plan.vector, n, plan.allowed))
     return lists
+
+
+def _hybrid(db: apsw.Connection, plan: _Plan, words: Scored, meaning: Scored) -> Scored:
+    """Both scores of every candidate, combined; what only its words found is asked for its meaning too."""
+    similarity = dict(meaning)
+    unasked = [passage_id for passage_id, _ in words if passage_id not in similarity]
+    if plan.vector is not None:
+        similarity |= similarities(db, plan.vector, unasked)
+    return combine(dict(words), similarity)
 
 
 def _hit(db: apsw.Connection, root: Path, under: str, rank: int, document: RankedDocument) -> DocumentHit:

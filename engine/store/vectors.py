@@ -3,6 +3,9 @@
 Vectors are unit vectors of one model, named by its fingerprint. Knows no model: it is told fingerprint and width.
 """
 
+import json
+from collections.abc import Sequence
+
 import apsw
 import numpy as np
 from numpy.typing import NDArray
@@ -125,6 +128,15 @@ def of_passages(db: apsw.Connection, content_id: int) -> Vectors:
     )
     joined = b"".join(row[0] for row in db.execute(sql, (content_id,)))
     return np.frombuffer(joined, np.float32).reshape(-1, model[1])
+
+
+def of_ids(db: apsw.Connection, passage_ids: Sequence[int]) -> dict[int, Vectors]:
+    """(dim,) vectors of these passages; those that have none are missing."""
+    if model_in_use(db) is None:
+        return {}
+    sql = "SELECT rowid, embedding FROM passage_vectors WHERE rowid IN (SELECT value FROM json_each(?))"
+    rows = db.execute(sql, (json.dumps(list(passage_ids)),))
+    return {rowid: np.frombuffer(embedding, np.float32) for rowid, embedding in rows}
 
 
 def of_document(db: apsw.Connection, content_id: int) -> Vectors | None:

@@ -1,18 +1,15 @@
 """What the child may take from the machine, where the platform has such limits. Not a jail: it can read what we can."""
 
-import os
 import signal
 from contextlib import suppress
 
 from indexer.extract.limits import DOCUMENT_TIMEOUT_S, MEMORY_BYTES
-
-_NICENESS = 10
+from indexer.politeness import be_polite
 
 
 def limit_this_process() -> None:
     """No files written, no core dump, at most `MEMORY_BYTES` of address space, lower priority."""
-    with suppress(AttributeError, OSError):
-        os.nice(_NICENESS)
+    be_polite()
     try:
         import resource
     except ImportError:  # Windows

@@ -151,7 +151,7 @@ def test_a_pdf_without_pages_is_not_taken_for_the_encrypted_one_read_before(extr
         extract(encrypted(pdf(TEXT_PAGES), "secret"))
     empty = io.BytesIO()
     pypdf.PdfWriter().write(empty)
-    with pytest.raises(ExtractionError, match="no page"):
+    with pytest.raises(ExtractionError, match="without pages"):
         extract(empty.getvalue())
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.search.fusion import fuse
+from engine.search.fusion import combine, fuse
 from engine.search.ranking import group
 
 
@@ -37,6 +37,27 @@ def test_every_id_is_scored_once_between_zero_and_one_in_falling_order(lists: li
     scores = [score for _, score in fused]
     assert scores == sorted(scores, reverse=True)
     assert all(0 < score <= 1 + 1e-9 for score in scores)
+
+
+def test_both_scores_count_by_their_weights_and_a_missing_one_is_zero() -> None:
+    assert combine({1: 1.0, 2: 0.5}, {1: 1.0, 3: 0.8}) == [
+        (1, pytest.approx(1.0)),
+        (2, pytest.approx(0.35)),
+        (3, pytest.approx(0.24)),
+    ]
+
+
+scores = st.dictionaries(st.integers(0, 30), st.floats(0, 1), max_size=20)
+
+
+@given(scores, scores)
+def test_combined_scores_stay_within_range_and_in_order(words: dict[int, float], meaning: dict[int, float]) -> None:
+    combined = combine(words, meaning)
+    assert {ranked_id for ranked_id, _ in combined} == words.keys() | meaning.keys()
+    assert combined == sorted(combined, key=lambda row: (-row[1], row[0]))
+    for ranked_id, score in combined:
+        both = (words.get(ranked_id, 0.0), meaning.get(ranked_id, 0.0))
+        assert min(both) - 1e-9 <= score <= max(both) + 1e-9
 
 
 def test_documents_are_in_order_of_their_best_passages() -> None:
