@@ -25,7 +25,7 @@ _FILLER = (
     "The tide comes in and the tide goes out. Boats lean on the sand until there is water under them. "
     "Gulls walk along the wall and look for bread. The clock on the tower is a little slow."
 )
-_ESSAY = """\
+ESSAY = """\
 A good workshop is recognised by what is missing from its walls. Tools that nobody reaches for are given away, and the
 hooks they hung on are taken down, so that the eye never stops at a place where the hand has no business.
 
@@ -81,15 +81,15 @@ def task_names(name: str) -> list[str] | None:
     return [name] if match[2] else [f"{name}-{length}" for length in LENGTHS]
 
 
-def make_task(name: str, essay: str = "", seed: int = 0) -> Dataset:
-    """The task `passkey-LENGTH` or `needle-LENGTH`, length in tokens. `essay`: text to hide needles in, or our own.
+def make_task(name: str, essay: str = ESSAY, seed: int = 0) -> Dataset:
+    """The task `passkey-LENGTH` or `needle-LENGTH`, length in tokens. `essay`: text to hide needles in.
 
     Raises LongsearchError where the essay is shorter than a paragraph.
     """
     kind, length = name.split("-")
     random = np.random.default_rng([seed, int(length), kind == "needle"])
     n_words = int(int(length) * _WORDS_PER_TOKEN)
-    sentences = _sentences(_FILLER if kind == "passkey" else essay or _ESSAY)
+    sentences = _sentences(_FILLER if kind == "passkey" else essay)
     facts = _passkeys(random) if kind == "passkey" else _needles(random)
     documents = []
     for row, (_, fact) in enumerate(facts):

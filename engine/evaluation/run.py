@@ -10,12 +10,13 @@ from pathlib import Path
 
 from engine.errors import LongsearchError
 from engine.evaluation.datasets import Dataset, load_dataset
-from engine.evaluation.longembed import make_task, task_names
+from engine.evaluation.depth import passages_at_depth
+from engine.evaluation.longembed import ESSAY, make_task, task_names
 from engine.evaluation.metrics import METRICS, bootstrap
 from engine.evaluation.minilm import MiniLM, minilm_folder
 from engine.evaluation.report import Result, as_json, as_table
 from engine.evaluation.scoring import score_system
-from engine.evaluation.systems import BASELINES, OURS, Bench, OurVectors
+from engine.evaluation.systems import BASELINES, OURS, Bench, OurVectors, Ranked
 from engine.inference.device import choose_hardware
 from engine.inference.encoder import Encoder
 from engine.printable import printable
@@ -40,13 +41,16 @@ class Options:
     cache: Path | None = None
     """Folder in which MiniLM's vectors are kept from run to run."""
     essay: Path | None = None
-    """Text to hide needles in; None: a short essay of our own."""
+    """Text to hide needles in, or to read before passages at a depth; None: a short essay of our own."""
+    depths: tuple[int, ...] = ()
+    """Tokens read before every document, for `meaning` at a depth of a stream."""
     device: str = "auto"
     dtype: str = "auto"
 
 
 def evaluate(options: Options) -> Iterator[Result]:
     """Each system on each dataset, as they finish. Raises LongsearchError for what cannot be read or run."""
+    essay = options.essay.read_text("utf-8", "replace") if options.essay else ESSAY
     unknown = sorted(set(options.systems) - set(SYSTEMS))
     if unknown:
         raise LongsearchError(f"no such system: {', '.join(unknown)}", f"one of {', '.join(SYSTEMS)}")
@@ -55,9 +59,10 @@ def evaluate(options: Options) -> Iterator[Result]:
     encoders = {w: Encoder.open(options.model, options.device, options.dtype, width=w) for w in options.widths}
     hardware = choose_hardware(options.device, options.dtype)
     minilm = cache(lambda: MiniLM(hardware.device, hardware.dtype))
-    for dataset in _datasets(options):
+    for dataset in _datasets(options, essay):
         limited = dataset.limited(options.limit_queries or len(dataset.queries))
         yield from _on_dataset(limited, options, encoders, minilm)
+        yield from _at_depths(limited, options, encoders, essay)
 
 
 def _on_dataset(
@@ -70,16 +75,31 @@ def _on_dataset(
     widest = benches[max(benches)]
     for name in options.systems:
         for width, bench in benches.items() if name in OURS else [(1.0, widest)]:
-            label = name if width == 1 else f"{name}@{width:g}"
             began = time.perf_counter()
-            values = score_system(dataset, (OURS | BASELINES)[name](bench))
-            if values is not None:
-                metrics = {metric: bootstrap(values[metric]) for metric in METRICS}
-                yield Result(dataset.name, label, len(dataset.queries), metrics, round(time.perf_counter() - began, 2))
+            result = _result(dataset, _label(name, width), (OURS | BASELINES)[name](bench), began)
+            if result.metrics:  # none where the set wants passages and the system ranks documents
+                yield result
 
 
-def _datasets(options: Options) -> Iterator[Dataset]:
-    essay = options.essay.read_text("utf-8", "replace") if options.essay else ""
+def _at_depths(dataset: Dataset, options: Options, encoders: dict[float, Encoder], essay: str) -> Iterator[Result]:
+    for depth in options.depths:
+        for width, encoder in encoders.items():
+            began = time.perf_counter()
+            ranked = passages_at_depth(dataset, encoder, essay, depth, options.instruction)
+            yield _result(dataset, _label(f"depth-{depth}", width), ranked, began)
+
+
+def _label(system: str, width: float) -> str:
+    return system if width == 1 else f"{system}@{width:g}"
+
+
+def _result(dataset: Dataset, label: str, ranked: Ranked, began: float) -> Result:
+    values = score_system(dataset, ranked)
+    metrics = {metric: bootstrap(values[metric]) for metric in METRICS} if values else {}
+    return Result(dataset.name, label, len(dataset.queries), metrics, round(time.perf_counter() - began, 2))
+
+
+def _datasets(options: Options, essay: str) -> Iterator[Dataset]:
     for name in options.datasets:
         tasks = task_names(name)
         if tasks is None:
@@ -124,7 +144,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--model", default="bundled", metavar="PATH", help="a model's folder")
     made.add_argument("--instruction", metavar="TEXT", help="what stands in front of our queries")
     made.add_argument("--cache", type=Path, metavar="DIR", help="keep the baseline's vectors here")
-    made.add_argument("--essay", type=Path, metavar="FILE", help="text to hide needles in")
+    made.add_argument("--essay", type=Path, metavar="FILE", help="text for needles and depths")
+    made.add_argument("--depths", nargs="+", type=int, default=[], metavar="TOKENS", help="read so much before each")
     made.add_argument("--device", default="auto")
     made.add_argument("--dtype", default="auto")
     return made
@@ -133,5 +154,6 @@ def parser() -> argparse.ArgumentParser:
 def _options(arguments: argparse.Namespace) -> Options:
     return Options(
         tuple(arguments.datasets), tuple(arguments.systems), arguments.limit_queries, tuple(arguments.width),
-        arguments.model, arguments.instruction, arguments.cache, arguments.essay, arguments.device, arguments.dtype,
+        arguments.model, arguments.instruction, arguments.cache, arguments.essay,
+        tuple(arguments.depths), arguments.device, arguments.dtype,
     )  # fmt: skip

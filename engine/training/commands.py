@@ -21,13 +21,14 @@ from engine.training.initialise import Shape, new_checkpoint, static_start, toke
 from engine.training.instructions import Prompter
 from engine.training.loop import WIDTH_WEIGHTS, WIDTHS, LoopOptions, Stage
 from engine.training.loop import run as run_loop
-from engine.training.optimiser import Rates
+from engine.training.lora import load_lora_student
+from engine.training.probe import HeldOut
 from engine.training.saving import load_student
 from engine.training.shards import MAX_PASSAGE_TOKENS, load_pairs, write_shards
 from engine.training.smoke import smoke
 from engine.training.stages import Contrast, Distillation, Mixture, PairOptions
 from engine.training.streams import StreamOptions, Streams, prepare
-from engine.training.student import Student
+from engine.training.student import Rates, Student, Trainable
 from engine.training.teacher import label_shards
 
 _TRAINING_BLOCK = (
@@ -57,13 +58,16 @@ def parser() -> argparse.ArgumentParser:
     label = _command(commands, "label", _label, "tokenise pairs into shards and store the teacher's vectors of them")
     label.add_argument("sources", nargs="*", type=Path, help="pairs (.jsonl, .jsonl.xz) and BEIR folders")
     label.add_argument("--shards", type=Path, required=True, metavar="DIR")
+    label.add_argument("--model", type=Path, default=None, metavar="DIR", help="whose tokenizer; else the teacher's")
     label.add_argument("--tokens-only", action="store_true", help="leave the teacher's vectors to a later call")
     new = _command(commands, "new", _new, "a static embedder from the teacher's vectors of single tokens")
     new.add_argument("--shards", type=Path, required=True, metavar="DIR", help="whose tokens are counted")
     new.add_argument("--out", type=Path, required=True, metavar="DIR")
     new.add_argument("--layers", type=int, default=Shape().n_layers)
     for name, stage in (("distil", _distillation), ("contrast", _contrast), ("streams", _streams)):
-        _add_training(_command(commands, name, partial(_train, stage), f"stage: {stage.__doc__}"), name)
+        command = _command(commands, name, partial(_train, stage), f"stage {stage.__doc__}")
+        command.set_defaults(stage=name)
+        _add_training(command, name)
     smoke_command = _command(commands, "smoke", _smoke, "train a tiny model on made data and say what it learnt")
     smoke_command.add_argument("--steps", type=int, default=60)
     return made
@@ -104,6 +108,11 @@ def _add_training(command: argparse.ArgumentParser, name: str) -> None:
     command.add_argument("--contrast-weight", type=float, default=pairs.contrast_weight)
     command.add_argument("--cosine-weight", type=float, default=pairs.cosine_weight)
     command.add_argument("--dims", type=int, nargs="*", default=(), help="Matryoshka dimensions besides the whole")
+    command.set_defaults(lora=0, without_teacher=False)
+    if name != "distil":
+        command.add_argument("--without-teacher", action="store_true", help="shards need no labels; InfoNCE alone")
+    if name == "contrast":
+        command.add_argument("--lora", type=int, default=0, metavar="RANK", help="adapters beside a frozen model")
     if name == "streams":
         command.add_argument("documents", nargs="+", type=Path, help="long documents (.jsonl, .jsonl.xz)")
         command.add_argument("--pairs-share", type=float, default=0.5, help="of the steps, where --shards are given")
@@ -114,7 +123,7 @@ def _add_training(command: argparse.ArgumentParser, name: str) -> None:
 
 
 def _label(arguments: argparse.Namespace) -> int:
-    tokenizer = Tokenizer.from_file(str(minilm_folder() / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str((arguments.model or minilm_folder()) / "tokenizer.json"))
     if arguments.sources:
         count = write_shards(read_pairs(arguments.sources), tokenizer, arguments.shards)
         print(f"{count} shards")
@@ -135,39 +144,52 @@ def _new(arguments: argparse.Namespace) -> int:
     return 0
 
 
-StageMaker = Callable[[argparse.Namespace, Student, Tokenizer, Hardware], Stage]
+Made = tuple[Stage, HeldOut | None]
+StageMaker = Callable[[argparse.Namespace, Trainable, Tokenizer, Hardware], Made]
 
 
 def _train(make_stage: StageMaker, arguments: argparse.Namespace) -> int:
     hardware = choose_hardware(arguments.device, arguments.dtype)
     if len(arguments.widths) != len(arguments.width_weights):
         raise LongsearchError(f"{len(arguments.widths)} widths, {len(arguments.width_weights)} weights of them")
-    student, tokenizer = load_student(arguments.model, hardware.device, hardware.dtype)
-    student.model.block_size = _TRAINING_BLOCK
-    stage = make_stage(arguments, student, tokenizer, hardware)
+    student, tokenizer = _student(arguments, hardware)
+    stage, held_out = make_stage(arguments, student, tokenizer, hardware)
     rates = Rates(arguments.rate, arguments.embedding_rate, arguments.projection_rate, arguments.warm_up)
     options = LoopOptions(
         arguments.out, arguments.model, arguments.steps, arguments.minutes, arguments.seed, rates,
-        tuple(arguments.widths), tuple(arguments.width_weights),
+        tuple(arguments.widths), tuple(arguments.width_weights), stage=arguments.stage,
     )  # fmt: skip
-    progress = run_loop(student, stage, options)
+    progress = run_loop(student, stage, options, held_out)
     print(f"{progress.step} steps, {progress.n_tokens} tokens, {progress.elapsed_s:.0f} s: {arguments.out}")
     return 0
 
 
-def _distillation(arguments: argparse.Namespace, student: Student, tokenizer: Tokenizer, hardware: Hardware) -> Stage:
+def _student(arguments: argparse.Namespace, hardware: Hardware) -> tuple[Trainable, Tokenizer]:
+    if arguments.lora:
+        return load_lora_student(arguments.model, hardware.device, hardware.dtype, arguments.lora)
+    student, tokenizer = load_student(arguments.model, hardware.device, hardware.dtype)
+    student.model.block_size = _TRAINING_BLOCK
+    return student, tokenizer
+
+
+def _distillation(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware) -> Made:
     """1, the teacher's vectors of single texts"""
-    return Distillation(student, load_pairs(arguments.shards, tokenizer, True), _pair_options(arguments))
-
-
-def _contrast(arguments: argparse.Namespace, student: Student, tokenizer: Tokenizer, hardware: Hardware) -> Stage:
-    """2, which passage answers which query"""
     pairs = load_pairs(arguments.shards, tokenizer, True)
-    return Contrast(student, pairs, _pair_options(arguments), Prompter(tokenizer, arguments.instruction_share))
+    stage = Distillation(student, pairs, _pair_options(arguments))
+    return stage, HeldOut(pairs, stage.batches.held_out)
 
 
-def _streams(arguments: argparse.Namespace, student: Student, tokenizer: Tokenizer, hardware: Hardware) -> Stage:
+def _contrast(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware) -> Made:
+    """2, which passage answers which query"""
+    pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
+    stage = Contrast(student, pairs, _pair_options(arguments), Prompter(tokenizer, arguments.instruction_share))
+    return stage, HeldOut(pairs, stage.batches.held_out)
+
+
+def _streams(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware) -> Made:
     """3, long documents in one stream"""
+    if not isinstance(student, Student):
+        raise LongsearchError("long streams are trained whole, not by LoRA", "leave out --lora")
     texts = TextTokenizer(tokenizer, None)
     documents = [prepare(d, texts, arguments.max_tokens) for d in read_long_documents(arguments.documents)]
     options = StreamOptions(
@@ -180,8 +202,9 @@ def _streams(arguments: argparse.Namespace, student: Student, tokenizer: Tokeniz
         teacher = partial(minilm.encode_ids, max_tokens=MAX_PASSAGE_TOKENS + 42)  # a tail may be joined to a passage
     stage = Streams(student, documents, options, Prompter(tokenizer, arguments.instruction_share), teacher)
     if arguments.shards is None:
-        return stage
-    return Mixture(stage, _contrast(arguments, student, tokenizer, hardware), arguments.pairs_share, arguments.seed)
+        return stage, None
+    pairs, held_out = _contrast(arguments, student, tokenizer, hardware)
+    return Mixture(stage, pairs, arguments.pairs_share, arguments.seed), held_out
 
 
 def _pair_options(arguments: argparse.Namespace) -> PairOptions:

@@ -9,14 +9,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
 
 import torch
 from torch import Tensor
 
 from engine.training.batches import pick
-from engine.training.optimiser import Optimiser, Rates, rate_factor
+from engine.training.optimiser import Optimiser, rate_factor
+from engine.training.probe import HeldOut
 from engine.training.saving import Progress, load_resume, save_model, save_resume
-from engine.training.student import Student
+from engine.training.student import Rates, Trainable
 
 WIDTHS, WIDTH_WEIGHTS = (1.0, 0.5, 0.25, 0.125), (4.0, 2.0, 1.0, 1.0)
 
@@ -37,6 +39,8 @@ class LoopOptions:
     width_weights: tuple[float, ...] = WIDTH_WEIGHTS
     """How often a step is run at each width."""
     save_every_s: float = 300.0
+    stage: str = ""
+    """Its name: a run goes on only with the stage it was begun with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,25 +58,33 @@ Stage = Callable[[int, float], StepLoss]
 """(step, width) -> the loss of that step; deterministic in `step`."""
 
 
-def run(student: Student, stage: Stage, options: LoopOptions) -> Progress:
-    """Train until `options` say stop; the checkpoint is then in `options.out`. Returns how far it came."""
+def run(student: Trainable, stage: Stage, options: LoopOptions, held_out: HeldOut | None = None) -> Progress:
+    """Train until `options` say stop; the checkpoint is then in `options.out`. Returns how far it came.
+
+    With every checkpoint the log gets a line of how well `held_out` queries find their passages.
+    """
     options.out.mkdir(parents=True, exist_ok=True)
     optimiser = Optimiser(student, options.rates)
     resume = options.out / "resume.pt"
-    progress = load_resume(student, optimiser, resume) if resume.exists() else Progress()
+    progress = load_resume(student, optimiser, resume, options.stage) if resume.exists() else Progress()
     saved_s = progress.elapsed_s
     with (options.out / "log.jsonl").open("a", encoding="utf-8") as log:
         while (done := _share_done(progress, options)) < 1:
             began = time.monotonic()
             record = _step(student, optimiser, stage, options, progress, done)
             progress.elapsed_s += time.monotonic() - began
-            log.write(json.dumps(record | {"elapsed_s": round(progress.elapsed_s, 2)}) + "\n")
-            log.flush()
-            if progress.elapsed_s - saved_s > options.save_every_s:
+            _log(log, record, progress)
+            if progress.elapsed_s - saved_s > options.save_every_s or _share_done(progress, options) >= 1:
                 _save(student, optimiser, options, progress)
                 saved_s = progress.elapsed_s
-    _save(student, optimiser, options, progress)
+                if held_out and (scores := held_out(student, (max(options.widths), min(options.widths)))):
+                    _log(log, {"step": progress.step, "tokens": progress.n_tokens, **scores}, progress)
     return progress
+
+
+def _log(log: TextIO, record: dict[str, float | str], progress: Progress) -> None:
+    log.write(json.dumps(record | {"elapsed_s": round(progress.elapsed_s, 2)}) + "\n")
+    log.flush()
 
 
 def _share_done(progress: Progress, options: LoopOptions) -> float:
@@ -80,7 +92,7 @@ def _share_done(progress: Progress, options: LoopOptions) -> float:
 
 
 def _step(
-    student: Student, optimiser: Optimiser, stage: Stage, options: LoopOptions, progress: Progress, done: float
+    student: Trainable, optimiser: Optimiser, stage: Stage, options: LoopOptions, progress: Progress, done: float
 ) -> dict[str, float | str]:
     """One update. A loss that is not finite is skipped, and the log says so."""
     torch.manual_seed(options.seed * 1_000_003 + progress.step)
@@ -96,6 +108,6 @@ def _step(
     return {"step": progress.step, "tokens": progress.n_tokens, "width": width, **rounded, **result.labels}
 
 
-def _save(student: Student, optimiser: Optimiser, options: LoopOptions, progress: Progress) -> None:
+def _save(student: Trainable, optimiser: Optimiser, options: LoopOptions, progress: Progress) -> None:
     save_model(student, options.like, options.out, {"widths": list(options.widths)})
-    save_resume(student, optimiser, progress, options.out / "resume.pt")
+    save_resume(student, optimiser, progress, options.out / "resume.pt", options.stage)

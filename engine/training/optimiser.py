@@ -5,47 +5,25 @@ alone takes a twentieth of the time of updating all.
 """
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import nn
 
-from engine.training.student import Student
+from engine.training.student import Rates, Trainable
 
 _BETAS = (0.9, 0.98)
-
-
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """Peak learning rates."""
-
-    blocks: float = 1e-3
-    embedding: float = 4e-4
-    projection: float = 1e-4
-    """At 2e-3 an identity was destroyed and the model fell far below its own start."""
-    warm_up: float = 0.1
-    """Share of the training in which rates rise; 300 hasty steps once cost ten minutes."""
-    weight_decay: float = 0.01
-    """Of the blocks' matrices."""
 
 
 class Optimiser:
     """Two optimisers stepped as one: AdamW for what is dense, SparseAdam for the embedding."""
 
-    def __init__(self, student: Student, rates: Rates) -> None:
-        blocks = [p for n, p in student.model.named_parameters() if not n.startswith("embeddings.")]
-        matrices, vectors = [p for p in blocks if p.dim() >= 2], [p for p in blocks if p.dim() < 2]
-        groups: list[dict[str, Any]] = [
-            {"params": matrices, "lr": rates.blocks, "weight_decay": rates.weight_decay},
-            {"params": vectors, "lr": rates.blocks, "weight_decay": 0.0},
-            {"params": [student.projection], "lr": rates.projection, "weight_decay": 0.0},
-            {"params": [student.token_log_weight], "lr": rates.embedding, "weight_decay": 0.0},
-        ]
-        self._dense = torch.optim.AdamW(groups, betas=_BETAS)
-        self._sparse = torch.optim.SparseAdam([student.model.embeddings.weight], lr=rates.embedding, betas=_BETAS)
-        self._peaks = [[group["lr"] for group in o.param_groups] for o in self._both()]
+    def __init__(self, student: Trainable, rates: Rates) -> None:
+        groups = student.groups(rates)
+        self._optimisers: dict[str, torch.optim.Optimizer] = {"dense": torch.optim.AdamW(groups, betas=_BETAS)}
+        if sparse := student.sparse():
+            self._optimisers["sparse"] = torch.optim.SparseAdam(sparse, lr=rates.embedding, betas=_BETAS)
+        self._peaks = {name: [group["lr"] for group in o.param_groups] for name, o in self._optimisers.items()}
         self._clipped = [p for group in groups for p in group["params"]]
 
     def step(self, factor: float, clip: float = 1.0) -> float:
@@ -54,8 +32,8 @@ class Optimiser:
         Returns the norm before that; where it is not finite nothing is updated.
         """
         norm = float(nn.utils.clip_grad_norm_(self._clipped, clip))
-        for optimiser, peaks in zip(self._both(), self._peaks, strict=True):
-            for group, peak in zip(optimiser.param_groups, peaks, strict=True):
+        for name, optimiser in self._optimisers.items():
+            for group, peak in zip(optimiser.param_groups, self._peaks[name], strict=True):
                 group["lr"] = peak * factor
             if math.isfinite(norm):
                 optimiser.step()
@@ -64,16 +42,12 @@ class Optimiser:
 
     def state_dict(self) -> dict[str, Any]:
         """To be saved for `load_state_dict`."""
-        return {"dense": self._dense.state_dict(), "sparse": self._sparse.state_dict()}
+        return {name: optimiser.state_dict() for name, optimiser in self._optimisers.items()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where `state` was saved."""
-        self._dense.load_state_dict(state["dense"])
-        self._sparse.load_state_dict(state["sparse"])
-
-    def _both(self) -> Iterator[torch.optim.Optimizer]:
-        yield self._dense
-        yield self._sparse
+        for name, optimiser in self._optimisers.items():
+            optimiser.load_state_dict(state[name])
 
 
 def rate_factor(progress: float, warm_up: float, floor: float = 0.01) -> float:

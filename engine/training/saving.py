@@ -19,7 +19,7 @@ from engine.errors import LongsearchError, ModelError
 from engine.models.config import read_config
 from engine.models.weights import load_mamba2
 from engine.training.optimiser import Optimiser
-from engine.training.student import Student
+from engine.training.student import Student, Trainable
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ def load_student(folder: Path, device: str, dtype: torch.dtype) -> tuple[Student
     return student, Tokenizer.from_file(str(folder / "tokenizer.json"))
 
 
-def save_model(student: Student, like: Path, folder: Path, trained: dict[str, Any]) -> None:
+def save_model(student: Trainable, like: Path, folder: Path, trained: dict[str, Any]) -> None:
     """Write the model to `folder` with the configuration and tokenizer of `like`; `trained` goes into its section.
 
     Each file is written whole or not at all, the weights last.
@@ -51,11 +51,9 @@ def save_model(student: Student, like: Path, folder: Path, trained: dict[str, An
     folder.mkdir(parents=True, exist_ok=True)
     config = json.loads((like / "config.json").read_text("utf-8"))
     config["longsearch"] = config.get("longsearch", {}) | trained
-    if like != folder:
-        shutil.copyfile(like / "tokenizer.json", folder / "tokenizer.json")
-    tensors = {f"backbone.{name}": t for name, t in student.model.state_dict().items()}
-    tensors |= {"readout.projection.weight": student.projection, "readout.token_log_weight": student.token_log_weight}
-    halves = {name: t.detach().to("cpu", torch.float16).contiguous() for name, t in tensors.items()}
+    for path in like.glob("tokenizer*.json") if like != folder else ():
+        shutil.copyfile(path, folder / path.name)
+    halves = {name: t.detach().to("cpu", torch.float16).contiguous() for name, t in student.tensors().items()}
     if not all(bool(t.isfinite().all()) for t in halves.values()):
         raise LongsearchError("the weights are no longer finite in float16", "train with a lower rate")
     (folder / "config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
@@ -64,11 +62,12 @@ def save_model(student: Student, like: Path, folder: Path, trained: dict[str, An
     temporary.replace(folder / "model.safetensors")
 
 
-def save_resume(student: Student, optimiser: Optimiser, progress: Progress, path: Path) -> None:
+def save_resume(student: Trainable, optimiser: Optimiser, progress: Progress, path: Path, stage: str) -> None:
     """Write what `load_resume` goes on from."""
     state = {
-        "student": student.state_dict(),
+        "student": student.trained(),
         "optimiser": optimiser.state_dict(),
+        "stage": stage,
         "progress": [progress.step, progress.n_tokens, progress.elapsed_s],
     }
     temporary = path.with_suffix(".part")
@@ -76,11 +75,13 @@ def save_resume(student: Student, optimiser: Optimiser, progress: Progress, path
     temporary.replace(path)
 
 
-def load_resume(student: Student, optimiser: Optimiser, path: Path) -> Progress:
+def load_resume(student: Trainable, optimiser: Optimiser, path: Path, stage: str) -> Progress:
     """Put a run back where `save_resume` left it. Raises LongsearchError where the file is of another run."""
     try:
         state = torch.load(path, map_location=student.device, weights_only=True)
-        student.load_state_dict(state["student"])
+        if state["stage"] != stage:
+            raise ValueError(f"it is of the stage {state['stage']!r}")
+        student.load_trained(state["student"])
         optimiser.load_state_dict(state["optimiser"])
         step, n_tokens, elapsed_s = state["progress"]
     except (OSError, RuntimeError, KeyError, ValueError, EOFError, UnpicklingError) as error:

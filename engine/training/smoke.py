@@ -22,12 +22,11 @@ from engine.training.data import LongDocument, Pair
 from engine.training.initialise import Shape, StaticStart, new_checkpoint
 from engine.training.instructions import Prompter
 from engine.training.loop import LoopOptions, Stage, run
-from engine.training.optimiser import Rates
 from engine.training.saving import load_student
 from engine.training.shards import load_pairs, write_shards
 from engine.training.stages import Contrast, Mixture, PairOptions
 from engine.training.streams import StreamOptions, Streams, prepare
-from engine.training.student import Student
+from engine.training.student import Rates, Student
 
 _TOPICS, _WORDS_PER_SIDE = 24, 8
 _SHAPE = Shape(d_model=64, n_layers=2, d_state=16, head_dim=16, n_heads=8, block_size=16)

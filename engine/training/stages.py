@@ -22,7 +22,7 @@ from engine.training.losses import (
     unfair_negatives,
 )
 from engine.training.shards import PairSet
-from engine.training.student import Padded, Student
+from engine.training.student import Padded, Trainable
 
 _OTHER_DRAW = 1 << 40  # so that the draw of the stage is not the draw of the width
 
@@ -48,18 +48,18 @@ class PairOptions:
 class Distillation:
     """Stage 1: both sides of pairs as single texts, to the teacher's vectors."""
 
-    def __init__(self, student: Student, pairs: PairSet, options: PairOptions) -> None:
+    def __init__(self, student: Trainable, pairs: PairSet, options: PairOptions) -> None:
         """Raises LongsearchError where the pairs were not labelled."""
         self._student, self._pairs, self._options = student, pairs, options
         self._queries, self._passages = labels_of(pairs)
-        self._batches = Batches(pairs, options.seed)
+        self.batches = Batches(pairs, options.seed)
 
     def __call__(self, step: int, width: float) -> StepLoss:
         """Three steps of passages, one of queries, which are much shorter."""
         o, pairs = self._options, self._pairs
         of_queries = step % 4 == 3
         tokens = o.batch_tokens // 2 if of_queries else o.batch_tokens
-        rows = self._batches.draw(step, tokens, o.max_pairs)
+        rows = self.batches.draw(step, tokens, o.max_pairs)
         texts, labels = (pairs.queries, self._queries) if of_queries else (pairs.passages, self._passages)
         ids = [texts[row] for row in rows]
         vectors = self._student(Padded.of(ids, self._student.device), width)
@@ -72,14 +72,14 @@ class Distillation:
 class Contrast:
     """Stage 2: InfoNCE over in-batch and near passages; with labels, the teacher's scores and vectors beside it."""
 
-    def __init__(self, student: Student, pairs: PairSet, options: PairOptions, prompter: Prompter) -> None:
+    def __init__(self, student: Trainable, pairs: PairSet, options: PairOptions, prompter: Prompter) -> None:
         self._student, self._pairs, self._options, self._prompter = student, pairs, options, prompter
-        self._batches = Batches(pairs, options.seed)
+        self.batches = Batches(pairs, options.seed)
 
     def __call__(self, step: int, width: float) -> StepLoss:
         """One source's pairs."""
         o, pairs, student = self._options, self._pairs, self._student
-        rows = self._batches.draw(step, o.batch_tokens, o.max_pairs, o.hard_share)
+        rows = self.batches.draw(step, o.batch_tokens, o.max_pairs, o.hard_share)
         kind = pairs.kind_names[int(pairs.kinds[rows[0]])]
         queries = self._prompter([pairs.queries[row] for row in rows], kind, o.seed, step)
         passages = [pairs.passages[row] for row in rows]
@@ -115,17 +115,16 @@ class Mixture:
 def contrast_terms(
     q: Tensor, p: Tensor, teacher_q: Tensor, teacher_p: Tensor, same: Tensor, dims: tuple[int, ...]
 ) -> dict[str, Tensor]:
-    """The parts of stage 2's loss; all unit vectors (n, dim), same (n, n) as in `info_nce`."""
+    """The parts of stage 2's loss. Unit vectors (n, dim), the teacher's maybe of another dim; same as in `info_nce`."""
     # over queries too: near queries are told apart by what the teacher makes of them
     both, teacher_both = torch.cat((p, q)), torch.cat((teacher_p, teacher_q))
     others = torch.ones(len(q), len(both), dtype=torch.bool, device=q.device)
     others[:, len(p) :].fill_diagonal_(False)
     kl = similarity_kl(q @ both.T, teacher_q @ teacher_both.T, DISTILLATION_TEMPERATURE, others)
-    return {
-        "nce": _nce(q, p, same, dims),
-        "kl": kl,
-        "cosine_distance": (cosine_distance(q, teacher_q) + cosine_distance(p, teacher_p)) / 2,
-    }
+    terms = {"nce": _nce(q, p, same, dims), "kl": kl}
+    if q.shape == teacher_q.shape:  # a larger model's vectors are longer than the teacher's: then scores alone
+        terms["cosine_distance"] = (cosine_distance(q, teacher_q) + cosine_distance(p, teacher_p)) / 2
+    return terms
 
 
 def _nce(q: Tensor, p: Tensor, same: Tensor, dims: tuple[int, ...]) -> Tensor:
@@ -139,7 +138,7 @@ def labels_of(pairs: PairSet) -> tuple[NDArray[np.float16], NDArray[np.float16]]
     return pairs.query_vectors, pairs.passage_vectors
 
 
-def on_device(vectors: NDArray[np.float16], student: Student) -> Tensor:
+def on_device(vectors: NDArray[np.float16], student: Trainable) -> Tensor:
     """Rows of labels as float32, made unit again after their rounding to float16."""
     rows = torch.from_numpy(vectors).to(student.device).float()
     return torch.nn.functional.normalize(rows, dim=-1)

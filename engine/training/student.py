@@ -3,7 +3,9 @@
 Token ids in, unit vectors out. Knows no text, no teacher and no loss.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,6 +15,20 @@ from torch.nn import functional as F
 
 from engine.models.mamba2 import Mamba2, Mamba2State
 from engine.models.matmamba import NestedMamba2
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Peak learning rates."""
+
+    blocks: float = 1e-3
+    embedding: float = 4e-4
+    projection: float = 1e-4
+    """At 2e-3 an identity was destroyed and the model fell far below its own start."""
+    warm_up: float = 0.1
+    """Share of the training in which rates rise; 300 hasty steps once cost ten minutes."""
+    weight_decay: float = 0.01
+    """Of the blocks' matrices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +51,40 @@ class Padded:
         return cls(torch.from_numpy(tokens).to(device), torch.from_numpy(mask).to(device))
 
 
-class Student(nn.Module):
+class Trainable(nn.Module, ABC):
+    """What the loop trains: texts in, unit vectors out, and which of its weights change at which rate."""
+
+    @property
+    @abstractmethod
+    def device(self) -> torch.device:
+        """Where the weights are."""
+
+    @abstractmethod
+    def forward(self, texts: Padded, width: float = 1.0) -> Tensor:
+        """Unit vectors (batch, dim) of texts, each from an empty state."""
+
+    @abstractmethod
+    def groups(self, rates: Rates) -> list[dict[str, Any]]:
+        """The dense weights to be trained, as groups of an optimiser."""
+
+    def sparse(self) -> list[Tensor]:
+        """Weights whose gradients are sparse."""
+        return []
+
+    @abstractmethod
+    def tensors(self) -> dict[str, Tensor]:
+        """All weights under their names in a checkpoint."""
+
+    def trained(self) -> dict[str, Tensor]:
+        """What a resumed run must be given back."""
+        return self.state_dict()
+
+    def load_trained(self, state: dict[str, Tensor]) -> None:
+        """Take back what `trained` gave. Raises ValueError or RuntimeError where it is another model's."""
+        self.load_state_dict(state)
+
+
+class Student(Trainable):
     """vector = normalise(projection @ sum_i exp(token_log_weight_i) * hidden_i)."""
 
     def __init__(self, model: Mamba2, projection: Tensor, token_log_weight: Tensor, dtype: torch.dtype) -> None:
@@ -69,3 +118,24 @@ class Student(nn.Module):
         """Unit vectors (batch, dim) of texts, each from an empty state."""
         hidden, _ = self.hidden(texts.tokens, None, width)
         return self.project((self.weighted(hidden, texts.tokens) * texts.mask[..., None]).sum(1))
+
+    def groups(self, rates: Rates) -> list[dict[str, Any]]:
+        """Blocks, projection, token weights; decay for the blocks' matrices alone."""
+        blocks = [p for n, p in self.model.named_parameters() if not n.startswith("embeddings.")]
+        matrices, vectors = [p for p in blocks if p.dim() >= 2], [p for p in blocks if p.dim() < 2]
+        return [
+            {"params": matrices, "lr": rates.blocks, "weight_decay": rates.weight_decay},
+            {"params": vectors, "lr": rates.blocks, "weight_decay": 0.0},
+            {"params": [self.projection], "lr": rates.projection, "weight_decay": 0.0},
+            {"params": [self.token_log_weight], "lr": rates.embedding, "weight_decay": 0.0},
+        ]
+
+    def sparse(self) -> list[Tensor]:
+        """The embedding."""
+        return [self.model.embeddings.weight]
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Hugging Face's names, and ours for the readout's."""
+        tensors = {f"backbone.{name}": tensor for name, tensor in self.model.state_dict().items()}
+        readout = {"readout.projection.weight": self.projection, "readout.token_log_weight": self.token_log_weight}
+        return tensors | readout

@@ -33,7 +33,7 @@ class PdfiumDocument:
         try:
             self._document = pdfium.PdfDocument(path)
         except pdfium.PdfiumError as error:
-            # also where it wants a password: its error code may be that of the file before, so the other library decides
+            # a wanted password too: the code may be that of the file before, so the other library decides
             raise PdfiumFailedError(str(error)) from error
         self.n_pages = len(self._document)
         self.title = one_line(self._document.get_metadata_value("Title"), MAX_TITLE_CHARACTERS)

@@ -3,6 +3,9 @@
 The models take turns (A B C D, A B C D, ...), so that whatever else the machine does hits all of them. Longsearch
 reads every document whole in one pass; MiniLM, which reads no more than 256 tokens, gets it in windows of 256 tokens
 ([CLS] and [SEP] included) that do not overlap, 32 to a batch. Both include tokenizing. Needs the dev extra.
+
+On a machine that others use too, set OMP_WAIT_POLICY=PASSIVE: OpenMP threads that spin at their barriers while the
+other one waits for a core made everything 10 to 30 times slower (two cores, load 4).
 """
 
 import argparse

@@ -27,6 +27,21 @@ def test_the_table_has_a_column_for_each_system_at_each_width(tmp_path, capsys):
     assert re.match(r"\| tiny +\|.*\| 100\.0 ±0\.0 \|$", row)
 
 
+def test_depths_are_columns_of_their_own(tmp_path, capsys):
+    assert evaluate(tmp_path, "--systems", "meaning", "--depths", "0", "300") == 0
+    head, _, row = capsys.readouterr().out.strip().splitlines()
+    assert [cell.strip() for cell in head.strip("|").split("|")][1:] == ["meaning", "depth-0", "depth-300"]
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[1] == cells[2]
+
+
+def test_an_empty_text_to_read_before_is_refused(tmp_path, capsys):
+    (tmp_path / "empty.txt").write_text(" ")
+    arguments = ["--systems", "meaning", "--depths", "5", "--essay", str(tmp_path / "empty.txt")]
+    assert evaluate(tmp_path, *arguments) == 1
+    assert "is empty" in capsys.readouterr().err
+
+
 def test_json_says_every_metric_with_its_interval(tmp_path, capsys):
     assert evaluate(tmp_path, "--systems", "words", "--json", "--limit-queries", "1") == 0
     (result,) = json.loads(capsys.readouterr().out)["results"]

