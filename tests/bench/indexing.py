@@ -4,8 +4,8 @@ The models take turns (A B C D, A B C D, ...), so that whatever else the machine
 reads every document whole in one pass; MiniLM, which reads no more than 256 tokens, gets it in windows of 256 tokens
 ([CLS] and [SEP] included) that do not overlap, 32 to a batch. Both include tokenizing. Needs the dev extra.
 
-On a machine that others use too, set OMP_WAIT_POLICY=PASSIVE: OpenMP threads that spin at their barriers while the
-other one waits for a core made everything 10 to 30 times slower (two cores, load 4).
+`engine` makes OpenMP threads sleep at their barriers, which must be said before torch is loaded: so torch is imported
+late here. Spinning, everything was 10 to 30 times slower on two cores with a load of 4.
 """
 
 import argparse
@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import torch
 from measuring import PEAK, read_texts, run_python
 
 from engine.evaluation.minilm import MAX_TOKENS, MiniLM
@@ -45,6 +44,8 @@ def longsearch(dtype: str) -> Encode:
 
 def minilm(dtype: str) -> Encode:
     """Reads texts with MiniLM, window by window; returns the tokens read, without [CLS] and [SEP]."""
+    import torch
+
     model = MiniLM("cpu", getattr(torch, dtype))
     size = MAX_TOKENS - 2
 
@@ -93,6 +94,8 @@ def ratios(speeds: dict[str, list[float]]) -> dict[str, float]:
 
 def main() -> None:
     """Measure and print."""
+    import torch
+
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path, help="texts to encode (default: our own prose)")
     parser.add_argument("--characters", type=int, default=100_000, help="of our own prose")
