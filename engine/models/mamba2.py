@@ -116,14 +116,17 @@ class Mamba2Mixer(nn.Module):
         B, C = (t.unflatten(-1, (c.n_groups, c.d_state)) for t in (B, C))  # (batch, length, groups, d_state)
         dt = F.softplus(dt.float() + self.dt_bias.float()).clamp(c.dt_min, c.dt_max)
         y, ssm = ssd_scan_factored(x, dt, -self.A_log.float().exp(), B, C, ssm, block_size)
-        y = y + x * self.D.to(x.dtype)[:, None]
-        return self.out_proj(self.norm(y.flatten(-2), z)), conv, ssm
+        D = self.D.to(x.dtype).repeat_interleave(c.head_dim)  # over channels: twice as fast as over heads
+        y = y.flatten(-2) + x.flatten(-2) * D
+        return self.out_proj(self.norm(y, z)), conv, ssm
 
     def _convolve(self, xBC: Tensor, conv: Tensor) -> tuple[Tensor, Tensor]:
         """Depthwise causal convolution that begins where the last slice ended, then SiLU."""
         extended = torch.cat((conv.to(xBC.dtype), xBC), dim=1)  # (batch, d_conv - 1 + length, channels)
-        # mkldnn's depthwise convolution, transpositions included, is 3 times faster than shifted products
-        out = self.conv1d(extended.transpose(1, 2)).transpose(1, 2)
+        # as an image of one row in channels-last order, which (length, channels) is already: no transposition
+        rows = extended.transpose(1, 2).unsqueeze(2)  # (batch, channels, 1, d_conv - 1 + length)
+        out = F.conv2d(rows, self.conv1d.weight.unsqueeze(2), self.conv1d.bias, groups=rows.shape[1])
+        out = out.squeeze(2).transpose(1, 2)
         # cloned, or the state would keep the whole slice's memory alive
         return F.silu(out), extended[:, xBC.shape[1] :].clone()
 
@@ -151,7 +154,8 @@ class GatedRMSNorm(nn.Module):
         self.eps = eps
 
     def forward(self, y: Tensor, z: Tensor) -> Tensor:
-        """Same shape and dtype as y."""
-        gated = (y.float() * F.silu(z.float())).unflatten(-1, (self.groups, -1))
-        normed = F.rms_norm(gated, (gated.shape[-1],), None, self.eps).flatten(-2)
-        return (normed * self.weight.float()).to(y.dtype)
+        """Same shape and dtype as y; the mean square is summed in float32."""
+        gated = (y * F.silu(z)).unflatten(-1, (self.groups, -1))
+        norm = torch.linalg.vector_norm(gated, dim=-1, keepdim=True, dtype=torch.float32)
+        scale = (norm.square() / gated.shape[-1] + self.eps).rsqrt()
+        return (gated * scale.to(y.dtype)).flatten(-2) * self.weight.to(y.dtype)

@@ -1,0 +1,48 @@
+"""How well held-out queries find their passages, measured as training goes on: the curve to look at beside the loss."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from engine.evaluation.metrics import reciprocal_rank
+from engine.training.shards import PairSet
+from engine.training.student import Padded, Trainable
+
+_MAX_PAIRS = 256
+_BATCH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """Pairs of documents that are never trained on."""
+
+    pairs: PairSet
+    rows: NDArray[np.int64]
+    """Of `pairs`; the first 256 are used."""
+
+    @torch.no_grad()
+    def __call__(self, student: Trainable, widths: tuple[float, ...]) -> dict[str, float]:
+        """MRR@10 of each query's own passage among all of these passages, at each width; {} where there are none."""
+        rows = self.rows[:_MAX_PAIRS]
+        if not len(rows):
+            return {}
+        scores = {}
+        for width in widths:
+            queries = self._encode(student, [self.pairs.queries[row] for row in rows], width)
+            passages = self._encode(student, [self.pairs.passages[row] for row in rows], width)
+            order = (-queries @ passages.T).argsort(axis=1, kind="stable")
+            own = order == np.arange(len(rows))[:, None]
+            scores[f"held_out_mrr@{width:g}"] = float(np.mean([reciprocal_rank(row.astype(float)) for row in own]))
+        return scores
+
+    def _encode(self, student: Trainable, texts: list[NDArray[np.int64]], width: float) -> NDArray[np.float32]:
+        order = np.argsort([len(text) for text in texts], kind="stable")
+        vectors = []
+        for start in range(0, len(order), _BATCH):
+            rows = order[start : start + _BATCH]
+            batch = student(Padded.of([texts[row] for row in rows], student.device), width)
+            vectors.append(batch.float().cpu().numpy())
+        placed: NDArray[np.float32] = np.concatenate(vectors)[np.argsort(order)]
+        return placed

