@@ -158,4 +158,5 @@ class GatedRMSNorm(nn.Module):
         gated = (y * F.silu(z)).unflatten(-1, (self.groups, -1))
         norm = torch.linalg.vector_norm(gated, dim=-1, keepdim=True, dtype=torch.float32)
         scale = (norm.square() / gated.shape[-1] + self.eps).rsqrt()
-        return (gated * scale.to(y.dtype)).flatten(-2) * self.weight.to(y.dtype)
+        normed: Tensor = (gated * scale.to(y.dtype)).flatten(-2) * self.weight.to(y.dtype)
+        return normed
