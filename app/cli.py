@@ -111,6 +111,10 @@ def _daemon(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _eval(command: argparse.ArgumentParser) -> None:
+    command.add_argument("arguments", nargs=argparse.REMAINDER, help="DIR...; `longsearch eval -- --help` lists all")
+
+
 def _completion(command: argparse.ArgumentParser) -> None:
     command.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="the shell to print completions for")
 
@@ -129,6 +133,7 @@ COMMANDS = {
     "status": ("say how far each file of a folder has come, and why", _status),
     "doctor": ("say what this installation can do, and what is wrong with it", _doctor),
     "daemon": ("the process that watches and indexes behind the app", _daemon),
+    "eval": ("measure retrieval on sets with relevance judgements", _eval),
     "completion": ("print a shell completion script", _completion),
 }
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from engine.errors import QueryError
 from engine.search.query import any_of, parse
+from engine.store.keywords import highest_bm25
 
 _OPERATORS = re.compile(r'["“”„«»]|(?<!\S)-+')  # what is measured is ranking, not the query language
 
@@ -20,17 +21,22 @@ class Bm25:
         self._db.execute(
             "CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='porter unicode61 remove_diacritics 2')"
         )
+        self._n_texts = len(texts)
         rows = ((row, text.replace("\0", " ").encode("utf-8", "replace").decode()) for row, text in enumerate(texts))
         with self._db:
             self._db.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", rows)
 
-    def rank(self, query: str, depth: int) -> NDArray[np.int64]:
-        """Rows that hold a word of the query, best first, at most `depth`; empty for a query without words."""
+    def rank(self, query: str, depth: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Rows that hold a word of the query, best first, at most `depth`; none for a query without words.
+
+        Beside them, each row's score: the share of the highest BM25 that the query can reach, as longsearch has it.
+        """
         try:
-            match = any_of(parse(_OPERATORS.sub(" ", query)).terms)
+            terms = parse(_OPERATORS.sub(" ", query)).terms
         except QueryError:
-            return np.empty(0, np.int64)
-        rows = self._db.execute(
-            "SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words), rowid LIMIT ?", (match, depth)
-        )
-        return np.fromiter((row[0] for row in rows), dtype=np.int64)
+            return np.empty(0, np.int64), np.empty(0)
+        sql = "SELECT rowid, -bm25(words) FROM words WHERE words MATCH ? ORDER BY bm25(words), rowid LIMIT ?"
+        found = self._db.execute(sql, (any_of(terms), depth)).fetchall()
+        highest = highest_bm25(self._db, [term.match for term in terms], self._n_texts)
+        table = np.array(found, np.float64).reshape(-1, 2)
+        return table[:, 0].astype(np.int64), table[:, 1] / highest

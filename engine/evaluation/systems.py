@@ -17,7 +17,7 @@ from engine.evaluation.bm25 import Bm25
 from engine.evaluation.datasets import Dataset
 from engine.evaluation.minilm import MiniLM
 from engine.inference.encoder import Encoder
-from engine.search.fusion import fuse
+from engine.search.fusion import combine, fuse
 
 DEPTH = 1000
 _FUSED_DEPTH = 200
@@ -45,6 +45,8 @@ class Ranked:
     spans: Spans
     rows: list[NDArray[np.int64]]
     """For each query, rows of `spans`, best first."""
+    scores: list[NDArray[np.floating]]
+    """For each query, the scores of those rows."""
 
 
 class OurVectors:
@@ -161,7 +163,8 @@ class Bench:
 
     def _by_words(self, spans: Spans) -> Ranked:
         index = Bm25(self.span_texts(spans))
-        return Ranked(spans, [index.rank(query.text, DEPTH) for query in self.dataset.queries])
+        ranked = [index.rank(query.text, DEPTH) for query in self.dataset.queries]
+        return Ranked(spans, [rows for rows, _ in ranked], [scores for _, scores in ranked])
 
 
 System = Callable[[Bench], Ranked]
@@ -183,6 +186,11 @@ def words(bench: Bench) -> Ranked:
 
 
 def hybrid(bench: Bench) -> Ranked:
+    """Passages by meaning and by words, their scores combined as longsearch does."""
+    return _combined(bench.meaning, bench.words)
+
+
+def hybrid_by_rank(bench: Bench) -> Ranked:
     """Passages by meaning and by words, fused by reciprocal rank."""
     return _fused(bench.meaning, bench.words)
 
@@ -211,11 +219,16 @@ def minilm_mean(bench: Bench) -> Ranked:
 
 
 def minilm_hybrid(bench: Bench) -> Ranked:
+    """Baseline: passages of 120 words by MiniLM and by BM25, their scores combined as ours are."""
+    return _combined(minilm_passages(bench), bench.window_words)
+
+
+def minilm_hybrid_by_rank(bench: Bench) -> Ranked:
     """Baseline: passages of 120 words by MiniLM and by BM25, fused by reciprocal rank."""
     return _fused(minilm_passages(bench), bench.window_words)
 
 
-OURS: dict[str, System] = {"meaning": meaning, "document": document, "hybrid": hybrid}
+OURS: dict[str, System] = {"meaning": meaning, "document": document, "hybrid": hybrid, "hybrid-rrf": hybrid_by_rank}
 """Systems that depend on the model and its width."""
 BASELINES: dict[str, System] = {
     "words": words,
@@ -224,6 +237,7 @@ BASELINES: dict[str, System] = {
     "minilm": minilm_passages,
     "minilm-mean": minilm_mean,
     "minilm-hybrid": minilm_hybrid,
+    "minilm-rrf": minilm_hybrid_by_rank,
 }
 
 
@@ -235,15 +249,31 @@ def word_windows(text: str, n_words: int = _WINDOW_WORDS) -> list[tuple[int, int
 
 def by_vectors(spans: Spans, vectors: Vectors, queries: Vectors, depth: int = DEPTH) -> Ranked:
     """Spans by the scalar product of vectors (n_spans, dim) and queries (n_queries, dim); ties by row."""
-    rows = []
+    rows, scores = [], []
     for similarity in queries @ vectors.T:
         best = np.argpartition(-similarity, min(depth, len(similarity)) - 1)[:depth]
-        rows.append(best[np.lexsort((best, -similarity[best]))])
-    return Ranked(spans, rows)
+        best = best[np.lexsort((best, -similarity[best]))]
+        rows.append(best)
+        scores.append(similarity[best])
+    return Ranked(spans, rows, scores)
 
 
 def _fused(left: Ranked, right: Ranked) -> Ranked:
-    rows = []
-    for pair in zip(left.rows, right.rows, strict=True):
-        rows.append(np.array([row for row, _ in fuse([r[:_FUSED_DEPTH].tolist() for r in pair])], np.int64))
-    return Ranked(left.spans, rows)
+    pairs = zip(left.rows, right.rows, strict=True)
+    return _ranked(left.spans, [fuse([rows[:_FUSED_DEPTH].tolist() for rows in pair]) for pair in pairs])
+
+
+def _combined(meaning: Ranked, words: Ranked) -> Ranked:
+    by_meaning, by_words = (
+        [
+            dict(zip(rows.tolist(), np.clip(scores, 0, 1).tolist(), strict=True))
+            for rows, scores in zip(one.rows, one.scores, strict=True)
+        ]
+        for one in (meaning, words)
+    )
+    return _ranked(meaning.spans, [combine(*pair) for pair in zip(by_words, by_meaning, strict=True)])
+
+
+def _ranked(spans: Spans, answers: list[list[tuple[int, float]]]) -> Ranked:
+    rows = [np.array([row for row, _ in answer], np.int64) for answer in answers]
+    return Ranked(spans, rows, [np.array([score for _, score in answer]) for answer in answers])

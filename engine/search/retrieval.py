@@ -38,7 +38,8 @@ def allowed_passages(db: apsw.Connection, query: Query, under: str) -> NDArray[n
 def by_words(db: apsw.Connection, query: Query, limit: int, allowed: NDArray[np.int64] | None) -> Scored:
     """Passages that hold any word or phrase; score: the share of the highest BM25 that the query can reach."""
     found = keywords.best(db, any_of(query.terms), limit, allowed)
-    highest = keywords.highest_bm25(db, [term.match for term in query.terms]) if found else 0.0
+    matches = [term.match for term in query.terms]
+    highest = keywords.highest_bm25(db, matches, documents.n_passages(db)) if found else 0.0
     return [(passage_id, _clipped(score / highest)) for passage_id, score in found]
 
 

@@ -98,6 +98,11 @@ def passages(db: apsw.Connection, content_id: int) -> list[Passage]:
     return [Passage(*row) for row in rows]
 
 
+def n_passages(db: apsw.Connection) -> int:
+    """How many passages there are, of all contents."""
+    return int(db.execute("SELECT count(*) FROM passages").get)
+
+
 def passage_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, PassageRow]:
     """Where each of these passages lies."""
     sql = "SELECT id, content_id, start, stop, page FROM passages WHERE id IN (SELECT value FROM json_each(?))"

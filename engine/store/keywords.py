@@ -59,7 +59,7 @@ def matching(db: apsw.Connection, match: str) -> NDArray[np.int64]:
     return np.fromiter((row[0] for row in rows), dtype=np.int64)
 
 
-def highest_bm25(db: apsw.Connection, terms: Sequence[str]) -> float:
+def highest_bm25(db: apsw.Connection, terms: Sequence[str], n_passages: int) -> float:
     """What a passage's BM25 for an OR of `terms` (each a match expression) stays below: sum of idf * (k1 + 1).
 
     A term's part of BM25 is idf * f (k1 + 1) / (f + k1 (...)) with f its weighted count, so it nears idf * (k1 + 1)
@@ -67,7 +67,6 @@ def highest_bm25(db: apsw.Connection, terms: Sequence[str]) -> float:
     MATCH, since the vocabulary table knows neither phrases nor prefixes nor how a term is tokenized (2 to 11 ms at
     100k passages for the commonest words). A term no passage holds counts too: every answer lacks it.
     """
-    n_passages = int(db.execute("SELECT count(*) FROM passages").get)
     counts = [int(db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (term,)).get) for term in terms]
     return sum(_idf(n_passages, count) for count in counts) * (_K1 + 1)
 

@@ -92,8 +92,8 @@ def test_the_baselines_vectors_are_kept_and_read_again(tmp_path):
 
 def test_a_query_is_never_read_as_operators():
     index = Bm25(["the fox", "a -dog", 'say "hello"'])
-    assert index.rank('-dog "hello there', 5).tolist() in ([1, 2], [2, 1])
-    assert index.rank("?!", 5).tolist() == []
+    assert index.rank('-dog "hello there', 5)[0].tolist() in ([1, 2], [2, 1])
+    assert index.rank("?!", 5)[0].tolist() == []
 
 
 @given(st.text(max_size=80), st.integers(1, 5))
