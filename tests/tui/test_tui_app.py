@@ -573,7 +573,7 @@ async def test_a_new_size_lays_everything_out_anew_and_keeps_the_place() -> None
         passage = preview(pilot).current_span
         assert passage is not None
         await pilot.resize_terminal(*SMALL)
-        await settle(pilot)
+        await until(pilot, lambda: pilot.app.screen.size.width == SMALL[0] and preview(pilot).size.width > 70)
         view = preview(pilot)
         assert not results(pilot).display or results(pilot).region.height == 0  # whoever reads has the room
         assert view.size.width > 70
@@ -581,16 +581,15 @@ async def test_a_new_size_lays_everything_out_anew_and_keeps_the_place() -> None
         await pilot.press("j", "j", "j")
         first = view.place().first
         await pilot.resize_terminal(70, 20)
-        await settle(pilot)
+        await until(pilot, lambda: preview(pilot).size.width <= 70)
         layout = view._layout_of_text
         assert layout.line_at(view.place().first) == layout.line_at(first)
         await pilot.press("escape")
         await settle(pilot)
         assert results(pilot).highlighted == 1
         await pilot.resize_terminal(*WIDE)
-        await settle(pilot)
+        await until(pilot, lambda: results(pilot).region.height > 15)
         assert results(pilot).highlighted == 1
-        assert results(pilot).region.height > 15
 
 
 async def test_a_long_text_is_wrapped_aside_and_shown_at_its_passage() -> None:
