@@ -40,6 +40,7 @@ class Daemon:
         self._problems: dict[Path, str] = {}
         self._retry_at: dict[Path, float] = {}
         self._incomplete: set[Path] = set()
+        self._working_on: Path | None = None
         self._lock = threading.Lock()
         self._encoder_lock = threading.Lock()
         self._encoder: Encoder | None = None
@@ -89,7 +90,11 @@ class Daemon:
     def _status(self) -> dict[str, Any]:
         with self._lock:
             roots = [
-                {"root": str(root), "problem": self._problems.get(root) or watch.problem}
+                {
+                    "root": str(root),
+                    "problem": self._problems.get(root) or watch.problem,
+                    "busy": watch.is_due() or root in self._incomplete or root == self._working_on,
+                }
                 for root, watch in self._watches.items()
             ]
         model = {"loaded": self._encoder is not None}
@@ -146,6 +151,7 @@ class Daemon:
     def _index(self, root: Path) -> None:
         """Sweep and embed one root until it is current or something else is due."""
         watch = self._watches[root]
+        self._working_on = root
         try:
             with open_pipeline(root, self._loaded_encoder(), self._must_yield) as (pipeline, store):
                 watch.begin_sweep()
@@ -161,6 +167,8 @@ class Daemon:
         except Exception as error:
             log.exception("indexing %s", root)
             self._put_off(root, f"defect: {error!r}")
+        finally:
+            self._working_on = None
 
     def _put_off(self, root: Path, problem: str) -> None:
         self._problems[root] = problem

@@ -6,6 +6,7 @@ import time
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
@@ -55,12 +56,16 @@ def _follow_daemon(root: Path, announce: Callable[[str], None]) -> ReadSummary:
     """The daemon has this index: have it sweep, and watch until all is current."""
     announce("the daemon is indexing this folder")
     daemon_control.watch(root)
-    with Store.open(index_path(root), read_only=True) as store:
-        while True:
-            time.sleep(_REDRAW_S)
-            progress = store.progress()
-            if not progress.n_waiting and not progress.activity:
-                return ReadSummary(0, 0, 0, 0, (), finished=True)
+    while state := _root_in_daemon(root):
+        if not state["busy"]:
+            return ReadSummary(0, 0, 0, 0, (state["problem"],) if state["problem"] else (), finished=True)
+        time.sleep(_REDRAW_S)
+    raise LongsearchError("the daemon ended", "run the same again: it goes on from here")
+
+
+def _root_in_daemon(root: Path) -> dict[str, Any] | None:
+    status = daemon_control.daemon_status() or {"roots": []}
+    return next((state for state in status["roots"] if state["root"] == str(root)), None)
 
 
 def _report(root: Path, summary: ReadSummary) -> int:

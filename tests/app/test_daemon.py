@@ -88,6 +88,17 @@ def test_pausing_stops_the_indexing_and_resuming_goes_on(daemon: Daemon, root: P
     wait_until(lambda: len(current(LocalBackend(root))) == 2)
 
 
+def test_index_lets_the_daemon_do_what_it_is_at_and_waits_for_it(
+    daemon: Daemon, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from app.cli import main
+
+    (root / "long.txt").write_text("\n\n".join((SAMPLES / "lease.txt").read_text() for _ in range(40)))
+    watch(root)
+    assert main(["index", "-q", str(root)]) == 0
+    assert "3 files: 3 current" in capsys.readouterr().out
+
+
 def test_a_root_that_is_gone_is_a_problem_and_not_an_end(daemon: Daemon, root: Path) -> None:
     watch(root)
     wait_until(lambda: len(current(LocalBackend(root))) == 2)
