@@ -59,6 +59,7 @@ def save_model(student: Trainable, like: Path, folder: Path, trained: dict[str, 
     (folder / "config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
     temporary = folder / "model.part"
     save_file(halves, temporary, {"format": "pt"})
+    temporary.chmod(0o644)  # save_file lets nobody else read it
     temporary.replace(folder / "model.safetensors")
 
 
