@@ -54,8 +54,11 @@ class DocumentEncoder(Protocol):
     @property
     def dim(self) -> int: ...
 
+    def tokenize(self, text: str) -> Any:
+        """Tokens of a text (sized; the encoder's own)."""
+
     def split(self, text: str) -> tuple[Any, list[Passage]]:
-        """Tokens (sized; the encoder's own) and passages of a text."""
+        """Tokens and passages of a text."""
 
     def stream(self, tokens: Any, passages: list[Passage], checkpoint: bytes | None = None) -> Iterator[Part]:
         """One pass, part by part, from `checkpoint` on."""
@@ -163,7 +166,7 @@ class Pipeline:
     def _embed_document(self, pending: PendingDocument) -> bool:
         """Bring the vectors of one document; False where it was stopped. What was done until then is kept."""
         document = self._store.text(pending.content_id)
-        tokens, _ = self._encoder.split(document.text)
+        tokens = self._encoder.tokenize(document.text)
         passages = self._store.passages(pending.content_id)
         vectors: list[NDArray[np.float32]] = []
         first, saved_at = pending.n_passages_done, time.monotonic()

@@ -20,6 +20,7 @@ from engine.printable import printable
 from engine.store.store import Store
 from engine.types import FileState, IndexProgress
 from indexer.pipeline import ReadSummary
+from tui.display import duration
 
 _REDRAW_S = 0.25
 
@@ -102,14 +103,16 @@ class _Display:
         self._thread = threading.Thread(target=self._redraw_until_stopped, daemon=True)
 
     def __enter__(self) -> "_Display":
-        self._progress.start()
-        self._thread.start()
+        if not self._progress.disable:  # nobody would see what the thread reads from the index
+            self._progress.start()
+            self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stopping.set()
-        self._thread.join()
-        self._progress.stop()
+        if not self._progress.disable:
+            self._thread.join()
+            self._progress.stop()
 
     def announce(self, doing: str) -> None:
         """Say what is done before the index itself can."""
@@ -143,11 +146,5 @@ def describe_progress(progress: IndexProgress) -> str:
     if progress.tokens_per_s:
         parts.append(f"{progress.n_tokens_embedded:,}/{progress.n_tokens:,} tokens, {progress.tokens_per_s:,.0f}/s")
     if progress.tokens_per_s and progress.eta_s:
-        parts.append(f"{_duration(progress.eta_s)} left")
+        parts.append(f"{duration(progress.eta_s)} left")
     return ", ".join([*parts, printable(progress.activity)[:60]])
-
-
-def _duration(seconds: float) -> str:
-    minutes, s = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {s:02} s" if minutes else f"{s} s"

@@ -106,9 +106,13 @@ class Encoder:
             raise ModelError(f"{folder}: vectors are {encoder.dim} long, not {readout.dim} as its config.json says")
         return encoder
 
+    def tokenize(self, text: str) -> TokenizedText:
+        """The tokens of a document whose passages are known."""
+        return self.tokenizer.tokenize(text)
+
     def split(self, text: str) -> tuple[TokenizedText, list[Passage]]:
         """The tokens of a document and the passages it is shown in."""
-        tokens = self.tokenizer.tokenize(text)
+        tokens = self.tokenize(text)
         return tokens, cut_passages(text, tokens.starts)
 
     def encode_document(self, text: str) -> DocumentEmbedding:

@@ -31,10 +31,13 @@ class FakeEncoder:
     def __init__(self) -> None:
         self.tokens_read = 0
 
+    def tokenize(self, text: str) -> list[str]:
+        return text.split()
+
     def split(self, text: str) -> tuple[list[str], list[Passage]]:
         words = list(re.finditer(r"\S+", text))
         groups = [words[i : i + PASSAGE_TOKENS] for i in range(0, len(words), PASSAGE_TOKENS)]
-        return [word.group() for word in words], [Passage(g[0].start(), g[-1].end(), len(g)) for g in groups]
+        return self.tokenize(text), [Passage(g[0].start(), g[-1].end(), len(g)) for g in groups]
 
     def stream(self, tokens: list[str], passages: list[Passage], checkpoint: bytes | None = None) -> Iterator[FakePart]:
         """A part for each passage; each vector depends on all tokens so far, as a carried state's would."""
