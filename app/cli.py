@@ -115,6 +115,15 @@ def _eval(command: argparse.ArgumentParser) -> None:
     command.add_argument("arguments", nargs=argparse.REMAINDER, help="DIR...; `longsearch eval -- --help` lists all")
 
 
+def _model(command: argparse.ArgumentParser) -> None:
+    actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = actions.add_parser("list", help="the models on this machine", description="The models on this machine.")
+    listing.add_argument("--json", action="store_true", help="print one JSON object")
+    what = "fetch a model from the Hugging Face hub: configuration, tokenizer and safetensors of one commit"
+    download = actions.add_parser("download", help=what, description=f"{what[0].upper()}{what[1:]}.")
+    download.add_argument("name", metavar="NAME[@REVISION]", help="as on its page, ORG/NAME; the revision is optional")
+
+
 def _completion(command: argparse.ArgumentParser) -> None:
     command.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="the shell to print completions for")
 
@@ -134,6 +143,7 @@ COMMANDS = {
     "doctor": ("say what this installation can do, and what is wrong with it", _doctor),
     "daemon": ("the process that watches and indexes behind the app", _daemon),
     "eval": ("measure retrieval on sets with relevance judgements", _eval),
+    "model": ("list the models on this machine, or download one by its name", _model),
     "completion": ("print a shell completion script", _completion),
 }
 

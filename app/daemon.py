@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 
 from app import rpc
+from app.encoders import chosen_model, open_encoder
 from app.library import IndexLockedError, open_pipeline
 from app.paths import resolve_root, socket_path
 from app.vectors import QueryVector
@@ -97,7 +98,7 @@ class Daemon:
                 }
                 for root, watch in self._watches.items()
             ]
-        model = {"loaded": self._encoder is not None}
+        model = {"loaded": self._encoder is not None, "name": chosen_model()}
         return {"version": __version__, "pid": os.getpid(), "paused": self._paused, "roots": roots, "model": model}
 
     def _watch(self, root: Path) -> dict[str, Any]:
@@ -114,9 +115,7 @@ class Daemon:
         """The model, loaded at the first need (torch alone takes a second)."""
         with self._encoder_lock:
             if self._encoder is None:
-                from engine.inference import Encoder
-
-                self._encoder = Encoder.open()
+                self._encoder = open_encoder()
                 log.info("model loaded: %s", self._encoder.hardware.reason)
             return self._encoder
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app import rpc
+from app.encoders import chosen_model
 from app.paths import data_folder, socket_path
 from engine.errors import LongsearchError
 
@@ -29,8 +30,20 @@ def daemon_status() -> dict[str, Any] | None:
     return answer
 
 
+def check_model(status: dict[str, Any] | None) -> None:
+    """Raise LongsearchError where a daemon runs with another model than is chosen here: the two would undo each
+    other's work, for an index holds the vectors of one model.
+    """
+    model = chosen_model() if status is None else status["model"].get("name", "bundled")
+    if model != chosen_model():
+        message = f"the daemon runs with another model ({model}) than is chosen here ({chosen_model()})"
+        raise LongsearchError(message, "stop it, and it starts with yours: longsearch daemon stop")
+
+
 def ensure_daemon() -> dict[str, Any]:
-    """Its status, after starting one where none runs. Raises LongsearchError where it does not come up."""
+    """Its status, after starting one where none runs. Raises LongsearchError where it does not come up, or runs with
+    another model.
+    """
     status = daemon_status()
     if status is None:
         process = _spawn()
@@ -39,6 +52,7 @@ def ensure_daemon() -> dict[str, Any]:
             if process.poll() not in (None, 0) or time.monotonic() > deadline:
                 raise LongsearchError("the daemon did not start", f"see {log_path()}")
             time.sleep(0.05)
+    check_model(status)
     return status
 
 

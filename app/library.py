@@ -7,7 +7,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from app.paths import index_path
-from engine.errors import LongsearchError
+from engine.errors import LongsearchError, StoreError
 from engine.store.store import Store
 from indexer.extract.reader import ExtractorProcess
 from indexer.pipeline import DocumentEncoder, Pipeline
@@ -28,8 +28,11 @@ def open_pipeline(
     path = index_path(root)
     lock = FileLock(path.with_suffix(".lock"), timeout=0, mode=0o600)
     try:
-        with lock, Store.open(path, root=root) as store, ExtractorProcess() as extractor:
-            yield Pipeline(root, store, extractor, encoder, should_stop), store
-            store.checkpoint()
+        held = lock.acquire()
     except Timeout as error:
         raise IndexLockedError(f"another longsearch is indexing {root}") from error
+    except OSError as error:
+        raise StoreError(f"the index cannot be written: {error.strerror}", f"check {path.parent}") from error
+    with held, Store.open(path, root=root) as store, ExtractorProcess() as extractor:
+        yield Pipeline(root, store, extractor, encoder, should_stop), store
+        store.checkpoint()

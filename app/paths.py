@@ -67,8 +67,12 @@ def socket_path() -> Path:
 
 
 def _private(folder: Path) -> Path:
-    """Make the folder, 0700. Refuse one that somebody else owns, as a temporary folder's could be."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """The folder, made 0700. LongsearchError where it cannot be, or is somebody else's, as a temporary one could be."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        hint = "set XDG_DATA_HOME to a folder that you may write"
+        raise LongsearchError(f"{folder} cannot be made: {error.strerror}", hint) from error
     status = folder.stat()
     if hasattr(os, "getuid") and status.st_uid != os.getuid():
         raise LongsearchError(f"{folder} belongs to another user", "remove it, or set XDG_DATA_HOME elsewhere")

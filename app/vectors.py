@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app import rpc
+from app.encoders import open_encoder
 from app.paths import socket_path
 
 ENCODE_TIMEOUT_S = 60.0  # the daemon may have to load torch and the model first
@@ -41,9 +42,7 @@ def from_daemon(text: str, instruction: str | None, cancelled: Callable[[], bool
 
 def from_here(text: str, instruction: str | None) -> QueryVector:
     """Load the model into this process (a second or two)."""
-    from engine.inference import Encoder
-
-    encoder = Encoder.open()
+    encoder = open_encoder()
     return QueryVector(encoder.encode_query(text, instruction), encoder.fingerprint)
 
 

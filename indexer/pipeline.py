@@ -7,9 +7,11 @@ model: an encoder is handed in.
 
 import hashlib
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,7 +23,7 @@ from engine.store.records import FileRecord, PendingDocument
 from engine.store.records import KnownFile as StoredFile
 from engine.store.store import Store
 from engine.types import Passage
-from indexer.extract.reader import ExtractorProcess
+from indexer.extract.reader import Result
 from indexer.plan import Action, Forget, KnownFile, Move, Read, RootOffline, plan
 from indexer.rate import Rate
 from indexer.walk import FileStamp, WalkProblem, walk
@@ -44,6 +46,13 @@ class Part(Protocol):
     def checkpoint(self) -> Callable[[], bytes]: ...
     @property
     def document_vector(self) -> NDArray[np.float32]: ...
+
+
+class Extractor(Protocol):
+    """What the pipeline asks of `indexer.extract.pool.ExtractorPool`, or of a single `ExtractorProcess`."""
+
+    def extract_all(self, paths: Iterable[Path]) -> Generator[tuple[Path, Result]]:
+        """Each file's text, or why there is none, in order; `paths` may be pulled a few ahead."""
 
 
 class DocumentEncoder(Protocol):
@@ -85,7 +94,7 @@ class Pipeline:
         self,
         root: Path,
         store: Store,
-        extractor: ExtractorProcess,
+        extractor: Extractor,
         encoder: DocumentEncoder,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -121,16 +130,21 @@ class Pipeline:
     def _carry_out(self, actions: Sequence[Action], problems: tuple[str, ...]) -> ReadSummary:
         done: Counter[str] = Counter()
         finished = True
-        for action in actions:
+        # A run of reads goes on together: each is of another path, so their order among themselves is free.
+        for is_read, run in groupby(actions, key=lambda action: isinstance(action, Read)):
+            if is_read:
+                self._read_files([action.stamp for action in run if isinstance(action, Read)], done)
+            else:
+                for action in run:
+                    done[self._do(action)] += 1
             if self._should_stop():
-                finished = False
+                finished = sum(done.values()) == len(actions)
                 break
-            done[self._do(action)] += 1
         self._say("")
         return ReadSummary(done["read"], done["failed"], done["moved"], done["forgotten"], problems, finished)
 
     def _do(self, action: Action) -> str:
-        """Carry out one action; the summary's word for what it was."""
+        """Carry out one action that reads nothing; the summary's word for what it was."""
         match action:
             case Forget(path):
                 self._store.forget([path])
@@ -138,30 +152,60 @@ class Pipeline:
             case Move(old, stamp):
                 self._store.move(old, _record(stamp))
                 return "moved"
-            case Read(stamp):
-                self._say(f"reading {stamp.path}")
-                return "read" if self._read_file(stamp) else "failed"
+        raise AssertionError(action)
 
-    def _read_file(self, stamp: FileStamp) -> bool:
-        """Bring one file in; whether it could be read. A bad file is a row with a reason, never a crash."""
-        path, file = self._root / stamp.path, _record(stamp)
-        try:
-            content_hash = _hash(path)
+    def _read_files(self, stamps: Sequence[FileStamp], done: Counter[str]) -> None:
+        """Bring files in, several read at once, stored one by one. A bad file is a row with a reason, never a crash."""
+        begun: deque[tuple[FileStamp, bytes]] = deque()
+        with closing(self._extractor.extract_all(self._unknown(stamps, begun, done))) as results:
+            for path, result in results:
+                if self._should_stop():
+                    return
+                stamp, content_hash = begun.popleft()
+                self._say(f"reading {stamp.path}")
+                try:
+                    self._store_result(path, _record(stamp), content_hash, result)
+                    done["read"] += 1
+                except (OSError, ExtractionError) as error:
+                    self._fail(_record(stamp), error, done)
+
+    def _unknown(
+        self, stamps: Iterable[FileStamp], begun: deque[tuple[FileStamp, bytes]], done: Counter[str]
+    ) -> Iterator[Path]:
+        """Those of the files whose content the store does not hold; `begun` gets each with its hash."""
+        for stamp in stamps:
+            if self._should_stop():
+                return
+            path, file = self._root / stamp.path, _record(stamp)
+            try:
+                content_hash = _hash(path)
+            except OSError as error:
+                self._fail(file, error, done)
+                continue
             if self._store.link(file, content_hash):
-                return True
-            extraction = self._extractor.extract(path)
-            if _hash(path) != content_hash:
-                raise ExtractionError("the file changed while it was read", "it will be read again")
-        except OSError as error:
-            self._store.add_failure(file, f"cannot be opened: {error.strerror}", "check that you may read it")
-            return False
-        except ExtractionError as error:
-            self._store.add_failure(file, error.message, error.hint)
-            return False
-        document = extraction.document
+                done["read"] += 1
+            else:
+                begun.append((stamp, content_hash))
+                yield path
+
+    def _store_result(self, path: Path, file: FileRecord, content_hash: bytes, result: Result) -> None:
+        """Raises what is wrong with the file."""
+        if self._store.link(file, content_hash):  # a copy of it came a moment before
+            return
+        if isinstance(result, ExtractionError):
+            raise result
+        if _hash(path) != content_hash:
+            raise ExtractionError("the file changed while it was read", "it will be read again")
+        document = result.document
         _, passages = self._encoder.split(document.text)
-        self._store.add_document(file, content_hash, document, passages, extraction.partial_reason, extraction.hint)
-        return True
+        self._store.add_document(file, content_hash, document, passages, result.partial_reason, result.hint)
+
+    def _fail(self, file: FileRecord, error: OSError | ExtractionError, done: Counter[str]) -> None:
+        if isinstance(error, ExtractionError):
+            self._store.add_failure(file, error.message, error.hint)
+        else:
+            self._store.add_failure(file, f"cannot be opened: {error.strerror}", "check that you may read it")
+        done["failed"] += 1
 
     def _embed_document(self, pending: PendingDocument) -> bool:
         """Bring the vectors of one document; False where it was stopped. What was done until then is kept."""

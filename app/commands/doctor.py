@@ -13,6 +13,7 @@ import apsw
 import sqlite_vec
 
 from app import daemon_control
+from app.encoders import chosen_model, open_encoder
 from app.paths import data_folder
 from app.viewer import viewer_command
 from engine import __version__
@@ -54,17 +55,15 @@ def _versions() -> str:
 def _model() -> str:
     import torch
 
-    from engine.inference import Encoder
-
     began = time.perf_counter()
-    encoder = Encoder.open()
+    encoder = open_encoder()
     loaded_s = time.perf_counter() - began
     began = time.perf_counter()
     encoder.encode_query("is anybody there?")
     query_ms = (time.perf_counter() - began) * 1000
     hardware, dtype = encoder.hardware, str(encoder.hardware.dtype).removeprefix("torch.")
     return (
-        f"bundled, {encoder.dim} dimensions, fingerprint {encoder.fingerprint[:12]}; {hardware.device}, "
+        f"{chosen_model()}, {encoder.dim} dimensions, fingerprint {encoder.fingerprint[:12]}; {hardware.device}, "
         f"{dtype} ({hardware.reason}), {torch.get_num_threads()} threads; V {encoder.vertical_size}, "
         f"Q {encoder.model.block_size}; loaded in {loaded_s:.1f} s, first query {query_ms:.0f} ms"
     )

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 from app import daemon_control
 from app.commands.status import describe, summarise
+from app.encoders import open_encoder
 from app.library import IndexLockedError, open_pipeline
 from app.paths import index_path, resolve_root
 from engine.errors import LongsearchError
@@ -28,6 +29,7 @@ _REDRAW_S = 0.25
 def run(options: Namespace) -> int:
     """Index until all is current; files that cannot be read are rows with a reason, and no error."""
     root = resolve_root(options.folder)
+    daemon_control.check_model(daemon_control.daemon_status())
     stopping = threading.Event()
     with _Display(root, options.quiet, stopping) as display:
         try:
@@ -39,9 +41,7 @@ def run(options: Namespace) -> int:
 
 def _index_here(root: Path, retry_failed: bool, announce: Callable[[str], None]) -> ReadSummary:
     announce("loading the model")
-    from engine.inference import Encoder
-
-    encoder = Encoder.open()
+    encoder = open_encoder()
     announce("looking through the folder")
     with open_pipeline(root, encoder, lambda: False) as (pipeline, store):
         for note in store.notes:

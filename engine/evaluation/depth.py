@@ -6,42 +6,47 @@ Other text of `depth` tokens is read once; every document then goes on from the 
 import numpy as np
 
 from engine.errors import LongsearchError
-from engine.evaluation.datasets import Dataset
-from engine.evaluation.systems import Ranked, Spans, by_vectors
+from engine.evaluation.keeping import Kept
+from engine.evaluation.ranking import Ranked, Vectors, by_vectors
+from engine.evaluation.vectors import OurVectors
 from engine.inference.encoder import Encoder
 from engine.inference.tokens import TokenizedText
 
 
-def passages_at_depth(dataset: Dataset, encoder: Encoder, filler: str, depth: int, instruction: str | None) -> Ranked:
+def passages_at_depth(ours: OurVectors, filler: str, depth: int, kept: Kept) -> Ranked:
     """Passages ranked by meaning, each document read after `depth` tokens of `filler`, round and round.
 
     Raises LongsearchError where the filler has no tokens.
     """
+    texts = [document.full_text for document in ours.dataset.documents]
+    depends_on = [*ours.maker, str(depth), filler if depth else "", *texts]
+    vectors = kept.vectors("ours-deep", depends_on, lambda: _read_deep(ours.encoder, texts, filler, depth))
+    return by_vectors(ours.passages, vectors, ours.queries)
+
+
+def _read_deep(encoder: Encoder, texts: list[str], filler: str, depth: int) -> Vectors:
+    """(n_passages, dim)"""
     before = _first_tokens(encoder, filler, depth)
     checkpoint = None
     for part in encoder.stream(before, []) if len(before) else ():
         checkpoint = part.checkpoint
     state = checkpoint() if checkpoint else None
-    rows, borders, vectors = [], [], []
-    for row, document in enumerate(dataset.documents):
-        tokens, passages = encoder.split(document.full_text)
+    vectors = []
+    for text in texts:
+        tokens, passages = encoder.split(text)
         # the filler has no characters: the document's offsets are its own, and its passages begin behind the filler
         whole = TokenizedText(
             np.concatenate((before.ids, tokens.ids)), np.concatenate((np.full(len(before), -1), tokens.starts))
         )
         if len(tokens):
             vectors += [part.vectors for part in encoder.stream(whole, passages, state)]
-            rows += [row] * len(passages)
-            borders += [(passage.start, passage.stop) for passage in passages]
-    spans = Spans(np.array(rows, np.int64), np.array(borders, np.int64).reshape(-1, 2))
-    queries = np.stack([encoder.encode_query(query.text, instruction) for query in dataset.queries])
-    return by_vectors(spans, np.concatenate(vectors), queries)
+    return np.concatenate(vectors)
 
 
 def _first_tokens(encoder: Encoder, filler: str, n: int) -> TokenizedText:
     """The first `n` tokens of the filler, repeated as often as needed."""
     ids = encoder.tokenizer.tokenize(filler).ids
     if n and not len(ids):
-        raise LongsearchError("the text to be read before the passages is empty", "give a book with --essay")
+        raise LongsearchError("the text to be read before the passages is empty", "give a book with --filler")
     repeated = np.resize(ids, n) if n else ids[:0]
     return TokenizedText(repeated, np.zeros(n, np.int64))

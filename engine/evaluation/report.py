@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from engine.evaluation.longembed import task_names
 from engine.evaluation.metrics import METRICS, Interval
 from engine.printable import printable
 
@@ -22,7 +23,7 @@ class Result:
 
 
 def as_table(results: list[Result], metric: str = METRICS[0]) -> str:
-    """A row a dataset, a column a system, in points (x 100); the mean row is over datasets that every system ran.
+    """A row a dataset, a column a system, in points (x 100); means are over what every system ran, sets and tasks apart.
 
     ± is half the width of the 95 % bootstrap interval.
     """
@@ -33,9 +34,11 @@ def as_table(results: list[Result], metric: str = METRICS[0]) -> str:
     for name in datasets:
         rows.append([printable(name), *(_cell(found.get((name, system))) for system in systems)])
     shared = [name for name in datasets if all((name, system) in found for system in systems)]
-    if len(shared) > 1:
-        means = [np.mean([found[name, system].mean for name in shared]) for system in systems]
-        rows.append([f"mean of {len(shared)}", *(f"{100 * mean:.1f}" for mean in means)])
+    for names in ([n for n in shared if not task_names(n)], [n for n in shared if task_names(n)]):
+        if len(names) > 1:
+            means = [np.mean([found[name, system].mean for name in names]) for system in systems]
+            kind = "generated tasks" if task_names(names[0]) else "sets"
+            rows.append([f"mean of {len(names)} {kind}", *(f"{100 * mean:.1f}" for mean in means)])
     return _aligned(rows)
 
 

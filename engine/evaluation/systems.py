@@ -3,102 +3,42 @@
 A system ranks spans: passages, or whole documents. Documents are ranked by their best span. Knows no metric.
 """
 
-import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.evaluation.bm25 import Bm25
 from engine.evaluation.datasets import Dataset
+from engine.evaluation.keeping import Kept
 from engine.evaluation.minilm import MiniLM
-from engine.inference.encoder import Encoder
+from engine.evaluation.ranking import DEPTH, Ranked, Spans, Vectors, by_vectors
+from engine.evaluation.vectors import OurVectors
 from engine.search.fusion import combine, fuse
 
-DEPTH = 1000
 _FUSED_DEPTH = 200
 _WINDOW_WORDS = 120
 _WORD = re.compile(r"\S+")
-Vectors = NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True)
-class Spans:
-    """What a system ranks: spans of the documents' full texts."""
-
-    documents: NDArray[np.int64]
-    """(n_spans,) row of each span's document in the dataset."""
-    borders: NDArray[np.int64]
-    """(n_spans, 2) characters."""
-    are_documents: bool = False
-    """Whether each is a whole document, of which no passage can be told."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """What a system answered."""
-
-    spans: Spans
-    rows: list[NDArray[np.int64]]
-    """For each query, rows of `spans`, best first."""
-    scores: list[NDArray[np.floating]]
-    """For each query, the scores of those rows."""
-
-
-class OurVectors:
-    """longsearch's vectors of a dataset at one width, each computed when first asked for."""
-
-    def __init__(self, dataset: Dataset, encoder: Encoder, instruction: str | None) -> None:
-        self.dataset, self.encoder, self.instruction = dataset, encoder, instruction
-
-    @cached_property
-    def _embedded(self) -> tuple[Spans, Vectors, Vectors]:
-        rows, borders, vectors, documents = [], [], [], []
-        for row, document in enumerate(self.dataset.documents):
-            if not len(self.encoder.tokenizer.tokenize(document.full_text)):
-                documents.append(np.zeros(self.encoder.dim, np.float32))
-                continue
-            embedding = self.encoder.encode_document(document.full_text)
-            rows += [row] * len(embedding.passages)
-            borders += embedding.passages
-            vectors.append(embedding.passage_vectors)
-            documents.append(embedding.vector)
-        spans = Spans(np.array(rows, np.int64), np.array(borders, np.int64).reshape(-1, 2))
-        return spans, np.concatenate(vectors), np.stack(documents)
-
-    @property
-    def passages(self) -> Spans:
-        """The passages longsearch shows."""
-        return self._embedded[0]
-
-    @property
-    def passage_vectors(self) -> Vectors:
-        """(n_passages, dim)"""
-        return self._embedded[1]
-
-    @property
-    def document_vectors(self) -> Vectors:
-        """(n_documents, dim); zeros for a document without tokens."""
-        return self._embedded[2]
-
-    @cached_property
-    def queries(self) -> Vectors:
-        """(n_queries, dim)"""
-        return np.stack([self.encoder.encode_query(q.text, self.instruction) for q in self.dataset.queries])
 
 
 class Bench:
     """A dataset with all that several systems need of it, each computed once."""
 
-    def __init__(self, dataset: Dataset, ours: OurVectors, minilm: Callable[[], MiniLM], cache: Path | None) -> None:
+    def __init__(
+        self,
+        dataset: Dataset,
+        ours: OurVectors,
+        minilm: Callable[[], MiniLM],
+        kept: Kept,
+        same_words: "Bench | None" = None,
+    ) -> None:
+        """`same_words`: a bench of the same passages, whose words need no second index."""
         self.dataset = dataset
         self.ours = ours
         self._minilm = minilm
-        self._cache = cache
+        self._kept = kept
+        self._same_words = same_words
 
     @property
     def texts(self) -> list[str]:
@@ -114,9 +54,7 @@ class Bench:
     @cached_property
     def windows(self) -> Spans:
         """The baselines' passages: 120 words each, side by side."""
-        found = [(row, *border) for row, text in enumerate(self.texts) for border in word_windows(text)]
-        table = np.array(found, np.int64).reshape(-1, 3)
-        return Spans(table[:, 0], table[:, 1:])
+        return Spans.of_passages([(row, *span) for row, text in enumerate(self.texts) for span in word_windows(text)])
 
     def span_texts(self, spans: Spans) -> list[str]:
         """The text of each span."""
@@ -126,7 +64,7 @@ class Bench:
     @cached_property
     def words(self) -> Ranked:
         """longsearch's passages by BM25."""
-        return self._by_words(self.ours.passages)
+        return self._same_words.words if self._same_words else self._by_words(self.ours.passages)
 
     @cached_property
     def window_words(self) -> Ranked:
@@ -149,17 +87,13 @@ class Bench:
         return self.minilm([query.text for query in self.dataset.queries])
 
     def minilm(self, texts: list[str]) -> Vectors:
-        """MiniLM's vectors, from the cache where they lie there."""
-        digest = hashlib.blake2b("\0".join(texts).encode("utf-8", "replace"), digest_size=12).hexdigest()
-        path = self._cache / f"minilm-{digest}.npy" if self._cache else None
-        if path and path.exists():
-            cached: Vectors = np.load(path)
-            return cached
-        vectors = self._minilm().encode(texts)
-        if path:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            np.save(path, vectors)
-        return vectors
+        """MiniLM's vectors, those kept from another run if there are any."""
+        return self._kept.vectors("minilm", texts, lambda: self._encode(texts))
+
+    def _encode(self, texts: list[str]) -> Vectors:
+        """Texts that are alike are read once: of the windows of a passkey's filler, nearly all are."""
+        rows = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+        return self._minilm().encode(list(rows))[[rows[text] for text in texts]]
 
     def _by_words(self, spans: Spans) -> Ranked:
         index = Bm25(self.span_texts(spans))
@@ -245,17 +179,6 @@ def word_windows(text: str, n_words: int = _WINDOW_WORDS) -> list[tuple[int, int
     """Spans of `n_words` words each, side by side; none for a text without words."""
     found = [match.span() for match in _WORD.finditer(text)]
     return [(found[i][0], found[min(i + n_words, len(found)) - 1][1]) for i in range(0, len(found), n_words)]
-
-
-def by_vectors(spans: Spans, vectors: Vectors, queries: Vectors, depth: int = DEPTH) -> Ranked:
-    """Spans by the scalar product of vectors (n_spans, dim) and queries (n_queries, dim); ties by row."""
-    rows, scores = [], []
-    for similarity in queries @ vectors.T:
-        best = np.argpartition(-similarity, min(depth, len(similarity)) - 1)[:depth]
-        best = best[np.lexsort((best, -similarity[best]))]
-        rows.append(best)
-        scores.append(similarity[best])
-    return Ranked(spans, rows, scores)
 
 
 def _fused(left: Ranked, right: Ranked) -> Ranked:

@@ -5,28 +5,33 @@ end; memory does not grow with its length, and the pass can stop anywhere and go
 """
 
 import hashlib
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import ModelError, QueryError
-from engine.inference.checkpoints import PassState, check_fits, from_bytes
+from engine.inference.checkpoints import check_fits, from_bytes
 from engine.inference.device import Hardware, choose_hardware
-from engine.inference.passes import EmbeddedPart, eos_pass, mean_pass
+from engine.inference.passes import EmbeddedPart, EosReadout, MeanReadout, Readout
 from engine.inference.readouts import MeanHead
+from engine.inference.slots import Document, read_documents
 from engine.inference.tokens import TextTokenizer, TokenizedText
-from engine.models.config import Mamba2Config, ReadoutConfig, read_config
-from engine.models.mamba2 import Mamba2
+from engine.models.config import ModelConfig, ReadoutConfig, read_config
+from engine.models.hub import ModelFiles, locate
 from engine.models.matmamba import at_width
-from engine.models.weights import hash_weights, load_mamba2
+from engine.models.weights import Model, hash_weights, load_model
 from engine.passages import RULES, cut_passages
 from engine.types import Passage
 
 _VERTICAL_TOKENS = {"cpu": 1024, "cuda": 4096}  # larger buys no speed on either and costs memory
+
+_ROWS = {"cpu": 4, "cuda": 32}  # documents read at once
+K = TypeVar("K")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ class Encoder:
 
     def __init__(
         self,
-        model: Mamba2,
+        model: Model,
         tokenizer: TextTokenizer,
         readout: ReadoutConfig,
         head: MeanHead | None,
@@ -74,34 +79,37 @@ class Encoder:
         dtype: str = "auto",
         vertical_size: int | None = None,
         block_size: int | None = None,
-        width: float = 1.0,
+        width: float | tuple[float, ...] = 1.0,
     ) -> "Encoder":
-        """Load `bundled` or a folder with config.json, tokenizer.json and safetensors. Raises ModelError.
+        """Load `bundled`, a folder with config.json, tokenizer.json and safetensors, or a name on the Hugging Face
+        hub (`org/name`, `org/name@revision`) that was downloaded before. Raises ModelError.
 
         `vertical_size` (V) and `block_size` (Q) are in tokens; the defaults suit the device and the checkpoint.
-        `width` is the fraction of every layer's heads that is run (MatMamba). The fingerprint is the full model's at
-        every width: all widths share one vector space, so their vectors may lie in one index.
+        `width` is the fraction of every layer's heads that is run, or one fraction for each layer (MatMamba's
+        Mix'n'Match). The fingerprint is the full model's at every width: all widths share one vector space, so
+        their vectors may lie in one index.
         """
         if min(vertical_size or 1, block_size or 1) < 1:
             raise ModelError(f"V = {vertical_size} and Q = {block_size}: sizes are 1 token or more")
-        folder = bundled_model() if model == "bundled" else Path(model).expanduser()
+        files = locate(model)
+        folder = files.folder
         config, readout = read_config(folder / "config.json")
         hardware = choose_hardware(device, dtype)
-        tokenizer = TextTokenizer.load(folder)
+        tokenizer = TextTokenizer.load(files.tokenizer_folder)
         if tokenizer.vocabulary_size > config.vocab_size:
             raise ModelError(
                 f"{folder}: the tokenizer has more tokens than the model", "they are not of one checkpoint"
             )
         if readout.readout == "eos" and tokenizer.eos_id is None:
             raise ModelError(f"{folder}: the tokenizer names no end-of-sequence token, which the eos readout needs")
-        mamba2, tensors = load_mamba2(folder, config, hardware.device, hardware.dtype)
-        mamba2 = mamba2 if width == 1 else at_width(mamba2, width)
-        mamba2.block_size = block_size or config.block_size
+        loaded, tensors = load_model(folder, config, hardware.device, hardware.dtype)
+        loaded = loaded if width == 1 else at_width(loaded, width)
+        loaded.block_size = block_size or config.block_size
         default = _VERTICAL_TOKENS[hardware.device.partition(":")[0]]
-        vertical_size = vertical_size or max(default // mamba2.block_size, 1) * mamba2.block_size
+        vertical_size = vertical_size or max(default // loaded.block_size, 1) * loaded.block_size
         head = MeanHead.from_tensors(tensors, config) if readout.readout == "mean" else None
-        fingerprint = _fingerprint(folder, config, readout)
-        encoder = cls(mamba2, tokenizer, readout, head, hardware, fingerprint, vertical_size)
+        fingerprint = _fingerprint(files, config, readout)
+        encoder = cls(loaded, tokenizer, readout, head, hardware, fingerprint, vertical_size)
         if readout.dim not in (0, encoder.dim):
             raise ModelError(f"{folder}: vectors are {encoder.dim} long, not {readout.dim} as its config.json says")
         return encoder
@@ -123,6 +131,23 @@ class Encoder:
             vectors.append(part.vectors)
         spans = [(passage.start, passage.stop) for passage in passages]
         return DocumentEmbedding(part.document_vector, spans, np.concatenate(vectors), len(tokens))
+
+    def encode_documents(self, texts: Iterable[tuple[K, str]]) -> Iterator[tuple[K, DocumentEmbedding]]:
+        """As `encode_document`, for many at once: each under its key, in the order in which they are finished."""
+        found: dict[K, tuple[list[tuple[int, int]], int, list[NDArray[np.float32]]]] = {}
+
+        def split() -> Iterator[tuple[K, TokenizedText, list[Passage], None]]:
+            for key, text in texts:
+                tokens, passages = self.split(text)
+                found[key] = ([(p.start, p.stop) for p in passages], len(tokens), [])
+                yield key, tokens, passages, None
+
+        for key, part in self.stream_many(split()):
+            spans, n_tokens, vectors = found[key]
+            vectors.append(part.vectors)
+            if part.is_last:
+                del found[key]
+                yield key, DocumentEmbedding(part.document_vector, spans, np.concatenate(vectors), n_tokens)
 
     def encode_query(self, text: str, instruction: str | None = None) -> NDArray[np.float32]:
         """The unit vector (dim,) of a query. Raises QueryError for one without words.
@@ -148,30 +173,58 @@ class Encoder:
         `tokens` and `passages` are those of `split`. The last part's document vector is the document's.
         Raises ValueError where there are no tokens, ModelError where the checkpoint is damaged or not of this document.
         """
+        document = self._document(None, tokens, passages, checkpoint)
+        parts = read_documents(self.model, self._how(), [document], 1, self.vertical_size)
+        return (part for _, part in parts)
+
+    def stream_many(
+        self, documents: Iterable[tuple[K, TokenizedText, list[Passage], bytes | None]]
+    ) -> Iterator[tuple[K, EmbeddedPart]]:
+        """As `stream`, for (key, tokens, passages, checkpoint) of many documents at once: parts, each with its key.
+
+        Memory depends neither on how many there are nor on how long they are. They are asked for as they are needed,
+        and may finish in another order. Raises what `stream` raises, when the document is asked for.
+        """
+        rows = _ROWS[self.hardware.device.partition(":")[0]]
+        budget = max(self.vertical_size, rows * 2 * self.model.block_size)
+        return read_documents(self.model, self._how(), (self._document(*given) for given in documents), rows, budget)
+
+    @property
+    def together_below(self) -> int:
+        """Documents of fewer tokens are read faster by `stream_many` than one by one."""
+        # one that fills its slices keeps a processor busy by itself; a GPU is never filled by one
+        return self.vertical_size // 2 if self.hardware.device == "cpu" else sys.maxsize
+
+    def can_resume(self, tokens: TokenizedText, passages: list[Passage], checkpoint: bytes) -> bool:
+        """Whether `stream` can go on from `checkpoint`: it is of this document, or of one that this one begins as."""
+        try:
+            self._document(None, tokens, passages, checkpoint)
+        except ModelError:
+            return False
+        return True
+
+    def _document(
+        self, key: K, tokens: TokenizedText, passages: list[Passage], checkpoint: bytes | None
+    ) -> Document[K]:
         if not len(tokens):
             raise ValueError("a document without tokens has no vector")
-        borders = np.array([(p.start, p.stop) for p in passages], dtype=np.int64).reshape(-1, 2)
-        borders = np.searchsorted(tokens.starts, borders)
-        resume = self._resume(checkpoint, len(tokens), len(passages)) if checkpoint is not None else None
-        if self._head:
-            return mean_pass(self.model, self._head, tokens.ids, borders, self.vertical_size, resume)
-        return eos_pass(self.model, self.tokenizer.eos_id or 0, tokens.ids, borders, self.vertical_size, resume)
+        characters = np.array([(p.start, p.stop) for p in passages], dtype=np.int64).reshape(-1, 2)
+        borders = np.searchsorted(tokens.starts, characters)
+        if checkpoint is None:
+            return Document(key, tokens.ids, borders)
+        empty = self.model.initial_state()
+        state = from_bytes(checkpoint, self.hardware.device, type(empty))
+        check_fits(state, empty, self._how().n_sums, tokens.ids, borders)
+        return Document(key, tokens.ids, borders, state)
 
-    def _resume(self, checkpoint: bytes, n_tokens: int, n_passages: int) -> PassState:
-        state = from_bytes(checkpoint, self.hardware.device)
-        check_fits(state, self.model.initial_state(), 2 if self._head else 0, n_tokens, n_passages)
-        return state
-
-
-def bundled_model() -> Path:
-    """The folder of the model that ships with longsearch."""
-    return Path(str(resources.files("assets"))) / "model"
+    def _how(self) -> Readout:
+        return MeanReadout(self._head) if self._head else EosReadout(self.tokenizer.eos_id or 0)
 
 
-def _fingerprint(folder: Path, config: Mamba2Config, readout: ReadoutConfig) -> str:
-    tokenizer = folder / "tokenizer.json"
+def _fingerprint(files: ModelFiles, config: ModelConfig, readout: ReadoutConfig) -> str:
+    tokenizer = files.tokenizer_folder / "tokenizer.json"
     digest = hashlib.blake2b(digest_size=16)
-    digest.update(hash_weights(folder).encode())
+    digest.update(hash_weights(files.folder).encode())
     digest.update(tokenizer.read_bytes() if tokenizer.exists() else b"")
     digest.update(f"{config}{readout}{RULES}".encode())
     return digest.hexdigest()

@@ -3,6 +3,7 @@
 Knows no text and no model: token positions, hidden states and weights in, unit vectors out.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from engine.errors import ModelError
-from engine.models.config import Mamba2Config
+from engine.models.config import ModelConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class MeanHead:
     """(vocabulary,) float32, positive."""
 
     @classmethod
-    def from_tensors(cls, tensors: dict[str, Tensor], config: Mamba2Config) -> "MeanHead":
+    def from_tensors(cls, tensors: dict[str, Tensor], config: ModelConfig) -> "MeanHead":
         """From a checkpoint's `readout.*` tensors. Raises ModelError where one is missing or does not fit."""
         try:
             projection, log_weight = tensors["projection.weight"], tensors["token_log_weight"]
@@ -64,36 +65,55 @@ class RunningMeans:
     open: Tensor = field(default_factory=lambda: torch.zeros(0))
     """(d_model,) sum of the passage that the last slice ended in."""
 
-    def push(self, hidden: Tensor, ids: Tensor) -> NDArray[np.float32]:
-        """Add a slice, hidden (length, d_model) and its ids (length,). Returns the passages it finished, (n, dim)."""
-        weighted = hidden.float() * self.head.token_weight[ids][:, None]
-        if not self.total.numel():
-            self.total = self.open = torch.zeros_like(weighted[0])
-        first, stop = self.position, self.position + len(ids)
-        finished = int(np.searchsorted(self.borders[:, 1], stop, side="right"))
-        # passages that begin before `stop`, and those without tokens that begin and end at it
-        begun = max(int(np.searchsorted(self.borders[:, 0], stop)), finished)
-        sums = self._passage_sums(weighted, first, begun)
-        if self.n_finished < begun:
-            sums[0] += self.open
-        n_new = finished - self.n_finished
-        self.open = sums[n_new].clone() if begun > finished else torch.zeros_like(self.open)
-        self.total = self.total + weighted.sum(0)
-        self.position, self.n_finished = stop, finished
-        return self.head.vectors(sums[:n_new])
-
     def document(self) -> NDArray[np.float32]:
         """The vector of all that was read, (dim,)."""
         vector: NDArray[np.float32] = self.head.vectors(self.total[None])[0]
         return vector
 
-    def _passage_sums(self, weighted: Tensor, first: int, begun: int) -> Tensor:
-        """Sums of this slice's rows for passages n_finished .. begun - 1, (begun - n_finished, d_model)."""
-        positions = np.arange(first, first + len(weighted))
+    def place(self, length: int) -> tuple[NDArray[np.int64], int, int]:
+        """Where the next `length` tokens belong: for each how many passages after `n_finished` it lies, -1 for none;
+        how many of those passages they finish; and how many they have begun.
+        """
+        stop = self.position + length
+        finished = int(np.searchsorted(self.borders[:, 1], stop, side="right"))
+        # passages that begin before `stop`, and those without tokens that begin and end at it
+        begun = max(int(np.searchsorted(self.borders[:, 0], stop)), finished)
+        positions = np.arange(self.position, stop)
         passage = np.searchsorted(self.borders[:, 0], positions, side="right") - 1  # -1: before the first
         stops = np.append(self.borders[:, 1], 0)  # for -1: nothing is inside
         inside = (passage >= self.n_finished) & (positions < stops[passage])
-        slot = np.where(inside, passage - self.n_finished, begun - self.n_finished)  # the last slot collects the rest
-        sums = torch.zeros(begun - self.n_finished + 1, weighted.shape[1], device=weighted.device)
-        sums.index_add_(0, torch.from_numpy(slot).to(weighted.device), weighted)
-        return sums[:-1]
+        return np.where(inside, passage - self.n_finished, -1), finished - self.n_finished, begun - self.n_finished
+
+    def advance(self, length: int, total: Tensor, sums: Tensor, n_new: int) -> None:
+        """Take over what `length` tokens added: `total` (d_model,), and `sums` (n_begun, d_model) of the passages."""
+        self.open = sums[n_new].clone() if n_new < len(sums) else torch.zeros_like(total)
+        self.total = self.total + total if self.total.numel() else total
+        self.position += length
+        self.n_finished += n_new
+
+
+def push(means: Sequence[RunningMeans], hidden: Tensor, ids: Tensor, lengths: Sequence[int]) -> list[NDArray[np.float32]]:
+    """Add a slice of each document. hidden (documents, length, d_model); ids (documents, length), of which each
+    document's first `lengths` count, the rest is padding. Returns the passages each finished, (n, dim).
+
+    One sum and one product for all documents: on a GPU each of many small ones would cost as much.
+    """
+    head = means[0].head
+    places = [mean.place(length) for mean, length in zip(means, lengths, strict=True)]
+    offsets = np.cumsum([0, *(begun for *_, begun in places)])
+    slots = np.full(tuple(ids.shape), offsets[-1])  # one more than there are collects what lies in no passage
+    for row, (place, *_) in enumerate(places):
+        slots[row, : len(place)] = np.where(place < 0, offsets[-1], place + offsets[row])
+    padding = torch.arange(ids.shape[1], device=ids.device) >= torch.tensor(lengths, device=ids.device)[:, None]
+    weighted = hidden.float() * head.token_weight[ids].masked_fill(padding, 0)[..., None]
+    totals = weighted.sum(1)
+    sums = torch.zeros(int(offsets[-1]) + 1, weighted.shape[-1], device=weighted.device)
+    sums.index_add_(0, torch.from_numpy(slots.ravel()).to(weighted.device), weighted.flatten(0, 1))
+    for row, (mean, (_, n_new, begun)) in enumerate(zip(means, places, strict=True)):
+        own = sums[offsets[row] : offsets[row] + begun]
+        if begun and mean.open.numel():
+            own[0] += mean.open
+        mean.advance(lengths[row], totals[row], own, n_new)
+    finished = [np.arange(n_new) + offset for (_, n_new, _), offset in zip(places, offsets, strict=False)]
+    vectors = head.vectors(sums[torch.from_numpy(np.concatenate(finished)).to(sums.device)])
+    return np.split(vectors, np.cumsum([len(rows) for rows in finished])[:-1])

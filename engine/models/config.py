@@ -1,15 +1,18 @@
-"""What a Mamba2 checkpoint's config.json says, in one vocabulary. Reads no weights.
+"""What a checkpoint's config.json says, in one vocabulary for each family. Reads no weights.
 
-Three spellings are read: Hugging Face's, state-spaces', and our own, which is Hugging Face's with a section
-"longsearch" that says how hidden states become vectors.
+Mamba2 is read in Hugging Face's and in state-spaces' words, RWKV-7 in flash-linear-attention's, xLSTM in Hugging
+Face's. Any of them may have a section "longsearch" that says how hidden states become vectors.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from engine.errors import ModelError
+from engine.models.rwkv7_config import RWKV7Config, read_rwkv7
+from engine.models.xlstm_config import XLSTMConfig, read_xlstm
 
 INSTRUCTION_TEMPLATE = "Instruction: {prompt}\nQuery: {text}"
 
@@ -50,6 +53,10 @@ class Mamba2Config:
         return self.d_inner + 2 * self.n_groups * self.d_state
 
 
+ModelConfig = Mamba2Config | RWKV7Config | XLSTMConfig
+"""All have d_model, n_layers, vocab_size, block_size."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReadoutConfig:
     """How hidden states become vectors; the "longsearch" section of a config.json."""
@@ -65,7 +72,7 @@ class ReadoutConfig:
     """Nested fractions of the heads the model was trained at (MatMamba)."""
 
 
-def read_config(path: Path) -> tuple[Mamba2Config, ReadoutConfig]:
+def read_config(path: Path) -> tuple[ModelConfig, ReadoutConfig]:
     """Read a checkpoint's config.json. Raises ModelError where it is none we can run."""
     try:
         raw = json.loads(path.read_text("utf-8"))
@@ -75,33 +82,37 @@ def read_config(path: Path) -> tuple[Mamba2Config, ReadoutConfig]:
     if not isinstance(raw, dict):
         raise ModelError(f"{path} is not a model's configuration")
     try:
-        config = _state_spaces(raw) if "ssm_cfg" in raw or "n_layer" in raw else _hugging_face(raw)
-        return _completed(config), _readout(raw.get("longsearch", {}))
-    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
-        raise ModelError(f"{path} lacks or garbles {error}", "only Mamba2 checkpoints can be read") from error
+        family = "state-spaces" if "ssm_cfg" in raw or "n_layer" in raw else raw.get("model_type")
+        if family not in _READERS:
+            raise ModelError(f"model_type is {family!r}", _CAN_BE_READ)
+        config = _READERS[family](raw)
+        _check_sizes(config)
+        return config, _readout(raw.get("longsearch", {}))
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        raise ModelError(f"{path} lacks or garbles {error}", _CAN_BE_READ) from error
 
 
 def _hugging_face(raw: dict[str, Any]) -> Mamba2Config:
-    if raw.get("model_type") != "mamba2":
-        raise ModelError(f"model_type is {raw.get('model_type')!r}", "only Mamba2 checkpoints can be read")
     dt_min, dt_max = (_number(limit) for limit in raw.get("time_step_limit", (0.0, float("inf"))))
-    return Mamba2Config(
-        d_model=raw["hidden_size"],
-        n_layers=raw["num_hidden_layers"],
-        vocab_size=raw["vocab_size"],
-        d_state=raw.get("state_size", 128),
-        head_dim=raw.get("head_dim", 64),
-        n_heads=raw.get("num_heads", 0),
-        n_groups=raw.get("n_groups", 1),
-        gated_norm_groups=raw.get("gated_norm_groups", 0),
-        d_conv=raw.get("conv_kernel", 4),
-        block_size=raw.get("chunk_size", 256),
-        norm_eps=raw.get("layer_norm_epsilon", 1e-5),
-        dt_min=dt_min,
-        dt_max=dt_max,
-        use_bias=raw.get("use_bias", False),
-        use_conv_bias=raw.get("use_conv_bias", True),
-        final_norm=raw.get("final_norm", True),
+    return _completed(
+        Mamba2Config(
+            d_model=raw["hidden_size"],
+            n_layers=raw["num_hidden_layers"],
+            vocab_size=raw["vocab_size"],
+            d_state=raw.get("state_size", 128),
+            head_dim=raw.get("head_dim", 64),
+            n_heads=raw.get("num_heads", 0),
+            n_groups=raw.get("n_groups", 1),
+            gated_norm_groups=raw.get("gated_norm_groups", 0),
+            d_conv=raw.get("conv_kernel", 4),
+            block_size=raw.get("chunk_size", 256),
+            norm_eps=raw.get("layer_norm_epsilon", 1e-5),
+            dt_min=dt_min,
+            dt_max=dt_max,
+            use_bias=raw.get("use_bias", False),
+            use_conv_bias=raw.get("use_conv_bias", True),
+            final_norm=raw.get("final_norm", True),
+        )
     )
 
 
@@ -116,32 +127,54 @@ def _state_spaces(raw: dict[str, Any]) -> Mamba2Config:
         raise ModelError("not a pure Mamba2 model", "Mamba1 and hybrids with attention cannot be read")
     padding = raw.get("pad_vocab_size_multiple", 8)
     dt_min, dt_max = ssm.get("dt_limit", (0.0, float("inf")))
-    return Mamba2Config(
-        d_model=raw["d_model"],
-        n_layers=raw["n_layer"],
-        vocab_size=-(-raw["vocab_size"] // padding) * padding,
-        d_state=ssm.get("d_state", 128),
-        head_dim=ssm.get("headdim", 64),
-        n_heads=ssm.get("expand", 2) * raw["d_model"] // ssm.get("headdim", 64),
-        n_groups=ssm.get("ngroups", 1),
-        d_conv=ssm.get("d_conv", 4),
-        block_size=ssm.get("chunk_size", 256),
-        dt_min=float(dt_min),
-        dt_max=float(dt_max),
-        use_bias=ssm.get("bias", False),
-        use_conv_bias=ssm.get("conv_bias", True),
+    return _completed(
+        Mamba2Config(
+            d_model=raw["d_model"],
+            n_layers=raw["n_layer"],
+            vocab_size=-(-raw["vocab_size"] // padding) * padding,
+            d_state=ssm.get("d_state", 128),
+            head_dim=ssm.get("headdim", 64),
+            n_heads=ssm.get("expand", 2) * raw["d_model"] // ssm.get("headdim", 64),
+            n_groups=ssm.get("ngroups", 1),
+            d_conv=ssm.get("d_conv", 4),
+            block_size=ssm.get("chunk_size", 256),
+            dt_min=float(dt_min),
+            dt_max=float(dt_max),
+            use_bias=ssm.get("bias", False),
+            use_conv_bias=ssm.get("conv_bias", True),
+        )
     )
 
 
 def _completed(config: Mamba2Config) -> Mamba2Config:
-    """Fill in what follows from the rest, and refuse what cannot be."""
+    """Fill in what follows from the rest."""
     n_heads = config.n_heads or 2 * config.d_model // config.head_dim
-    config = replace(config, n_heads=n_heads, gated_norm_groups=config.gated_norm_groups or config.n_groups)
+    return replace(config, n_heads=n_heads, gated_norm_groups=config.gated_norm_groups or config.n_groups)
+
+
+_READERS: dict[Any, Callable[[dict[str, Any]], ModelConfig]] = {
+    "mamba2": _hugging_face,
+    "state-spaces": _state_spaces,
+    "rwkv7": read_rwkv7,
+    "xlstm": read_xlstm,
+}
+_CAN_BE_READ = "Mamba2, RWKV-7 and xLSTM checkpoints can be read"
+
+
+def _check_sizes(config: ModelConfig) -> None:
+    """Refuse what cannot be."""
     sizes = {f.name: getattr(config, f.name) for f in fields(config) if f.type is int}
     wrong = [name for name, size in sizes.items() if not isinstance(size, int) or not 0 < size < 2**31]
-    if wrong or n_heads % config.n_groups or config.d_inner % config.gated_norm_groups:
+    if wrong or not _fit_together(config):
         raise ModelError(f"the configuration's sizes do not fit together: {sizes}")
-    return config
+
+
+def _fit_together(config: ModelConfig) -> bool:
+    if isinstance(config, RWKV7Config):
+        return config.d_model % config.head_dim == 0
+    if isinstance(config, XLSTMConfig):
+        return config.key_dim > 0
+    return not (config.n_heads % config.n_groups or config.d_inner % config.gated_norm_groups)
 
 
 def _readout(raw: dict[str, Any]) -> ReadoutConfig:

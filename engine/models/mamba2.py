@@ -7,16 +7,20 @@ which packaged mixers do only one token at a time. Knows no files, text or vecto
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from engine.models.config import Mamba2Config
 from engine.models.ops.ssd_factored import ssd_scan_factored
+from engine.models.probes import Probes
+from engine.models.state import LayerState
 
 
 @dataclass(frozen=True, slots=True)
-class Mamba2State:
+class Mamba2State(LayerState):
     """All that is carried from one slice to the next; its size does not depend on how much was read."""
 
     conv: tuple[Tensor, ...]
@@ -38,6 +42,11 @@ class Mamba2(nn.Module):
         self.norm_f = RMSNorm(config.d_model, config.norm_eps) if config.final_norm else nn.Identity()
         self.block_size = config.block_size
 
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.embeddings.weight.device
+
     def initial_state(self, batch: int = 1) -> Mamba2State:
         """The state before anything was read."""
         return empty_state(self.config, self.heads, batch, self.embeddings.weight)
@@ -46,12 +55,19 @@ class Mamba2(nn.Module):
         """Read a slice of any length. tokens (batch, length) integers -> hidden (batch, length, d_model) float32."""
         return self.step_embedded(self.embeddings(tokens), state)
 
-    def step_embedded(self, embedded: Tensor, state: Mamba2State) -> tuple[Tensor, Mamba2State]:
+    def step_probed(self, tokens: Tensor, mask: NDArray[np.bool_], state: Mamba2State) -> tuple[Tensor, Mamba2State]:
+        """As `step`; tokens where `mask` (batch, length) is true have hidden states, but leave no trace in others."""
+        probes = Probes.locate(mask, self.config.d_conv, self.device)
+        return self.step_embedded(self.embeddings(tokens), state, probes)
+
+    def step_embedded(
+        self, embedded: Tensor, state: Mamba2State, probes: Probes | None = None
+    ) -> tuple[Tensor, Mamba2State]:
         """As `step`, from the tokens' embeddings (batch, length, d_model)."""
         hidden = embedded.float()  # the residual stream stays float32
         conv, ssm = [], []
         for layer, layer_conv, layer_ssm in zip(self.layers, state.conv, state.ssm, strict=True):
-            hidden, layer_conv, layer_ssm = layer(hidden, layer_conv, layer_ssm, self.block_size)
+            hidden, layer_conv, layer_ssm = layer(hidden, layer_conv, layer_ssm, self.block_size, probes)
             conv.append(layer_conv)
             ssm.append(layer_ssm)
         return self.norm_f(hidden), Mamba2State(tuple(conv), tuple(ssm))
@@ -83,9 +99,11 @@ class Mamba2Block(nn.Module):
         self.norm = RMSNorm(config.d_model, config.norm_eps)
         self.mixer = Mamba2Mixer(config)
 
-    def forward(self, hidden: Tensor, conv: Tensor, ssm: Tensor, block_size: int) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(
+        self, hidden: Tensor, conv: Tensor, ssm: Tensor, block_size: int, probes: Probes | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Residual in float32; the mixer in the dtype of its weights."""
-        mixed, conv, ssm = self.mixer(self.norm(hidden), conv, ssm, block_size)
+        mixed, conv, ssm = self.mixer(self.norm(hidden), conv, ssm, block_size, probes)
         return hidden + mixed.float(), conv, ssm
 
 
@@ -105,30 +123,38 @@ class Mamba2Mixer(nn.Module):
         self.norm = GatedRMSNorm(c.d_inner, c.gated_norm_groups, c.norm_eps)
         self.out_proj = nn.Linear(c.d_inner, c.d_model, bias=c.use_bias)
 
-    def forward(self, u: Tensor, conv: Tensor, ssm: Tensor, block_size: int) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(
+        self, u: Tensor, conv: Tensor, ssm: Tensor, block_size: int, probes: Probes | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """u (batch, length, d_model) -> mixed, of the same shape, and both states after its last token."""
         c = self.config
-        projected = self.in_proj(u.to(self.in_proj.weight.dtype))
+        projected = self.in_proj(u.to(self.conv1d.weight.dtype))
         z, xBC, dt = projected.split((c.d_inner, c.d_conv_channels, c.n_heads), dim=-1)
-        xBC, conv = self._convolve(xBC, conv)
+        xBC, conv = self._convolve(xBC, conv, probes)
         x, B, C = xBC.split((c.d_inner, c.n_groups * c.d_state, c.n_groups * c.d_state), dim=-1)
         x = x.unflatten(-1, (c.n_heads, c.head_dim))  # (batch, length, heads, head_dim)
         B, C = (t.unflatten(-1, (c.n_groups, c.d_state)) for t in (B, C))  # (batch, length, groups, d_state)
         dt = F.softplus(dt.float() + self.dt_bias.float()).clamp(c.dt_min, c.dt_max)
-        y, ssm = ssd_scan_factored(x, dt, -self.A_log.float().exp(), B, C, ssm, block_size)
+        A = -self.A_log.float().exp()
+        remembered = dt if probes is None else dt.masked_fill(probes.mask[..., None], 0)
+        y, ssm = ssd_scan_factored(x, remembered, A, B, C, ssm, block_size)
+        if probes is not None:
+            y = probes.answer(y, x, dt, A, B, C)
         D = self.D.to(x.dtype).repeat_interleave(c.head_dim)  # over channels: twice as fast as over heads
         y = y.flatten(-2) + x.flatten(-2) * D
         return self.out_proj(self.norm(y, z)), conv, ssm
 
-    def _convolve(self, xBC: Tensor, conv: Tensor) -> tuple[Tensor, Tensor]:
+    def _convolve(self, xBC: Tensor, conv: Tensor, probes: Probes | None) -> tuple[Tensor, Tensor]:
         """Depthwise causal convolution that begins where the last slice ended, then SiLU."""
         extended = torch.cat((conv.to(xBC.dtype), xBC), dim=1)  # (batch, d_conv - 1 + length, channels)
         # as an image of one row in channels-last order, which (length, channels) is already: no transposition
         rows = extended.transpose(1, 2).unsqueeze(2)  # (batch, channels, 1, d_conv - 1 + length)
         out = F.conv2d(rows, self.conv1d.weight.unsqueeze(2), self.conv1d.bias, groups=rows.shape[1])
-        out = out.squeeze(2).transpose(1, 2)
+        out = F.silu(out.squeeze(2).transpose(1, 2))
+        if probes is not None:
+            return probes.mend(out, extended, self.conv1d.weight, self.conv1d.bias), probes.carried(extended)
         # cloned, or the state would keep the whole slice's memory alive
-        return F.silu(out), extended[:, xBC.shape[1] :].clone()
+        return out, extended[:, xBC.shape[1] :].clone()
 
 
 class RMSNorm(nn.Module):

@@ -65,8 +65,13 @@ def _pieces(config: Mamba2Config, kept: int, channels: int) -> list[tuple[str, i
     ]
 
 
-def at_width(model: Mamba2, width: float | Sequence[float]) -> Mamba2:
-    """A standalone model of `width`; it shares the embedding with `model` and copies what else it keeps."""
+def at_width(model: nn.Module, width: float | Sequence[float]) -> Mamba2:
+    """A standalone model of `width`; it shares the embedding with `model` and copies what else it keeps.
+
+    Raises ModelError as `heads_of`, and for another family than Mamba2.
+    """
+    if not isinstance(model, Mamba2):
+        raise ModelError("this model cannot be run at part of its width", "only MatMamba models have widths")
     heads = heads_of(model.config, width)
     with torch.device("meta"):
         narrow = Mamba2(model.config, heads)
@@ -96,13 +101,16 @@ class NestedMamba2:
                 self._shells[heads] = _Step(Mamba2(config, heads))
         shell = self._shells[heads]
         shell.model.block_size = self.model.block_size
-        trained = {name: p for name, p in self.model.named_parameters() if not name.startswith("embeddings.")}
-        parameters = slice_parameters(trained, config, heads)
-        cast = {f"model.{name}": self._cast(name, parameter) for name, parameter in parameters.items()}
+        cast = {f"model.{name}": self._cast(name, p) for name, p in self.parameters(width).items()}
         if state is None:
             state = empty_state(config, heads, embedded.shape[0], embedded)
         hidden, state = functional_call(shell, cast, (embedded, state))
         return hidden, state
+
+    def parameters(self, width: float | Sequence[float]) -> dict[str, Tensor]:
+        """The layers' parameters at `width`, by name, as they are trained."""
+        trained = {name: p for name, p in self.model.named_parameters() if not name.startswith("embeddings.")}
+        return slice_parameters(trained, self.model.config, heads_of(self.model.config, width))
 
     def _cast(self, name: str, parameter: Tensor) -> Tensor:
         return parameter if name.endswith(ALWAYS_FLOAT32) else parameter.to(self.dtype)

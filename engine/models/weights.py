@@ -1,53 +1,119 @@
 """From a checkpoint's folder to a model ready to run. Only safetensors are read: other formats can run code."""
 
 import hashlib
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from engine.errors import ModelError
-from engine.models.config import Mamba2Config
+from engine.models.config import Mamba2Config, ModelConfig
 from engine.models.mamba2 import Mamba2
+from engine.models.rwkv7 import RWKV7, RWKV7_FLOAT32
+from engine.models.rwkv7_config import RWKV7Config
+from engine.models.xlstm import XLSTM, XLSTM_FLOAT32
+from engine.models.xlstm_config import XLSTMConfig
+
+Model = Mamba2 | RWKV7 | XLSTM
 
 # float32 whatever the rest runs in: they are small, and decays must not be rounded
 ALWAYS_FLOAT32 = ("A_log", "D", "dt_bias", "norm.weight", "norm_f.weight")
 
 
-def load_mamba2(
-    folder: Path, config: Mamba2Config, device: str, dtype: torch.dtype
-) -> tuple[Mamba2, dict[str, Tensor]]:
-    """Load a checkpoint in Hugging Face's or state-spaces' layout, or ours.
+def load_model(folder: Path, config: ModelConfig, device: str, dtype: torch.dtype) -> tuple[Model, dict[str, Tensor]]:
+    """Load a checkpoint of any family, in the layouts that `engine.models.config` reads.
 
     Returns the model in evaluation mode on `device`, matrices in `dtype`, and the tensors of the readout (names
     without their `readout.` prefix), float32. Raises ModelError where tensors lack, are of another shape, or are left.
     """
+    family = _FAMILIES[type(config)]
     with torch.device("meta"):
-        model = Mamba2(config)
+        model = family.build(config)
     expected = model.state_dict()
     found: dict[str, Tensor] = {}
     readout: dict[str, Tensor] = {}
-    for name, tensor in _tensors(weight_files(folder)):
-        name = _our_name(name)
-        if name.startswith("readout."):
-            readout[name.removeprefix("readout.")] = tensor.to(device, torch.float32)
-        elif name != "lm_head.weight":
-            keep_float32 = name.endswith(ALWAYS_FLOAT32)
-            found[name] = tensor.to(device, torch.float32 if keep_float32 else dtype)
+    for stored, whole in _tensors(weight_files(folder)):
+        for name, tensor in family.ours(stored.removeprefix("backbone.").removeprefix("model."), whole):
+            if name.startswith("readout."):
+                readout[name.removeprefix("readout.")] = tensor.to(device, torch.float32)
+            elif name != "lm_head.weight":
+                keep_float32 = name.endswith(family.always_float32)
+                found[name] = tensor.to(device, torch.float32 if keep_float32 else dtype)
     _check(found, expected, folder)
     model.load_state_dict(found, assign=True)
     return model.eval().requires_grad_(False), readout
 
 
+def load_mamba2(folder: Path, config: ModelConfig, device: str, dtype: torch.dtype) -> tuple[Mamba2, dict[str, Tensor]]:
+    """As `load_model`, for what is made for Mamba2 alone. Raises ModelError for the other families."""
+    model, readout = load_model(folder, config, device, dtype)
+    if not isinstance(model, Mamba2):
+        raise ModelError(f"{folder} is no Mamba2 model", "only Mamba2 models can be trained")
+    return model, readout
+
+
+def _mamba2_tensors(name: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
+    yield "embeddings.weight" if name == "embedding.weight" else name, tensor
+
+
+def _rwkv7_tensors(name: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
+    """Token-shift weights are (1, 1, d_model) or, in older files, all six of a layer in one tensor x_x."""
+    if name.endswith(".attn.x_x"):
+        for letter, row in zip("rwkvag", tensor.flatten(1) if tensor.dim() > 2 else tensor, strict=True):
+            yield name.removesuffix("x_x") + f"x_{letter}", row.clone()
+    else:
+        yield name, tensor.flatten() if tensor.shape[:2] == (1, 1) else tensor
+
+
+def _as_stored(name: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
+    yield name, tensor
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    build: Callable[[Any], Model]
+    always_float32: tuple[str, ...]
+    """Ends of the names of parameters that are float32 whatever the rest is."""
+    ours: Callable[[str, Tensor], Iterator[tuple[str, Tensor]]]
+    """A stored tensor under our names."""
+
+
+_FAMILIES: dict[type[ModelConfig], _Family] = {
+    Mamba2Config: _Family(Mamba2, ALWAYS_FLOAT32, _mamba2_tensors),
+    RWKV7Config: _Family(RWKV7, RWKV7_FLOAT32, _rwkv7_tensors),
+    XLSTMConfig: _Family(XLSTM, XLSTM_FLOAT32, _as_stored),
+}
+
+
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors of a checkpoint, in order. Raises ModelError where there are none."""
-    files = sorted(folder.glob("*.safetensors"))
+    """The safetensors of a checkpoint, in order. Raises ModelError where there are none, or one of them is missing."""
+    index = folder / "model.safetensors.index.json"  # some repositories hold the weights twice, under other names too
+    files = [folder / name for name in indexed_files(index)] if index.exists() else sorted(folder.glob("*.safetensors"))
+    missing = [path.name for path in files if not path.exists()]
+    if missing:
+        raise ModelError(
+            f"{folder} lacks {missing[0]}, a part of its weights", "the model is incomplete: copy it again"
+        )
     if not files:
         hint = "only safetensors are read; convert other weights with their own tools first"
         raise ModelError(f"no .safetensors file in {folder}", hint)
     return files
+
+
+def indexed_files(index: Path) -> list[str]:
+    """The files that a checkpoint's index names, none of them outside its folder."""
+    try:
+        names = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"cannot read {index}: {error}", "copy the model again: the file is damaged") from error
+    if not all(isinstance(name, str) and Path(name).name == name and name.endswith(".safetensors") for name in names):
+        raise ModelError(f"{index} names files that are no weights", "copy the model again: the file is damaged")
+    return names
 
 
 def hash_weights(folder: Path) -> str:
@@ -75,11 +141,6 @@ def _tensors(files: list[Path]) -> Iterator[tuple[str, Tensor]]:
                     yield name, file.get_tensor(name)
         except (SafetensorError, OSError) as error:
             raise ModelError(f"cannot read {path}: {error}", "copy the model again: the file is damaged") from error
-
-
-def _our_name(name: str) -> str:
-    name = name.removeprefix("backbone.").removeprefix("model.")
-    return "embeddings.weight" if name == "embedding.weight" else name
 
 
 def _check(found: dict[str, Tensor], expected: dict[str, Tensor], folder: Path) -> None:

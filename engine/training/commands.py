@@ -1,10 +1,11 @@
-"""The command line of the training: label, new, distil, contrast, streams, smoke. Wires the parts, decides nothing."""
+"""The command line of the training: vocabulary, label, new, the stages, smoke. Wires the parts, decides nothing."""
 
 import argparse
 import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import torch
@@ -13,8 +14,8 @@ from tokenizers import Tokenizer
 from engine.errors import LongsearchError
 from engine.evaluation.minilm import MiniLM, minilm_folder
 from engine.inference.device import Hardware, choose_hardware
-from engine.inference.encoder import bundled_model
 from engine.inference.tokens import TextTokenizer
+from engine.models.hub import bundled_model
 from engine.printable import printable
 from engine.training.data import read_long_documents, read_pairs
 from engine.training.initialise import Shape, new_checkpoint, static_start, token_counts
@@ -24,16 +25,18 @@ from engine.training.loop import run as run_loop
 from engine.training.lora import load_lora_student
 from engine.training.probe import HeldOut
 from engine.training.saving import load_student
-from engine.training.shards import MAX_PASSAGE_TOKENS, load_pairs, write_shards
+from engine.training.shards import MAX_PASSAGE_TOKENS, load_pairs, tokenizer_hash, write_shards
 from engine.training.smoke import smoke
 from engine.training.stages import Contrast, Distillation, Mixture, PairOptions
 from engine.training.streams import StreamOptions, Streams, prepare
 from engine.training.student import Rates, Student, Trainable
-from engine.training.teacher import label_shards
+from engine.training.teacher import adopt_vectors, label_shards
+from engine.training.vocabulary import Kind, VocabularyOptions, measure, save_tokenizer, sides, train_tokenizer
 
 _TRAINING_BLOCK = (
     64  # Q: at 48 to 72 a step costs least; the block's matrix grows with Q, the blocks' states with 1 / Q
 )
+_MEASURED_PAIRS = 2000
 
 
 def run(argv: list[str] | None = None) -> int:
@@ -55,14 +58,23 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="python -m engine.training", description="Make a model like the bundled one.")
     made.set_defaults(threads=0)
     commands = made.add_subparsers(required=True)
+    vocabulary = _command(commands, "vocabulary", _vocabulary, "train a tokenizer on pairs: a vocabulary of our own")
+    vocabulary.add_argument("sources", nargs="+", type=Path, help="pairs (.jsonl, .jsonl.xz) and BEIR folders")
+    vocabulary.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets tokenizer.json")
+    vocabulary.add_argument("--size", type=int, default=VocabularyOptions().size, help="tokens at most")
+    vocabulary.add_argument("--kind", default=Kind.WORDPIECE.value, choices=[kind.value for kind in Kind])
+    vocabulary.add_argument("--cased", action="store_true", help="tell capitals from small letters")
+    vocabulary.add_argument("--pairs", type=int, default=100_000, help="the first so many are trained on")
     label = _command(commands, "label", _label, "tokenise pairs into shards and store the teacher's vectors of them")
     label.add_argument("sources", nargs="*", type=Path, help="pairs (.jsonl, .jsonl.xz) and BEIR folders")
     label.add_argument("--shards", type=Path, required=True, metavar="DIR")
     label.add_argument("--model", type=Path, default=None, metavar="DIR", help="whose tokenizer; else the teacher's")
     label.add_argument("--tokens-only", action="store_true", help="leave the teacher's vectors to a later call")
+    label.add_argument("--vectors-of", type=Path, metavar="DIR", help="take them from labelled shards of the same pairs")
     new = _command(commands, "new", _new, "a static embedder from the teacher's vectors of single tokens")
     new.add_argument("--shards", type=Path, required=True, metavar="DIR", help="whose tokens are counted")
     new.add_argument("--out", type=Path, required=True, metavar="DIR")
+    new.add_argument("--model", type=Path, default=None, metavar="DIR", help="whose tokenizer; else the teacher's")
     new.add_argument("--layers", type=int, default=Shape().n_layers)
     for name, stage in (("distil", _distillation), ("contrast", _contrast), ("streams", _streams)):
         command = _command(commands, name, partial(_train, stage), f"stage {stage.__doc__}")
@@ -108,11 +120,12 @@ def _add_training(command: argparse.ArgumentParser, name: str) -> None:
     command.add_argument("--contrast-weight", type=float, default=pairs.contrast_weight)
     command.add_argument("--cosine-weight", type=float, default=pairs.cosine_weight)
     command.add_argument("--dims", type=int, nargs="*", default=(), help="Matryoshka dimensions besides the whole")
-    command.set_defaults(lora=0, without_teacher=False)
+    command.set_defaults(lora=0, base_bits=16, without_teacher=False)
     if name != "distil":
         command.add_argument("--without-teacher", action="store_true", help="shards need no labels; InfoNCE alone")
     if name == "contrast":
         command.add_argument("--lora", type=int, default=0, metavar="RANK", help="adapters beside a frozen model")
+        command.add_argument("--base-bits", type=int, default=16, choices=(4, 16), help="of the frozen model (QLoRA)")
     if name == "streams":
         command.add_argument("documents", nargs="+", type=Path, help="long documents (.jsonl, .jsonl.xz)")
         command.add_argument("--pairs-share", type=float, default=0.5, help="of the steps, where --shards are given")
@@ -122,12 +135,34 @@ def _add_training(command: argparse.ArgumentParser, name: str) -> None:
         command.add_argument("--teacher", action="store_true", help="hold passages near the teacher's vectors")
 
 
+def _vocabulary(arguments: argparse.Namespace) -> int:
+    texts = read_pairs(arguments.sources)
+    options = VocabularyOptions(arguments.size, Kind(arguments.kind), arguments.cased)
+    tokenizer = train_tokenizer(sides(islice(texts, arguments.pairs)), options)
+    save_tokenizer(tokenizer, arguments.out)
+    print(f"{tokenizer.get_vocab_size()} tokens: {arguments.out}")
+    if cost := measure(tokenizer, sides(islice(texts, _MEASURED_PAIRS))):
+        print(f"the pairs after those: {cost.tokens_per_word:.3f} tokens a word, {cost.unknown_share:.3%} unknown")
+    return 0
+
+
+def _tokenizer(model: Path | None) -> Tokenizer:
+    path = (model or minilm_folder()) / "tokenizer.json"
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises bare Exception
+        hint = "name a folder that holds one, as `vocabulary` writes it"
+        raise LongsearchError(f"cannot read the tokenizer {path}: {error}", hint) from error
+
+
 def _label(arguments: argparse.Namespace) -> int:
-    tokenizer = Tokenizer.from_file(str((arguments.model or minilm_folder()) / "tokenizer.json"))
+    tokenizer = _tokenizer(arguments.model)
     if arguments.sources:
         count = write_shards(read_pairs(arguments.sources), tokenizer, arguments.shards)
         print(f"{count} shards")
-    if not arguments.tokens_only:
+    if arguments.vectors_of:
+        print(f"{adopt_vectors(arguments.shards, arguments.vectors_of)} shards labelled")
+    elif not arguments.tokens_only:
         hardware = choose_hardware(arguments.device, arguments.dtype)
         for path, tokens in label_shards(arguments.shards, MiniLM(hardware.device, hardware.dtype)):
             print(f"{path.name}: {tokens} tokens labelled", flush=True)
@@ -136,11 +171,10 @@ def _label(arguments: argparse.Namespace) -> int:
 
 def _new(arguments: argparse.Namespace) -> int:
     hardware = choose_hardware(arguments.device, arguments.dtype)
-    teacher = MiniLM(hardware.device, hardware.dtype)
-    pairs = load_pairs(arguments.shards, teacher.tokenizer, labelled_only=False)
-    counts = token_counts(pairs, teacher.tokenizer.get_vocab_size())
-    start = static_start(teacher.tokenizer, teacher.encode, counts)
-    new_checkpoint(arguments.out, Shape(n_layers=arguments.layers), teacher.tokenizer, start, arguments.seed)
+    tokenizer = _tokenizer(arguments.model)
+    counts = token_counts(load_pairs(arguments.shards, tokenizer, labelled_only=False), tokenizer.get_vocab_size())
+    start = static_start(tokenizer, MiniLM(hardware.device, hardware.dtype).encode, counts)
+    new_checkpoint(arguments.out, Shape(n_layers=arguments.layers), tokenizer, start, arguments.seed)
     return 0
 
 
@@ -166,7 +200,10 @@ def _train(make_stage: StageMaker, arguments: argparse.Namespace) -> int:
 
 def _student(arguments: argparse.Namespace, hardware: Hardware) -> tuple[Trainable, Tokenizer]:
     if arguments.lora:
-        return load_lora_student(arguments.model, hardware.device, hardware.dtype, arguments.lora)
+        rank, bits = arguments.lora, arguments.base_bits
+        return load_lora_student(arguments.model, hardware.device, hardware.dtype, rank, bits)
+    if arguments.base_bits == 4:
+        raise LongsearchError("a model in 4 bits cannot be trained whole", "give --lora RANK: adapters beside it")
     student, tokenizer = load_student(arguments.model, hardware.device, hardware.dtype)
     student.model.block_size = _TRAINING_BLOCK
     return student, tokenizer
@@ -199,6 +236,8 @@ def _streams(arguments: argparse.Namespace, student: Trainable, tokenizer: Token
     teacher = None
     if arguments.teacher:
         minilm = MiniLM(hardware.device, hardware.dtype)
+        if tokenizer_hash(tokenizer) != tokenizer_hash(minilm.tokenizer):
+            raise LongsearchError("the teacher cannot read the ids of another vocabulary", "leave out --teacher")
         teacher = partial(minilm.encode_ids, max_tokens=MAX_PASSAGE_TOKENS + 42)  # a tail may be joined to a passage
     stage = Streams(student, documents, options, Prompter(tokenizer, arguments.instruction_share), teacher)
     if arguments.shards is None:

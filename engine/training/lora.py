@@ -2,6 +2,10 @@
 
 What the paper did to Mamba2 1.3B and 7B (Grantner et al., arXiv 2604.18199, section 4.1). The adapters are peft's; what
 is saved is the checkpoint with the adapters merged into it, so that it is read like any other. Full width alone.
+
+The frozen matrices may be held in 4 bits (QLoRA, Dettmers et al. 2023: NF4, doubly quantised scales; by bitsandbytes,
+on a CPU too): a quarter of bfloat16's memory. The adapters learn beside the rounded matrices, so it is those that they
+are merged into.
 """
 
 from pathlib import Path
@@ -15,12 +19,13 @@ from torch.nn import functional as F
 from engine.errors import ModelError
 from engine.inference.tokens import TextTokenizer
 from engine.models.config import read_config
-from engine.models.mamba2 import Mamba2
+from engine.models.mamba2 import Mamba2, Mamba2Mixer
 from engine.models.weights import load_mamba2
 from engine.training.student import Padded, Rates, Trainable
 
 _TARGETS = ["in_proj", "out_proj"]
 _ADAPTER = "default"
+_NF4_BLOCK = 64  # numbers that share a scale
 
 
 class LoraStudent(Trainable):
@@ -59,15 +64,18 @@ class LoraStudent(Trainable):
 
     def tensors(self) -> dict[str, Tensor]:
         """The checkpoint's own names, each adapted matrix with its adapter's product added."""
+        adapted = {n: cast(Any, m) for n, m in self.model.named_modules() if hasattr(m, "get_delta_weight")}
         tensors = {
-            f"backbone.{name.replace('.base_layer', '')}": tensor
+            f"backbone.{name}": tensor
             for name, tensor in self.model.state_dict().items()
-            if ".lora_" not in name
+            if not name.startswith(tuple(f"{whole}." for whole in adapted))
         }
-        for name, module in self.model.named_modules():
-            if hasattr(module, "get_delta_weight"):
-                weight = tensors[f"backbone.{name}.weight"]
-                tensors[f"backbone.{name}.weight"] = weight + module.get_delta_weight(_ADAPTER).to(weight.dtype)
+        for name, module in adapted.items():
+            base = module.get_base_layer()
+            weight = _dense(base.weight)
+            tensors[f"backbone.{name}.weight"] = weight + module.get_delta_weight(_ADAPTER).to(weight.dtype)
+            if base.bias is not None:
+                tensors[f"backbone.{name}.bias"] = base.bias
         return tensors
 
     def trained(self) -> dict[str, Tensor]:
@@ -87,12 +95,51 @@ class LoraStudent(Trainable):
         return {name: p for name, p in self.model.named_parameters() if p.requires_grad}
 
 
-def load_lora_student(folder: Path, device: str, dtype: torch.dtype, rank: int) -> tuple[LoraStudent, Tokenizer]:
-    """A checkpoint with adapters, its matrices frozen in `dtype`. Raises ModelError where it has no eos readout."""
+def load_lora_student(
+    folder: Path, device: str, dtype: torch.dtype, rank: int, base_bits: int = 16
+) -> tuple[LoraStudent, Tokenizer]:
+    """A checkpoint with adapters, its matrices frozen in `dtype`, or, where `base_bits` is 4, in 4 bits.
+
+    Raises ModelError where it has no eos readout, and where a package that this needs is not installed.
+    """
     config, readout = read_config(folder / "config.json")
     eos_id = TextTokenizer.load(folder).eos_id
     if readout.readout != "eos" or eos_id is None:
         raise ModelError(f"{folder} has no end-of-sequence readout", "a model with the mean readout is trained whole")
-    model, _ = load_mamba2(folder, config, device, dtype)
+    # in 4 bits it goes to the device as it is rounded, matrix by matrix: as a whole it need not fit there
+    model, _ = load_mamba2(folder, config, "cpu" if base_bits == 4 else device, dtype)
+    if base_bits == 4:
+        _to_four_bits(model, dtype)
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    return LoraStudent(model.train(), eos_id, rank).to(device), tokenizer
+    return LoraStudent(model.to(device), eos_id, rank).to(device).train(), tokenizer
+
+
+def _to_four_bits(model: Mamba2, dtype: torch.dtype) -> None:
+    """Replace every projection by one that is rounded to NF4 when it is moved to a device; products in `dtype`."""
+    try:
+        from bitsandbytes.nn import Linear4bit, Params4bit
+    except ImportError:
+        hint = "pip install bitsandbytes"
+        raise ModelError("a base of 4 bits needs the package bitsandbytes, which is not installed", hint) from None
+    c = model.config
+    if c.d_model % _NF4_BLOCK or c.d_inner % _NF4_BLOCK:  # on a CPU they would be read back wrong, by 30 %
+        message = f"rows of {c.d_model} and {c.d_inner} numbers cannot be held in 4 bits"
+        raise ModelError(message, f"both must be multiples of {_NF4_BLOCK}; leave out --base-bits")
+    rounding = {"compress_statistics": True, "quant_type": "nf4"}
+    for mixer in (module for module in model.modules() if isinstance(module, Mamba2Mixer)):
+        for name in _TARGETS:
+            dense = getattr(mixer, name)
+            rounded = Linear4bit(dense.in_features, dense.out_features, dense.bias is not None, dtype, **rounding)
+            rounded.weight = Params4bit(dense.weight.data, requires_grad=False, module=rounded, **rounding)
+            rounded.bias = dense.bias
+            setattr(mixer, name, rounded)
+    cast(Any, model).is_loaded_in_4bit = True  # what peft goes by
+
+
+def _dense(weight: Tensor) -> Tensor:
+    """A frozen matrix as numbers, whatever it is held in."""
+    if not hasattr(weight, "quant_state"):
+        return weight
+    from bitsandbytes.functional import dequantize_4bit
+
+    return cast(Tensor, dequantize_4bit(weight.data, weight.quant_state))

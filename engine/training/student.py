@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 from engine.models.mamba2 import Mamba2, Mamba2State
 from engine.models.matmamba import NestedMamba2
+from engine.training.whole_text import fits, read_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,8 @@ class Student(Trainable):
         self.projection = nn.Parameter(projection.float().clone())
         self.token_log_weight = nn.Parameter(token_log_weight.float().clone())
         self._nested = NestedMamba2(model, dtype)
+        self.compiled = False
+        """Whether short texts are read by compiled code: twice as fast, after a minute of compiling."""
 
     @property
     def device(self) -> torch.device:
@@ -102,9 +105,11 @@ class Student(Trainable):
 
     def hidden(self, tokens: Tensor, state: Mamba2State | None, width: float) -> tuple[Tensor, Mamba2State]:
         """Hidden states (batch, length, d_model) of token ids (batch, length), and the next state."""
+        return self._nested.step(self._embed(tokens), state, width)
+
+    def _embed(self, tokens: Tensor) -> Tensor:
         # sparse: a step touches some thousand rows of the table, and its optimiser then updates only those
-        embedded = F.embedding(tokens, self.model.embeddings.weight, sparse=True)
-        return self._nested.step(embedded, state, width)
+        return F.embedding(tokens, self.model.embeddings.weight, sparse=True)
 
     def weighted(self, hidden: Tensor, tokens: Tensor) -> Tensor:
         """Each token's part of the readout's sums, (batch, length, d_model)."""
@@ -116,8 +121,18 @@ class Student(Trainable):
 
     def forward(self, texts: Padded, width: float = 1.0) -> Tensor:
         """Unit vectors (batch, dim) of texts, each from an empty state."""
-        hidden, _ = self.hidden(texts.tokens, None, width)
+        hidden = self._read_whole(texts.tokens, width)
+        if hidden is None:
+            hidden, _ = self.hidden(texts.tokens, None, width)
         return self.project((self.weighted(hidden, texts.tokens) * texts.mask[..., None]).sum(1))
+
+    def _read_whole(self, tokens: Tensor, width: float) -> Tensor | None:
+        """Hidden states of texts short enough for the quick twin of `hidden`, else None."""
+        config, nested = self.model.config, self._nested
+        if not fits(config, tokens.shape[1]):
+            return None
+        hidden = read_whole(nested.parameters(width), config, self._embed(tokens), nested.dtype, self.compiled)
+        return None if hidden is None else self.model.norm_f(hidden)
 
     def groups(self, rates: Rates) -> list[dict[str, Any]]:
         """Blocks, projection, token weights; decay for the blocks' matrices alone."""

@@ -3,6 +3,7 @@
 The teacher is all-MiniLM-L6-v2. It reads at most 160 tokens of a text, as much as the shards keep. Knows no student.
 """
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +33,26 @@ def label_shards(folder: Path, teacher: MiniLM) -> Iterator[tuple[Path, int]]:
         vectors = teacher.encode_ids(queries + passages, longest)
         save_teacher(path, vectors[: len(queries)], vectors[len(queries) :])
         yield path, sum(len(row) for row in (*queries, *passages))
+
+
+def adopt_vectors(folder: Path, labelled: Path) -> int:
+    """Give the shards of `folder` the teacher's vectors of the same pairs in `labelled`, of another tokenizer.
+
+    Returns how many shards have them then. Raises LongsearchError where a shard is of other pairs.
+    """
+    count = 0
+    for path in shard_paths(folder):
+        same = labelled / path.name
+        if not teacher_path(same).exists():
+            continue
+        documents, theirs = (load_shard(shard)[0]["documents"] for shard in (path, same))
+        if not np.array_equal(documents, theirs):
+            hint = "make both from the same sources, in the same order"
+            raise LongsearchError(f"{same} and {path} hold other pairs", hint)
+        if not teacher_path(path).exists():
+            shutil.copyfile(teacher_path(same), teacher_path(path))
+        count += 1
+    return count
 
 
 def rows_of(ids: NDArray[np.int64], stops: NDArray[np.int64]) -> list[NDArray[np.int64]]:

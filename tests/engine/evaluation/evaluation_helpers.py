@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import torch
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from engine.training.initialise import Shape, StaticStart, new_checkpoint
@@ -29,7 +30,7 @@ def write_set(folder: Path, name: str = "tiny") -> Path:
 
 
 def write_model(folder: Path) -> Path:
-    """A random model of 16 dimensions over WORDS."""
+    """A random model of 16 dimensions over WORDS, at every width another."""
     vocabulary = {word: i for i, word in enumerate(["[UNK]", *WORDS])}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.Lowercase()
@@ -37,4 +38,9 @@ def write_model(folder: Path) -> Path:
     generator = torch.Generator().manual_seed(0)
     start = StaticStart(torch.randn(len(vocabulary), 16, generator=generator), torch.zeros(len(vocabulary)))
     new_checkpoint(folder / "model", Shape(16, 2, 8, 4, 8, 8), tokenizer, start, seed=0)
+    path = folder / "model" / "model.safetensors"
+    tensors = load_file(path)
+    for name in (name for name in tensors if name.endswith("out_proj.weight")):  # zero, nothing would be carried
+        tensors[name] = torch.randn(tensors[name].shape, generator=generator).half()
+    save_file(tensors, path)
     return folder / "model"

@@ -1,5 +1,6 @@
 """The command: tables, JSON, and clear words for what cannot be run."""
 
+import hashlib
 import json
 import re
 
@@ -27,6 +28,21 @@ def test_the_table_has_a_column_for_each_system_at_each_width(tmp_path, capsys):
     assert re.match(r"\| tiny +\|.*\| 100\.0 ±0\.0 \|$", row)
 
 
+def test_first_dimensions_are_columns_of_their_own(tmp_path, capsys):
+    assert evaluate(tmp_path, "--systems", "document", "--width", "1", "0.5", "--dims", "16", "4") == 0
+    head, _, row = capsys.readouterr().out.strip().splitlines()
+    columns = [cell.strip() for cell in head.strip("|").split("|")][1:]
+    assert columns == ["document", "document@0.5", "document:16", "document:4", "document@0.5:16", "document@0.5:4"]
+    cells = dict(zip(columns, [cell.strip() for cell in row.strip("|").split("|")][1:], strict=True))
+    assert cells["document"] == cells["document:16"]
+
+
+@pytest.mark.parametrize("dim", ["0", "17"])
+def test_more_dimensions_than_there_are_are_refused(tmp_path, capsys, dim):
+    assert evaluate(tmp_path, "--systems", "document", "--dims", dim) == 1
+    assert "the model's have 16" in capsys.readouterr().err
+
+
 def test_depths_are_columns_of_their_own(tmp_path, capsys):
     assert evaluate(tmp_path, "--systems", "meaning", "--depths", "0", "300") == 0
     head, _, row = capsys.readouterr().out.strip().splitlines()
@@ -37,7 +53,7 @@ def test_depths_are_columns_of_their_own(tmp_path, capsys):
 
 def test_an_empty_text_to_read_before_is_refused(tmp_path, capsys):
     (tmp_path / "empty.txt").write_text(" ")
-    arguments = ["--systems", "meaning", "--depths", "5", "--essay", str(tmp_path / "empty.txt")]
+    arguments = ["--systems", "meaning", "--depths", "5", "--filler", str(tmp_path / "empty.txt")]
     assert evaluate(tmp_path, *arguments) == 1
     assert "is empty" in capsys.readouterr().err
 
@@ -72,9 +88,17 @@ def test_the_mean_is_over_sets_that_every_system_ran():
     results = [result("one", "a", 0.5), result("one", "b", 0.6), result("two", "a", 0.7), result("two", "b", 0.8)]
     table = as_table([*results, result("three", "a", 0.0)])
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
-    assert rows[-1] == ["mean of 2", "60.0", "70.0"]
+    assert rows[-1] == ["mean of 2 sets", "60.0", "70.0"]
     assert rows[-2] == ["three", "0.0 ±10.0", "-"]
     assert len(json.loads(as_json(results))["results"]) == 4
+
+
+def test_generated_tasks_have_a_mean_of_their_own():
+    means = {"one": 0.2, "two": 0.4, "needle-256": 0.7, "passkey-512": 0.9}
+    results = [Result(name, "a", 5, {"ndcg@10": Interval(mean, mean, mean)}, 1.0) for name, mean in means.items()]
+    *_, sets, tasks = as_table(results).splitlines()
+    assert [cell.strip() for cell in sets.strip("|").split("|")] == ["mean of 2 sets", "30.0"]
+    assert [cell.strip() for cell in tasks.strip("|").split("|")] == ["mean of 2 generated tasks", "80.0"]
 
 
 def test_a_hostile_name_of_a_set_is_made_printable():
@@ -103,20 +127,22 @@ def test_the_answer_is_in_the_right_document_and_in_no_other():
 def test_a_task_is_the_same_every_time_and_other_at_another_seed_or_length():
     assert make_task("needle-512") == make_task("needle-512")
     assert make_task("needle-512") != make_task("needle-512", seed=1)
-    assert make_task("needle-512", essay="One. Two. Three. Four. Five.") != make_task("needle-512")
+
+
+@pytest.mark.parametrize(
+    ("name", "digest"),
+    [("passkey-256", "e67e6cca1682d5c4"), ("needle-256", "1b9892b5d7b32a8f"), ("needle-32768", "c51690897027e68f")],
+)
+def test_a_task_is_byte_for_byte_what_was_once_measured(name, digest):
+    make_task("needle-512")  # what a run made before changes nothing
+    made = repr(make_task(name)).encode()
+    assert hashlib.blake2b(made, digest_size=8).hexdigest() == digest
 
 
 def test_names_of_tasks_are_told_from_folders():
     assert task_names("passkey") == [f"passkey-{length}" for length in LENGTHS]
     assert task_names("needle-4096") == ["needle-4096"]
     assert task_names("./needle") is None
-
-
-def test_a_short_essay_is_refused(tmp_path, capsys):
-    essay = tmp_path / "essay.txt"
-    essay.write_text("Short.")
-    assert run(["needle-256", "--essay", str(essay), "--systems", "bm25"]) == 1
-    assert "fewer than four sentences" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 64, 10_000])

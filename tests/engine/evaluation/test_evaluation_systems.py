@@ -1,5 +1,7 @@
 """Rankings of spans, their fusion, and the gains they earn."""
 
+from typing import ClassVar
+
 import numpy as np
 from evaluation_helpers import write_model, write_set
 from hypothesis import given
@@ -8,16 +10,11 @@ from hypothesis import strategies as st
 from engine.evaluation.bm25 import Bm25
 from engine.evaluation.datasets import Dataset, EvalDocument, EvalQuery, load_dataset
 from engine.evaluation.depth import passages_at_depth
+from engine.evaluation.keeping import Kept
+from engine.evaluation.ranking import Spans, by_vectors
 from engine.evaluation.scoring import document_gains, score_system, span_gains
-from engine.evaluation.systems import (
-    BASELINES,
-    OURS,
-    Bench,
-    OurVectors,
-    Spans,
-    by_vectors,
-    word_windows,
-)
+from engine.evaluation.systems import BASELINES, OURS, Bench, word_windows
+from engine.evaluation.vectors import OurVectors, first_dims
 from engine.inference.encoder import Encoder
 from engine.types import Passage
 
@@ -25,10 +22,10 @@ from engine.types import Passage
 class FakeMiniLM:
     """Counts letters: vectors that mean something, without the model."""
 
-    calls = 0
+    read: ClassVar[list[str]] = []
 
     def encode(self, texts: list[str]) -> np.ndarray:
-        FakeMiniLM.calls += 1
+        FakeMiniLM.read += texts
         counts = np.array([[text.count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts])
         vectors = counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
         return vectors.astype(np.float32)
@@ -37,7 +34,7 @@ class FakeMiniLM:
 def make_bench(tmp_path, cache=None) -> Bench:
     dataset = load_dataset(write_set(tmp_path))
     encoder = Encoder.open(write_model(tmp_path), device="cpu", dtype="float32")
-    return Bench(dataset, OurVectors(dataset, encoder, None), FakeMiniLM, cache)
+    return Bench(dataset, OurVectors(dataset, encoder, None), FakeMiniLM, Kept(cache))
 
 
 def test_every_system_ranks_every_query_without_naming_a_span_twice(tmp_path):
@@ -57,7 +54,7 @@ def test_passages_at_a_depth_are_those_of_the_filler_and_the_document_read_as_on
     at_start = by_vectors(*_read_alone(dataset, encoder, ""))
     deep = by_vectors(*_read_alone(dataset, encoder, "lake guitar apple lake guitar "))
     for depth, expected in ((0, at_start), (5, deep)):
-        ranked = passages_at_depth(dataset, encoder, filler, depth, None)
+        ranked = passages_at_depth(OurVectors(dataset, encoder, None), filler, depth, Kept(None))
         assert [rows.tolist() for rows in ranked.rows] == [rows.tolist() for rows in expected.rows]
         assert ranked.spans.borders.tolist() == expected.spans.borders.tolist()
 
@@ -84,10 +81,17 @@ def test_words_find_the_document_that_holds_the_word(tmp_path):
 def test_the_baselines_vectors_are_kept_and_read_again(tmp_path):
     cache = tmp_path / "kept"
     first = make_bench(tmp_path / "one", cache).minilm_windows
-    calls = FakeMiniLM.calls
+    n_read = len(FakeMiniLM.read)
     again = make_bench(tmp_path / "two", cache).minilm_windows
-    assert FakeMiniLM.calls == calls
+    assert len(FakeMiniLM.read) == n_read
     assert np.array_equal(first, again)
+
+
+def test_the_baseline_reads_texts_that_are_alike_once(tmp_path):
+    bench, n_read = make_bench(tmp_path), len(FakeMiniLM.read)
+    vectors = bench.minilm(["fox", "dog", "fox", "fox"])
+    assert FakeMiniLM.read[n_read:] == ["fox", "dog"]
+    assert np.array_equal(vectors, FakeMiniLM().encode(["fox", "dog", "fox", "fox"]))
 
 
 def test_a_query_is_never_read_as_operators():
@@ -142,3 +146,14 @@ def test_a_document_stands_where_its_best_passage_stands():
     gains, ideal = document_gains(dataset, dataset.queries[0], spans, np.array([2, 1, 3, 0]))
     assert gains.tolist() == [0, 2, 1]
     assert sorted(ideal.tolist()) == [1, 2]
+
+
+@given(st.integers(1, 9), st.integers(0, 5))
+def test_the_first_dimensions_rank_as_their_cosines_do(dim, seed):
+    vectors = np.random.default_rng(seed).normal(size=(4, 9)).astype(np.float32)
+    vectors[1] = 0
+    short = first_dims(vectors, dim)
+    assert short.shape == (4, dim)
+    assert not short[1].any()
+    a, b = vectors[0, :dim], vectors[2, :dim]
+    assert abs(short[0] @ short[2] - a @ b / np.linalg.norm(a) / np.linalg.norm(b)) < 1e-5

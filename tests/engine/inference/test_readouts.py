@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.inference.readouts import MeanHead, RunningMeans
+from engine.inference.readouts import MeanHead, RunningMeans, push
 
 D_MODEL, DIM, VOCABULARY = 6, 4, 11
 Case = tuple[int, list[int], list[tuple[int, int]]]
@@ -29,6 +29,11 @@ def slow_vector(head: MeanHead, hidden: Tensor, ids: Tensor, start: int, stop: i
         total += head.token_weight[ids[i]].item() * hidden[i].double().numpy()
     vector: NDArray[np.float64] = head.projection.double().numpy() @ total
     return vector / max(float(np.linalg.norm(vector)), 1e-12)
+
+
+def push_one(means: RunningMeans, hidden: Tensor, ids: Tensor) -> NDArray[np.float32]:
+    (vectors,) = push([means], hidden[None], ids[None], [len(ids)])
+    return vectors
 
 
 @st.composite
@@ -58,7 +63,7 @@ def test_slices_of_any_size_give_the_sums_of_one_pass(case: Case) -> None:
     vectors: list[NDArray[np.float32]] = []
     start = 0
     for size in slices:
-        vectors.extend(means.push(hidden[start : start + size], ids[start : start + size]))
+        vectors.extend(push_one(means, hidden[start : start + size], ids[start : start + size]))
         start += size
         n_whole = sum(stop <= start for _, stop in borders)
         assert len(vectors) == means.n_finished == n_whole  # told as soon as they are whole, and not before
@@ -71,7 +76,7 @@ def test_slices_of_any_size_give_the_sums_of_one_pass(case: Case) -> None:
 def test_an_empty_passage_gives_a_zero_vector_and_disturbs_no_other() -> None:
     head, hidden, ids = random_head(), torch.ones(4, D_MODEL), torch.arange(4)
     means = RunningMeans(head, np.array([(0, 2), (2, 2), (2, 4)]))
-    first, second = means.push(hidden[:2], ids[:2]), means.push(hidden[2:], ids[2:])
+    first, second = push_one(means, hidden[:2], ids[:2]), push_one(means, hidden[2:], ids[2:])
     vectors = np.concatenate([first, second])
     assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 0, 1])
 
@@ -80,7 +85,7 @@ def test_vectors_are_unit_float32_and_bfloat16_is_summed_in_float32() -> None:
     head = random_head()
     hidden = torch.full((2000, D_MODEL), 1.0, dtype=torch.bfloat16)
     means = RunningMeans(head, np.array([(0, 2000)]))
-    (vector,) = means.push(hidden, torch.zeros(2000, dtype=torch.int64))
+    (vector,) = push_one(means, hidden, torch.zeros(2000, dtype=torch.int64))
     assert vector.dtype == np.float32
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-6)
     assert means.total.dtype == torch.float32

@@ -21,6 +21,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "two groups": {"n_groups": 2},
     "two groups, one norm": {"n_groups": 2, "gated_norm_groups": 1},
     "one group, two norms": {"gated_norm_groups": 2},
+    "eight groups, as the 7B": {"n_groups": 8, "num_heads": 16, "head_dim": 2},
+    "eight groups, one norm": {"n_groups": 8, "num_heads": 16, "head_dim": 2, "gated_norm_groups": 1},
     "biases": {"use_bias": True},
     "no bias at all": {"use_conv_bias": False},
     "clamped steps": {"time_step_limit": [0.05, 0.2]},
@@ -91,7 +93,10 @@ def test_the_state_spaces_layout_is_read(groups: int, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("changes", [{"n_groups": 1}, {"n_groups": 2}, {"n_groups": 2, "use_bias": True}])
+@pytest.mark.parametrize(
+    "changes",
+    [{"n_groups": 1}, {"n_groups": 2}, {"n_groups": 2, "use_bias": True}, VARIANTS["eight groups, as the 7B"]],
+)
 def test_a_model_saved_by_transformers_gives_what_transformers_gives(changes: dict[str, Any], tmp_path: Path) -> None:
     from transformers import Mamba2Config, Mamba2Model
     from transformers.utils.logging import disable_progress_bar

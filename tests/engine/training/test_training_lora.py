@@ -1,6 +1,7 @@
 """Adapters beside a frozen model: what is trained, what is saved, what is refused."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -22,9 +23,9 @@ from engine.training.student import Padded, Rates
 pytest.importorskip("peft")
 
 
-def write_eos_checkpoint(folder):
+def write_eos_checkpoint(folder, dim=16, head_dim=4):
     """A random model that reads out at [UNK], for want of a token of its own."""
-    write_checkpoint(folder)
+    write_checkpoint(folder, dim, head_dim)
     tensors = load_file(folder / "model.safetensors")
     for name in tensors:  # were they zero, every text would have the vector of [UNK] and no gradient
         if name.endswith("out_proj.weight"):
@@ -111,3 +112,80 @@ def test_the_command_trains_adapters_without_a_teacher(tmp_path, capsys):
     assert "is labelled" in capsys.readouterr().err
     widths = ["--widths", "1", "--width-weights", "1"]
     assert commands.run(["contrast", *options, "--without-teacher", *widths]) == 0
+
+
+def test_the_command_trains_adapters_beside_4_bits_and_only_beside_a_frozen_model(tmp_path, capsys):
+    pytest.importorskip("bitsandbytes")
+    folder = write_eos_checkpoint(tmp_path / "start", dim=64, head_dim=8)
+    write_shards(make_pairs(60), make_tokenizer(), tmp_path / "shards")
+    options = ["--model", str(folder), "--out", str(tmp_path / "out"), "--shards", str(tmp_path / "shards")]
+    options += ["--base-bits", "4", "--steps", "2", "--device", "cpu", "--dtype", "float32", "--without-teacher"]
+    assert commands.run(["contrast", *options, "--widths", "1", "--width-weights", "1", "--lora", "2"]) == 0
+    assert Encoder.open(tmp_path / "out", device="cpu", dtype="float32").encode_query("w1").shape == (64,)
+    assert commands.run(["contrast", *options]) == 1
+    assert "give --lora" in capsys.readouterr().err
+
+
+def make_four_bit_student(tmp_path, dtype=torch.float32):
+    pytest.importorskip("bitsandbytes")
+    folder = tmp_path / "start"
+    if not folder.exists():
+        write_eos_checkpoint(folder, dim=64, head_dim=8)
+    return folder, *load_lora_student(folder, "cpu", dtype, rank=4, base_bits=4)
+
+
+def packed_weights(student):
+    return {name: p.detach().clone() for name, p in student.named_parameters() if p.dtype == torch.uint8}
+
+
+def test_a_base_of_4_bits_is_held_in_4_bits_and_says_what_its_rounded_matrices_say(tmp_path):
+    folder, student, tokenizer = make_four_bit_student(tmp_path)
+    whole = load_file(folder / "model.safetensors")
+    rounded = {name: whole[name] for name in whole if name.endswith("_proj.weight")}
+    assert sum(p.numel() for p in packed_weights(student).values()) == sum(w.numel() for w in rounded.values()) / 2
+    save_model(student, folder, tmp_path / "saved", {})
+    saved = load_file(tmp_path / "saved" / "model.safetensors")
+    for name, weight in saved.items():
+        distance = (weight.float() - whole[name].float()).norm() / whole[name].float().norm()
+        assert (0.08 < distance < 0.11) if name in rounded else distance < 1e-3, name  # NF4 of normal weights: .09
+    vector = student(Padded.of([np.array(tokenizer.encode("w1 w2 w3").ids)], "cpu"))[0].detach().numpy()
+    encoder = Encoder.open(tmp_path / "saved", device="cpu", dtype="float32")
+    assert np.abs(encoder.encode_query("w1 w2 w3") - vector).max() < 5e-3
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_adapters_beside_4_bits_learn_and_merge_and_the_base_stays(tmp_path, dtype):
+    folder, student, tokenizer = make_four_bit_student(tmp_path, dtype)
+    write_shards(make_pairs(120), make_tokenizer(), tmp_path / "shards")
+    before = packed_weights(student)
+    pairs = load_pairs(tmp_path / "shards", tokenizer, labelled_only=False)
+    stage = Contrast(student, pairs, PairOptions(batch_tokens=300, max_pairs=16), Prompter(tokenizer, 0.2))
+    options = LoopOptions(
+        tmp_path / "out", folder, steps=30, rates=Rates(blocks=2e-2), widths=(1.0,), width_weights=(1.0,)
+    )
+    run(student, stage, options)
+    losses = [json.loads(line)["loss"] for line in (tmp_path / "out" / "log.jsonl").read_text().splitlines()]
+    assert np.mean(losses[-6:]) < np.mean(losses[:6])
+    after = packed_weights(student)
+    assert before.keys() == after.keys() and all(torch.equal(before[name], after[name]) for name in before)
+    encoder = Encoder.open(tmp_path / "out", device="cpu", dtype="float32")
+    vector = student(Padded.of([np.array(tokenizer.encode("w1 w2 w3").ids)], "cpu"))[0].detach().numpy()
+    assert encoder.encode_query("w1 w2 w3") @ vector > (0.9999 if dtype == torch.float32 else 0.99)
+    _, other, _ = make_four_bit_student(tmp_path, dtype)
+    other.load_trained(student.trained())
+    for name, tensor in student.tensors().items():
+        assert torch.equal(other.tensors()[name], tensor), name
+
+
+def test_rows_that_4_bits_cannot_hold_are_refused(tmp_path):
+    pytest.importorskip("bitsandbytes")
+    folder = write_eos_checkpoint(tmp_path / "start")
+    with pytest.raises(ModelError, match="rows of 16 and 32 numbers"):
+        load_lora_student(folder, "cpu", torch.float32, rank=4, base_bits=4)
+
+
+def test_a_missing_package_for_4_bits_is_named(tmp_path, monkeypatch):
+    folder = write_eos_checkpoint(tmp_path / "start")
+    monkeypatch.setitem(sys.modules, "bitsandbytes.nn", None)
+    with pytest.raises(ModelError, match="needs the package bitsandbytes"):
+        load_lora_student(folder, "cpu", torch.float32, rank=4, base_bits=4)

@@ -36,13 +36,13 @@ def write_pairs(path: Path, n: int = 50) -> Path:
     return path
 
 
-def write_checkpoint(folder: Path, dim: int = 16) -> Path:
-    """A random model whose blocks do something: their out_proj is not zero."""
+def write_checkpoint(folder: Path, dim: int = 16, head_dim: int = 4) -> Path:
+    """A random model of 8 heads, static still: its blocks' out_proj is zero."""
     tokenizer = make_tokenizer()
     size = tokenizer.get_vocab_size()
     generator = torch.Generator().manual_seed(0)
     start = StaticStart(torch.randn(size, dim, generator=generator), torch.zeros(size))
-    new_checkpoint(folder, Shape(dim, 2, 8, 4, 8, 8), tokenizer, start, seed=0)
+    new_checkpoint(folder, Shape(dim, 2, 8, head_dim, 8, 8), tokenizer, start, seed=0)
     return folder
 
 

@@ -1,0 +1,167 @@
+"""Download a model by its name: only its configuration, its tokenizer and its safetensors, of one commit.
+
+The one place of longsearch that speaks to the Hugging Face hub, and only when a person asks for it.
+"""
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from engine.errors import ModelError
+from engine.models.config import read_config
+from engine.models.hub import PIN, ModelName, tokenizer_lender
+from engine.models.weights import indexed_files
+
+Answer = TypeVar("Answer")
+
+INDEX = "model.safetensors.index.json"
+_SMALL_FILES = ("config.json", INDEX, "vocab.txt", "merges.txt", "tokenizer.model")
+_TOKENIZER_FILES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.json",
+)
+_READABLE_TOKENIZERS = {"tokenizer.json", "tokenizer.model", "vocab.json"}
+_OTHER_CONVERSIONS = "longsearch reads safetensors alone; look for a conversion, such as AntonV/mamba2-130m-hf"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file of a repository."""
+
+    name: str
+    n_bytes: int
+
+
+class Hub(Protocol):
+    """What a download needs of the hub; tests bring their own."""
+
+    def list_files(self, name: ModelName) -> tuple[str, list[RemoteFile]]:
+        """The commit that `name` means now, and its files. Raises ModelError where there is none or no network."""
+
+    def fetch(self, repo: str, commit: str, file: str) -> Path:
+        """Download a file into the cache, with progress; its path there. Raises ModelError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Downloaded:
+    """What came of it."""
+
+    name: ModelName
+    """With the commit as its revision: what the bare name means from now on."""
+    folder: Path
+    n_bytes: int
+
+
+def download(name: ModelName, hub: Hub, announce: Callable[[str], None]) -> Downloaded:
+    """Bring a model into the cache and pin its name to the commit. Raises ModelError before the weights are fetched
+    where it is of no family we run, has no safetensors, or does not fit on the disk.
+    """
+    commit, remote = hub.list_files(name)
+    files = {file.name: file for file in remote}
+    if "config.json" not in files:
+        raise ModelError(f"{name} has no config.json", "it is no model that longsearch can run")
+    folder = hub.fetch(name.repo, commit, "config.json").parent
+    read_config(folder / "config.json")
+    lender = tokenizer_lender(name)
+    if not (lender or files.keys() & _READABLE_TOKENIZERS):  # RWKV's World tokenizer is Python code in the repository
+        raise ModelError(f"{name} has no tokenizer that can be read", "longsearch reads tokenizer.json")
+    if INDEX in files:
+        hub.fetch(name.repo, commit, INDEX)
+    wanted = [file for file in remote if file.name in {*_SMALL_FILES, *_TOKENIZER_FILES} - {"config.json", INDEX}]
+    wanted += _weights(name, remote, folder)
+    n_bytes = sum(file.n_bytes for file in wanted)
+    _check_space(folder, n_bytes)
+    announce(f"{name.repo} at {commit[:12]}: {len(wanted)} files, {n_bytes / 1e6:,.0f} MB")
+    for file in wanted:
+        hub.fetch(name.repo, commit, file.name)
+    if lender and "tokenizer.json" not in files:
+        _fetch_tokenizer(lender, hub, announce)
+    _pin(folder, commit)
+    return Downloaded(ModelName(name.repo, commit), folder, n_bytes)
+
+
+def _weights(name: ModelName, remote: Sequence[RemoteFile], folder: Path) -> list[RemoteFile]:
+    """The safetensors to fetch: those of the index where there is one, for some repositories hold them twice."""
+    files = [file for file in remote if file.name.endswith(".safetensors") and "/" not in file.name]
+    if not files:
+        raise ModelError(f"{name} has no safetensors", _OTHER_CONVERSIONS)
+    if (folder / INDEX).exists():
+        named = indexed_files(folder / INDEX)
+        files = [file for file in files if file.name in named]
+        if len(files) < len(named):
+            raise ModelError(f"{name} lacks files that its index names", "it is damaged where it is published")
+    return files
+
+
+def _check_space(folder: Path, n_bytes: int) -> None:
+    free = shutil.disk_usage(folder).free
+    if n_bytes > free:
+        hint = "make room, or set HF_HUB_CACHE to a folder on another disk"
+        raise ModelError(f"{n_bytes / 1e9:.1f} GB do not fit: {free / 1e9:.1f} GB are free at {folder}", hint)
+
+
+def _fetch_tokenizer(lender: ModelName, hub: Hub, announce: Callable[[str], None]) -> None:
+    commit, remote = hub.list_files(lender)
+    announce(f"its tokenizer is that of {lender.repo}")
+    folder = None
+    for file in remote:
+        if file.name in _TOKENIZER_FILES:
+            folder = hub.fetch(lender.repo, commit, file.name).parent
+    if folder is None:
+        raise ModelError(f"{lender} has no tokenizer any more", "copy a tokenizer.json beside the model's config.json")
+    _pin(folder, commit)
+
+
+def _pin(snapshot: Path, commit: str) -> None:
+    """Write the ref; Hugging Face's tools then keep the commit when they prune."""
+    refs = snapshot.parents[1] / "refs"
+    refs.mkdir(exist_ok=True)
+    (refs / PIN).write_text(commit, "ascii")
+
+
+class HuggingFaceHub:
+    """The hub itself."""
+
+    def list_files(self, name: ModelName) -> tuple[str, list[RemoteFile]]:
+        """See `Hub`."""
+        from huggingface_hub import HfApi
+
+        info = _asked(
+            name.repo, lambda: HfApi().model_info(name.repo, revision=name.revision or None, files_metadata=True)
+        )
+        return str(info.sha), [RemoteFile(file.rfilename, file.size or 0) for file in info.siblings or ()]
+
+    def fetch(self, repo: str, commit: str, file: str) -> Path:
+        """See `Hub`; shows Hugging Face's own progress bar on stderr."""
+        from huggingface_hub import hf_hub_download
+
+        return Path(_asked(repo, lambda: hf_hub_download(repo, file, revision=commit)))
+
+
+def _asked(repo: str, ask: Callable[[], Answer]) -> Answer:
+    """The hub's answer, its many errors turned into ours."""
+    # HTTPError is that of its HTTP client, which has been another before and may be again
+    from huggingface_hub.errors import (  # type: ignore[attr-defined]
+        GatedRepoError,
+        HTTPError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+
+    try:
+        return ask()
+    except GatedRepoError as error:
+        hint = f"accept its terms at https://huggingface.co/{repo}, then: hf auth login"
+        raise ModelError(f"{repo} is given only to people who accepted its terms", hint) from error
+    except RevisionNotFoundError as error:
+        raise ModelError(f"{repo} has no such revision", "leave @REVISION out, or check it on its page") from error
+    except RepositoryNotFoundError as error:
+        raise ModelError(f"there is no public model {repo} on the Hugging Face hub", "check the spelling") from error
+    except (HTTPError, OSError, ValueError) as error:  # no network, no space, no permission
+        hint = "what was fetched is kept: run the same again"
+        raise ModelError(f"{repo} could not be downloaded: {error}", hint) from error

@@ -1,0 +1,118 @@
+"""`longsearch model`, and the model that the environment chooses."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import daemon_control
+from app.cli import main
+from app.encoders import chosen_model, open_encoder
+from engine.errors import LongsearchError, ModelError
+from engine.models.hub import ModelName
+from engine.models.hub_download import Downloaded
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.delenv("LONGSEARCH_MODEL", raising=False)
+    return tmp_path / "hub"
+
+
+def put_in_cache(cache: Path, repo: str, commit: str, ref: str) -> None:
+    """A model that can be listed, though not run."""
+    folder = cache / f"models--{repo.replace('/', '--')}"
+    for part in ("snapshots/" + commit, "refs", "blobs"):
+        (folder / part).mkdir(parents=True)
+    (folder / "refs" / ref).write_text(commit, "ascii")
+    config = {"model_type": "xlstm", "hidden_size": 64, "num_hidden_layers": 2, "vocab_size": 500, "num_heads": 2}
+    (folder / "snapshots" / commit / "config.json").write_text(json.dumps(config), "utf-8")
+    (folder / "snapshots" / commit / "model.safetensors").write_bytes(bytes(2_000_000))
+
+
+def test_the_bundled_model_is_listed_where_there_is_no_other(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["model", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("bundled  Mamba2, ")
+    assert lines[-1].startswith("in use: bundled")
+
+
+def test_models_in_the_cache_are_listed_with_their_commit(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put_in_cache(cache, "NX-AI/xLSTM-7b", "c" * 40, "longsearch")
+    put_in_cache(cache, "org/other", "d" * 40, "v2")
+    assert main(["model", "list"]) == 0
+    _, ours, other, _ = capsys.readouterr().out.splitlines()
+    assert ours == "NX-AI/xLSTM-7b@cccccccccccc  xLSTM, 2 MB"
+    assert other.endswith("(only by this revision)")
+
+
+def test_the_list_is_there_for_programs(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put_in_cache(cache, "NX-AI/xLSTM-7b", "c" * 40, "longsearch")
+    assert main(["model", "list", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["chosen"] == "bundled"
+    bundled, other = answer["models"]
+    assert (bundled["name"], bundled["family"]) == ("bundled", "Mamba2")
+    assert (other["name"], other["revision"], other["pinned"]) == ("NX-AI/xLSTM-7b", "c" * 40, True)
+    assert Path(other["folder"]).is_dir()
+
+
+def test_a_download_says_where_the_model_is_and_how_it_is_used(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def download(name: ModelName, _: Any, announce: Any) -> Downloaded:
+        announce(f"{name}: 3 files\x1b[2J")
+        return Downloaded(ModelName(name.repo, "e" * 40), tmp_path, 5)
+
+    monkeypatch.setattr("engine.models.hub_download.download", download)
+    assert main(["model", "download", "org/name@v1"]) == 0
+    captured = capsys.readouterr()
+    assert "LONGSEARCH_MODEL=org/name" in captured.out
+    assert "e" * 40 in captured.out
+    assert captured.err.startswith("org/name@v1: 3 files")
+    assert "\x1b" not in captured.err
+
+
+def test_what_is_no_name_is_refused_before_anything_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["model", "download", "../../etc"]) == 3
+    assert "no model's name" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["model"], ["model", "download"], ["model", "remove"]])
+def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert "usage" in capsys.readouterr().err
+
+
+def test_the_environment_chooses_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert chosen_model() == "bundled"
+    monkeypatch.setenv("LONGSEARCH_MODEL", " org/name ")
+    assert chosen_model() == "org/name"
+    with pytest.raises(ModelError, match="not on this machine") as caught:
+        open_encoder()
+    assert caught.value.hint == "longsearch model download org/name"
+
+
+def test_indexing_with_a_model_that_is_not_there_says_how_to_get_it(
+    home: Path, samples: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LONGSEARCH_MODEL", "org/name")
+    assert main(["index", "--quiet", str(samples)]) == 3
+    assert "longsearch model download org/name" in capsys.readouterr().err
+
+
+def test_a_daemon_with_another_model_is_not_worked_against(monkeypatch: pytest.MonkeyPatch) -> None:
+    daemon_control.check_model(None)
+    daemon_control.check_model({"model": {"loaded": False}})  # one of an older version
+    daemon_control.check_model({"model": {"loaded": True, "name": "bundled"}})
+    monkeypatch.setenv("LONGSEARCH_MODEL", "org/name")
+    daemon_control.check_model({"model": {"loaded": True, "name": "org/name"}})
+    with pytest.raises(LongsearchError, match="another model") as caught:
+        daemon_control.check_model({"model": {"loaded": True, "name": "bundled"}})
+    assert "daemon stop" in caught.value.hint

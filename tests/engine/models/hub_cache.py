@@ -1,0 +1,53 @@
+"""A hub without a network, and a cache laid out as Hugging Face lays it out."""
+
+import shutil
+from pathlib import Path
+
+from engine.errors import ModelError
+from engine.models.hub import ModelName
+from engine.models.hub_download import RemoteFile
+
+
+class FakeHub:
+    """Repositories as folders: `published[repo][commit]`; fetched files are copied into the cache."""
+
+    def __init__(self, cache: Path) -> None:
+        self.cache = cache
+        self.published: dict[str, dict[str, Path]] = {}
+        self.main: dict[str, str] = {}
+        self.fetched: list[str] = []
+        self.n_bytes: dict[str, int] = {}
+        """Sizes to lie about, by file name."""
+
+    def publish(self, repo: str, commit: str, folder: Path) -> None:
+        """Put a folder's files up as the newest commit."""
+        self.published.setdefault(repo, {})[commit] = folder
+        self.main[repo] = commit
+
+    def list_files(self, name: ModelName) -> tuple[str, list[RemoteFile]]:
+        """See `engine.models.hub_download.Hub`."""
+        commit = name.revision or self.main.get(name.repo, "")
+        if commit not in self.published.get(name.repo, {}):
+            raise ModelError(f"there is no public model {name}", "check the spelling")
+        folder = self.published[name.repo][commit]
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        names = [path.relative_to(folder).as_posix() for path in files]
+        sizes = [self.n_bytes.get(path.name, path.stat().st_size) for path in files]
+        return commit, [RemoteFile(*file) for file in zip(names, sizes, strict=True)]
+
+    def fetch(self, repo: str, commit: str, file: str) -> Path:
+        """See `engine.models.hub_download.Hub`."""
+        self.fetched.append(file)
+        return put_in_cache(self.cache, repo, commit, self.published[repo][commit] / file)
+
+
+def put_in_cache(cache: Path, repo: str, commit: str, file: Path, ref: str = "") -> Path:
+    """As huggingface_hub does, but with the file itself where it has a link to its blob."""
+    folder = cache / f"models--{repo.replace('/', '--')}"
+    snapshot = folder / "snapshots" / commit
+    snapshot.mkdir(parents=True, exist_ok=True)
+    (folder / "blobs").mkdir(exist_ok=True)
+    if ref:
+        (folder / "refs").mkdir(exist_ok=True)
+        (folder / "refs" / ref).write_text(commit, "ascii")
+    return Path(shutil.copy(file, snapshot / file.name))

@@ -1,0 +1,73 @@
+"""A MatMamba checkpoint opened with a width for each layer is the small model that its slices would make."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from tiny_models import PROSE, save_embedder
+
+from engine.errors import ModelError
+from engine.inference.encoder import Encoder
+
+HEADS, LAYERS, HEAD_DIM, D_STATE = 4, 2, 8, 8
+
+
+def kept_by_hand(tensors: dict[str, torch.Tensor], layer: int, heads: int) -> dict[str, torch.Tensor]:
+    """A layer's tensors with its first heads alone: in_proj is [z, x, B, C, dt], the convolution [x, B, C]."""
+    full, k, bc = HEADS * HEAD_DIM, heads * HEAD_DIM, 2 * D_STATE
+    rows = [
+        *range(k),
+        *range(full, full + k),
+        *range(2 * full, 2 * full + bc),
+        *range(2 * full + bc, 2 * full + bc + heads),
+    ]
+    channels = [*range(k), *range(full, full + bc)]
+    picks = {"in_proj.weight": rows, "conv1d.weight": channels, "conv1d.bias": channels, "mixer.norm.weight": range(k)}
+    picks |= dict.fromkeys(("dt_bias", "A_log", "D"), range(heads))
+    kept = {}
+    for name, tensor in tensors.items():
+        if name.startswith(f"layers.{layer}."):
+            for suffix, index in picks.items():
+                tensor = tensor[list(index)] if name.endswith(suffix) else tensor
+            kept[name] = tensor[:, :k] if name.endswith("out_proj.weight") else tensor
+    return kept
+
+
+@pytest.mark.parametrize("width", [(1.0, 0.5), (0.25, 1.0), (0.5, 0.25), 0.5])
+def test_a_width_for_each_layer_is_the_small_model_its_slices_make(
+    width: float | tuple[float, ...], tmp_path: Path
+) -> None:
+    folder = save_embedder(tmp_path / "model", "mean")
+    narrow = Encoder.open(folder, device="cpu", dtype="float32", width=width)
+    fractions = width if isinstance(width, tuple) else (width,) * LAYERS
+    heads = tuple(round(fraction * HEADS) for fraction in fractions)
+    stored = {name.removeprefix("backbone."): t for name, t in load_file(folder / "model.safetensors").items()}
+    found = narrow.model.state_dict()
+    for layer, n in enumerate(heads):
+        expected = kept_by_hand(stored, layer, n)
+        assert expected
+        for name, tensor in expected.items():
+            assert torch.equal(found[name], tensor), name
+    assert [
+        tensor.shape[1] for name, tensor in narrow.model.initial_state().tensors().items() if "ssm" in name
+    ] == list(heads)
+
+
+def test_every_width_reads_documents_into_the_one_space(tmp_path: Path) -> None:
+    folder = save_embedder(tmp_path / "model", "mean")
+    full, mixed, ones = (
+        Encoder.open(folder, device="cpu", dtype="float32", width=w) for w in (1.0, (1.0, 0.5), (1.0, 1.0))
+    )
+    text = PROSE[:2000]
+    vectors = [encoder.encode_document(text).vector for encoder in (full, mixed, ones)]
+    assert full.fingerprint == mixed.fingerprint == ones.fingerprint
+    np.testing.assert_array_equal(vectors[0], vectors[2])
+    assert 0.5 < float(vectors[0] @ vectors[1]) < 0.9999
+
+
+@pytest.mark.parametrize("width", [(), (1.0,), (1.0, 0.5, 0.5), (0.0, 1.0), (1.0, 1.5), 0.0, -1.0, 2.0, float("nan")])
+def test_widths_that_do_not_fit_are_refused(width: float | tuple[float, ...], tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="width"):
+        Encoder.open(save_embedder(tmp_path / "model", "mean"), device="cpu", width=width)

@@ -1,0 +1,230 @@
+"""RWKV-7 and xLSTM against the published recurrence and transformers, in slices against themselves, as embedders."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from family_checkpoints import RWKV7, VOCABULARY, XLSTM, rwkv7_tensors, save, save_family, xlstm_tensors
+from reference_rwkv7 import hidden_states
+from safetensors.torch import load_file, save_file
+from tiny_models import PROSE
+from torch import Tensor
+
+from engine.errors import ModelError
+from engine.inference.encoder import Encoder
+from engine.inference.vertical import run_vertically
+from engine.models.config import read_config
+from engine.models.weights import Model, load_mamba2, load_model
+
+FAMILIES = pytest.mark.parametrize("family", ["rwkv7", "xlstm"])
+Q = 16
+
+
+def load(folder: Path, dtype: torch.dtype = torch.float32) -> Model:
+    config, _ = read_config(folder / "config.json")
+    model, _ = load_model(folder, config, "cpu", dtype)
+    model.block_size = Q
+    return model
+
+
+def random_tokens(length: int, seed: int = 5) -> Tensor:
+    return torch.randint(0, VOCABULARY, (length,), generator=torch.Generator().manual_seed(seed))
+
+
+def horizontal(model: Model, tokens: Tensor) -> Tensor:
+    hidden, _ = model.step(tokens, model.initial_state(len(tokens)))
+    return hidden
+
+
+def close(ours: Tensor, theirs: Tensor, tolerance: float) -> None:
+    torch.testing.assert_close(ours, theirs, atol=tolerance, rtol=tolerance)
+
+
+@pytest.fixture(scope="module", params=["rwkv7", "xlstm"])
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Model:
+    return load(save_family(tmp_path_factory.mktemp("tiny"), request.param))
+
+
+@pytest.mark.parametrize("changes", [{}, {"norm_first": False}, {"head_dim": 4}, {"norm_eps": 0.1}])
+def test_rwkv7_is_the_published_recurrence(changes: dict[str, Any], tmp_path: Path) -> None:
+    config, tokens = RWKV7 | changes, random_tokens(3 * Q + 5)
+    tensors = rwkv7_tensors(config)
+    if not config["norm_first"]:
+        tensors = {name: tensor for name, tensor in tensors.items() if "pre_norm" not in name}
+    found = horizontal(load(save(tmp_path, config, tensors)), tokens[None])[0]
+    close(found.double(), hidden_states(config, tensors, tokens.tolist()), 1e-4)
+
+
+def test_older_rwkv7_files_with_all_token_shifts_in_one_tensor_are_read(tmp_path: Path) -> None:
+    tensors, tokens = rwkv7_tensors(RWKV7), random_tokens(20)
+    expected = hidden_states(RWKV7, tensors, tokens.tolist())
+    for layer in range(RWKV7["num_hidden_layers"]):
+        prefix = f"model.layers.{layer}.attn.x_"
+        tensors[prefix + "x"] = torch.stack([tensors.pop(prefix + letter).flatten() for letter in "rwkvag"])
+    close(horizontal(load(save(tmp_path, RWKV7, tensors)), tokens[None])[0].double(), expected, 1e-4)
+
+
+@pytest.mark.parametrize("changes", [{}, {"num_heads": 4, "gate_soft_cap": 2.0}, {"qk_dim_factor": 1.0}])
+def test_xlstm_gives_what_transformers_gives(changes: dict[str, Any], tmp_path: Path) -> None:
+    from transformers import xLSTMConfig, xLSTMModel
+
+    config, tokens = XLSTM | changes, random_tokens(3 * Q + 5)[None]
+    theirs = xLSTMModel(xLSTMConfig(**config)).eval()
+    tensors = xlstm_tensors(config)
+    own = {name.removeprefix("backbone."): tensor for name, tensor in tensors.items() if "lm_head" not in name}
+    theirs.load_state_dict(own)
+    with torch.inference_mode():
+        expected = theirs(tokens, use_cache=False).last_hidden_state
+    close(horizontal(load(save(tmp_path, config, tensors)), tokens), expected, 1e-4)
+
+
+@pytest.mark.parametrize("size", [1, 3, Q - 1, Q, Q + 1, 3 * Q])
+@pytest.mark.parametrize("length", [1, 2, Q, Q + 1, 5 * Q + 3])
+def test_slices_of_any_size_give_the_horizontal_pass(model: Model, length: int, size: int) -> None:
+    tokens = random_tokens(length)
+    parts = list(run_vertically(model, tokens.numpy(), size, model.device))
+    expected, state = model.step(tokens[None], model.initial_state())
+    tolerance = 2e-6 if size % Q == 0 else 1e-4
+    close(torch.cat([hidden for hidden, _ in parts]), expected[0], tolerance)
+    for name, tensor in parts[-1][1].tensors().items():
+        assert tensor.dtype == torch.float32
+        close(tensor, state.tensors()[name], tolerance)
+
+
+def test_rows_of_a_batch_do_not_touch_each_other(model: Model) -> None:
+    rows = torch.stack([random_tokens(37, seed) for seed in range(3)])
+    close(horizontal(model, rows), torch.cat([horizontal(model, row[None]) for row in rows]), 1e-5)
+
+
+def test_a_token_changes_nothing_before_it(model: Model) -> None:
+    tokens = random_tokens(40)
+    changed = tokens.clone()
+    changed[25] = (changed[25] + 1) % VOCABULARY
+    before, after = horizontal(model, tokens[None])[0], horizontal(model, changed[None])[0]
+    close(before[:25], after[:25], 1e-5)
+    assert ((before[25:] - after[25:]).abs().amax(1) > 1e-4).all()  # and it is remembered to the end
+
+
+def test_a_state_is_a_value_that_survives_as_tensors_by_name(model: Model) -> None:
+    tokens = random_tokens(2 * Q)
+    _, state = model.step(tokens[None, :Q], model.initial_state())
+    kept = {name: tensor.clone() for name, tensor in state.tensors().items()}
+    expected, _ = model.step(tokens[None, Q:], state)
+    restored = type(state).from_tensors(kept)
+    assert torch.equal(model.step(tokens[None, Q:], restored)[0], expected)
+    for name, tensor in state.tensors().items():
+        assert torch.equal(tensor, kept[name])
+        assert tensor.untyped_storage().nbytes() <= 4 * tensor.numel()  # nothing larger is kept alive behind it
+
+
+def test_bfloat16_weights_stay_near_float32_and_leave_the_state_float32(tmp_path: Path) -> None:
+    for family in ("rwkv7", "xlstm"):
+        folder, tokens = save_family(tmp_path / family, family), random_tokens(50)[None]
+        rounded = load(folder, torch.bfloat16)
+        hidden, state = rounded.step(tokens, rounded.initial_state())
+        similar = torch.cosine_similarity(hidden, horizontal(load(folder), tokens), dim=-1)
+        assert similar.mean() > 0.99  # a token whose memory is read near zero may turn further: the worst are at 0.93
+        assert hidden.dtype == torch.float32
+        assert {tensor.dtype for tensor in state.tensors().values()} == {torch.float32}
+
+
+@FAMILIES
+def test_an_embedder_of_another_family_resumes_where_it_was_stopped(family: str, tmp_path: Path) -> None:
+    folder = save_family(tmp_path / family, family, chunk_size=Q)
+    encoder = Encoder.open(folder, device="cpu", dtype="float32", vertical_size=2 * Q, block_size=Q)
+    tokens, passages = encoder.split(PROSE[:3000])
+    whole = list(encoder.stream(tokens, passages))
+    assert len(passages) > 3
+    stopped = whole[len(whole) // 2]
+    rest = list(encoder.stream(tokens, passages, stopped.checkpoint()))
+    np.testing.assert_allclose(rest[-1].document_vector, whole[-1].document_vector, atol=1e-6)
+    np.testing.assert_allclose(
+        np.concatenate([part.vectors for part in rest]),
+        np.concatenate([part.vectors for part in whole[len(whole) // 2 + 1 :]]),
+        atol=1e-6,
+    )
+
+
+@FAMILIES
+def test_many_documents_at_once_give_what_each_gives_alone(family: str, tmp_path: Path) -> None:
+    encoder = Encoder.open(save_family(tmp_path, family), device="cpu", dtype="float32", block_size=Q)
+    texts = {size: PROSE[size : 3 * size] for size in (40, 900, 300, 1500, 20, 700)}
+    for key, found in encoder.encode_documents(list(texts.items())):
+        alone = encoder.encode_document(texts.pop(key))
+        np.testing.assert_allclose(found.vector, alone.vector, atol=1e-4)
+        np.testing.assert_allclose(found.passage_vectors, alone.passage_vectors, atol=1e-4)
+    assert not texts
+
+
+def test_a_checkpoint_of_one_family_is_refused_by_another(tmp_path: Path) -> None:
+    one, other = (Encoder.open(save_family(tmp_path / name, name), device="cpu") for name in ("rwkv7", "xlstm"))
+    tokens, passages = one.split(PROSE[:2000])
+    saved = next(iter(one.stream(tokens, passages))).checkpoint()
+    with pytest.raises(ModelError, match="another model"):
+        next(iter(other.stream(tokens, passages, saved)))
+
+
+@FAMILIES
+def test_each_family_has_its_own_block_size(family: str, tmp_path: Path) -> None:
+    folder = save_family(tmp_path / family, family)
+    path = folder / "config.json"
+    raw = json.loads(path.read_text("utf-8"))
+    raw.pop("chunk_size", None)
+    path.write_text(json.dumps(raw), "utf-8")
+    config, _ = read_config(path)
+    assert config.block_size == {"rwkv7": 32, "xlstm": 64}[family]
+
+
+@pytest.mark.parametrize(
+    ("family", "changes", "says"),
+    [
+        ("rwkv7", {"attn": {"layers": [1]}}, "attention"),
+        ("rwkv7", {"hidden_act": "gelu"}, "pure RWKV-7"),
+        ("rwkv7", {"value_dim": [16, 32, 16]}, "value_dim"),
+        ("rwkv7", {"head_dim": 7}, "fit together"),
+        ("rwkv7", {"head_dim": None}, "garbles"),
+        ("rwkv7", {"vocab_size": "large"}, "fit together"),
+        ("rwkv7", {"decay_low_rank_dim": 0}, "fit together"),
+        ("xlstm", {"slstm_at": [1]}, "sLSTM"),
+        ("xlstm", {"weight_mode": "fused"}, "fused"),
+        ("xlstm", {"use_bias": True}, "biases"),
+        ("xlstm", {"num_heads": 0}, "garbles"),
+        ("xlstm", {"num_heads": 900}, "fit together"),
+        ("xlstm", {"ffn_round_up_to_multiple_of": 0}, "garbles"),
+    ],
+)
+def test_variants_that_cannot_be_run_are_refused_with_a_reason(
+    family: str, changes: dict[str, Any], says: str, tmp_path: Path
+) -> None:
+    path = save_family(tmp_path, family) / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changes), "utf-8")
+    with pytest.raises(ModelError) as caught:
+        read_config(path)
+    assert says in f"{caught.value.message} {caught.value.hint}"
+
+
+@FAMILIES
+def test_a_missing_tensor_is_named(family: str, tmp_path: Path) -> None:
+    folder = save_family(tmp_path, family)
+    tensors = load_file(folder / "model.safetensors")
+    lost = next(name for name in sorted(tensors) if ".1." in name)
+    del tensors[lost]
+    save_file(tensors, folder / "model.safetensors")
+    with pytest.raises(ModelError, match=lost.partition(".")[2]):
+        load(folder)
+
+
+def test_training_takes_mamba2_alone(tmp_path: Path) -> None:
+    folder = save_family(tmp_path, "xlstm")
+    config, _ = read_config(folder / "config.json")
+    with pytest.raises(ModelError, match="no Mamba2"):
+        load_mamba2(folder, config, "cpu", torch.float32)
+
+
+@FAMILIES
+def test_only_mamba2_has_widths(family: str, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="width"):
+        Encoder.open(save_family(tmp_path, family), device="cpu", width=0.5)
