@@ -57,7 +57,7 @@ def read_whole(
             torch._dynamo.maybe_mark_dynamic(hidden, dim)
     for i in range(config.n_layers):
         weights = [parameters[f"layers.{i}.{name}"] for name in _LAYER]
-        hidden, half_decay = layer(hidden, *weights, config.d_state, config.norm_eps, limits, dtype)
+        hidden, half_decay = layer(hidden, weights, config.d_state, config.norm_eps, limits, dtype)
         half_decays.append(half_decay.detach().amin())
     within = float(torch.stack(half_decays).min()) >= -_MAX_HALF_LOG_DECAY  # False for nan: an earlier layer's overflow
     return hidden[:, :length] if within else None
@@ -75,11 +75,10 @@ def _compiled_layer() -> Callable[..., tuple[Tensor, Tensor]]:
 
 
 def _layer(
-    hidden: Tensor, norm: Tensor, in_proj: Tensor, conv: Tensor, conv_bias: Tensor, dt_bias: Tensor, A_log: Tensor,
-    D: Tensor, gated_norm: Tensor, out_proj: Tensor, d_state: int, eps: float, limits: tuple[float, float],
-    dtype: torch.dtype,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    hidden: Tensor, weights: list[Tensor], d_state: int, eps: float, limits: tuple[float, float], dtype: torch.dtype
+) -> tuple[Tensor, Tensor]:
     """`Mamba2Block` from an empty state; also half the log decay of each block and head, (batch, 2, 1, heads)."""
+    norm, in_proj, conv, conv_bias, dt_bias, A_log, D, gated_norm, out_proj = weights  # as in _LAYER
     heads, d_inner = A_log.shape[0], out_proj.shape[1]
     u = _scale(F.rms_norm(hidden, (hidden.shape[-1],), None, eps).to(dtype), norm.to(dtype))
     z, xBC, dt = (u @ in_proj.to(dtype).T).split((d_inner, d_inner + 2 * d_state, heads), dim=-1)
@@ -107,13 +106,15 @@ def _scan(x: Tensor, dt: Tensor, log_a: Tensor, B: Tensor, C: Tensor) -> tuple[T
 
 def _by_head(x: Tensor, factors: Tensor) -> Tensor:
     """x (..., length, heads * head_dim) times factors (..., length, heads), in the dtype of x."""
-    return (x.unflatten(-1, (factors.shape[-1], -1)) * factors.to(x.dtype)[..., None]).flatten(-2)
+    scaled: Tensor = x.unflatten(-1, (factors.shape[-1], -1)) * factors.to(x.dtype)[..., None]
+    return scaled.flatten(-2)
 
 
 def _sum_rows(x: Tensor) -> Tensor:
     """The sum over all but the last dimension, accumulated in float32 by the matrix product."""
     rows = x.reshape(-1, x.shape[-1])
-    return (torch.ones(1, rows.shape[0], dtype=x.dtype, device=x.device) @ rows)[0]
+    total: Tensor = torch.ones(1, rows.shape[0], dtype=x.dtype, device=x.device) @ rows
+    return total[0]
 
 
 class _Scale(torch.autograd.Function):
@@ -125,7 +126,7 @@ class _Scale(torch.autograd.Function):
         return x * weight
 
     @staticmethod
-    def backward(ctx: torch.autograd.function.FunctionCtx, grad: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]
+    def backward(ctx: torch.autograd.function.FunctionCtx, grad: Tensor) -> tuple[Tensor, Tensor]:
         x, weight = ctx.saved_tensors  # type: ignore[attr-defined]
         return grad * weight, _sum_rows(grad * x)
 
@@ -139,7 +140,7 @@ class _Convolution(torch.autograd.Function):
         return _correlate(F.pad(x, (0, 0, weight.shape[-1] - 1, 0)), weight, bias)
 
     @staticmethod
-    def backward(ctx: torch.autograd.function.FunctionCtx, grad: Tensor) -> tuple[Tensor, Tensor, Tensor]:  # type: ignore[override]
+    def backward(ctx: torch.autograd.function.FunctionCtx, grad: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         x, weight = ctx.saved_tensors  # type: ignore[attr-defined]
         past, length = weight.shape[-1] - 1, x.shape[1]
         to_x = _correlate(F.pad(grad, (0, 0, 0, past)), weight.flip(-1), None)

@@ -1,0 +1,96 @@
+"""The quick reading on a processor agrees with the plain one: outputs, states, slices, widths, bfloat16."""
+
+import pytest
+import torch
+
+from engine.models.config import Mamba2Config
+from engine.models.mamba2 import Mamba2
+from engine.models.mamba2_quick import QuickMamba2, can_be_quick
+
+CONFIG = Mamba2Config(24, 3, 50, d_state=8, head_dim=6, n_heads=8, gated_norm_groups=1, block_size=8)
+
+
+def both(config: Mamba2Config = CONFIG, heads: tuple[int, ...] | None = None) -> tuple[Mamba2, QuickMamba2]:
+    torch.manual_seed(0)
+    model = Mamba2(config, heads).requires_grad_(False)
+    for name, parameter in model.named_parameters():
+        torch.nn.init.normal_(parameter, 1.0 if name.endswith("norm.weight") else 0.0, 0.3)
+    return model, QuickMamba2.of(model)
+
+
+def tokens(batch: int, length: int) -> torch.Tensor:
+    return torch.randint(50, (batch, length), generator=torch.Generator().manual_seed(length))
+
+
+def check(slow, quick, atol=1e-5):
+    torch.testing.assert_close(quick[0], slow[0], atol=atol, rtol=1e-4)
+    for name, tensor in slow[1].tensors().items():
+        torch.testing.assert_close(quick[1].tensors()[name], tensor, atol=atol, rtol=1e-4)
+
+
+@pytest.mark.parametrize(("batch", "length"), [(1, 64), (1, 61), (3, 24), (2, 5), (1, 1)])
+def test_hidden_and_states_are_those_of_the_slow_twin(batch, length):
+    plain, quick = both()
+    ids, state = tokens(batch, length), plain.initial_state(batch)
+    with torch.inference_mode():
+        _, state = plain.step(tokens(batch, 13), state)  # something to carry
+        check(plain.step(ids, state), quick.step(ids, state))
+
+
+def test_the_state_handed_in_is_left_as_it_was():
+    _, quick = both()
+    with torch.inference_mode():
+        _, state = quick.step(tokens(1, 20), quick.initial_state())
+        before = {name: tensor.clone() for name, tensor in state.tensors().items()}
+        quick.step(tokens(1, 30), state)
+    assert all(torch.equal(before[name], tensor) for name, tensor in state.tensors().items())
+
+
+def test_each_layer_may_have_its_own_width():
+    plain, quick = both(heads=(8, 2, 4))
+    with torch.inference_mode():
+        check(plain.step(tokens(1, 40), plain.initial_state()), quick.step(tokens(1, 40), quick.initial_state()))
+
+
+def test_decays_beyond_float32_are_left_to_the_exact_scan():
+    plain, quick = both()
+    for model in (plain, quick):
+        model.layers[1].mixer.A_log.fill_(3.0)
+        model.layers[1].mixer.dt_bias.fill_(2.0)
+    with torch.inference_mode():
+        hidden, state = quick.step(tokens(2, 40), quick.initial_state(2))
+        assert hidden.isfinite().all()
+        check(plain.step(tokens(2, 40), plain.initial_state(2)), (hidden, state))
+
+
+def test_in_bfloat16_it_errs_no_more_than_the_slow_twin():
+    plain, _ = both()
+    exact = plain(tokens(1, 64))
+    low = Mamba2(CONFIG).requires_grad_(False)
+    low.load_state_dict(plain.state_dict())
+    for layer in low.layers:
+        for module in (layer.mixer.in_proj, layer.mixer.out_proj, layer.mixer.conv1d):
+            module.bfloat16()
+    with torch.inference_mode():
+        errors = [float((model(tokens(1, 64)) - exact).abs().mean()) for model in (low, QuickMamba2.of(low))]
+    assert 0 < errors[1] < 1.5 * errors[0]
+
+
+def test_under_gradients_and_with_probes_it_is_the_slow_twin():
+    plain, quick = both()
+    embedded = plain.embeddings(tokens(1, 9)).requires_grad_()
+    hidden, _ = quick.step_embedded(embedded, quick.initial_state())
+    hidden.sum().backward()
+    assert embedded.grad is not None
+    mask = torch.zeros(1, 9, dtype=torch.bool).index_fill(1, torch.tensor([4, 8]), True).numpy()
+    with torch.inference_mode():
+        check(
+            plain.step_probed(tokens(1, 9), mask, plain.initial_state()),
+            quick.step_probed(tokens(1, 9), mask, quick.initial_state()),
+        )
+
+
+def test_models_of_several_groups_are_not_quick():
+    assert can_be_quick(CONFIG)
+    assert not can_be_quick(Mamba2Config(24, 1, 50, head_dim=6, n_heads=8, n_groups=2))
+    assert not can_be_quick(Mamba2Config(24, 1, 50, head_dim=6, n_heads=8, use_bias=True))
