@@ -23,7 +23,7 @@ class Result:
 
 
 def as_table(results: list[Result], metric: str = METRICS[0]) -> str:
-    """A row a dataset, a column a system, in points (x 100); means are over what every system ran, sets and tasks apart.
+    """A row a dataset, a column a system, in points (x 100); means are over what all systems ran, sets and tasks apart.
 
     ± is half the width of the 95 % bootstrap interval.
     """

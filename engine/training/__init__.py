@@ -8,5 +8,10 @@
         --teacher --minutes M --rate 3e-4
     python -m engine.training smoke                                                         (seconds, its own data)
 
+A vocabulary of our own, before all this: `vocabulary CORPUS/pairs-*.jsonl.xz --size 16384 --out OWN`, then `label` and
+`new` with `--model OWN`; the teacher, which reads its own ids alone, labels SHARDS of its own, and `label --vectors-of
+SHARDS` gives those vectors to the others. LoRA on a larger checkpoint: `contrast --lora 16 --widths 1 --width-weights 1
+--without-teacher`, with `--base-bits 4` for QLoRA.
+
 Every --out is a model that `Encoder.open` reads, at any time; a command called again with the same --out goes on.
 """

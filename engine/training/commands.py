@@ -5,38 +5,36 @@ import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
-from itertools import islice
 from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer
 
 from engine.errors import LongsearchError
-from engine.evaluation.minilm import MiniLM, minilm_folder
+from engine.evaluation.minilm import MiniLM
 from engine.inference.device import Hardware, choose_hardware
 from engine.inference.tokens import TextTokenizer
 from engine.models.hub import bundled_model
 from engine.printable import printable
-from engine.training.data import read_long_documents, read_pairs
-from engine.training.initialise import Shape, new_checkpoint, static_start, token_counts
+from engine.training import preparing
+from engine.training.data import read_long_documents
+from engine.training.initialise import Shape
 from engine.training.instructions import Prompter
 from engine.training.loop import WIDTH_WEIGHTS, WIDTHS, LoopOptions, Stage
 from engine.training.loop import run as run_loop
 from engine.training.lora import load_lora_student
 from engine.training.probe import HeldOut
 from engine.training.saving import load_student
-from engine.training.shards import MAX_PASSAGE_TOKENS, load_pairs, tokenizer_hash, write_shards
+from engine.training.shards import MAX_PASSAGE_TOKENS, load_pairs, tokenizer_hash
 from engine.training.smoke import smoke
 from engine.training.stages import Contrast, Distillation, Mixture, PairOptions
 from engine.training.streams import StreamOptions, Streams, prepare
 from engine.training.student import Rates, Student, Trainable
-from engine.training.teacher import adopt_vectors, label_shards
-from engine.training.vocabulary import Kind, VocabularyOptions, measure, save_tokenizer, sides, train_tokenizer
+from engine.training.vocabulary import Kind, VocabularyOptions
 
 _TRAINING_BLOCK = (
     64  # Q: at 48 to 72 a step costs least; the block's matrix grows with Q, the blocks' states with 1 / Q
 )
-_MEASURED_PAIRS = 2000
 
 
 def run(argv: list[str] | None = None) -> int:
@@ -58,20 +56,24 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="python -m engine.training", description="Make a model like the bundled one.")
     made.set_defaults(threads=0)
     commands = made.add_subparsers(required=True)
-    vocabulary = _command(commands, "vocabulary", _vocabulary, "train a tokenizer on pairs: a vocabulary of our own")
+    vocabulary = _command(
+        commands, "vocabulary", preparing.vocabulary, "train a tokenizer on pairs: a vocabulary of our own"
+    )
     vocabulary.add_argument("sources", nargs="+", type=Path, help="pairs (.jsonl, .jsonl.xz) and BEIR folders")
     vocabulary.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets tokenizer.json")
     vocabulary.add_argument("--size", type=int, default=VocabularyOptions().size, help="tokens at most")
     vocabulary.add_argument("--kind", default=Kind.WORDPIECE.value, choices=[kind.value for kind in Kind])
     vocabulary.add_argument("--cased", action="store_true", help="tell capitals from small letters")
     vocabulary.add_argument("--pairs", type=int, default=100_000, help="the first so many are trained on")
-    label = _command(commands, "label", _label, "tokenise pairs into shards and store the teacher's vectors of them")
+    label = _command(
+        commands, "label", preparing.label, "tokenise pairs into shards and store the teacher's vectors of them"
+    )
     label.add_argument("sources", nargs="*", type=Path, help="pairs (.jsonl, .jsonl.xz) and BEIR folders")
     label.add_argument("--shards", type=Path, required=True, metavar="DIR")
     label.add_argument("--model", type=Path, default=None, metavar="DIR", help="whose tokenizer; else the teacher's")
     label.add_argument("--tokens-only", action="store_true", help="leave the teacher's vectors to a later call")
-    label.add_argument("--vectors-of", type=Path, metavar="DIR", help="take them from labelled shards of the same pairs")
-    new = _command(commands, "new", _new, "a static embedder from the teacher's vectors of single tokens")
+    label.add_argument("--vectors-of", type=Path, metavar="DIR", help="take them from shards of the same pairs")
+    new = _command(commands, "new", preparing.new, "a static embedder from the teacher's vectors of single tokens")
     new.add_argument("--shards", type=Path, required=True, metavar="DIR", help="whose tokens are counted")
     new.add_argument("--out", type=Path, required=True, metavar="DIR")
     new.add_argument("--model", type=Path, default=None, metavar="DIR", help="whose tokenizer; else the teacher's")
@@ -133,49 +135,6 @@ def _add_training(command: argparse.ArgumentParser, name: str) -> None:
         command.add_argument("--slice-tokens", type=int, default=streams.slice_tokens)
         command.add_argument("--max-tokens", type=int, default=streams.max_tokens)
         command.add_argument("--teacher", action="store_true", help="hold passages near the teacher's vectors")
-
-
-def _vocabulary(arguments: argparse.Namespace) -> int:
-    texts = read_pairs(arguments.sources)
-    options = VocabularyOptions(arguments.size, Kind(arguments.kind), arguments.cased)
-    tokenizer = train_tokenizer(sides(islice(texts, arguments.pairs)), options)
-    save_tokenizer(tokenizer, arguments.out)
-    print(f"{tokenizer.get_vocab_size()} tokens: {arguments.out}")
-    if cost := measure(tokenizer, sides(islice(texts, _MEASURED_PAIRS))):
-        print(f"the pairs after those: {cost.tokens_per_word:.3f} tokens a word, {cost.unknown_share:.3%} unknown")
-    return 0
-
-
-def _tokenizer(model: Path | None) -> Tokenizer:
-    path = (model or minilm_folder()) / "tokenizer.json"
-    try:
-        return Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises bare Exception
-        hint = "name a folder that holds one, as `vocabulary` writes it"
-        raise LongsearchError(f"cannot read the tokenizer {path}: {error}", hint) from error
-
-
-def _label(arguments: argparse.Namespace) -> int:
-    tokenizer = _tokenizer(arguments.model)
-    if arguments.sources:
-        count = write_shards(read_pairs(arguments.sources), tokenizer, arguments.shards)
-        print(f"{count} shards")
-    if arguments.vectors_of:
-        print(f"{adopt_vectors(arguments.shards, arguments.vectors_of)} shards labelled")
-    elif not arguments.tokens_only:
-        hardware = choose_hardware(arguments.device, arguments.dtype)
-        for path, tokens in label_shards(arguments.shards, MiniLM(hardware.device, hardware.dtype)):
-            print(f"{path.name}: {tokens} tokens labelled", flush=True)
-    return 0
-
-
-def _new(arguments: argparse.Namespace) -> int:
-    hardware = choose_hardware(arguments.device, arguments.dtype)
-    tokenizer = _tokenizer(arguments.model)
-    counts = token_counts(load_pairs(arguments.shards, tokenizer, labelled_only=False), tokenizer.get_vocab_size())
-    start = static_start(tokenizer, MiniLM(hardware.device, hardware.dtype).encode, counts)
-    new_checkpoint(arguments.out, Shape(n_layers=arguments.layers), tokenizer, start, arguments.seed)
-    return 0
 
 
 Made = tuple[Stage, HeldOut | None]

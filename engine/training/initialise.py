@@ -1,8 +1,8 @@
 """A model to begin with: a new Mamba2 that is already a static embedder, from the teacher's vectors of single tokens.
 
-Token vectors are the teacher's of each token's text alone, minus their mean, times 4; log weights are log(a / (a + p(token)));
-every block's `out_proj` is zero and the projection the identity. So at step 0 the model is the weighted mean of its
-token vectors: .727 and .473 MRR@10 on two sets where the teacher had .930 and .696, and noise would have 0.
+Token vectors are the teacher's of each token's text alone, minus their mean, times 4; log weights are log(a / (a +
+p(token))); every block's `out_proj` is zero and the projection the identity. So at step 0 the model is the weighted
+mean of its token vectors: .727 and .473 MRR@10 on two sets where the teacher had .930 and .696, and noise would have 0.
 """
 
 import json

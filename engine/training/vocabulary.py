@@ -68,12 +68,12 @@ def sides(pairs: Iterable[Pair]) -> Iterator[str]:
 
 def measure(tokenizer: Tokenizer, texts: Iterable[str]) -> Cost | None:
     """Tokens for each word, where words are what white space divides; None where there are none."""
-    unknown, n_words, n_tokens, n_unknown = tokenizer.token_to_id(_UNKNOWN), 0, 0, 0
+    n_words, n_tokens, n_unknown = 0, 0, 0
     for text in texts:
-        ids = tokenizer.encode(text, add_special_tokens=False).ids
+        tokens = tokenizer.encode(text, add_special_tokens=False).tokens
         n_words += len(text.split())
-        n_tokens += len(ids)
-        n_unknown += ids.count(unknown)
+        n_tokens += len(tokens)
+        n_unknown += tokens.count(_UNKNOWN)
     return Cost(n_tokens / n_words, n_unknown / max(n_tokens, 1)) if n_words else None
 
 
