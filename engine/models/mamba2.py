@@ -14,7 +14,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from engine.models.config import Mamba2Config
-from engine.models.ops.ssd_factored import ssd_scan_factored
+from engine.models.embedding import token_table
+from engine.models.ops.kernels import convolve, gated_norm, ssd_scan
 from engine.models.probes import Probes
 from engine.models.state import LayerState
 
@@ -37,7 +38,7 @@ class Mamba2(nn.Module):
         super().__init__()
         self.config = config
         self.heads = tuple(heads or (config.n_heads,) * config.n_layers)
-        self.embeddings = nn.Embedding(config.vocab_size, config.d_model)
+        self.embeddings = token_table(config.vocab_size, config.d_model)
         self.layers = nn.ModuleList(Mamba2Block(replace(config, n_heads=n)) for n in self.heads)
         self.norm_f = RMSNorm(config.d_model, config.norm_eps) if config.final_norm else nn.Identity()
         self.block_size = config.block_size
@@ -130,27 +131,24 @@ class Mamba2Mixer(nn.Module):
         c = self.config
         projected = self.in_proj(u.to(self.conv1d.weight.dtype))
         z, xBC, dt = projected.split((c.d_inner, c.d_conv_channels, c.n_heads), dim=-1)
-        xBC, conv = self._convolve(xBC, conv, probes)
+        xBC, conv = self.convolve(xBC, conv, probes)
         x, B, C = xBC.split((c.d_inner, c.n_groups * c.d_state, c.n_groups * c.d_state), dim=-1)
         x = x.unflatten(-1, (c.n_heads, c.head_dim))  # (batch, length, heads, head_dim)
         B, C = (t.unflatten(-1, (c.n_groups, c.d_state)) for t in (B, C))  # (batch, length, groups, d_state)
         dt = F.softplus(dt.float() + self.dt_bias.float()).clamp(c.dt_min, c.dt_max)
         A = -self.A_log.float().exp()
         remembered = dt if probes is None else dt.masked_fill(probes.mask[..., None], 0)
-        y, ssm = ssd_scan_factored(x, remembered, A, B, C, ssm, block_size)
+        y, ssm = ssd_scan(x, remembered, A, B, C, ssm, block_size)
         if probes is not None:
             y = probes.answer(y, x, dt, A, B, C)
         D = self.D.to(x.dtype).repeat_interleave(c.head_dim)  # over channels: twice as fast as over heads
         y = y.flatten(-2) + x.flatten(-2) * D
         return self.out_proj(self.norm(y, z)), conv, ssm
 
-    def _convolve(self, xBC: Tensor, conv: Tensor, probes: Probes | None) -> tuple[Tensor, Tensor]:
+    def convolve(self, xBC: Tensor, conv: Tensor, probes: Probes | None = None) -> tuple[Tensor, Tensor]:
         """Depthwise causal convolution that begins where the last slice ended, then SiLU."""
         extended = torch.cat((conv.to(xBC.dtype), xBC), dim=1)  # (batch, d_conv - 1 + length, channels)
-        # as an image of one row in channels-last order, which (length, channels) is already: no transposition
-        rows = extended.transpose(1, 2).unsqueeze(2)  # (batch, channels, 1, d_conv - 1 + length)
-        out = F.conv2d(rows, self.conv1d.weight.unsqueeze(2), self.conv1d.bias, groups=rows.shape[1])
-        out = F.silu(out.squeeze(2).transpose(1, 2))
+        out = convolve(extended, self.conv1d.weight, self.conv1d.bias)
         if probes is not None:
             return probes.mend(out, extended, self.conv1d.weight, self.conv1d.bias), probes.carried(extended)
         # cloned, or the state would keep the whole slice's memory alive
@@ -181,8 +179,4 @@ class GatedRMSNorm(nn.Module):
 
     def forward(self, y: Tensor, z: Tensor) -> Tensor:
         """Same shape and dtype as y; the mean square is summed in float32."""
-        gated = (y * F.silu(z)).unflatten(-1, (self.groups, -1))
-        norm = torch.linalg.vector_norm(gated, dim=-1, keepdim=True, dtype=torch.float32)
-        scale = (norm.square() / gated.shape[-1] + self.eps).rsqrt()
-        normed: Tensor = (gated * scale.to(y.dtype)).flatten(-2) * self.weight.to(y.dtype)
-        return normed
+        return gated_norm(y, z, self.weight, self.groups, self.eps)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from engine.models.embedding import token_table
 from engine.models.ops.wkv7 import wkv7_scan
 from engine.models.rwkv7_config import RWKV7Config
 from engine.models.state import LayerState
@@ -40,7 +41,7 @@ class RWKV7(nn.Module):
     def __init__(self, config: RWKV7Config) -> None:
         super().__init__()
         self.config = config
-        self.embeddings = nn.Embedding(config.vocab_size, config.d_model)
+        self.embeddings = token_table(config.vocab_size, config.d_model)
         self.layers = nn.ModuleList(RWKV7Block(config, layer) for layer in range(config.n_layers))
         self.norm = Float32LayerNorm(config)
         self.block_size = config.block_size

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from engine.models.embedding import token_table
 from engine.models.mamba2 import RMSNorm
 from engine.models.ops.mlstm import Memory, mlstm_scan
 from engine.models.state import LayerState
@@ -38,7 +39,7 @@ class XLSTM(nn.Module):
     def __init__(self, config: XLSTMConfig) -> None:
         super().__init__()
         self.config = config
-        self.embeddings = nn.Embedding(config.vocab_size, config.d_model)
+        self.embeddings = token_table(config.vocab_size, config.d_model)
         self.blocks = nn.ModuleList(XLSTMBlock(config) for _ in range(config.n_layers))
         self.out_norm = RMSNorm(config.d_model, config.norm_eps) if config.final_norm else nn.Identity()
         self.block_size = config.block_size
