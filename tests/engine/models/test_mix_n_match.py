@@ -32,6 +32,10 @@ def kept_by_hand(tensors: dict[str, torch.Tensor], layer: int, heads: int) -> di
             for suffix, index in picks.items():
                 tensor = tensor[list(index)] if name.endswith(suffix) else tensor
             kept[name] = tensor[:, :k] if name.endswith("out_proj.weight") else tensor
+    for norm, matrix in (("norm.weight", "mixer.in_proj.weight"), ("mixer.norm.weight", "mixer.out_proj.weight")):
+        norm, matrix = (f"layers.{layer}.{name}" for name in (norm, matrix))
+        kept[matrix] = kept[matrix].float() * kept[norm].float()  # as they are read on a processor
+        kept[norm] = torch.ones_like(kept[norm])
     return kept
 
 
