@@ -69,6 +69,19 @@ def _model() -> str:
     )
 
 
+def _gpu() -> str:
+    import torch
+
+    from engine.models.ops.kernels import verdicts
+
+    if torch.version.cuda is None:
+        return f"not used: torch {torch.__version__} is built without CUDA"
+    if not torch.cuda.is_available():
+        return f"not used: torch sees none (CUDA {torch.version.cuda}; does nvidia-smi?)"
+    name = torch.cuda.get_device_name(0)
+    return f"{name}, CUDA {torch.version.cuda}; " + (", ".join(verdicts()) or "the model above does not run on it")
+
+
 def _sqlite() -> str:
     connection = apsw.Connection(":memory:")
     connection.enable_load_extension(True)
@@ -104,6 +117,7 @@ def _viewer() -> str:
 CHECKS: dict[str, Callable[[], str]] = {
     "versions": _versions,
     "model": _model,
+    "gpu": _gpu,  # after the model, whose first query tries its kernels
     "sqlite": _sqlite,
     "data": _data,
     "daemon": _daemon,

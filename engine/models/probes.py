@@ -1,4 +1,4 @@
-"""Tokens that a recurrent model reads beside a document without remembering them: what would it say if the text ended here?
+"""Tokens that a recurrent model reads without remembering them: what would it say if the text ended here?
 
 A probe stands in the slice at its place, so that one pass answers at the ends of all passages; what follows is read as
 if it were not there. In a Mamba2 layer that is exact: the convolution takes its inputs from the tokens around a probe;

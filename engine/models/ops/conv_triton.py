@@ -1,0 +1,54 @@
+"""Mamba2's causal convolution in Triton: twin of `convolve_torch`. Imports triton, so import it late."""
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+_TOKENS, _CHANNELS = 32, 128  # of a program: its rows are 256 bytes in bfloat16
+
+
+def convolve(extended: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """As `convolve_torch`, sums in float32; for inference, it has no gradient."""
+    extended = extended.contiguous()
+    batch, extended_length, channels = extended.shape
+    d_conv = weight.shape[-1]
+    length = extended_length - d_conv + 1
+    out = extended.new_empty(batch, length, channels)
+    grid = (triton.cdiv(length, _TOKENS), triton.cdiv(channels, _CHANNELS), batch)
+    with torch.cuda.device_of(extended):  # Triton launches on the current device, whatever the tensors' device is
+        _convolve[grid](
+            extended, weight.contiguous(), bias, out, length, channels, d_conv, bias is not None, _TOKENS, _CHANNELS
+        )
+    return out
+
+
+@triton.jit
+def _convolve(  # type: ignore[no-untyped-def]
+    extended,
+    weight,
+    bias,
+    out,
+    length,
+    channels,
+    D_CONV: tl.constexpr,
+    HAS_BIAS: tl.constexpr,
+    TOKENS: tl.constexpr,
+    CHANNELS: tl.constexpr,
+):
+    """One program convolves TOKENS tokens of CHANNELS channels of a row; shapes as in `convolve`, all contiguous."""
+    token = tl.program_id(0) * TOKENS + tl.arange(0, TOKENS)
+    channel = tl.program_id(1) * CHANNELS + tl.arange(0, CHANNELS)
+    row = tl.program_id(2).to(tl.int64)  # a million tokens are more elements than int32 counts
+    there = channel < channels
+    inside = (token < length)[:, None] & there[None, :]
+    offsets = token.to(tl.int64)[:, None] * channels + channel[None, :]
+    inputs = extended + row * (length + D_CONV - 1) * channels + offsets
+    total = tl.zeros((TOKENS, CHANNELS), dtype=tl.float32)
+    if HAS_BIAS:
+        total += tl.load(bias + channel, mask=there, other=0.0).to(tl.float32)[None, :]
+    for tap in tl.static_range(D_CONV):
+        w = tl.load(weight + channel * D_CONV + tap, mask=there, other=0.0).to(tl.float32)
+        total += tl.load(inputs + tap * channels, mask=inside, other=0.0).to(tl.float32) * w[None, :]
+    y = total * tl.sigmoid(total)
+    tl.store(out + row * length * channels + offsets, y.to(out.dtype.element_ty), mask=inside)

@@ -1,0 +1,137 @@
+"""Which kernel an operation runs: torch's on a CPU, a faster one on a CUDA device where it was seen to work there.
+
+Each faster kernel is tried once for every shape, on `TRIAL_TOKENS` random tokens beside its twin in torch, when it is
+first wanted. Whatever is missing (mamba-ssm, Triton, a C compiler) or wrong leaves the twin in use, with the reason
+kept for `longsearch doctor`. A trial is as long as a real slice, because Triton's autotuner decides by it for good.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.models.ops.conv import convolve_causal_conv1d, convolve_torch, convolve_triton
+from engine.models.ops.norm import gated_norm_torch, gated_norm_triton
+from engine.models.ops.ssd_factored import ssd_scan_factored
+from engine.models.ops.ssd_triton import ssd_scan_triton
+
+Kernel = Callable[..., Any]
+TRIAL_TOKENS = 4096
+TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 0.02}
+"""Of a trial, relative: sums in another order differ by 0.005 in bfloat16; TensorFloat-32, by 5e-4, is no float32."""
+_SCANS = {"mamba-ssm": ssd_scan_triton}
+_CONVOLUTIONS = {"causal-conv1d": convolve_causal_conv1d, "Triton": convolve_triton}
+_NORMS = {"mamba-ssm": gated_norm_triton}
+
+_chosen: dict[tuple[object, ...], Kernel] = {}
+_verdicts: dict[str, str] = {}
+
+
+def ssd_scan(
+    x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, initial_state: Tensor, block_size: int
+) -> tuple[Tensor, Tensor]:
+    """As `engine.models.ops.ssd.ssd_scan`."""
+
+    def trial() -> list[object]:
+        trial_x, trial_B, trial_C, steps = random_like(x, x.shape[2:], B.shape[2:], C.shape[2:], dt.shape[2:])
+        state = (trial_x[:, 0, :, :, None] * trial_B[:, 0, :1, None]).float()  # not zero, as the first slice's own is
+        return [trial_x, steps.float().abs() / 10, A, trial_B, trial_C, state, block_size]
+
+    kernel: Kernel = ssd_scan_factored
+    if on_gpu(x):
+        kernel = _choose("scan", x, (x.shape[2:], B.shape[2:], block_size), kernel, _SCANS, trial)
+    y, state = kernel(x, dt, A, B, C, initial_state, block_size)
+    return y, state
+
+
+def convolve(extended: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """As `engine.models.ops.conv.convolve_torch`."""
+
+    def trial() -> list[object]:
+        return [*random_like(extended, extended.shape[2:]), weight, bias]
+
+    kernel: Kernel = convolve_torch
+    if on_gpu(extended) and not torch.is_grad_enabled():  # one of them has no gradient
+        kernel = _choose("convolution", extended, (weight.shape, bias is None), kernel, _CONVOLUTIONS, trial)
+    out: Tensor = kernel(extended, weight, bias)
+    return out
+
+
+def gated_norm(y: Tensor, z: Tensor, weight: Tensor, groups: int, eps: float) -> Tensor:
+    """As `engine.models.ops.norm.gated_norm_torch`."""
+
+    def trial() -> list[object]:
+        return [*random_like(y, y.shape[2:], z.shape[2:]), weight, groups, eps]
+
+    kernel: Kernel = gated_norm_torch
+    if on_gpu(y):
+        kernel = _choose("gated norm", y, (y.shape[2:], groups), kernel, _NORMS, trial)
+    out: Tensor = kernel(y, z, weight, groups, eps)
+    return out
+
+
+def on_gpu(t: Tensor) -> bool:
+    """Whether faster kernels come into question."""
+    return t.is_cuda
+
+
+def verdicts() -> list[str]:
+    """What was chosen in this process on CUDA devices, and why nothing faster: a line for each operation and shape."""
+    return list(dict.fromkeys(_verdicts.values()))
+
+
+def choose_kernel(
+    twin: Kernel, faster: dict[str, Kernel], inputs: list[object], tolerance: float
+) -> tuple[Kernel, str]:
+    """The first of `faster` whose results are the twin's within `tolerance`, or the twin; and a line on it."""
+    with torch.no_grad(), torch.backends.cudnn.flags(enabled=False):  # cuDNN would round float32 to TensorFloat-32
+        expected = _parts(twin(*inputs))
+        reasons: list[str] = []
+        for name, kernel in faster.items():
+            reason = _why_not(kernel, inputs, expected, tolerance)
+            if not reason:
+                return kernel, "; ".join([name, *reasons])
+            reasons.append(f"{name} {reason}")
+    return twin, "; ".join(["torch", *reasons])
+
+
+def random_like(example: Tensor, *shapes: tuple[int, ...]) -> list[Tensor]:
+    """A (1, TRIAL_TOKENS, *shape) for each shape, of the example's dtype and device; leaves torch's own seed alone."""
+    make = torch.Generator(example.device).manual_seed(0)
+    return [
+        torch.randn(1, TRIAL_TOKENS, *shape, dtype=example.dtype, device=example.device, generator=make)
+        for shape in shapes
+    ]
+
+
+def _choose(
+    operation: str,
+    example: Tensor,
+    shape: tuple[object, ...],
+    twin: Kernel,
+    faster: dict[str, Kernel],
+    trial: Callable[[], list[object]],
+) -> Kernel:
+    key = (operation, example.device, example.dtype, *shape)
+    if key not in _chosen:
+        kernel, verdict = choose_kernel(twin, faster, trial(), TOLERANCE[example.dtype])
+        _chosen[key], _verdicts[str(key)] = kernel, f"{operation} by {verdict}"
+    return _chosen[key]
+
+
+def _why_not(kernel: Kernel, inputs: list[object], expected: tuple[Tensor, ...], tolerance: float) -> str:
+    """Why a kernel cannot take its twin's place, or ""."""
+    try:
+        found = _parts(kernel(*inputs))
+        differences = [float((f - e).norm() / e.norm()) for f, e in zip(found, expected, strict=True)]
+    except ImportError as error:
+        return f"is not installed ({error})"
+    except Exception as error:  # compilers, drivers and kernels fail in ways of their own, and torch's twin never does
+        return f"fails ({type(error).__name__}: {str(error).strip().partition(chr(10))[0]})"
+    agrees = all(difference <= tolerance for difference in differences)  # NaN does not
+    return "" if agrees else f"differs from torch by {max(differences):.2g}"
+
+
+def _parts(result: Tensor | tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    return tuple(part.float() for part in ((result,) if isinstance(result, Tensor) else result))

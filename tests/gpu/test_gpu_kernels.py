@@ -1,0 +1,234 @@
+"""Each Triton kernel against its twin in plain torch, on a GPU or in Triton's interpreter."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from interpreting import INTERPRETED
+from tiny_models import random_tensors, save_checkpoint, tiny_config
+from torch import Tensor
+
+from engine.models import mamba2
+from engine.models.config import read_config
+from engine.models.ops import kernels, norm, ssd_triton
+from engine.models.ops.conv import convolve_causal_conv1d, convolve_torch, convolve_triton
+from engine.models.ops.norm import gated_norm_torch, gated_norm_triton
+from engine.models.ops.ssd import ssd_scan
+from engine.models.ops.ssd_triton import ssd_scan_triton
+from engine.models.weights import load_mamba2
+
+pytestmark = [pytest.mark.gpu, pytest.mark.filterwarnings("ignore::UserWarning:triton")]
+Q = 16
+HEADS, HEAD_DIM, D_STATE = 8, 16, 16
+needs_mamba_ssm = pytest.mark.usefixtures("mamba_ssm")
+
+
+def random_inputs(
+    device: torch.device, dtype: torch.dtype, length: int, groups: int = 1, batch: int = 1
+) -> tuple[Tensor, ...]:
+    """x, dt, A, B, C and a state; decays from "never forgets" to "forgets at once"."""
+    make = torch.Generator().manual_seed(length)
+    x = torch.randn(batch, length, HEADS, HEAD_DIM, generator=make)
+    dt = torch.rand(batch, length, HEADS, generator=make)
+    A = -torch.logspace(-3, 1, HEADS)
+    B, C = (torch.randn(batch, length, groups, D_STATE, generator=make) for _ in range(2))
+    state = torch.randn(batch, HEADS, HEAD_DIM, D_STATE, generator=make)
+    return (
+        *(t.to(device, dtype) for t in (x,)),
+        dt.to(device),
+        A.to(device),
+        *(t.to(device, dtype) for t in (B, C)),
+        state.to(device),
+    )
+
+
+def assert_close(found: Tensor, expected: Tensor, dtype: torch.dtype) -> None:
+    """Relative to the norm: a GPU's Triton multiplies float32 in TensorFloat-32 (5e-4), the interpreter does not."""
+    difference = float((found.float() - expected.float()).norm() / expected.float().norm())
+    assert difference < (0.01 if dtype == torch.bfloat16 else 1e-5 if INTERPRETED else 2e-3)
+
+
+def exact(inputs: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
+    """The torch scan of the same numbers, in float32."""
+    return ssd_scan(*(t.float() for t in inputs), Q)
+
+
+@needs_mamba_ssm
+@pytest.mark.parametrize("groups", [1, 8])
+@pytest.mark.parametrize("length", [1, Q, 2 * Q + 5])
+def test_the_triton_scan_is_the_torch_scan(device: torch.device, dtype: torch.dtype, length: int, groups: int) -> None:
+    inputs = random_inputs(device, dtype, length, groups, batch=2)
+    y, state = ssd_scan_triton(*inputs, Q)
+    expected_y, expected_state = exact(inputs)
+    assert (y.dtype, state.dtype) == (dtype, torch.float32)
+    assert_close(y, expected_y, dtype)
+    assert_close(state, expected_state, dtype)
+
+
+@needs_mamba_ssm
+def test_slices_add_up_to_one_scan(device: torch.device, dtype: torch.dtype) -> None:
+    x, dt, A, B, C, state = random_inputs(device, dtype, 3 * Q + 5)
+    whole, whole_state = ssd_scan_triton(x, dt, A, B, C, state, Q)
+    parts = []
+    for part in (slice(0, 2 * Q), slice(2 * Q, None)):
+        y, state = ssd_scan_triton(x[:, part], dt[:, part], A, B[:, part], C[:, part], state, Q)
+        parts.append(y)
+    assert_close(torch.cat(parts, 1), whole, dtype)
+    assert_close(state, whole_state, dtype)
+
+
+def packed(device: torch.device, dtype: torch.dtype) -> tuple[tuple[Tensor, ...], Tensor, list[list[slice]]]:
+    """Two rows of documents that end inside blocks and at their ends, their labels, and where they lie."""
+    lengths = [[Q + 3, 2, 2 * Q + 3], [2 * Q, Q + 1, 7]]
+    labels = torch.stack([torch.arange(3).repeat_interleave(torch.tensor(row)) for row in lengths])
+    ends = [torch.tensor(row).cumsum(0).tolist() for row in lengths]
+    documents = [[slice(end - n, end) for end, n in zip(*row, strict=True)] for row in zip(ends, lengths, strict=True)]
+    inputs = random_inputs(device, dtype, labels.shape[1], groups=2, batch=2)
+    return inputs, labels.to(device, torch.int32), documents
+
+
+@needs_mamba_ssm
+@pytest.mark.parametrize("at_once", [ssd_triton.MAX_ELEMENTS, HEADS * HEAD_DIM * D_STATE])
+def test_documents_packed_into_a_row_know_nothing_of_each_other(
+    device: torch.device, dtype: torch.dtype, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The state goes on in document 0 alone, whether a row is one launch or one for every block."""
+    monkeypatch.setattr(ssd_triton, "MAX_ELEMENTS", at_once)
+    inputs, labels, documents = packed(device, dtype)
+    y, final = ssd_scan_triton(*inputs, Q, labels)
+    x, dt, A, B, C, state = inputs
+    for row, spans in enumerate(documents):
+        own = slice(row, row + 1)
+        for index, span in enumerate(spans):
+            entering = state[own] if index == 0 else torch.zeros_like(state[own])
+            alone = (x[own, span], dt[own, span], A, B[own, span], C[own, span], entering)
+            expected_y, expected_final = exact(alone)
+            assert_close(y[own, span], expected_y, dtype)
+        assert_close(final[own], expected_final, dtype)
+
+
+@needs_mamba_ssm
+@pytest.mark.parametrize(("limit", "value"), [("MAX_ELEMENTS", 2 * Q * HEADS * HEAD_DIM), ("MAX_PROGRAMS", 4)])
+def test_what_one_launch_cannot_address_is_scanned_in_several(
+    device: torch.device, dtype: torch.dtype, limit: str, value: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inputs = random_inputs(device, dtype, 2 * Q + 5, groups=2, batch=2)
+    launches = []
+    launch = ssd_triton._launch
+    monkeypatch.setattr(ssd_triton, "_launch", lambda *some: launches.append(some[0].shape) or launch(*some))
+    monkeypatch.setattr(ssd_triton, limit, value)
+    y, state = ssd_scan_triton(*inputs, Q)
+    assert len(launches) == 4
+    expected_y, expected_state = exact(inputs)
+    assert_close(y, expected_y, dtype)
+    assert_close(state, expected_state, dtype)
+
+
+@needs_mamba_ssm
+def test_slices_of_wider_tensors_are_read_where_they_are(device: torch.device, dtype: torch.dtype) -> None:
+    """x, B and C are views of the convolution's output."""
+    x, dt, A, B, C, state = random_inputs(device, dtype, Q + 3, groups=2)
+    wide = torch.cat((x.flatten(2), B.flatten(2), C.flatten(2)), -1)
+    views = wide.split((HEADS * HEAD_DIM, 2 * D_STATE, 2 * D_STATE), -1)
+    x_view, B_view, C_view = (view.unflatten(-1, t.shape[2:]) for view, t in zip(views, (x, B, C), strict=True))
+    y, final = ssd_scan_triton(x_view, dt, A, B_view, C_view, state, Q)
+    expected_y, expected_final = exact((x, dt, A, B, C, state))
+    assert_close(y, expected_y, dtype)
+    assert_close(final, expected_final, dtype)
+
+
+@pytest.mark.parametrize("convolve", [convolve_triton, convolve_causal_conv1d])
+@pytest.mark.parametrize(("length", "channels"), [(1, 8), (2, 200), (70, 136)])
+@pytest.mark.parametrize("biased", [True, False])
+def test_each_convolution_is_torchs(
+    device: torch.device, dtype: torch.dtype, convolve: Callable[..., Tensor], length: int, channels: int, biased: bool
+) -> None:
+    if convolve is convolve_causal_conv1d:
+        pytest.importorskip("causal_conv1d")
+    make = torch.Generator().manual_seed(length)
+    extended, weight, bias = (
+        torch.randn(*shape, generator=make).to(device, dtype)
+        for shape in ((2, length + 3, channels), (channels, 1, 4), (channels,))
+    )
+    found = convolve(extended, weight, bias if biased else None)
+    assert found.dtype == dtype
+    with torch.backends.cudnn.flags(enabled=False):
+        expected = convolve_torch(extended.float(), weight.float(), bias.float() if biased else None)
+    assert_close(found, expected, dtype)
+
+
+@needs_mamba_ssm
+@pytest.mark.parametrize("groups", [1, 8])
+@pytest.mark.parametrize("at_once", [ssd_triton.MAX_ELEMENTS, 1000])
+def test_the_gated_norm_is_torchs(
+    device: torch.device, dtype: torch.dtype, groups: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(norm, "MAX_ELEMENTS", at_once)
+    make = torch.Generator().manual_seed(groups)
+    y, wide = (torch.randn(2, 9, n, generator=make).to(device, dtype) for n in (96, 150))
+    z, weight = wide[..., :96], torch.randn(96, generator=make).to(device, dtype)
+    found = gated_norm_triton(y, z, weight, groups, 1e-5)
+    assert found.dtype == dtype
+    assert_close(found, gated_norm_torch(y.float(), z.float(), weight.float(), groups, 1e-5), dtype)
+
+
+@needs_mamba_ssm
+@pytest.mark.parametrize("groups", [1, 2])
+def test_a_model_of_triton_kernels_is_the_model_of_torchs(
+    device: torch.device, groups: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In float32, in two slices of which the second is not whole blocks."""
+    config = tiny_config(n_groups=groups, num_hidden_layers=2, chunk_size=Q)
+    folder = save_checkpoint(tmp_path, config, random_tensors(config))
+    tokens = torch.randint(0, 390, (1, Q + 5), generator=torch.Generator().manual_seed(0)).to(device)
+
+    def read() -> tuple[Tensor, ...]:
+        model, _ = load_mamba2(folder, read_config(folder / "config.json")[0], str(device), torch.float32)
+        with torch.inference_mode():
+            first, state = model.step(tokens[:, :Q], model.initial_state())
+            second, state = model.step(tokens[:, Q:], state)
+        return first, second, *state.tensors().values()
+
+    for name, kernel in {"ssd_scan": ssd_scan, "convolve": convolve_torch, "gated_norm": gated_norm_torch}.items():
+        monkeypatch.setattr(mamba2, name, kernel)
+    expected = read()
+    for name, kernel in {
+        "ssd_scan": ssd_scan_triton,
+        "convolve": convolve_triton,
+        "gated_norm": gated_norm_triton,
+    }.items():
+        monkeypatch.setattr(mamba2, name, kernel)
+    for found, known in zip(read(), expected, strict=True):
+        assert_close(found, known, torch.float32)
+
+
+@needs_mamba_ssm
+def test_every_kernel_passes_its_trial(
+    device: torch.device, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But on a GPU not the scan in float32, where Triton multiplies in TensorFloat-32."""
+    monkeypatch.setattr(kernels, "on_gpu", lambda t: True)
+    for cache in ("_chosen", "_verdicts"):
+        monkeypatch.setattr(kernels, cache, {})
+    if INTERPRETED:
+        monkeypatch.setattr(kernels, "TRIAL_TOKENS", 2 * Q)
+    inputs = random_inputs(device, dtype, 3)
+    weight, y = torch.randn(24, 1, 4).to(device, dtype), torch.randn(1, 3, 24).to(device, dtype)
+    with torch.inference_mode():
+        kernels.ssd_scan(*inputs, Q)
+        kernels.convolve(torch.zeros(1, 6, 24).to(y), weight, None)
+        kernels.gated_norm(y, y, weight[:, 0, 0], 2, 1e-5)
+    scan, convolution, norm = kernels.verdicts()
+    if dtype == torch.bfloat16 or INTERPRETED:
+        assert scan == "scan by mamba-ssm"
+    assert convolution.startswith(("convolution by causal-conv1d", "convolution by Triton"))
+    assert norm == "gated norm by mamba-ssm"
+
+
+def test_the_convolution_counts_in_more_than_32_bits(gpu: torch.device) -> None:
+    """300,000 tokens of 8,192 channels are 2.5e9 elements."""
+    extended = torch.randn(1, 300_003, 8192, device=gpu, dtype=torch.bfloat16)
+    weight = torch.randn(8192, 1, 4, device=gpu, dtype=torch.bfloat16)
+    found = convolve_triton(extended, weight, None)[:, -100:]
+    assert_close(found, convolve_torch(extended[:, -103:], weight, None), torch.bfloat16)
