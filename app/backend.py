@@ -63,6 +63,11 @@ class LocalBackend:
         except NoIndexError:
             return []
 
+    def retry(self) -> str:
+        """Have the daemon read again the files that could not be read."""
+        daemon_control.retry(self._root)
+        return "files that could not be read are read again"
+
     def open(self, path: str, page: int | None) -> str:
         """Open the file in the system's viewer."""
         return open_in_viewer(path, page)

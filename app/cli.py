@@ -74,6 +74,11 @@ def _open(command: argparse.ArgumentParser) -> None:
 def _index(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", help="the folder to index, with everything under it")
     command.add_argument("--retry-failed", action="store_true", help="read files again that could not be read before")
+    command.add_argument(
+        "--ocr",
+        action="store_true",
+        help="read scanned pages with tesseract, slowly, those found before too (language: LONGSEARCH_OCR=deu+eng)",
+    )
     command.add_argument("-q", "--quiet", action="store_true", help="no progress, only the summary")
 
 
@@ -124,6 +129,16 @@ def _model(command: argparse.ArgumentParser) -> None:
     download.add_argument("name", metavar="NAME[@REVISION]", help="as on its page, ORG/NAME; the revision is optional")
 
 
+def _bench(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--model", default="", metavar="M", help="a model's folder or name (default: the one in use)")
+    command.add_argument("--width", type=_fraction, default=1.0, metavar="W", help="fraction of its heads to run")
+    command.add_argument("--seconds", type=_seconds, default=8.0, metavar="S", help="to measure for (default: 8)")
+    command.add_argument(
+        "--long", action="store_true", help="also the memory of 8,000 to 1,000,000 tokens; takes minutes"
+    )
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+
+
 def _completion(command: argparse.ArgumentParser) -> None:
     command.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="the shell to print completions for")
 
@@ -132,6 +147,20 @@ def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def _fraction(text: str) -> float:
+    number = float(text)
+    if not 0 < number <= 1:
+        raise argparse.ArgumentTypeError("must be above 0, and 1 at most")
+    return number
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not 0 < number <= 3600:
+        raise argparse.ArgumentTypeError("must be above 0, and 3600 at most")
     return number
 
 
@@ -144,6 +173,7 @@ COMMANDS = {
     "daemon": ("the process that watches and indexes behind the app", _daemon),
     "eval": ("measure retrieval on sets with relevance judgements", _eval),
     "model": ("list the models on this machine, or download one by its name", _model),
+    "bench": ("measure how fast this machine reads, and what an hour of it is in pages", _bench),
     "completion": ("print a shell completion script", _completion),
 }
 

@@ -1,7 +1,8 @@
 """The process behind the app, one a user: watches folders, indexes them, and turns queries into vectors.
 
 It writes indexes and answers calls; it never searches (whoever searches reads the index file). It ends by itself when
-everything is current and nobody has called for 15 minutes.
+everything is current and nobody has called for 15 minutes; one that is to stay watches every folder that has an index,
+and ends when it is told to.
 """
 
 import contextlib
@@ -10,25 +11,29 @@ import os
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from app import rpc
-from app.encoders import chosen_model, open_encoder
-from app.library import IndexLockedError, open_pipeline
+from app.encoders import chosen_model, tune
+from app.library import IndexLockedError, known_roots, open_pipeline
+from app.memory import resident_bytes
+from app.pace import ThreadPace
 from app.paths import resolve_root, socket_path
-from app.vectors import QueryVector
+from app.resident import ResidentModel
 from engine import __version__
 from engine.errors import LongsearchError
+from engine.store.store import Store
+from indexer.extract.ocr import ocr_languages
+from indexer.retries import FIRST_S
 from indexer.watch import RootWatch
-
-if TYPE_CHECKING:
-    from engine.inference import Encoder
 
 log = logging.getLogger("longsearch.daemon")
 
 IDLE_EXIT_S = 900.0
+MODEL_IDLE_S = 300.0
+"""Then the model is let go: to load it again takes a second, as the first query of a day may."""
 _TICK_S = 0.5
 _RETRY_S = 30.0
 
@@ -36,18 +41,21 @@ _RETRY_S = 30.0
 class Daemon:
     """The roots it keeps, the model it holds, and the thread that indexes."""
 
-    def __init__(self) -> None:
+    def __init__(self, stay: bool = False, model: ResidentModel | None = None) -> None:
+        self._stay = stay
+        self._model = model or ResidentModel()
         self._watches: dict[Path, RootWatch] = {}
         self._problems: dict[Path, str] = {}
         self._retry_at: dict[Path, float] = {}
         self._incomplete: set[Path] = set()
+        self._to_retry: set[Path] = set()
         self._working_on: Path | None = None
         self._lock = threading.Lock()
-        self._encoder_lock = threading.Lock()
-        self._encoder: Encoder | None = None
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._paused = False
+        self._ocr = ocr_languages(os.environ)
+        self._pace = ThreadPace()
         self._called_at = time.monotonic()
 
     def run(self) -> None:
@@ -57,6 +65,8 @@ class Daemon:
         try:
             with lock:
                 log.info("longsearch %s, pid %d", __version__, os.getpid())
+                for root in known_roots() if self._stay else ():
+                    self._watch(root)
                 indexer = threading.Thread(target=self._index_until_stopped, args=(path,))
                 indexer.start()
                 rpc.serve(path, self.handle, self._stopping)
@@ -67,6 +77,11 @@ class Daemon:
         except Timeout as error:
             raise LongsearchError("a daemon is already running", "see `longsearch daemon status`") from error
 
+    def stop(self) -> None:
+        """Have `run` return after the step it is in; from any thread or signal handler."""
+        self._stopping.set()
+        self._wake.set()
+
     def handle(self, method: str, params: dict[str, Any]) -> Any:
         """Answer one call; from any thread."""
         self._called_at = time.monotonic()
@@ -74,17 +89,19 @@ class Daemon:
             case "status":
                 return self._status()
             case "encode":
-                vector = self._loaded_encoder().encode_query(params["text"], params["instruction"])
-                return QueryVector(vector, self._loaded_encoder().fingerprint).to_json()
+                return self._model.encode_query(params["text"], params["instruction"]).to_json()
             case "watch":
                 return self._watch(resolve_root(params["root"]))
+            case "retry":
+                root = resolve_root(params["root"])
+                self._to_retry.add(root)
+                return self._watch(root)
             case "pause" | "resume":
                 self._paused = method == "pause"
                 self._wake.set()
                 return {"paused": self._paused}
             case "stop":
-                self._stopping.set()
-                self._wake.set()
+                self.stop()
                 return {"stopping": True}
         raise LongsearchError(f"the daemon knows no {method!r}", "it may be older than this longsearch: restart it")
 
@@ -98,8 +115,15 @@ class Daemon:
                 }
                 for root, watch in self._watches.items()
             ]
-        model = {"loaded": self._encoder is not None, "name": chosen_model()}
-        return {"version": __version__, "pid": os.getpid(), "paused": self._paused, "roots": roots, "model": model}
+        return {
+            "version": __version__,
+            "pid": os.getpid(),
+            "stays": self._stay,
+            "paused": self._paused,
+            "roots": roots,
+            "model": {"loaded": self._model.is_loaded, "name": chosen_model()},
+            "memory_bytes": resident_bytes(),
+        }
 
     def _watch(self, root: Path) -> dict[str, Any]:
         with self._lock:
@@ -111,26 +135,19 @@ class Daemon:
         watch.ask()
         return {"root": str(root), "problem": watch.problem}
 
-    def _loaded_encoder(self) -> "Encoder":
-        """The model, loaded at the first need (torch alone takes a second)."""
-        with self._encoder_lock:
-            if self._encoder is None:
-                self._encoder = open_encoder()
-                log.info("model loaded: %s", self._encoder.hardware.reason)
-            return self._encoder
-
     def _index_until_stopped(self, path: Path) -> None:
         """The indexing thread: sweep what is due, else embed what is left, else wait."""
         while not self._stopping.is_set():
             self._wake.clear()
             for watch in self._all_watches():
-                watch.rearm_if_replaced()
+                watch.rearm_if_broken()
             root = None if self._paused else self._next_root()
             if root is not None:
                 self._index(root)
             elif self._is_idle():
                 self._stopping.set()
             else:
+                self._model.unload_if_idle(MODEL_IDLE_S)
                 self._wake.wait(_TICK_S if any(w.is_expecting() for w in self._all_watches()) else 30 * _TICK_S)
         with contextlib.suppress(LongsearchError):
             rpc.call(path, "status", timeout_s=1)  # wakes the accept of `serve`
@@ -150,14 +167,23 @@ class Daemon:
     def _index(self, root: Path) -> None:
         """Sweep and embed one root until it is current or something else is due."""
         watch = self._watches[root]
+        if not root.is_dir():
+            self._go_offline(root)
+            return
         self._working_on = root
         try:
-            with open_pipeline(root, self._loaded_encoder(), self._must_yield) as (pipeline, store):
+            with open_pipeline(root, self._model, self._must_yield, self._ocr) as (pipeline, store):
                 watch.begin_sweep()
+                if root in self._to_retry:
+                    self._to_retry.discard(root)
+                    store.retry_failed()
                 summary = pipeline.read()
+                if store.pending(limit=1):
+                    tune(self._model.loaded(), store)
                 finished = pipeline.embed() and summary.finished
                 self._problems[root] = "; ".join((*store.notes, *summary.problems))
                 (self._incomplete.discard if finished else self._incomplete.add)(root)
+                watch.ask_in(_until_retry_s(store))
         except IndexLockedError as error:
             self._put_off(root, error.message)
         except LongsearchError as error:
@@ -169,6 +195,12 @@ class Daemon:
         finally:
             self._working_on = None
 
+    def _go_offline(self, root: Path) -> None:
+        """The root is not there: nothing is forgotten. When it comes back, its watch is armed anew, and due."""
+        self._watches[root].begin_sweep()
+        self._incomplete.discard(root)
+        self._problems[root] = "the folder is not there: taken to be offline; nothing is lost"
+
     def _put_off(self, root: Path, problem: str) -> None:
         self._problems[root] = problem
         self._incomplete.add(root)
@@ -176,7 +208,16 @@ class Daemon:
 
     def _must_yield(self) -> bool:
         """Whether the pipeline must let go: told to stop, paused, or some root is due."""
+        if self._model.is_loaded:
+            self._pace.adapt()
         return self._stopping.is_set() or self._paused or any(watch.is_due() for watch in self._all_watches())
 
     def _is_idle(self) -> bool:
-        return not self._incomplete and time.monotonic() - self._called_at > IDLE_EXIT_S
+        idle_s = time.monotonic() - self._called_at
+        return not self._stay and not self._incomplete and idle_s > IDLE_EXIT_S
+
+
+def _until_retry_s(store: Store) -> float | None:
+    """How long until a file that could not be read is to be tried again; None where there is none."""
+    times = [file.retry_at for file in store.catalogue().values() if file.retry_at is not None]
+    return max(FIRST_S, min(times) - time.time()) if times else None

@@ -40,13 +40,13 @@ def check_model(status: dict[str, Any] | None) -> None:
         raise LongsearchError(message, "stop it, and it starts with yours: longsearch daemon stop")
 
 
-def ensure_daemon() -> dict[str, Any]:
-    """Its status, after starting one where none runs. Raises LongsearchError where it does not come up, or runs with
-    another model.
+def ensure_daemon(stay: bool = False) -> dict[str, Any]:
+    """Its status, after starting one where none runs (to `stay` even when there is nothing to do). Raises
+    LongsearchError where it does not come up, or runs with another model.
     """
     status = daemon_status()
     if status is None:
-        process = _spawn()
+        process = _spawn(stay)
         deadline = time.monotonic() + START_TIMEOUT_S
         while (status := daemon_status()) is None:
             if process.poll() not in (None, 0) or time.monotonic() > deadline:
@@ -63,6 +63,12 @@ def watch(root: Path) -> str:
     return str(answer["problem"])
 
 
+def retry(root: Path) -> None:
+    """Have the daemon read again, at once, the files of this root that could not be read."""
+    ensure_daemon()
+    rpc.call(socket_path(), "retry", _CALL_TIMEOUT_S, root=str(root))
+
+
 def stop_daemon() -> bool:
     """Tell it to stop after the step it is in; False where none runs. Returns when it has let go."""
     try:
@@ -75,11 +81,11 @@ def stop_daemon() -> bool:
     return True
 
 
-def _spawn() -> subprocess.Popen[bytes]:
+def _spawn(stay: bool) -> subprocess.Popen[bytes]:
     log = os.open(log_path(), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         return subprocess.Popen(
-            [sys.executable, "-m", "app.cli", "daemon", "run"],
+            [sys.executable, "-m", "app.cli", "daemon", "run", *(["--stay"] if stay else [])],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

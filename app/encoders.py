@@ -1,10 +1,19 @@
 """Which model this person uses, and the encoder that runs it."""
 
+import logging
 import os
 from typing import TYPE_CHECKING
 
+from app.paths import calibration_path
+from engine.store.store import Store
+
 if TYPE_CHECKING:
     from engine.inference import Encoder
+
+log = logging.getLogger("longsearch.encoders")
+
+CALIBRATE_FROM_TOKENS = 200_000
+"""To be embedded: half a minute's work at least, against the 3 seconds it takes to measure how to do it fast."""
 
 MODEL_VARIABLE = "LONGSEARCH_MODEL"
 
@@ -19,3 +28,17 @@ def open_encoder() -> "Encoder":
     from engine.inference import Encoder
 
     return Encoder.open(chosen_model())
+
+
+def tune(encoder: "Encoder", store: Store) -> None:
+    """Let the encoder read in slices of the size that is fastest here; measured where much is to be read."""
+    from engine.inference.calibration import calibrated_size
+
+    progress = store.progress()
+    may_measure = progress.n_tokens - progress.n_tokens_embedded >= CALIBRATE_FROM_TOKENS
+    try:
+        size = calibrated_size(encoder, calibration_path(), may_measure)
+    except OSError as error:  # a cache that cannot be written is no reason not to index
+        log.warning("how fast this machine reads is not remembered: %s", error)
+        return
+    encoder.vertical_size = size or encoder.vertical_size

@@ -1,28 +1,59 @@
-"""One root's index, open for writing: the lock, the store, the extractor and the pipeline that uses them."""
+"""The indexes there are, and one of them open for writing: lock, store, extractor and the pipeline that uses them."""
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from app.paths import index_path
-from engine.errors import LongsearchError, StoreError
+from app.paths import index_path, index_paths
+from engine.errors import LongsearchError, NoIndexError, StoreError
+from engine.store.connection import CorruptIndexError
 from engine.store.store import Store
-from indexer.extract.reader import ExtractorProcess
-from indexer.pipeline import DocumentEncoder, Pipeline
+from indexer.embedding import DocumentEncoder
+from indexer.extract.pool import ExtractorPool
+from indexer.pipeline import Pipeline
+
+
+log = logging.getLogger("longsearch.library")
 
 
 class IndexLockedError(LongsearchError):
     """Another process is writing this index."""
 
 
+def known_roots() -> list[Path]:
+    """The folders that have an index, whether or not they are there. What cannot be read is passed over and logged."""
+    roots = []
+    for path in index_paths():
+        try:
+            roots.append(_root_of(path))
+        except NoIndexError:
+            continue
+        except StoreError as error:
+            log.warning("%s: %s (%s)", path, error.message, error.hint)
+    return roots
+
+
+def _root_of(path: Path) -> Path:
+    try:
+        with Store.open(path, read_only=True) as store:
+            return store.root
+    except (NoIndexError, CorruptIndexError):
+        raise
+    except StoreError:  # of an older longsearch: a writer brings it up to date
+        with Store.open(path) as store:
+            return store.root
+
+
 @contextmanager
 def open_pipeline(
-    root: Path, encoder: DocumentEncoder, should_stop: Callable[[], bool]
+    root: Path, encoder: DocumentEncoder, should_stop: Callable[[], bool], ocr: str | None = None
 ) -> Iterator[tuple[Pipeline, Store]]:
     """The pipeline of `root`, for one thread; only one process at a time has it.
 
+    `ocr`: languages to read pages without text in, as `indexer.extract.ocr.ocr_languages` gives them; None for no OCR.
     Raises IndexLockedError at once where another has it, StoreError where the index cannot be written.
     """
     path = index_path(root)
@@ -33,6 +64,6 @@ def open_pipeline(
         raise IndexLockedError(f"another longsearch is indexing {root}") from error
     except OSError as error:
         raise StoreError(f"the index cannot be written: {error.strerror}", f"check {path.parent}") from error
-    with held, Store.open(path, root=root) as store, ExtractorProcess() as extractor:
+    with held, Store.open(path, root=root) as store, ExtractorPool(ocr=ocr) as extractor:
         yield Pipeline(root, store, extractor, encoder, should_stop), store
         store.checkpoint()

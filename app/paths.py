@@ -22,11 +22,21 @@ def data_folder() -> Path:
     return _private(platformdirs.user_data_path(_NAME, appauthor=False))
 
 
+def calibration_path() -> Path:
+    """Where it is noted how fast this machine reads; may be deleted at any time."""
+    return _private(platformdirs.user_cache_path(_NAME, appauthor=False)) / "calibration.json"
+
+
 def index_path(root: Path) -> Path:
     """The index file of a root (an absolute folder), whether or not it exists."""
     slug = re.sub(r"[^A-Za-z0-9]+", "-", root.name).strip("-").lower()[:32] or "root"
     digest = hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()
     return _private(data_folder() / "indexes") / f"{slug}-{digest}.sqlite"
+
+
+def index_paths() -> list[Path]:
+    """The index files there are."""
+    return sorted(_private(data_folder() / "indexes").glob("*.sqlite"))
 
 
 def resolve_root(folder: str | Path) -> Path:

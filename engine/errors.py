@@ -25,6 +25,21 @@ class NoIndexError(StoreError):
 class ExtractionError(LongsearchError):
     """A file's text cannot be read. Becomes a row with a reason, never a crash."""
 
+    n_retries = 0
+    """How often it is worth reading the file again by itself: 0 where only a change of the file can help."""
+
+
+class PassingError(ExtractionError):
+    """... for a reason that may pass: a drive that fails, no right to read it, a program that is writing it."""
+
+    n_retries = 1_000_000
+
+
+class TimedOutError(ExtractionError):
+    """... because it took too long, which may be the machine's fault; each try costs up to two minutes of a core."""
+
+    n_retries = 3
+
 
 class QueryError(LongsearchError):
     """A query cannot be understood."""

@@ -128,6 +128,10 @@ class FileStatus:
     n_tokens: int
     """Tokens extracted."""
     n_tokens_embedded: int
+    n_failures: int = 0
+    """Readings in a row that failed."""
+    retry_at: float | None = None
+    """When it is read again by itself, seconds since 1970; None: only once it has changed, or on request."""
 
 
 @dataclass(frozen=True, slots=True)

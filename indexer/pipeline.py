@@ -1,8 +1,7 @@
 """What is done for a file: read it, make its words searchable, then its meaning. Effects only; `plan` decides.
 
 Two phases. `read` brings every changed file's text and words into the store (milliseconds a page). `embed` brings the
-vectors (most of the time), in small transactions, so that it can stop at any moment and go on from there. Knows no
-model: an encoder is handed in.
+vectors (most of the time; see `indexer.embedding`). Knows no model: an encoder is handed in.
 """
 
 import hashlib
@@ -13,39 +12,22 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from engine.errors import ExtractionError, ModelError
-from engine.store.records import FileRecord, PendingDocument
+from engine.errors import ExtractionError, PassingError
+from engine.store.records import FileRecord
 from engine.store.records import KnownFile as StoredFile
 from engine.store.store import Store
-from engine.types import Passage
+from indexer.embedding import DocumentEncoder, Embedder
 from indexer.extract.reader import Result
 from indexer.plan import Action, Forget, KnownFile, Move, Read, RootOffline, plan
 from indexer.rate import Rate
-from indexer.walk import FileStamp, WalkProblem, walk
+from indexer.retries import retry_at
+from indexer.walk import CLOCK_TICK_NS, FileStamp, WalkProblem, is_unchanged, walk
 
-CHECKPOINT_S = 10.0  # of work that a kill may cost inside one document; a state is some megabytes to write
 ACTIVITY_S = 1.0
 _HASH_BYTES = 1 << 20
-
-
-class Part(Protocol):
-    """A step of an encoder's pass; see `engine.inference.passes.EmbeddedPart`."""
-
-    @property
-    def first_passage(self) -> int: ...
-    @property
-    def vectors(self) -> NDArray[np.float32]: ...
-    @property
-    def n_tokens_done(self) -> int: ...
-    @property
-    def checkpoint(self) -> Callable[[], bytes]: ...
-    @property
-    def document_vector(self) -> NDArray[np.float32]: ...
+_MAX_WALKS = 3
 
 
 class Extractor(Protocol):
@@ -53,24 +35,6 @@ class Extractor(Protocol):
 
     def extract_all(self, paths: Iterable[Path]) -> Generator[tuple[Path, Result]]:
         """Each file's text, or why there is none, in order; `paths` may be pulled a few ahead."""
-
-
-class DocumentEncoder(Protocol):
-    """What the pipeline asks of `engine.inference.Encoder`."""
-
-    @property
-    def fingerprint(self) -> str: ...
-    @property
-    def dim(self) -> int: ...
-
-    def tokenize(self, text: str) -> Any:
-        """Tokens of a text (sized; the encoder's own)."""
-
-    def split(self, text: str) -> tuple[Any, list[Passage]]:
-        """Tokens and passages of a text."""
-
-    def stream(self, tokens: Any, passages: list[Passage], checkpoint: bytes | None = None) -> Iterator[Part]:
-        """One pass, part by part, from `checkpoint` on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,27 +69,44 @@ class Pipeline:
         self._should_stop = should_stop
         self._rate = Rate()
         self._activity_at = 0.0
+        self._catalogue: dict[str, StoredFile] = {}
         store.use_model(encoder.fingerprint, encoder.dim)
 
     def read(self) -> ReadSummary:
         """Phase A: bring the store's files, texts and words up to what the disk holds."""
-        problems: list[WalkProblem] = []
-        listing = {stamp.path: stamp for stamp in walk(self._root, problems)}
-        known = {path: KnownFile(_stamp(file), file.failed) for path, file in self._store.catalogue().items()}
+        listing, problems, is_steady = self._listing()
+        self._catalogue = self._store.catalogue()
+        known = {path: KnownFile(_stamp(file), file.failed, file.retry_at) for path, file in self._catalogue.items()}
         reasons = tuple(map(str, problems))
         try:
-            actions = plan(listing, known, {problem.path for problem in problems})
+            actions = plan(listing, known, {problem.path for problem in problems}, time.time())
         except RootOffline as offline:
             return ReadSummary(0, 0, 0, 0, (*reasons, offline.message), finished=True)
+        if not is_steady:  # what seems to be gone may have been moved behind the walk's back
+            actions = [action for action in actions if not isinstance(action, Forget)]
         return self._carry_out(actions, reasons)
+
+    def _listing(self) -> tuple[dict[str, FileStamp], list[WalkProblem], bool]:
+        """What the root holds, what could not be looked at, and whether it is a picture of one moment: 3 tries."""
+        for _ in range(_MAX_WALKS):
+            problems: list[WalkProblem] = []
+            folders: dict[str, int] = {}
+            listing = {stamp.path: stamp for stamp in walk(self._root, problems, folders)}
+            if is_steady := is_unchanged(self._root, folders):
+                break
+            time.sleep(CLOCK_TICK_NS / 1e9)
+        return listing, problems, is_steady
 
     def embed(self) -> bool:
         """Phase B: bring the vectors of every document that lacks them. False where `should_stop` ended it."""
-        while pending := self._store.pending(limit=1):
-            if self._should_stop() or not self._embed_document(pending[0]):
-                return False
-        self._say("")
-        return True
+        finished = Embedder(self._store, self._encoder, self._should_stop, self._embedded).embed_all()
+        if finished:
+            self._say("")
+        return finished
+
+    def _embedded(self, title: str, n_tokens: int) -> None:
+        self._rate.add(n_tokens)
+        self._say(f"embedding {title}")
 
     def _carry_out(self, actions: Sequence[Action], problems: tuple[str, ...]) -> ReadSummary:
         done: Counter[str] = Counter()
@@ -136,7 +117,8 @@ class Pipeline:
                 self._read_files([action.stamp for action in run if isinstance(action, Read)], done)
             else:
                 for action in run:
-                    done[self._do(action)] += 1
+                    # where a file was gone before it could be read, it may be one of those to be forgotten, moved on
+                    done["kept" if done["gone"] and isinstance(action, Forget) else self._do(action)] += 1
             if self._should_stop():
                 finished = sum(done.values()) == len(actions)
                 break
@@ -162,7 +144,6 @@ class Pipeline:
                 if self._should_stop():
                     return
                 stamp, content_hash = begun.popleft()
-                self._say(f"reading {stamp.path}")
                 try:
                     self._store_result(path, _record(stamp), content_hash, result)
                     done["read"] += 1
@@ -177,6 +158,7 @@ class Pipeline:
             if self._should_stop():
                 return
             path, file = self._root / stamp.path, _record(stamp)
+            self._say(f"reading {stamp.path}")
             try:
                 content_hash = _hash(path)
             except OSError as error:
@@ -193,55 +175,28 @@ class Pipeline:
         if self._store.link(file, content_hash):  # a copy of it came a moment before
             return
         if isinstance(result, ExtractionError):
+            path.stat()  # where it is gone, that is what is wrong
             raise result
         if _hash(path) != content_hash:
-            raise ExtractionError("the file changed while it was read", "it will be read again")
+            raise PassingError("the file changed while it was read", "it will be read again")
         document = result.document
-        _, passages = self._encoder.split(document.text)
-        self._store.add_document(file, content_hash, document, passages, result.partial_reason, result.hint)
+        tokens, passages = self._encoder.split(document.text)
+        resume = self._store.resume_point(file.path)
+        if resume and not (len(tokens) and self._encoder.can_resume(tokens, passages, resume.state)):
+            resume = None  # it is not what the file held before with something added
+        self._store.add_document(file, content_hash, document, passages, result.partial_reason, result.hint, resume)
 
     def _fail(self, file: FileRecord, error: OSError | ExtractionError, done: Counter[str]) -> None:
-        if isinstance(error, ExtractionError):
-            self._store.add_failure(file, error.message, error.hint)
-        else:
-            self._store.add_failure(file, f"cannot be opened: {error.strerror}", "check that you may read it")
+        if isinstance(error, FileNotFoundError):  # since it was listed: the next sweep finds it elsewhere or forgets it
+            done["gone"] += 1
+            return
+        if not isinstance(error, ExtractionError):
+            error = PassingError(f"cannot be opened: {error.strerror}", "check that you may read it")
+        known = self._catalogue.get(file.path)
+        n_failures = 1 + (known.n_failures if known and _stamp(known) == _stamp(file) else 0)
+        again_at = retry_at(n_failures, error.n_retries, time.time())
+        self._store.add_failure(file, error.message, error.hint, n_failures, again_at)
         done["failed"] += 1
-
-    def _embed_document(self, pending: PendingDocument) -> bool:
-        """Bring the vectors of one document; False where it was stopped. What was done until then is kept."""
-        document = self._store.text(pending.content_id)
-        tokens = self._encoder.tokenize(document.text)
-        passages = self._store.passages(pending.content_id)
-        vectors: list[NDArray[np.float32]] = []
-        first, saved_at = pending.n_passages_done, time.monotonic()
-        n_tokens_before = pending.n_tokens_done
-        try:
-            for part in self._encoder.stream(tokens, passages, pending.state):
-                vectors.append(part.vectors)
-                self._rate.add(part.n_tokens_done - n_tokens_before)
-                n_tokens_before = part.n_tokens_done
-                self._say(f"embedding {document.title}")
-                finished, stop = part.n_tokens_done >= len(tokens), self._should_stop()
-                if finished or stop or time.monotonic() - saved_at > CHECKPOINT_S:
-                    if not self._save(pending.content_id, first, np.concatenate(vectors), part, finished):
-                        return True  # the document has gone meanwhile
-                    first, saved_at, vectors = first + sum(map(len, vectors)), time.monotonic(), []
-                if stop and not finished:
-                    return False
-        except ModelError:
-            if pending.state is None:
-                raise
-            self._store.restart_embedding(pending.content_id)  # a damaged state: from the start
-        return True
-
-    def _save(self, content_id: int, first: int, vectors: NDArray[np.float32], part: Part, finished: bool) -> bool:
-        """One transaction: vectors, how far, and the state to go on from or the document's own vector."""
-        state = None if finished else part.checkpoint()
-        with self._store.changing():
-            known = self._store.add_vectors(content_id, first, vectors, part.n_tokens_done, state)
-            if known and finished:
-                self._store.finish_embedding(content_id, part.document_vector, part.n_tokens_done)
-        return known
 
     def _say(self, activity: str) -> None:
         """Let other processes see what is done, once a second at most; "" at once."""
@@ -263,5 +218,5 @@ def _record(stamp: FileStamp) -> FileRecord:
     return FileRecord(stamp.path, stamp.size, stamp.mtime_ns, stamp.inode)
 
 
-def _stamp(file: StoredFile) -> FileStamp:
+def _stamp(file: StoredFile | FileRecord) -> FileStamp:
     return FileStamp(file.path, file.size, file.mtime_ns, file.inode)

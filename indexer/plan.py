@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from engine.errors import LongsearchError
+from indexer.retries import is_due
 from indexer.walk import FileStamp
 
 
@@ -19,6 +20,8 @@ class KnownFile:
     """As it was when it was read."""
     failed: bool
     """Whether nothing could be read of it."""
+    retry_at: float | None = None
+    """When it is to be read again although it has not changed, seconds since 1970; None: never."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +62,24 @@ _Identity = tuple[int, int, int]
 
 
 def plan(
-    listing: Mapping[str, FileStamp], catalogue: Mapping[str, KnownFile], unlisted: Collection[str] = ()
+    listing: Mapping[str, FileStamp],
+    catalogue: Mapping[str, KnownFile],
+    unlisted: Collection[str] = (),
+    now_s: float = 0.0,
 ) -> list[Action]:
     """The actions in their order: moves, likely copies of what is gone, what is gone, the rest by name.
 
     Both mappings are by path. `unlisted` names what the walk could not look at: what is known there stays. A file that
-    failed is read again only once it has changed. A change that leaves the stamp as it was is not noticed. Raises
+    failed is read again once it has changed, or its time to be tried again has come (`now_s`, seconds since 1970). A change that leaves the stamp as it was is not noticed. Raises
     `RootOffline` where nothing is listed but something known.
     """
     if catalogue and not listing:
         raise RootOffline(len(catalogue))
     gone = sorted(path for path in catalogue if path not in listing and not _is_under(path, unlisted))
     new = sorted(path for path in listing if path not in catalogue)
-    changed = [path for path, stamp in listing.items() if path in catalogue and catalogue[path].stamp != stamp]
+    changed = [
+        path for path, stamp in listing.items() if path in catalogue and _is_stale(catalogue[path], stamp, now_s)
+    ]
     moves = _moves({path: catalogue[path].stamp for path in gone}, [listing[path] for path in new])
     moved_from, moved_to = {move.old for move in moves}, {move.new.path for move in moves}
     forgets = [Forget(path) for path in gone if path not in moved_from]
@@ -98,6 +106,10 @@ def _moves(gone: Mapping[str, FileStamp], new: Collection[FileStamp]) -> list[Mo
 
 def _identity(stamp: FileStamp) -> _Identity:
     return stamp.inode, stamp.size, stamp.mtime_ns
+
+
+def _is_stale(known: KnownFile, stamp: FileStamp, now_s: float) -> bool:
+    return known.stamp != stamp or is_due(known.retry_at, now_s)
 
 
 def _is_under(path: str, folders: Collection[str]) -> bool:

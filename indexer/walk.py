@@ -7,13 +7,17 @@ name or lies outside the folder that the person chose, and a linked folder may l
 
 import os
 import stat
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import LongsearchError
 from indexer.extract.formats import is_readable
 from indexer.ignore import IGNORE_FILE, IgnoreRules, is_passed_over, marks_a_cache, read_rules
+
+CLOCK_TICK_NS = 20_000_000
+"""Changes closer together than this may bear one time: file systems stamp with a clock of 1 to 10 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +45,34 @@ class WalkProblem:
         return f"{self.path}: {self.reason}"
 
 
-def walk(root: Path, problems: list[WalkProblem]) -> Iterator[FileStamp]:
+def walk(root: Path, problems: list[WalkProblem], folders: dict[str, int] | None = None) -> Iterator[FileStamp]:
     """The readable files under `root`, by name within each folder; what cannot be looked at goes into `problems`.
 
+    `folders` gets each folder's time of change (ns) as it was before it was listed, for `is_unchanged`.
     Raises `LongsearchError` at once where `root` itself cannot be listed: an empty answer would mean "all deleted".
     """
     _list_root(root)
-    return _walk(root, problems)
+    return _walk(root, problems, {} if folders is None else folders)
+
+
+def is_unchanged(root: Path, folders: Mapping[str, int]) -> bool:
+    """Whether nothing came, went or was renamed since these folders were listed.
+
+    If something did, what was moved from a folder not yet listed to one that was is missing from the listing, though
+    it is not gone.
+    """
+    try:
+        return all((root / folder).stat().st_mtime_ns == mtime_ns for folder, mtime_ns in folders.items())
+    except OSError:
+        return False
+
+
+def _last_change_ns(folder: Path) -> int:
+    """When something last came or went; -1, which is no time, where that is so recent that a change after it could
+    bear the same time.
+    """
+    mtime_ns = folder.stat().st_mtime_ns
+    return -1 if abs(time.time_ns() - mtime_ns) < CLOCK_TICK_NS else mtime_ns
 
 
 def _list_root(root: Path) -> list[os.DirEntry[str]]:
@@ -67,12 +92,13 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         return sorted(listing, key=lambda entry: entry.name)
 
 
-def _walk(root: Path, problems: list[WalkProblem]) -> Iterator[FileStamp]:
+def _walk(root: Path, problems: list[WalkProblem], folders: dict[str, int]) -> Iterator[FileStamp]:
     # A stack and not recursion: folders may nest deeper than Python's calls.
     stack: list[tuple[str, IgnoreRules | None]] = [("", None)]
     while stack:
         folder, outer_rules = stack.pop()
         try:
+            folders[folder] = _last_change_ns(root / folder)
             entries = _entries(root / folder) if folder else _list_root(root)
         except OSError as error:
             problems.append(WalkProblem(folder, error.strerror or str(error)))

@@ -1,24 +1,47 @@
 """Tells when something under a root may have changed. It does not tell what: a sweep finds that out, exactly.
 
-Events are hints that can be lost, doubled or late (overflows have no event at all), so none is trusted for its
-content; a sweep of 60,000 files takes 0.3 s. Knows no store.
+Events are hints that can be lost, doubled or late, so none is trusted for its content; a sweep of 60,000 files takes
+0.3 s. A queue that overflows loses its newest events; those before them are delivered after the loss and ask for the
+sweep that sees it. Knows no store.
 """
 
+import os
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.events import (
+    DirAttribEvent,
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirModifiedEvent,
+    DirMovedEvent,
+    FileAttribEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
-from watchdog.observers.polling import PollingObserver
+from watchdog.observers.polling import PollingObserverVFS
+
+from indexer.mounts import REMOTE_TYPES, filesystem_of, has_watch_left
 
 QUIET_S = 1.5  # after the last event: editors and downloads write in several steps
 LONGEST_WAIT_S = 15.0  # for a folder that is never quiet
 SWEEP_EVERY_S = 3600.0
 POLL_EVERY_S = 60.0
-_READ_ONLY_EVENTS = frozenset({"opened", "closed_no_write"})  # ours too: reading must not wake us
+_EVENTS: list[type[FileSystemEvent]] = [
+    DirAttribEvent, DirCreatedEvent, DirDeletedEvent, DirModifiedEvent, DirMovedEvent,
+    FileAttribEvent, FileClosedEvent, FileCreatedEvent, FileDeletedEvent, FileModifiedEvent, FileMovedEvent,
+]  # fmt: skip
+"""Not that a file is opened or closed unchanged: reading must not wake us, nor fill the kernel's queue."""
+_NO_WATCHES = "the system has no watches left (fs.inotify.max_user_watches)"
 
 
 class RootWatch(FileSystemEventHandler):
@@ -33,26 +56,37 @@ class RootWatch(FileSystemEventHandler):
         self._last_event_at = 0.0
         self._swept_at = -SWEEP_EVERY_S
         self._due_now = True
+        self._due_at: float | None = None
         self._armed_on: tuple[int, int] | None = None
         self._observer: BaseObserver | None = None
         self.problem = ""
         """Why changes are noticed late, or ""."""
 
     def start(self) -> None:
-        """Arm the watches. Where the system has none left, or none at all, look once a minute."""
+        """Arm the watches. On a network drive, or where the system has no watch left, look once a minute."""
         self._armed_on = self._identity()
-        for observer, problem in (
-            (Observer(), ""),
-            (PollingObserver(timeout=POLL_EVERY_S), "the system has no watches left; looking every minute"),
-        ):
-            try:
-                observer.schedule(self, str(self._root), recursive=True)
-                observer.start()
-            except OSError:
-                continue
-            self._observer, self.problem = observer, problem
-            return
-        self.problem = "the folder cannot be watched; it is swept every hour"
+        filesystem = filesystem_of(self._root)
+        reason = f"on a network drive ({filesystem})" if filesystem in REMOTE_TYPES else ""
+        if not reason:
+            if self._arm(Observer()) and has_watch_left(self._root):
+                self.problem = ""
+                return
+            self.stop()
+            reason = _NO_WATCHES
+        # lstat: by the links that it follows, two that lead in circles would make 2^40 folders of one
+        if self._arm(PollingObserverVFS(os.lstat, os.scandir, polling_interval=POLL_EVERY_S)):
+            self.problem = f"{reason}; looking every minute"
+        else:
+            self.problem = "the folder cannot be watched; it is swept every hour"
+
+    def _arm(self, observer: BaseObserver) -> bool:
+        try:
+            observer.schedule(self, str(self._root), recursive=True, event_filter=_EVENTS)
+            observer.start()
+        except OSError:
+            return False
+        self._observer = observer
+        return True
 
     def stop(self) -> None:
         """Let go of the watches."""
@@ -63,18 +97,18 @@ class RootWatch(FileSystemEventHandler):
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         """From watchdog's thread: note that something happened."""
-        if event.event_type in _READ_ONLY_EVENTS:
-            return
         with self._lock:
             self._last_event_at = self._clock()
             self._first_event_at = self._first_event_at or self._last_event_at
         self._wake()
 
     def is_due(self) -> bool:
-        """Whether to sweep now: asked for, or events have calmed down, or an hour has gone."""
+        """Whether to sweep now: asked for, at a time that has come; or events have calmed down; or an hour has gone."""
         now = self._clock()
         with self._lock:
             if self._due_now or now - self._swept_at >= SWEEP_EVERY_S:
+                return True
+            if self._due_at is not None and now >= self._due_at:
                 return True
             if self._first_event_at is None:
                 return False
@@ -86,9 +120,16 @@ class RootWatch(FileSystemEventHandler):
             self._due_now = True
         self._wake()
 
-    def rearm_if_replaced(self) -> None:
-        """Arm anew where the root is not the folder it was (unmounted, renamed, made again): no event says so."""
-        if self._identity() != self._armed_on:
+    def ask_in(self, delay_s: float | None) -> None:
+        """Make it due after this time as well, instead of what was asked so before; None for no such time."""
+        with self._lock:
+            self._due_at = None if delay_s is None else self._clock() + delay_s
+
+    def rearm_if_broken(self) -> None:
+        """Arm anew where the root is not the folder it was (unmounted, renamed, made again), where the watching has
+        died, or no folder made from now on could be watched: no event says so.
+        """
+        if self._identity() != self._armed_on or not self._is_watching():
             self.stop()
             self.start()
             self.ask()
@@ -96,7 +137,16 @@ class RootWatch(FileSystemEventHandler):
     def begin_sweep(self) -> None:
         """The sweep begins: what happens from here on is for the next one."""
         with self._lock:
-            self._due_now, self._first_event_at, self._swept_at = False, None, self._clock()
+            self._due_now, self._due_at = False, None
+            self._first_event_at, self._swept_at = None, self._clock()
+
+    def _is_watching(self) -> bool:
+        """Whether the observer, if it could be made, still does its work."""
+        observer = self._observer
+        if observer is None:
+            return True
+        is_alive = all(emitter.is_alive() for emitter in observer.emitters)
+        return is_alive and (isinstance(observer, PollingObserverVFS) or has_watch_left(self._root))
 
     def _identity(self) -> tuple[int, int] | None:
         try:

@@ -1,5 +1,6 @@
 """`longsearch index`: bring a folder's index up to date in the foreground."""
 
+import os
 import sys
 import threading
 import time
@@ -10,16 +11,18 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Column
 
 from app import daemon_control
 from app.commands.status import describe, summarise
-from app.encoders import open_encoder
+from app.encoders import open_encoder, tune
 from app.library import IndexLockedError, open_pipeline
 from app.paths import index_path, resolve_root
 from engine.errors import LongsearchError
 from engine.printable import printable
 from engine.store.store import Store
 from engine.types import FileState, IndexProgress
+from indexer.extract.ocr import SETTING, needs_ocr, ocr_languages, require_tool
 from indexer.pipeline import ReadSummary
 from tui.display import duration
 
@@ -30,25 +33,40 @@ def run(options: Namespace) -> int:
     """Index until all is current; files that cannot be read are rows with a reason, and no error."""
     root = resolve_root(options.folder)
     daemon_control.check_model(daemon_control.daemon_status())
+    ocr = _ocr(options.ocr)
     stopping = threading.Event()
     with _Display(root, options.quiet, stopping) as display:
         try:
-            summary = _index_here(root, options.retry_failed, display.announce)
-        except IndexLockedError:
+            summary = _index_here(root, options.retry_failed, ocr, display.announce)
+        except IndexLockedError as error:
+            if options.ocr:
+                hint = f"stop the daemon first (longsearch daemon stop), or start it with {SETTING}=1"
+                raise LongsearchError(error.message, hint) from error
             summary = _follow_daemon(root, display.announce)
     return _report(root, summary)
 
 
-def _index_here(root: Path, retry_failed: bool, announce: Callable[[str], None]) -> ReadSummary:
+def _ocr(asked_for: bool) -> str | None:
+    """Languages for OCR, None for no OCR. Raises LongsearchError where it is asked for and cannot be done."""
+    languages = ocr_languages(os.environ)
+    if asked_for:
+        require_tool()
+    return "" if asked_for and languages is None else languages
+
+
+def _index_here(root: Path, retry_failed: bool, ocr: str | None, announce: Callable[[str], None]) -> ReadSummary:
     announce("loading the model")
     encoder = open_encoder()
     announce("looking through the folder")
-    with open_pipeline(root, encoder, lambda: False) as (pipeline, store):
+    with open_pipeline(root, encoder, lambda: False, ocr) as (pipeline, store):
         for note in store.notes:
             announce(note)
         if retry_failed:
             store.forget([file.path for file in store.files() if file.state is FileState.FAILED])
+        if ocr is not None:
+            store.forget([file.path for file in store.files() if needs_ocr(file.reason)])
         summary = pipeline.read()
+        tune(encoder, store)
         pipeline.embed()
     return summary
 
@@ -92,10 +110,12 @@ class _Display:
         console = Console(stderr=True)
         self._progress = Progress(
             SpinnerColumn(),
-            TextColumn("{task.fields[files]}", markup=False),
-            BarColumn(),
-            TextColumn("{task.fields[detail]}", markup=False),
+            TextColumn("{task.fields[files]}", markup=False, table_column=Column(no_wrap=True)),
+            BarColumn(bar_width=20),
+            # of what the terminal has left: a long file name gives way, the figures never
+            TextColumn("{task.fields[detail]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
             TimeElapsedColumn(),
+            expand=True,
             console=console,
             disable=quiet or not console.is_terminal,
             transient=True,

@@ -6,7 +6,7 @@ vectors. `engine.inference.slots` runs the model.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -38,10 +38,13 @@ class EmbeddedPart:
 class Reading(Protocol):
     """One document that is being read."""
 
-    stream: NDArray[np.int64]
-    """What is still to be given to the model when the reading begins, probes included."""
-    probes: NDArray[np.bool_] | None
-    """Which of it are probes (see `engine.models.probes`); None: none is."""
+    @property
+    def stream(self) -> NDArray[np.int64]:
+        """What is still to be given to the model when the reading begins, probes included."""
+
+    @property
+    def probes(self) -> NDArray[np.bool_] | None:
+        """Which of it are probes (see `engine.models.probes`); None: none is."""
 
     @property
     def n_tokens_done(self) -> int: ...
@@ -64,10 +67,10 @@ class Readout(Protocol):
     def begin(self, ids: NDArray[np.int64], borders: NDArray[np.int64], resume: PassState | None) -> Reading:
         """A document of ids (n_tokens,) and passages' borders (n_passages, 2) in tokens, from `resume` on."""
 
-    def take(self, readings: Sequence[Reading], hidden: Tensor, ids: Tensor, lengths: Sequence[int]) -> list[Vectors]:
+    def take(self, readings: Sequence[Any], hidden: Tensor, ids: Tensor, lengths: Sequence[int]) -> list[Vectors]:
         """Add hidden (documents, length, d_model) of ids (documents, length), of which the first `lengths` count.
 
-        Returns the vectors of the passages that each document finished, (n, dim).
+        `readings` are what `begin` gave. Returns the vectors of the passages that each document finished, (n, dim).
         """
 
 

@@ -92,7 +92,9 @@ class RunningMeans:
         self.n_finished += n_new
 
 
-def push(means: Sequence[RunningMeans], hidden: Tensor, ids: Tensor, lengths: Sequence[int]) -> list[NDArray[np.float32]]:
+def push(
+    means: Sequence[RunningMeans], hidden: Tensor, ids: Tensor, lengths: Sequence[int]
+) -> list[NDArray[np.float32]]:
     """Add a slice of each document. hidden (documents, length, d_model); ids (documents, length), of which each
     document's first `lengths` count, the rest is padding. Returns the passages each finished, (n, dim).
 

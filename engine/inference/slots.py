@@ -38,6 +38,14 @@ class Document(Generic[K]):
     resume: PassState | None = None
 
 
+def rows_that_fit(most: int, state_bytes: int, free_bytes: int) -> int:
+    """How many documents to read at once on a GPU: `most`, or fewer where their states take an eighth of what is free.
+
+    A step holds the old states, the new ones, and in every layer those that enter each block. A 7B's are 268 MB each.
+    """
+    return max(min(most, free_bytes // (8 * state_bytes)), 1)
+
+
 def slice_length(left: Sequence[int], budget: int, block_size: int) -> int:
     """How far to read now, where documents have `left` tokens to go.
 
@@ -68,18 +76,15 @@ def read_documents(
     for row, slot in enumerate(slots):
         _put_in(model, state, row, slot)
     while slots:
-        for slot in slots:
-            if not slot.n_left and slot.document.resume:  # begun from its last state: only its own vector is to tell
-                yield slot.document.key, slot.part(slot.reading.document_vector[None][:0], slot.document.resume.model, 0)
-        slots, state = _refilled(model, slots, state, waiting)
-        if not all(slot.n_left for slot in slots) or not slots:
-            continue
-        vectors, state = _step(model, readout, slots, state, budget)
+        if is_step := all(slot.n_left for slot in slots):
+            vectors, state = _step(model, readout, slots, state, budget)
+        else:  # some begin where they ended, and have only their own vector to tell
+            vectors = [slot.reading.document_vector[None][:0] for slot in slots]
         for row, (slot, found) in enumerate(zip(slots, vectors, strict=True)):
-            if slot.n_left:
-                yield slot.document.key, slot.part(found, state, row)
-            else:  # its row is about to be overwritten
+            if not slot.n_left:  # its row is about to be overwritten
                 yield slot.document.key, slot.part(found, _rows(state, [row]), 0)
+            elif is_step:
+                yield slot.document.key, slot.part(found, state, row)
         slots, state = _refilled(model, slots, state, waiting)
 
 

@@ -38,9 +38,7 @@ class ProbedModel(Protocol):
         """As `RecurrentModel.step`, where `mask` (batch, length) says which tokens are to leave no trace."""
 
 
-def step_probed(
-    model: RecurrentModel, tokens: Tensor, probes: NDArray[np.bool_], state: Any
-) -> tuple[Tensor, Any]:
+def step_probed(model: RecurrentModel, tokens: Tensor, probes: NDArray[np.bool_], state: Any) -> tuple[Tensor, Any]:
     """As `model.step`, with tokens (where `probes` (batch, length) is true) that the others and the state forget."""
     if not probes.any():
         return model.step(tokens, state)

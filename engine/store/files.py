@@ -10,8 +10,13 @@ from engine.store.records import FileRecord, KnownFile
 
 def catalogue(db: apsw.Connection) -> dict[str, KnownFile]:
     """Every known file, by path."""
-    rows = db.execute("SELECT path, size, mtime_ns, inode, content_id IS NULL FROM files ORDER BY path")
-    known = (KnownFile(os.fsdecode(row[0]), row[1], row[2], _unsigned(row[3]), bool(row[4])) for row in rows)
+    rows = db.execute(
+        "SELECT path, size, mtime_ns, inode, content_id IS NULL, n_failures, retry_at FROM files ORDER BY path"
+    )
+    known = (
+        KnownFile(os.fsdecode(path), size, mtime_ns, _unsigned(inode), bool(failed), *retry)
+        for path, size, mtime_ns, inode, failed, *retry in rows
+    )
     return {file.path: file for file in known}
 
 
@@ -24,6 +29,18 @@ def put(db: apsw.Connection, file: FileRecord, content_id: int | None, reason: s
         (os.fsencode(file.path), *_stat(file), content_id, storable(reason), storable(hint)),
     )
     return before
+
+
+def set_retry(db: apsw.Connection, path: str, n_failures: int, retry_at: float | None) -> None:
+    """Note how often in a row the file could not be read, and when to try again."""
+    sql = "UPDATE files SET n_failures = ?, retry_at = ? WHERE path = ?"
+    db.execute(sql, (n_failures, retry_at, os.fsencode(path)))
+
+
+def retry_failed(db: apsw.Connection) -> int:
+    """Let every file that could not be read be read again at the next sweep; how many these are."""
+    db.execute("UPDATE files SET retry_at = 0 WHERE content_id IS NULL")
+    return db.changes()
 
 
 def touch(db: apsw.Connection, file: FileRecord) -> bool:

@@ -27,6 +27,10 @@ class KnownFile:
     inode: int
     failed: bool
     """Whether nothing could be read of it."""
+    n_failures: int = 0
+    """Readings in a row that failed."""
+    retry_at: float | None = None
+    """When it is to be read again although it has not changed, seconds since 1970; None: never."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,18 @@ class PendingDocument:
     """Tokens the model had read when `state` was taken."""
     state: bytes | None
     """What was handed to `add_vectors` last: from here the model goes on; None: from the start."""
+    n_tokens: int
+    """Of the whole document."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResumePoint:
+    """A state in the middle of a document, from which another that begins as it does can be gone on."""
+
+    content_id: int
+    n_passages_done: int
+    n_tokens_done: int
+    state: bytes
 
 
 @dataclass(frozen=True, slots=True)

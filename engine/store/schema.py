@@ -104,7 +104,26 @@ SELECT
 FROM files LEFT JOIN content_progress USING (content_id);
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1,)
+_V2 = """
+-- States in the middle of finished documents, to go on from when text is added. Not in `embeddings`: there a state is
+-- where an unfinished document stands, and goes with every step.
+CREATE TABLE resume_points (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,   -- higher: kept later
+    content_id INTEGER NOT NULL UNIQUE REFERENCES contents,
+    n_passages_done INTEGER NOT NULL,
+    n_tokens_done INTEGER NOT NULL,
+    state BLOB NOT NULL
+) STRICT;
+"""
+
+_V3 = """
+-- When a file that could not be read is read again by itself. What failed before this was known is tried once more.
+ALTER TABLE files ADD COLUMN n_failures INTEGER NOT NULL DEFAULT 0;   -- readings in a row
+ALTER TABLE files ADD COLUMN retry_at REAL;   -- seconds since 1970; NULL: only once it has changed
+UPDATE files SET n_failures = 1, retry_at = 0 WHERE content_id IS NULL;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3)
 """Append only: a script that has been released is never edited."""
 
 
@@ -120,14 +139,17 @@ def check_version(db: apsw.Connection, migrations: Sequence[str] = MIGRATIONS) -
 
 
 def migrate(db: apsw.Connection, migrations: Sequence[str] = MIGRATIONS) -> None:
-    """Apply the migrations that the file lacks, each in a transaction of its own."""
-    for number in range(check_version(db, migrations), len(migrations)):
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            db.execute(migrations[number])
-            db.pragma("user_version", number + 1)
-            db.execute("COMMIT")
-        except BaseException:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            raise
+    """Apply the migrations that the file lacks, all or none: a new index is never seen as one of an old schema."""
+    version = check_version(db, migrations)
+    if version == len(migrations):
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for script in migrations[version:]:
+            db.execute(script)
+        db.pragma("user_version", len(migrations))
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise

@@ -39,14 +39,15 @@ def progress(db: apsw.Connection) -> IndexProgress:
 def files(db: apsw.Connection) -> list[FileStatus]:
     """Every file and its state, by path. One that is partial waits first: PARTIAL means no more is to come."""
     rows = db.execute(
-        "SELECT path, state, reason, hint, n_pages, n_tokens, n_tokens_embedded FROM file_states ORDER BY 1"
+        "SELECT path, state, file_states.reason, file_states.hint, n_pages, n_tokens, n_tokens_embedded, n_failures,"
+        " retry_at FROM file_states JOIN files USING (path) ORDER BY 1"
     )
     return [FileStatus(os.fsdecode(path), FileState(state), *rest) for path, state, *rest in rows]
 
 
 def _activity(db: apsw.Connection) -> tuple[str, float]:
     row = db.execute("SELECT text, tokens_per_s, updated_at, pid FROM activity").fetchone()
-    if row is None or time.time() - row[2] > _STALE_S or not _is_alive(row[3]):
+    if row is None or abs(time.time() - row[2]) > _STALE_S or not _is_alive(row[3]):  # abs: clocks are set back too
         return "", 0.0
     return row[0], row[1]
 

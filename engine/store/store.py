@@ -15,7 +15,7 @@ from typing import Self
 import apsw
 
 from engine.errors import StoreError
-from engine.store import documents, files, lifecycle, status, vectors
+from engine.store import compaction, documents, files, int8_copy, lifecycle, resuming, status, vectors
 from engine.store.connection import (
     CorruptIndexError,
     close_writer,
@@ -26,7 +26,7 @@ from engine.store.connection import (
     open_for_writing,
     transaction,
 )
-from engine.store.records import FileRecord, KnownFile, PendingDocument
+from engine.store.records import FileRecord, KnownFile, PendingDocument, ResumePoint
 from engine.store.vectors import Vectors
 from engine.types import DocumentText, FileStatus, IndexProgress, Passage
 
@@ -119,13 +119,20 @@ class Store:
         passages: Sequence[Passage],
         partial_reason: str = "",
         hint: str = "",
+        resume: ResumePoint | None = None,
     ) -> int:
         """Make a document searchable by words; its content id.
 
-        Replaces what the path held before, and any content of the same hash (for all its files).
+        Replaces what the path held before, and any content of the same hash (for all its files). `resume`, from
+        `resume_point`, says that it begins, up to there, as another did: that far it has its vectors at once.
         """
         with self.changing() as db:
-            return lifecycle.put_document(db, file, content_hash, document, passages, partial_reason, hint)
+            return lifecycle.put_document(db, file, content_hash, document, passages, partial_reason, hint, resume)
+
+    def resume_point(self, path: str) -> ResumePoint | None:
+        """The state in the middle of what the path held when it was indexed last, if one is kept."""
+        with self.reading() as db:
+            return resuming.of_file(db, path)
 
     def link(self, file: FileRecord, content_hash: bytes) -> bool:
         """Let the path hold a content that is known already; False where it is not."""
@@ -135,10 +142,20 @@ class Store:
                 lifecycle.put_file(db, file, content_id)
         return content_id is not None
 
-    def add_failure(self, file: FileRecord, reason: str, hint: str = "") -> None:
-        """Note that nothing can be read of the file, and why."""
+    def add_failure(
+        self, file: FileRecord, reason: str, hint: str = "", n_failures: int = 1, retry_at: float | None = None
+    ) -> None:
+        """Note that nothing can be read of the file, why, for which time in a row, and when to try again (seconds
+        since 1970; None: not before it has changed).
+        """
         with self.changing() as db:
             lifecycle.put_file(db, file, None, reason or "Unknown error", hint)
+            files.set_retry(db, file.path, n_failures, retry_at)
+
+    def retry_failed(self) -> int:
+        """Let every file that could not be read be read again at the next sweep; how many these are."""
+        with self.changing() as db:
+            return files.retry_failed(db)
 
     def move(self, old_path: str, file: FileRecord) -> bool:
         """Note a rename, which costs nothing; False where the old path is not known."""
@@ -186,7 +203,10 @@ class Store:
     def use_model(self, fingerprint: str, dim: int) -> bool:
         """Take vectors of this model from now on. Those of another are dropped, and True returned."""
         with self.changing() as db:
-            return vectors.use_model(db, fingerprint, dim)
+            changed = vectors.use_model(db, fingerprint, dim)
+            if changed:
+                resuming.remove_all(db)
+        return changed
 
     def pending(self, limit: int = -1) -> list[PendingDocument]:
         """Documents without complete vectors (all, or the first `limit`): those begun first, then the shortest."""
@@ -206,12 +226,19 @@ class Store:
                 vectors.add(db, content_id, first_ordinal, passage_vectors, n_tokens_done, state)
         return known
 
-    def finish_embedding(self, content_id: int, document_vector: Vectors, n_tokens_done: int) -> bool:
-        """Add the document vector (dim,); the document is complete. Returns and raises as `add_vectors`."""
+    def finish_embedding(
+        self, content_id: int, document_vector: Vectors, n_tokens_done: int, resume: ResumePoint | None = None
+    ) -> bool:
+        """Add the document vector (dim,); the document is complete. Returns and raises as `add_vectors`.
+
+        `resume` is kept for the day when text is added to it.
+        """
         with self.changing() as db:
             known = documents.exists(db, content_id)
             if known:
                 vectors.finish(db, content_id, document_vector, n_tokens_done)
+                if resume is not None:
+                    resuming.keep(db, resume)
         return known
 
     def restart_embedding(self, content_id: int) -> None:
@@ -247,9 +274,16 @@ class Store:
             status.set_activity(db, text, tokens_per_s)
 
     def checkpoint(self) -> None:
-        """For idle times: close the holes in the vectors, then move the whole log into the index and empty it."""
-        with self.changing() as db:
-            vectors.compact(db)
+        """For idle times: close the holes in the vectors, bring their int8 copy up to date, empty the log."""
+        model = self.model_in_use()
+        if model is not None:
+            with self.reading() as db:
+                half_empty = compaction.half_empty(db)
+            for chunk_id in half_empty:
+                with self.changing() as db:
+                    compaction.empty(db, model[1], chunk_id)
+            with self.changing() as db:
+                int8_copy.refresh(db, self.path, model[1])
         with errors_explained(self.path):
             empty_log(self._db)
 

@@ -3,20 +3,20 @@
 Vectors are unit vectors of one model, named by its fingerprint. Knows no model: it is told fingerprint and width.
 """
 
-import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.store import int8_copy, storage_chunks
 from engine.store.documents import bindable
 from engine.store.records import PendingDocument
 
 K_MAX = 4096
 """sqlite-vec answers with no more."""
 _NORM_TOLERANCE = 1e-3
-_COMPACT_FROM_SLOTS = 8192  # below, the holes cost a KNN search less than 3 ms
 _TABLES = ("passage_vectors", "document_vectors")
 
 Vectors = NDArray[np.float32]
@@ -34,7 +34,8 @@ def use_model(db: apsw.Connection, fingerprint: str, dim: int) -> bool:
         return False
     for table in _TABLES:
         db.execute(f"DROP TABLE IF EXISTS {table}")
-        _create(db, table, dim)
+        db.execute(f"CREATE VIRTUAL TABLE {table} USING vec0(embedding float[{int(dim)}])")
+    int8_copy.new_table(db)
     db.execute("DELETE FROM embeddings")
     db.execute(
         "INSERT INTO embeddings SELECT id, 0, 0, 1, NULL FROM contents"
@@ -65,7 +66,7 @@ def pending(db: apsw.Connection, limit: int) -> list[PendingDocument]:
     What is begun is nearest to being searchable; then shortest first makes most files searchable soonest.
     """
     sql = """
-        SELECT contents.id, coalesce(n_passages_done, 0), coalesce(n_tokens_done, 0), state
+        SELECT contents.id, coalesce(n_passages_done, 0), coalesce(n_tokens_done, 0), state, n_tokens
         FROM contents LEFT JOIN embeddings ON content_id = contents.id
         WHERE NOT coalesce(done, 0) ORDER BY content_id IS NULL, n_tokens, contents.id LIMIT ?
     """
@@ -123,20 +124,21 @@ def of_passages(db: apsw.Connection, content_id: int) -> Vectors:
     if model is None:
         return np.empty((0, 0), np.float32)
     sql = (
-        "SELECT embedding FROM passages JOIN passage_vectors ON passage_vectors.rowid = passages.id"
+        "SELECT chunk_id, chunk_offset FROM passages"
+        " JOIN passage_vectors_rowids ON passage_vectors_rowids.rowid = passages.id"
         " WHERE content_id = ? ORDER BY ordinal"
     )
-    joined = b"".join(row[0] for row in db.execute(sql, (content_id,)))
-    return np.frombuffer(joined, np.float32).reshape(-1, model[1])
+    places = np.array(db.execute(sql, (content_id,)).fetchall(), dtype=np.int64).reshape(-1, 2)
+    return storage_chunks.read_rows(db, model[1], places[:, 0], places[:, 1])
 
 
 def of_ids(db: apsw.Connection, passage_ids: Sequence[int]) -> dict[int, Vectors]:
     """(dim,) vectors of these passages; those that have none are missing."""
-    if model_in_use(db) is None:
+    if (model := model_in_use(db)) is None:
         return {}
-    sql = "SELECT rowid, embedding FROM passage_vectors WHERE rowid IN (SELECT value FROM json_each(?))"
-    rows = db.execute(sql, (json.dumps(list(passage_ids)),))
-    return {rowid: np.frombuffer(embedding, np.float32) for rowid, embedding in rows}
+    places = storage_chunks.places_of(db, passage_ids)
+    found = storage_chunks.read_rows(db, model[1], places[:, 1], places[:, 2])
+    return dict(zip(places[:, 0].tolist(), found, strict=True))
 
 
 def of_document(db: apsw.Connection, content_id: int) -> Vectors | None:
@@ -152,42 +154,31 @@ def nearest(
 ) -> list[tuple[int, float]]:
     """The `k` (at most 4,096) vectors of `table` nearest to `query` (dim,), as (rowid, cosine), highest first.
 
-    Only `allowed` rowids where given, filtered before ranking. For unit vectors |a - b|^2 = 2 - 2 cos: L2 ranks alike
-    and is faster in sqlite-vec.
+    Only `allowed` rowids where given, filtered before ranking. Of many passages by their int8 copy, which may pass
+    over one that is hardly nearer than the last; scores are exact.
     """
     if table not in _TABLES:
         raise ValueError(table)
     if model_in_use(db) is None or (allowed is not None and not len(allowed)):
         return []
-    vector = _unit_vectors(np.atleast_2d(query), _dim(db))[0].tobytes()
+    vector = _unit_vectors(np.atleast_2d(query), _dim(db))[0]
+    found = None
+    if table == "passage_vectors":
+        found = int8_copy.nearest(db, Path(db.filename), vector, min(k, K_MAX), allowed)
+    return nearest_by_sqlite_vec(db, table, vector, k, allowed) if found is None else found
+
+
+def nearest_by_sqlite_vec(
+    db: apsw.Connection, table: str, query: Vectors, k: int, allowed: NDArray[np.int64] | None
+) -> list[tuple[int, float]]:
+    """`nearest`, every vector compared in float32: the slow twin.
+
+    For unit vectors |a - b|^2 = 2 - 2 cos: L2 ranks alike and is faster in sqlite-vec.
+    """
     condition, bindings = ("", ()) if allowed is None else (" AND rowid IN carray(?)", (bindable(allowed),))
     sql = f"SELECT rowid, distance FROM {table} WHERE embedding MATCH ? AND k = ?{condition}"  # noqa: S608
-    found = [(int(row[0]), 1 - float(row[1]) ** 2 / 2) for row in db.execute(sql, (vector, min(k, K_MAX), *bindings))]
-    return sorted(found, key=lambda row: (-row[1], row[0]))
-
-
-def compact(db: apsw.Connection) -> bool:
-    """Write the passage vectors anew where more than half of their space is holes; whether it was done.
-
-    sqlite-vec fills no hole: it frees a storage chunk (1,024 rows) when its last row goes.
-    """
-    model = model_in_use(db)
-    if model is None:
-        return False
-    n_slots = db.execute("SELECT coalesce(sum(size), 0) FROM passage_vectors_chunks").get
-    n_rows = db.execute("SELECT count(*) FROM passage_vectors_rowids").get
-    if n_slots < _COMPACT_FROM_SLOTS or n_rows * 2 > n_slots:
-        return False
-    db.execute("CREATE TEMP TABLE kept AS SELECT rowid AS id, embedding FROM passage_vectors")
-    db.execute("DROP TABLE passage_vectors")
-    _create(db, "passage_vectors", model[1])
-    db.execute("INSERT INTO passage_vectors (rowid, embedding) SELECT id, embedding FROM kept")
-    db.execute("DROP TABLE kept")
-    return True
-
-
-def _create(db: apsw.Connection, table: str, dim: int) -> None:
-    db.execute(f"CREATE VIRTUAL TABLE {table} USING vec0(embedding float[{int(dim)}])")
+    rows = db.execute(sql, (query.tobytes(), min(k, K_MAX), *bindings))
+    return sorted(((int(row[0]), 1 - float(row[1]) ** 2 / 2) for row in rows), key=lambda row: (-row[1], row[0]))
 
 
 def _dim(db: apsw.Connection) -> int:

@@ -6,17 +6,20 @@ Pure. Knows neither processes nor time: why a page is lost is told by whoever lo
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from engine.errors import ExtractionError
+from engine.errors import ExtractionError, PassingError
 from engine.types import DocumentText, Heading
 from indexer.extract.clean import has_words
 from indexer.extract.limits import MAX_TEXT_CHARACTERS
-from indexer.extract.messages import NO_LETTERS, Message, Opened, Outline, Page, Whole
+from indexer.extract.messages import NO_LETTERS, NO_OCR_TOOL, SCANNED, Message, Opened, Outline, Page, Whole
+from indexer.extract.ocr import INSTALL_HINT
 from indexer.extract.pages import join_pages, without_running_lines
-from indexer.extract.titles import choose_title
+from indexer.extract.titles import choose_title, is_title_of_paper
 
-_SCAN_HINT = "make a searchable copy with OCR: ocrmypdf in.pdf out.pdf"
+_SCAN_HINT = "have it read with OCR: longsearch index FOLDER --ocr; or make a searchable copy: ocrmypdf in.pdf out.pdf"
+_OCR_HINT = "see what it can read: tesseract --list-langs; another language: LONGSEARCH_OCR=deu"
 _LOST_HINT = "look at these pages yourself, or try a repaired copy: qpdf in.pdf out.pdf"
 _FONT_HINT = "make a searchable copy with OCR: ocrmypdf --force-ocr in.pdf out.pdf"
+_BROKEN_HINT = "open it in its own program and save a copy"
 _NAMED_RANGES = 5
 
 
@@ -49,6 +52,8 @@ class PdfParts:
     """0-based index of a page that could not be read -> why."""
     outline: Outline = field(default_factory=lambda: Outline(()))
     n_characters: int = 0
+    ocr: bool = False
+    """Whether pages without text were read by OCR."""
 
     @property
     def next_page(self) -> int:
@@ -70,7 +75,7 @@ class PdfParts:
             case Outline():
                 self.outline = message
             case _:
-                raise ExtractionError("changed while it was being read")
+                raise PassingError("changed while it was being read", "it will be read again")
 
     def _take_page(self, page: Page) -> None:
         self.n_characters += sum(map(len, page.lines))
@@ -100,7 +105,7 @@ def assemble_pdf(parts: PdfParts, name: str) -> Extraction:
         raise _no_text(parts)
     text, page_starts = join_pages(texts)
     large_text = parts.pages[0].large_text if 0 in parts.pages else ""
-    title = choose_title((parts.title, large_text), "" if 0 in parts.lost else text, name)
+    title = choose_title((parts.title, large_text), "" if 0 in parts.lost else text, name, is_title_of_paper)
     headings = _headings(parts.outline, text, page_starts)
     return Extraction(DocumentText(text, page_starts, title, headings), *_what_is_missing(parts, n_silent))
 
@@ -111,15 +116,28 @@ def assemble_whole(whole: Whole, name: str) -> Extraction:
         raise ExtractionError("no text in it")
     headings = tuple(Heading(level, title, start) for level, title, start in whole.headings)
     title = choose_title((whole.title,), whole.text, name)
-    return Extraction(DocumentText(whole.text, whole.page_starts, title, headings), "", "")
+    hint = _BROKEN_HINT if whole.warning else ""
+    return Extraction(DocumentText(whole.text, whole.page_starts, title, headings), whole.warning, hint)
 
 
 def _no_text(parts: PdfParts) -> ExtractionError:
     pages = "1 page" if parts.n_pages == 1 else f"{parts.n_pages} pages"
     if not parts.lost:
-        return ExtractionError(f"no text in {pages} (scanned?)", _SCAN_HINT)
-    hint = _FONT_HINT if NO_LETTERS in parts.lost.values() else _LOST_HINT
-    return ExtractionError(f"no readable text in {pages}: {_reasons(parts)}", hint)
+        return ExtractionError(f"no text in {pages} ({_why_silent(parts)})", "" if parts.ocr else _SCAN_HINT)
+    return ExtractionError(f"no readable text in {pages}: {_reasons(parts)}", _lost_hint(parts))
+
+
+def _why_silent(parts: PdfParts) -> str:
+    return "OCR found none" if parts.ocr else SCANNED
+
+
+def _lost_hint(parts: PdfParts) -> str:
+    reasons = set(parts.lost.values())
+    if NO_OCR_TOOL in reasons:
+        return INSTALL_HINT
+    if any(reason.startswith("OCR") for reason in reasons):
+        return _OCR_HINT
+    return _FONT_HINT if NO_LETTERS in reasons else _LOST_HINT
 
 
 def _reasons(parts: PdfParts) -> str:
@@ -129,12 +147,13 @@ def _reasons(parts: PdfParts) -> str:
 def _what_is_missing(parts: PdfParts, n_silent: int) -> tuple[str, str]:
     """Reason and hint; ("", "") where the document is whole."""
     if parts.lost:
-        hint = _FONT_HINT if NO_LETTERS in parts.lost.values() else _LOST_HINT
-        return f"{_named(sorted(parts.lost))} of {parts.n_pages} could not be read ({_reasons(parts)})", hint
+        reason = f"{_named(sorted(parts.lost))} of {parts.n_pages} could not be read ({_reasons(parts)})"
+        return reason, _lost_hint(parts)
     if parts.warning:
         return parts.warning, "fetch it again"
     if 2 * n_silent > parts.n_pages:  # a cover sheet before a scan
-        return f"no text in {n_silent} of {parts.n_pages} pages (scanned?)", _SCAN_HINT
+        reason = f"no text in {n_silent} of {parts.n_pages} pages ({_why_silent(parts)})"
+        return reason, "" if parts.ocr else _SCAN_HINT
     return "", ""
 
 

@@ -6,14 +6,26 @@ file of it comes. Decides nothing about time, retries or what a failure means: t
 
 import os
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from engine.errors import ExtractionError
-from indexer.extract.formats import Format
-from indexer.extract.messages import HEADER, Ended, Failed, Message, Request, decode_request, encode
+from indexer.extract.formats import LIGHT_MARKUP, Format
+from indexer.extract.limits import DOCUMENT_TIMEOUT_S, OCR_DOCUMENT_TIMEOUT_S
+from indexer.extract.messages import HEADER, Ended, Failed, Message, Request, Whole, decode_request, encode
 from indexer.extract.sandbox import end_if_stuck, limit_this_process
 
+_MODULES = {
+    Format.MARKDOWN: "markdown_text",
+    Format.HTML: "html_text",
+    Format.DOCX: "docx",
+    Format.EPUB: "epub",
+    Format.ORG: "org_text",
+    Format.RST: "rst_text",
+    Format.TEX: "tex_text",
+    Format.PLAIN: "plain_text",
+}
 OUT_OF_MEMORY_STATUS = 77
 """Exit status after a MemoryError: the address space is full of holes by then, so the process starts anew."""
 
@@ -25,11 +37,11 @@ def main() -> None:
     try:
         while header := requests.read(HEADER.size):
             request = decode_request(requests.read(*HEADER.unpack(header)))
-            end_if_stuck(True)
+            end_if_stuck(DOCUMENT_TIMEOUT_S if request.ocr is None else OCR_DOCUMENT_TIMEOUT_S)
             for message in answer(request):
                 answers.write(encode(message))
                 answers.flush()
-            end_if_stuck(False)
+            end_if_stuck(0)
     except MemoryError:
         os._exit(OUT_OF_MEMORY_STATUS)
     except BrokenPipeError:  # the parent is gone
@@ -57,24 +69,26 @@ def answer(request: Request) -> Iterator[Message]:
 
 
 def _read(request: Request) -> Iterator[Message]:
-    path = Path(request.path)
-    match Format(request.format):
-        case Format.PDF:
-            from indexer.extract import pdf
+    path, file_format = Path(request.path), Format(request.format)
+    if file_format is Format.PDF:
+        from indexer.extract import pdf
 
-            yield from pdf.read(path, request.first_page, request.pdfium)
-        case Format.MARKDOWN:
-            from indexer.extract import markdown_text
+        yield from pdf.read(path, request.first_page, request.pdfium, request.ocr)
+    else:
+        yield _read_whole(path, file_format)
 
-            yield markdown_text.read(path)
-        case Format.HTML:
-            from indexer.extract import html_text
 
-            yield html_text.read(path)
-        case Format.PLAIN:
-            from indexer.extract import plain_text
-
-            yield plain_text.read(path)
+def _read_whole(path: Path, file_format: Format) -> Whole:
+    """A file that is not a PDF; as plain text where the parser of its light markup fails."""
+    module = import_module(f"indexer.extract.{_MODULES[file_format]}")
+    try:
+        return cast(Whole, module.read(path))
+    except (MemoryError, ExtractionError, OSError):
+        raise
+    except Exception as error:  # a parser's, of nearly any class
+        if file_format not in LIGHT_MARKUP:
+            raise ExtractionError("damaged, or too deeply nested to be read", "save a copy as plain text") from error
+    return _read_whole(path, Format.PLAIN)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,8 @@ _LIGATURE = re.compile("[\ufb00-\ufb06]")
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _BLANKS = re.compile(r"[ \t]+(?=\n)")
 _BLANK_LINES = re.compile(r"\n{3,}")
-_PLAIN_ASCII = re.compile(r"[\t\n -~]*")
+# What all of the steps of `clean_characters` leave as it is: ASCII, Latin, punctuation, arrows and operators.
+_PLAIN = re.compile("[\t\n -~\xa1-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2190-\u22ff]*")
 _RUN_OF_SPACE = re.compile(r"\s+")
 
 
@@ -31,8 +32,13 @@ def clean_characters(text: str) -> str:
 
     Every line end becomes "\\n", every odd space " "; tabs stay; the rest is composed (NFC).
     """
-    if _PLAIN_ASCII.fullmatch(text):
+    if _PLAIN.fullmatch(text):
         return text
+    return clean_any_characters(text)
+
+
+def clean_any_characters(text: str) -> str:
+    """`clean_characters` without its short cut for text that is clean already."""
     if "\x1b" in text:
         text = _ESCAPE_SEQUENCE.sub("", text)
     text = _LINE_END.sub("\n", text)

@@ -11,10 +11,17 @@ class Format(StrEnum):
     PDF = "pdf"
     MARKDOWN = "markdown"
     HTML = "html"
+    DOCX = "docx"
+    EPUB = "epub"
+    ORG = "org"
+    RST = "rst"
+    TEX = "tex"
     PLAIN = "plain"
 
 
-# reStructuredText, Org and TeX are read as plain text: their markup is light enough to be read past.
+LIGHT_MARKUP = frozenset({Format.MARKDOWN, Format.ORG, Format.RST, Format.TEX})
+"""Can be read as plain text where their parser fails: their marks are light enough to be read past."""
+
 FORMAT_OF_SUFFIX = {
     ".pdf": Format.PDF,
     ".md": Format.MARKDOWN,
@@ -24,9 +31,12 @@ FORMAT_OF_SUFFIX = {
     ".xhtml": Format.HTML,
     ".txt": Format.PLAIN,
     ".text": Format.PLAIN,
-    ".rst": Format.PLAIN,
-    ".org": Format.PLAIN,
-    ".tex": Format.PLAIN,
+    ".rst": Format.RST,
+    ".org": Format.ORG,
+    ".tex": Format.TEX,
+    ".docx": Format.DOCX,
+    ".docm": Format.DOCX,
+    ".epub": Format.EPUB,
 }
 
 

@@ -13,6 +13,7 @@ from indexer.extract.building import TextBuilder
 from indexer.extract.clean import clean_characters
 from indexer.extract.decoding import decode_html, read_bytes
 from indexer.extract.messages import Whole
+from indexer.extract.xml_text import with_closing_tags
 
 _DROPPED_NAMES = """
 head script style nav noscript template svg iframe object canvas button select textarea audio video -comment
@@ -31,11 +32,12 @@ _RUN_OF_SPACE = re.compile(r"\s+")
 
 def read(path: Path) -> Whole:
     """The text of `path`. Raises `ExtractionError`."""
-    return parse(decode_html(read_bytes(path)))
+    source = decode_html(read_bytes(path))
+    return parse(with_closing_tags(source) if source.startswith("<?xml") else source)
 
 
-def parse(source: str) -> Whole:
-    """The text of HTML `source`. Raises `ExtractionError`."""
+def parse(source: str, title: str = "") -> Whole:
+    """The text of HTML `source`; called `title` where that is one. Raises `ExtractionError`."""
     try:
         tree = LexborHTMLParser(clean_characters(source))
     except SelectolaxError as error:
@@ -45,7 +47,7 @@ def parse(source: str) -> Whole:
     builder = _Builder()
     if tree.body is not None:
         builder.walk(tree.body)
-    return builder.text.whole(head_title.text() if head_title is not None else "")
+    return builder.text.whole(title or (head_title.text() if head_title is not None else ""))
 
 
 class _Builder:

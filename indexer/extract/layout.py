@@ -15,10 +15,10 @@ from statistics import median
 from indexer.extract.clean import one_line
 from indexer.extract.limits import MAX_TITLE_CHARACTERS
 from indexer.extract.pages import SENTENCE_END
-from indexer.extract.titles import is_title
+from indexer.extract.titles import is_title_of_paper
 
 JOINED, LINE, PARAGRAPH = " ", "\n", "\n\n"
-_HYPHENATED = re.compile(r"[^\W\d_][-\u2010]$")
+_HYPHENS = frozenset("-\u2010")
 _FOOTNOTE_MARK = re.compile(r"(?<=[a-z])1$|\s*[*†‡∗⋆]+$")
 _NEIGHBOURS = 8
 """Lines before and after that tell where the column's right edge is."""
@@ -63,7 +63,8 @@ def separated(lines: Sequence[Line]) -> tuple[str, ...]:
 
 
 def _with_separator(line: Line, following: Line, separator: str) -> str:
-    if separator != PARAGRAPH and _HYPHENATED.search(line.text) and following.text[:1].islower():
+    is_broken = line.text[-1:] in _HYPHENS and line.text[-2:-1].isalpha() and following.text[:1].islower()
+    if is_broken and separator != PARAGRAPH:
         return line.text[:-1]
     if separator == JOINED and _is_cjk(line.text[-1:]) and _is_cjk(following.text[:1]):
         return line.text
@@ -102,11 +103,14 @@ def _had_room(line: Line, following: Line, edge: float) -> bool:
 
 def _right_edges(lines: Sequence[Line], pitch: float) -> list[float]:
     """For each line, how far right its neighbours of the same column reach: those that begin about where it begins."""
+    lefts, rights = [line.left for line in lines], [line.right for line in lines]
+    slack = _SAME_COLUMN * pitch
     edges = []
-    for index, line in enumerate(lines):
-        near = lines[max(0, index - _NEIGHBOURS) : index + _NEIGHBOURS + 1]
-        reach = [other.right for other in near if abs(other.left - line.left) <= _SAME_COLUMN * pitch]
-        edges.append(max(reach, default=line.right))
+    for index, left in enumerate(lefts):
+        near = slice(max(0, index - _NEIGHBOURS), index + _NEIGHBOURS + 1)
+        low, high = left - slack, left + slack
+        reach = [right for other, right in zip(lefts[near], rights[near], strict=True) if low <= other <= high]
+        edges.append(max(reach))
     return edges
 
 
@@ -131,7 +135,7 @@ def title_in(lines: Sequence[Line]) -> str:
         if size < _TITLE_SIZE * usual:
             return ""
         title = _FOOTNOTE_MARK.sub("", one_line(" ".join(_first_run(top, size)), MAX_TITLE_CHARACTERS))
-        if is_title(title):
+        if is_title_of_paper(title):
             return title
     return ""
 

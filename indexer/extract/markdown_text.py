@@ -1,7 +1,7 @@
 """Markdown -> text as a person reads it: no marks, link targets dropped, code kept; headings with their offsets.
 
-CommonMark and tables through markdown-it-py. Front matter gives the title and is not part of the text. Other dialects'
-marks (footnotes, mathematics) stay as they are written; of a wiki link its words stay.
+CommonMark and tables through markdown-it-py. Of front matter the title, and a line each for author, tags and the like,
+are kept. Other dialects' marks (footnotes, mathematics) stay as they are written; of a wiki link its words stay.
 """
 
 import re
@@ -10,14 +10,13 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from mdit_py_plugins.front_matter import front_matter_plugin
 
 from indexer.extract.building import TextBuilder
 from indexer.extract.clean import clean_characters
 from indexer.extract.decoding import decode, read_bytes
+from indexer.extract.front_matter import split_front_matter
 from indexer.extract.messages import Whole
 
-_TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.IGNORECASE | re.MULTILINE)
 _WIKI_LINK = re.compile(r"\[\[(?:[^\[\]|]{1,300}\|)?([^\[\]|]{1,300})\]\]")
 _TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)
 _CELL_SEPARATOR = " | "
@@ -31,11 +30,14 @@ def read(path: Path) -> Whole:
 def parse(source: str) -> Whole:
     """The text of Markdown `source`."""
     # "linkify" and typography are off: the text is stored as its writer typed it.
-    parser = MarkdownIt("commonmark").enable("table").use(front_matter_plugin)
+    parser = MarkdownIt("commonmark").enable("table")
+    front = split_front_matter(clean_characters(source))
     builder = _Builder()
-    for token in parser.parse(clean_characters(source)):
+    for block in front.blocks:
+        builder.text.add(block, tight=True)
+    for token in parser.parse(front.body):
         builder.take(token)
-    return builder.text.whole(builder.title)
+    return builder.text.whole(front.title)
 
 
 class _Builder:
@@ -43,7 +45,6 @@ class _Builder:
 
     def __init__(self) -> None:
         self.text = TextBuilder()
-        self.title = ""
         self._heading_level = 0
         self._marker = ""
         self._cells: list[str] | None = None
@@ -51,9 +52,6 @@ class _Builder:
     def take(self, token: Token) -> None:
         """Add what `token` brings."""
         match token.type:
-            case "front_matter":
-                named = _TITLE.search(token.content)
-                self.title = named[1].strip("\"'") if named else ""
             case "heading_open":
                 self._heading_level = int(token.tag[1:])
             case "heading_close":

@@ -6,14 +6,18 @@ no pipe. Decoding raises `ValueError`, `KeyError` or `TypeError` on anything els
 
 import json
 import struct
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from indexer.extract.limits import MAX_FRAME_BYTES, MAX_HEADINGS, MAX_PAGES
 
 DAMAGED = "damaged"
 NO_LETTERS = "the fonts do not say which letters they show"
+NO_OCR_TOOL = "OCR needs tesseract, which is not installed"
 """Values of `Page.problem`."""
+
+SCANNED = "scanned?"
+"""In the reason of a PDF that is partial or failed for want of text."""
 
 HEADER = struct.Struct(">I")
 
@@ -30,6 +34,8 @@ class Request:
     """0-based; pages before it were read by a child that is gone."""
     pdfium: bool = True
     """False after pdfium has hung or crashed while opening this file."""
+    ocr: str | None = None
+    """Languages for OCR of pages without text ("" for the usual one); None for no OCR."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,8 @@ class Whole:
     title: str
     headings: tuple[tuple[int, str, int], ...]
     """(level, title, start)."""
+    warning: str = ""
+    """What of the file could not be read, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +99,14 @@ class Ended:
 
 Message = Opened | Page | Outline | Whole | Failed | Ended
 _KINDS: dict[str, type[Message]] = {kind.__name__: kind for kind in (Opened, Page, Outline, Whole, Failed, Ended)}
+_FIELD_NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in (Request, *_KINDS.values())}
 
 
 def encode(message: Message | Request) -> bytes:
     """A frame: length (4 bytes, big-endian), then JSON."""
-    body = json.dumps([type(message).__name__, asdict(message)]).encode("ascii")
+    kind = type(message)
+    content = {name: getattr(message, name) for name in _FIELD_NAMES[kind]}  # `asdict` copies every line of a page
+    body = json.dumps([kind.__name__, content]).encode("ascii")
     if len(body) > MAX_FRAME_BYTES:
         raise MemoryError(f"a message of {len(body)} bytes")
     return HEADER.pack(len(body)) + body
@@ -123,7 +134,8 @@ def _checked(kind: type[Message], fields: dict[str, Any]) -> Message:
         return Outline(_headings(fields["entries"]))
     if kind is Whole:
         starts = tuple(_number(start) for start in fields["page_starts"])
-        return Whole(_string(fields["text"]), starts, _string(fields["title"]), _headings(fields["headings"]))
+        headings, warning = _headings(fields["headings"]), _string(fields["warning"])
+        return Whole(_string(fields["text"]), starts, _string(fields["title"]), headings, warning)
     if kind is Failed:
         return Failed(_string(fields["message"]), _string(fields["hint"]))
     return Ended()

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.errors import ExtractionError
+from indexer.extract.clean import has_words
 from indexer.extract.messages import DAMAGED, NO_LETTERS, Message, Opened, Outline, Page
+from indexer.extract.ocr import OcrFailedError, recognise
 from indexer.extract.pdf_pdfium import PdfiumDocument, PdfiumFailedError
 from indexer.extract.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, PasswordNeededError, ReadPage
 
@@ -31,8 +33,11 @@ class _Document(Protocol):
     def close(self) -> None: ...
 
 
-def read(path: Path, first_page: int, pdfium: bool) -> Iterator[Message]:
-    """`Opened`, each `Page` from `first_page` (0-based) on, the `Outline`. Raises `ExtractionError`."""
+def read(path: Path, first_page: int, pdfium: bool, ocr: str | None = None) -> Iterator[Message]:
+    """`Opened`, each `Page` from `first_page` (0-based) on, the `Outline`. Raises `ExtractionError`.
+
+    `ocr` as `Request.ocr`.
+    """
     warning = _check(path)
     try:
         reader = _PageReader(path, pdfium)
@@ -44,7 +49,8 @@ def read(path: Path, first_page: int, pdfium: bool) -> Iterator[Message]:
     document = reader.document
     yield Opened(document.n_pages, document.title, warning)
     for index in range(first_page, document.n_pages):
-        yield reader.page(index)
+        page = reader.page(index)
+        yield page if ocr is None or has_words("".join(page.lines)) else reader.recognised_page(page, ocr)
     yield Outline(tuple(document.outline()))
     reader.close()
 
@@ -89,6 +95,16 @@ class _PageReader:
             return Page(index, (), problem=DAMAGED if best is None else NO_LETTERS)
         self._n_vain_opinions = 0
         return Page(index, best.lines, best.large_text)
+
+    def recognised_page(self, page: Page, languages: str) -> Page:
+        """`page`, of which no library could make words, read from its picture."""
+        picture = self._pdfium.picture(page.index) if self._pdfium else None
+        if picture is None:
+            return page
+        try:
+            return Page(page.index, recognise(picture, languages))
+        except OcrFailedError as error:
+            return Page(page.index, (), problem=str(error))
 
     def _second_opinion(self, index: int) -> ReadPage | None:
         if self._n_vain_opinions >= _MAX_VAIN_OPINIONS:

@@ -16,7 +16,8 @@ _PRINTABLE_ASCII = range(32, 127)
 
 def has_tex_ligatures(raw: str) -> bool:
     """Whether a page's `raw` text has ligatures as control codes."""
-    return _SURE_LIGATURE.search(raw) is not None
+    # A look at the characters first: the search with its look-behind costs ten times as much.
+    return ("\x0b" in raw or "\x0c" in raw) and _SURE_LIGATURE.search(raw) is not None
 
 
 def with_tex_ligatures(raw: str) -> str:

@@ -23,6 +23,10 @@ class ChildGoneError(Exception):
     """The child was killed or died; the text says why. It is no longer running."""
 
 
+class ChildTimedOutError(ChildGoneError):
+    """The child was killed because it took too long."""
+
+
 class ChildProcess:
     """One child in its own session. Not for two threads at once."""
 
@@ -75,7 +79,8 @@ class ChildProcess:
     def _take(self, n_bytes: int, deadline: float, timeout_s: float) -> bytes:
         while len(self._received) < n_bytes:
             if not self._selector.select(max(0.0, deadline - time.monotonic())):
-                raise self._gone(f"took more than {timeout_s:.0f} s")
+                self.kill()
+                raise ChildTimedOutError(f"took more than {timeout_s:.0f} s")
             data = os.read(self._answers.fileno(), _READ_BYTES)
             if not data:
                 raise self._gone()
@@ -99,6 +104,11 @@ class ChildProcess:
             # A library that gets no more memory aborts: it cannot be told from other crashes.
             return ChildGoneError(f"crashed the reader, or too much for its 1 GB of memory ({_signal_name(-status)})")
         return ChildGoneError(f"made the reader fail (status {status})")
+
+    def interrupt(self) -> None:
+        """From another thread: end it; whoever waits for its next message hears that it is gone."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL) if self._process.returncode is None else None
 
     def kill(self) -> None:
         """End it and free its pipes; may be called twice."""

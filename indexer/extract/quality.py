@@ -15,8 +15,6 @@ _FEW_CHARACTERS = 20
 _SUSPICIOUS_SHARE = 0.05
 _FEW_WORDS_SHARE = 0.25
 """Share of characters that stand in words. Sound pages have 0.25 (an index of numbers) to 1, garbage 0.02 to 0.2."""
-# U+0002 and U+FFFE are pdfium's marks for a hyphen at a line's end: not garbage.
-_HYPHEN_MARKS = {2: None, 0xFFFE: None}
 
 DOUBTFUL_SHARE = 0.2
 """From here on another library is asked. Below are pages whose figures have such fonts, and whose text is sound."""
@@ -47,9 +45,12 @@ def garbage_share(raw: str) -> float:
     """Share of control, replacement and private-use characters among those that are not spaces, 0 to 1.
 
     1 where there are some and next to no words: then the rest is garbage too. `raw` is a library's output before any
-    cleaning. Too little text to judge is 0.
+    cleaning; U+0002 and U+FFFE, pdfium's marks for a hyphen at a line's end, are no garbage. Too little text to judge
+    is 0.
     """
-    text = raw.translate(_HYPHEN_MARKS)
+    if _GARBAGE.search(raw) is None:  # nearly every page
+        return 0.0
+    text = raw.replace("\x02", "").replace("\ufffe", "")
     bad = len(_GARBAGE.findall(text))
     # Some controls (0x1c to 0x1f) count as space in Python: they are bad all the same.
     total = max(sum(map(len, text.split())), bad)

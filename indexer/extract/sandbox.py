@@ -3,7 +3,7 @@
 import signal
 from contextlib import suppress
 
-from indexer.extract.limits import DOCUMENT_TIMEOUT_S, MEMORY_BYTES
+from indexer.extract.limits import MEMORY_BYTES
 from indexer.politeness import be_polite
 
 
@@ -20,10 +20,10 @@ def limit_this_process() -> None:
             resource.setrlimit(what, (limit, limit))
 
 
-def end_if_stuck(running: bool) -> None:
-    """Have the kernel end this process if it is still `running` after a document's time.
+def end_if_stuck(document_timeout_s: float) -> None:
+    """Have the kernel end this process some seconds after a document's time; 0 when it is through.
 
     The parent kills it before that; this is for a parent that is itself gone while a library loops.
     """
     if hasattr(signal, "alarm"):
-        signal.alarm(int(DOCUMENT_TIMEOUT_S) + 10 if running else 0)
+        signal.alarm(int(document_timeout_s) + 10 if document_timeout_s else 0)

@@ -1,7 +1,7 @@
 """Which of the things a file calls itself is its title. Pure; knows no format."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import PurePath
 
 from indexer.extract.clean import one_line
@@ -15,7 +15,15 @@ _JUNK = re.compile(
     r"arxiv:.*|\S*@\S*|doi:.*|https?://.*|none|null|unknown|tmp.*|temp|print|full page fax print|pii: .*|"
     # a file's name, and identifiers: no space in them, a dot or digits and punctuation
     r"\S+\.(dvi|docx?|pdf|tex|ps|eps|indd|qxd|rtf|odt|pptx?|xlsx?|txt|md|html?|fm|cdr|pmd)|.*\.(dvi|docx?|indd|qxd|pptx?)|"
-    r"[\d\W_]*|[a-z]{0,4}\d[\w.-]*",
+    r"[\d\W_]*|[a-z]{0,4}\d[\w.-]*|[^\s_]+_\S*",
+    re.IGNORECASE,
+)
+# What stands large or first on a paper's page and is not its title: sections, who published it, where and when.
+_HEAD = re.compile(
+    r"[\d.ivx ]*(abstract|summary|introduction|preface|(table of )?contents|foreword|acknowledg\w+|references)\W*|"
+    r"((to )?appear(s|ed)?|published|submitted|accepted) (in|to|for|at) .*|(in )?proceedings of .*|"
+    r"(the )?university of .*|department of .*|technical report\b.*|research (report|paper)\b.*|(international )?journal of .*|"
+    r"vol(ume|\.) ?\d.*|copyright\b.*|©.*|permission to .*|https?:.*|(?-i:[A-Z&]{2,8})",
     re.IGNORECASE,
 )
 _MIN_LETTERS = 3
@@ -31,21 +39,26 @@ def is_title(text: str) -> bool:
     return letters >= _MIN_LETTERS and letters > _LETTER_SHARE * (len(text) - spaces) and _JUNK.fullmatch(text) is None
 
 
-def choose_title(candidates: Iterable[str], text: str, name: str) -> str:
-    """The first candidate that could be a title, else the text's first line, else `name` without its suffix."""
+def is_title_of_paper(text: str) -> bool:
+    """`is_title`, for a line of a PDF's first page: not a section's name, a publisher's, or a single word."""
+    return is_title(text) and _HEAD.fullmatch(text) is None
+
+
+def choose_title(candidates: Iterable[str], text: str, name: str, is_first: Callable[[str], bool] = is_title) -> str:
+    """The first candidate that could be a title, else the text's first line that `is_first`, else `name`'s stem."""
     for candidate in candidates:
         title = one_line(candidate, MAX_TITLE_CHARACTERS)
         if is_title(title):
             return title
-    return first_line(text) or one_line(PurePath(name).stem, MAX_TITLE_CHARACTERS) or "untitled"
+    return first_line(text, is_first) or one_line(PurePath(name).stem, MAX_TITLE_CHARACTERS) or "untitled"
 
 
-def first_line(text: str) -> str:
-    """The first of the text's lines that could be a title, or "" where a paragraph comes before it."""
+def first_line(text: str, is_first: Callable[[str], bool] = is_title) -> str:
+    """The first of the text's lines that `is_first`, or "" where a paragraph comes before it."""
     for line in text[: _LINES_TRIED * _MAX_FIRST_LINE].split("\n")[:_LINES_TRIED]:
         if len(line) > _MAX_FIRST_LINE:
             return ""
         title = one_line(line, MAX_TITLE_CHARACTERS)
-        if is_title(title):
+        if is_first(title):
             return title
     return ""

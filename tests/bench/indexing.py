@@ -37,9 +37,9 @@ print(before, peak_mib())
 Encode = Callable[[list[str]], int]
 
 
-def longsearch(dtype: str) -> Encode:
-    """Reads texts with the bundled model; returns the tokens read."""
-    encoder = Encoder.open("bundled", device="cpu", dtype=dtype)
+def longsearch(dtype: str, width: str = "1") -> Encode:
+    """Reads texts with the bundled model, or a width of it; returns the tokens read."""
+    encoder = Encoder.open("bundled", device="cpu", dtype=dtype, width=float(width))
     return lambda texts: sum(encoder.encode_document(text).n_tokens for text in texts)
 
 
@@ -66,8 +66,8 @@ MAKERS = {"longsearch": longsearch, "MiniLM": minilm}
 
 
 def contenders(names: list[str]) -> dict[str, Encode]:
-    """Models by their names, such as "MiniLM bfloat16"."""
-    return {name: MAKERS[name.split()[0]](name.split()[1]) for name in names}
+    """Models by their names, such as "MiniLM bfloat16" or "longsearch bfloat16 0.5"."""
+    return {name: MAKERS[name.split()[0]](*name.split()[1:]) for name in names}
 
 
 def take_turns(models: dict[str, Encode], texts: list[str], rounds: int) -> dict[str, list[float]]:

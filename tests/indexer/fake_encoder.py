@@ -3,13 +3,13 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import ModelError
 from engine.types import Passage
 
 PASSAGE_TOKENS = 5
@@ -22,13 +22,16 @@ class FakePart:
     n_tokens_done: int
     checkpoint: Callable[[], bytes]
     document_vector: NDArray[np.float32]
+    is_last: bool
 
 
 class FakeEncoder:
     fingerprint = "fake"
     dim = 8
+    n_rows = 3
 
-    def __init__(self) -> None:
+    def __init__(self, together_below: int = 0) -> None:
+        self.together_below = together_below
         self.tokens_read = 0
 
     def tokenize(self, text: str) -> list[str]:
@@ -41,19 +44,44 @@ class FakeEncoder:
 
     def stream(self, tokens: list[str], passages: list[Passage], checkpoint: bytes | None = None) -> Iterator[FakePart]:
         """A part for each passage; each vector depends on all tokens so far, as a carried state's would."""
-        first, history = 0, ""
-        if checkpoint:
-            try:
-                first, history = json.loads(checkpoint)
-            except ValueError as error:
-                raise ModelError("damaged state") from error
+        first, history = json.loads(checkpoint) if checkpoint else (0, "")
         for index in range(first, len(passages)):
             stop = min((index + 1) * PASSAGE_TOKENS, len(tokens))
-            history = hashlib.sha256((history + " ".join(tokens[index * PASSAGE_TOKENS : stop])).encode()).hexdigest()
+            history = _next(history, tokens, index)
             self.tokens_read += stop - index * PASSAGE_TOKENS
             vector = _unit(history)
             state = json.dumps([index + 1, history]).encode()
-            yield FakePart(index, vector[None], stop, lambda state=state: state, vector)
+            yield FakePart(index, vector[None], stop, lambda state=state: state, vector, index + 1 == len(passages))
+
+    def stream_many(
+        self, documents: Iterable[tuple[int, list[str], list[Passage], bytes | None]]
+    ) -> Iterator[tuple[int, FakePart]]:
+        """A few documents at once, a part of each in turn; the next document when one is finished."""
+        waiting = ((key, self.stream(tokens, passages, state)) for key, tokens, passages, state in documents)
+        rows = list(islice(waiting, self.n_rows))
+        while rows:
+            for key, parts in list(rows):
+                part = next(parts)
+                yield key, part
+                if part.is_last:
+                    rows.remove((key, parts))
+                    rows.extend(islice(waiting, 1))
+
+    def can_resume(self, tokens: list[str], passages: list[Passage], checkpoint: bytes) -> bool:
+        """Whether the passages that the checkpoint knows are the first of these tokens."""
+        try:
+            n_passages, history = json.loads(checkpoint)
+        except ValueError:
+            return False
+        found = ""
+        for index in range(n_passages):
+            found = _next(found, tokens, index)
+        return bool(found == history)
+
+
+def _next(history: str, tokens: list[str], index: int) -> str:
+    passage = tokens[index * PASSAGE_TOKENS : (index + 1) * PASSAGE_TOKENS]
+    return hashlib.sha256((history + " ".join(passage)).encode()).hexdigest()
 
 
 def _unit(seed: str) -> NDArray[np.float32]:

@@ -61,7 +61,9 @@ def test_a_long_line_is_cut_at_a_word() -> None:
     assert len(one_line("x" * 1000, 300)) == 300
 
 
-@pytest.mark.parametrize("name", ["a.PDF", b"na\xffme.md", "x.Markdown", "a.htm", "b.tex", "dir/c.rst"])
+@pytest.mark.parametrize(
+    "name", ["a.PDF", b"na\xffme.md", "x.Markdown", "a.htm", "b.tex", "dir/c.rst", "d.DOCX", "e.epub"]
+)
 def test_known_suffixes_are_read(name: str | bytes) -> None:
     assert is_readable(name)
 

@@ -110,6 +110,16 @@ def test_the_metadata_title_is_believed_where_it_is_one(extract: Callable[..., E
     assert extract(pdf(TEXT_PAGES, title="A Title of Its Own")).document.title == "A Title of Its Own"
 
 
+@pytest.mark.parametrize(
+    "head", ["Abstract", "1. INTRODUCTION", "To appear in Some Journal", "University of Somewhere", "BRICS"]
+)
+def test_a_section_or_a_publisher_in_large_type_is_no_title(extract: Callable[..., Extraction], head: str) -> None:
+    lines = [Line(head, 740, size=22), Line("Reading Long Documents", 700, size=16)]
+    assert extract(pdf([[*lines, *lines_of("Somebody Else\n\nBody text goes here", top=640)]])).document.title == (
+        "Reading Long Documents"
+    )
+
+
 def test_running_heads_and_page_numbers_are_left_out(extract: Callable[..., Extraction]) -> None:
     pages = [
         lines_of(f"Journal of Tests {n}\n\nWords of page {chr(96 + n)} here\nand more\n\n{n}") for n in range(1, 11)

@@ -39,7 +39,7 @@ Second
 <div>html &amp; words</div>
 """
 
-HTML = """<html><head><title>A &amp; B</title><style>p {}</style></head><body><nav>Home | About</nav>
+HTML = """<html><head><title>Rivers &amp; Bridges</title><style>p {}</style></head><body><nav>Home | About</nav>
 <h1>The <i>first</i> heading</h1><p>Some <b>bold</b>ly  set
 text<br>on two lines</p><ul><li>one<li><p>two</p></ul>
 <table><tr><td>small</td><td>10</td></tr></table><pre>a
@@ -62,7 +62,7 @@ def test_markdown_is_read_as_a_person_reads_it() -> None:
     whole = markdown_text.parse(MARKDOWN)
     assert whole.title == "Notes on *Mamba*"
     assert whole.text == (
-        "The first heading\n\nSome bold text with a link and a soft line end, a picture and an alias.\n\n"
+        "Tags: a\n\nThe first heading\n\nSome bold text with a link and a soft line end, a picture and an alias.\n\n"
         "1. one\n2. two\nmodel | size\nsmall | 10\n\nx = a[b](c)  # kept\n\nSecond\n\nhtml &amp; words"
     )
     assert [heading[:2] for heading in whole.headings] == [(1, "The first heading"), (2, "Second")]
@@ -75,7 +75,7 @@ def test_markdown_without_front_matter_is_called_after_its_outermost_heading() -
 
 def test_html_is_read_as_a_person_reads_it() -> None:
     whole = html_text.parse(HTML)
-    assert whole.title == "A & B"
+    assert whole.title == "Rivers & Bridges"
     assert whole.text == (
         "The first heading\n\nSome boldly set text\non two lines\n\n"
         "- one\n- two\nsmall | 10\n\na\n  b\n\nSecond\n\ntail"
@@ -200,7 +200,7 @@ def test_a_text_that_is_too_large_is_refused_before_it_is_read(extractor: Extrac
 def test_markdown_that_is_too_hard_to_parse_is_read_as_plain_text(
     tmp_path: Path, extractor: ExtractorProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexer.extract.reader.MAX_MARKDOWN_BYTES", 10)
+    monkeypatch.setattr("indexer.extract.reader.MAX_MARKUP_BYTES", 10)
     (tmp_path / "a.md").write_text("# A heading of *words*\n")
     document = extractor.extract(tmp_path / "a.md").document
     assert document.text == "# A heading of *words*"

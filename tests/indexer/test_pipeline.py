@@ -13,6 +13,7 @@ import indexer.pipeline as pipeline_module
 from engine.errors import LongsearchError
 from engine.store.store import Store
 from engine.types import FileState
+from indexer import embedding
 from indexer.extract.reader import ExtractorProcess
 from indexer.pipeline import Pipeline, ReadSummary
 from indexer.rate import Rate
@@ -229,3 +230,154 @@ def test_a_rate_is_that_of_the_last_moments() -> None:
 def _contents(store: Store) -> set[int]:
     with store.reading() as db:
         return {row[0] for row in db.execute("SELECT id FROM contents")}
+
+
+def test_short_documents_are_read_together_and_long_ones_alone(bench: Bench) -> None:
+    bench.encoder.together_below = 20
+    alone: list[int] = []
+    true_stream = bench.encoder.stream
+    bench.encoder.stream_many = lambda documents: pytest.fail(  # type: ignore[assignment, method-assign]
+        "one is not many"
+    )
+    bench.write("only.txt", n_words=7)
+    bench.run()
+    del bench.encoder.stream_many
+
+    def counted(tokens: list[str], *rest: object) -> Iterator[object]:
+        alone.append(len(tokens))
+        return true_stream(tokens, *rest)  # type: ignore[arg-type]
+
+    bench.encoder.stream = counted  # type: ignore[assignment, method-assign]
+    for i in range(8):
+        bench.write(f"{i}.txt", n_words=5 + 2 * i)
+    bench.write("long.txt", n_words=50)
+    bench.run()
+    assert sorted(alone) == [5, 7, 9, 11, 13, 15, 17, 19, 50]  # the fake reads many by streams of one
+    assert bench.encoder.tokens_read == 7 + sum(alone)
+    assert set(bench.states().values()) == {FileState.CURRENT}
+    check_vectors(bench)
+
+
+def test_a_group_stopped_in_the_middle_goes_on_from_there(bench: Bench) -> None:
+    bench.encoder.together_below = 100
+    for i in range(5):
+        bench.write(f"{i}.txt", n_words=40)
+    asked = 0
+
+    def stop_after_a_while() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 32
+
+    bench.run(stop_after_a_while)
+    n_before = bench.encoder.tokens_read
+    assert 0 < n_before < 200
+    assert sum(file.n_tokens_embedded for file in bench.store.files()) == n_before  # of every document that was begun
+    bench.run()
+    assert bench.encoder.tokens_read == 200
+    check_vectors(bench)
+
+
+def test_a_group_goes_on_without_one_that_was_deleted(bench: Bench, extractor: ExtractorProcess) -> None:
+    bench.encoder.together_below = 100
+    for i in range(3):
+        bench.write(f"{i}.txt", n_words=30)
+    pipeline = Pipeline(bench.root, bench.store, extractor, bench.encoder)
+    pipeline.read()
+    true_many = bench.encoder.stream_many
+
+    def forget_one(*arguments: object) -> Iterator[object]:
+        for n, found in enumerate(true_many(*arguments)):  # type: ignore[arg-type]
+            if n == 4:
+                bench.store.forget(["1.txt"])
+            yield found
+
+    bench.encoder.stream_many = forget_one  # type: ignore[assignment, method-assign]
+    assert pipeline.embed()
+    assert bench.states() == {"0.txt": FileState.CURRENT, "2.txt": FileState.CURRENT}
+    check_vectors(bench)
+
+
+@pytest.fixture
+def grown(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """A document of 52 words that was embedded whole."""
+    monkeypatch.setattr(embedding, "RESUME_FROM_TOKENS", 50)
+    bench.write("a.txt", n_words=52)
+    bench.run()
+    bench.encoder.tokens_read = 0
+    return bench
+
+
+def test_of_a_grown_document_only_the_end_is_embedded(grown: Bench) -> None:
+    grown.write("a.txt", n_words=63)
+    grown.run()
+    assert grown.encoder.tokens_read == 63 - 50  # the last passage began at 50
+    check_vectors(grown)
+    grown.write("a.txt", n_words=64)  # it may grow again, even by so little that no passage is finished
+    grown.run()
+    grown.write("a.txt", n_words=66)
+    grown.run()
+    assert grown.encoder.tokens_read == 63 - 50 + 64 - 60 + 66 - 60
+    check_vectors(grown)
+
+
+@pytest.mark.parametrize("word", [0, 30, 49])
+def test_a_document_changed_before_its_end_is_embedded_anew(grown: Bench, word: int) -> None:
+    path = grown.write("a.txt", n_words=63)
+    words = path.read_text().split()
+    words[word] = "another"
+    path.write_text(" ".join(words))
+    grown.run()
+    assert grown.encoder.tokens_read == 63
+    check_vectors(grown)
+
+
+def test_a_document_that_shrank_or_lost_all_its_text_is_embedded_anew(grown: Bench) -> None:
+    grown.write("a.txt", n_words=20)
+    grown.run()
+    assert grown.encoder.tokens_read == 20
+    check_vectors(grown)
+    (grown.root / "a.txt").write_text(" \n")
+    grown.run()
+
+
+def test_a_document_that_grew_while_it_was_half_embedded_goes_on_from_there(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.write("a.txt", n_words=50)
+    asked = iter([False] * 6 + [True] * 9)
+    bench.run(lambda: next(asked))
+    half = bench.encoder.tokens_read
+    assert 0 < half < 50
+    bench.write("a.txt", n_words=70)
+    bench.run()
+    assert bench.encoder.tokens_read == 70
+    check_vectors(bench)
+
+
+def test_a_copy_keeps_its_vectors_when_the_other_grows(grown: Bench) -> None:
+    shutil.copy(grown.root / "a.txt", grown.root / "b.txt")
+    grown.run()
+    grown.write("a.txt", n_words=70)
+    grown.run()
+    assert grown.encoder.tokens_read == 20
+    check_vectors(grown)
+
+
+def test_another_model_goes_on_from_no_state_of_the_first(grown: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FakeEncoder, "fingerprint", "another")
+    grown.run()
+    grown.write("a.txt", n_words=53)
+    monkeypatch.setattr(FakeEncoder, "fingerprint", "a third")
+    grown.encoder.tokens_read = 0
+    grown.run()
+    assert grown.encoder.tokens_read == 53
+
+
+def check_vectors(bench: Bench) -> None:
+    """Every document's vectors are those of one pass over what its file holds."""
+    encoder = FakeEncoder()
+    for content in _contents(bench.store):
+        parts = list(encoder.stream(*encoder.split(bench.store.text(content).text)))
+        np.testing.assert_array_equal(bench.store.passage_vectors(content), np.concatenate([p.vectors for p in parts]))
+        np.testing.assert_array_equal(bench.store.document_vector(content), parts[-1].document_vector)

@@ -45,6 +45,30 @@ def test_a_failed_file_is_tried_again_only_once_it_has_changed() -> None:
     assert plan(listing(changed), catalogue(A, failed=True)) == [Read(changed)]
 
 
+def test_a_failed_file_is_read_again_when_its_time_has_come() -> None:
+    known = {"a.txt": KnownFile(A, True, retry_at=1_000.0), "b.txt": KnownFile(B, True)}
+    assert plan(listing(A, B), known, now_s=999.0) == []
+    assert plan(listing(A, B), known, now_s=1_000.0) == [Read(A)]
+
+
+def test_a_name_that_changes_only_its_case_is_moved() -> None:
+    new = at("A.TXT", A)
+    assert plan(listing(new, B), catalogue(A, B)) == [Move("a.txt", new)]
+
+
+def test_on_a_drive_without_inodes_a_change_of_case_is_read_before_the_old_name_is_forgotten() -> None:
+    old = FileStamp("a.txt", 10, 100, 0)  # so that its content is still known, and nothing is embedded
+    new = at("A.TXT", old)
+    assert plan(listing(new), catalogue(old)) == [Read(new), Forget("a.txt")]
+
+
+def test_two_files_that_exchange_their_names_are_read() -> None:
+    assert plan(listing(at("a.txt", B), at("b.txt", A)), catalogue(A, B)) == [
+        Read(at("a.txt", B)),
+        Read(at("b.txt", A)),
+    ]
+
+
 def test_a_vanished_file_is_forgotten() -> None:
     assert plan(listing(A), catalogue(A, B)) == [Forget("b.txt")]
 

@@ -1,12 +1,18 @@
 """When a sweep is due, by a clock that the test moves; and that real changes reach the watch at all."""
 
+import os
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from watchdog.events import FileClosedNoWriteEvent, FileModifiedEvent
+from watchdog.events import FileModifiedEvent, FileSystemEvent
+from watchdog.observers.polling import PollingObserverVFS
 
+import indexer.watch
 from indexer.watch import LONGEST_WAIT_S, QUIET_S, SWEEP_EVERY_S, RootWatch
+
+PATIENCE_S = 10.0
 
 
 class Clock:
@@ -14,6 +20,18 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+class Listening(RootWatch):
+    """One that remembers what it heard of."""
+
+    def __init__(self, root: Path, wake: Callable[[], None]) -> None:
+        super().__init__(root, wake)
+        self.paths: list[str] = []
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        self.paths.append(os.fsdecode(event.src_path))
+        super().on_any_event(event)
 
 
 @pytest.fixture
@@ -61,9 +79,18 @@ def test_what_happens_during_a_sweep_is_for_the_next(watch: RootWatch, clock: Cl
     assert watch.is_due()
 
 
-def test_reading_a_file_wakes_nobody(watch: RootWatch) -> None:
-    watch.on_any_event(FileClosedNoWriteEvent("a"))
-    assert not watch.is_expecting()
+def test_reading_a_file_wakes_nobody(tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_text("old")
+    seen = threading.Event()
+    watch = Listening(tmp_path, seen.set)
+    watch.start()
+    try:
+        assert (tmp_path / "old.txt").read_text() == "old"
+        os.mkdir(tmp_path / "sign")  # what comes after the reading has been noticed
+        assert seen.wait(PATIENCE_S)
+        assert not any("old.txt" in path for path in watch.paths)
+    finally:
+        watch.stop()
 
 
 def test_an_hour_without_events_ends_with_a_sweep(watch: RootWatch, clock: Clock) -> None:
@@ -90,14 +117,14 @@ def test_a_root_that_was_replaced_is_armed_anew_and_due(tmp_path: Path) -> None:
     watch = RootWatch(root, woken.set)
     watch.start()
     watch.begin_sweep()
-    watch.rearm_if_replaced()
+    watch.rearm_if_broken()
     assert not watch.is_due()
     root.rename(tmp_path / "elsewhere")
-    watch.rearm_if_replaced()
+    watch.rearm_if_broken()
     assert watch.is_due()
     assert watch.problem
     root.mkdir()
-    watch.rearm_if_replaced()
+    watch.rearm_if_broken()
     try:
         woken.clear()
         (root / "a.txt").write_text("new")
@@ -112,3 +139,125 @@ def test_a_folder_that_cannot_be_watched_says_so(tmp_path: Path) -> None:
     watch.start()
     watch.stop()
     assert watch.problem
+
+
+def is_polled(watch: RootWatch) -> bool:
+    return isinstance(watch._observer, PollingObserverVFS)
+
+
+@pytest.fixture
+def armed(tmp_path: Path) -> Iterator[RootWatch]:
+    watch = RootWatch(tmp_path, lambda: None)
+    yield watch
+    watch.stop()
+
+
+def test_a_network_drive_is_looked_at(armed: RootWatch, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexer.watch, "filesystem_of", lambda _: "nfs4")
+    armed.start()
+    assert is_polled(armed)
+    assert armed.problem == "on a network drive (nfs4); looking every minute"
+
+
+def test_where_subfolders_would_get_no_watch_the_root_is_looked_at(
+    armed: RootWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    armed.start()
+    assert not is_polled(armed)
+    armed.begin_sweep()
+    monkeypatch.setattr(indexer.watch, "has_watch_left", lambda _: False)
+    armed.rearm_if_broken()
+    assert is_polled(armed)
+    assert "max_user_watches" in armed.problem
+    assert armed.is_due()  # what changed since the watches ran out
+    armed.begin_sweep()
+    armed.rearm_if_broken()
+    assert not armed.is_due()
+
+
+def test_looking_finds_what_changed_and_goes_round_in_no_circles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexer.watch, "filesystem_of", lambda _: "cifs")
+    monkeypatch.setattr(indexer.watch, "POLL_EVERY_S", 0.05)
+    for name in ("one", "two"):
+        (tmp_path / name).symlink_to(tmp_path, target_is_directory=True)
+    woken = threading.Event()
+    watch = RootWatch(tmp_path, woken.set)
+    watch.start()  # reads the whole folder once
+    try:
+        assert is_polled(watch)
+        (tmp_path / "new.txt").write_text("new")
+        assert woken.wait(PATIENCE_S)
+    finally:
+        watch.stop()
+
+
+def test_links_that_lead_in_circles_are_not_followed(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).symlink_to(tmp_path, target_is_directory=True)
+    woken = threading.Event()
+    watch = RootWatch(tmp_path, woken.set)
+    watch.start()
+    try:
+        (tmp_path / "new.txt").write_text("new")
+        assert woken.wait(PATIENCE_S)
+    finally:
+        watch.stop()
+
+
+@pytest.mark.parametrize("change", ["save atomically", "move in", "move out", "rename case", "move folder in"])
+def test_every_way_of_changing_a_folder_is_noticed(tmp_path: Path, change: str) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    (outside / "folder").mkdir(parents=True)
+    root.mkdir()
+    for path in (root / "a.txt", outside / "b.txt", outside / "folder" / "c.txt"):
+        path.write_text("text")
+    woken = threading.Event()
+    watch = RootWatch(root, woken.set)
+    watch.start()
+    try:
+        match change:
+            case "save atomically":
+                (outside / "b.txt").replace(root / "a.txt")
+            case "move in":
+                (outside / "b.txt").rename(root / "b.txt")
+            case "move out":
+                (root / "a.txt").rename(outside / "a.txt")
+            case "rename case":
+                (root / "a.txt").rename(root / "A.txt")
+            case "move folder in":
+                (outside / "folder").rename(root / "folder")
+        assert woken.wait(PATIENCE_S)
+        if change == "move folder in":  # and it is watched from then on
+            woken.clear()
+            (root / "folder" / "d.txt").write_text("new")
+            assert woken.wait(PATIENCE_S)
+    finally:
+        watch.stop()
+
+
+def test_it_is_due_at_a_time_that_was_asked_for(watch: RootWatch, clock: Clock) -> None:
+    watch.ask_in(60)
+    clock.now += 59
+    assert not watch.is_due()
+    clock.now += 1
+    assert watch.is_due()
+    watch.begin_sweep()
+    assert not watch.is_due()
+    watch.ask_in(60)
+    watch.ask_in(None)
+    clock.now += 61
+    assert not watch.is_due()
+
+
+def test_watching_that_has_died_is_begun_anew(armed: RootWatch) -> None:
+    armed.start()
+    armed.begin_sweep()
+    assert armed._observer is not None
+    for emitter in armed._observer.emitters:
+        emitter.stop()
+        emitter.join()
+    armed.rearm_if_broken()
+    assert armed.is_due()
+    assert armed._is_watching()

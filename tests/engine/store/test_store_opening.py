@@ -105,10 +105,13 @@ def test_every_migration_is_applied_once_from_any_version() -> None:
         assert db.execute("SELECT x FROM two ORDER BY x").fetchall() == [(1,), (2,)]
 
 
-def test_a_migration_that_fails_leaves_the_version_before_it() -> None:
+def test_a_migration_that_fails_leaves_the_version_that_was() -> None:
     db = apsw.Connection(":memory:")
+    schema.migrate(db, ("CREATE TABLE one (x)",))
     with pytest.raises(apsw.SQLError):
-        schema.migrate(db, ("CREATE TABLE one (x)", "CREATE TABLE two (x); no such statement"))
+        schema.migrate(
+            db, ("CREATE TABLE one (x)", "CREATE TABLE two (x)", "CREATE TABLE three (x); no such statement")
+        )
     assert db.pragma("user_version") == 1
     assert not db.table_exists("main", "two")
 

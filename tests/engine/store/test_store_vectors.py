@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from store_helpers import DIM, add, check_invariants, embed, open_store, unit_vectors
 
-from engine.store import vectors
+from engine.store import storage_chunks, vectors
 from engine.store.store import Store
 
 
@@ -142,16 +142,14 @@ def test_the_nearest_document_is_found_by_its_own_vector(store: Store) -> None:
     assert best == (ids[2], pytest.approx(1, abs=1e-6))
 
 
-def test_compacting_closes_the_holes_and_keeps_every_vector(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "_COMPACT_FROM_SLOTS", 1024)
-    ids = [add(store, f"{n}.pdf", str(n), 300) for n in range(8)]
-    given = [embed(store, content_id, seed=content_id) for content_id in ids]
-    store.forget(f"{n}.pdf" for n in range(8) if n not in (2, 6))
+def test_what_is_read_past_sqlite_vec_is_what_it_says_itself(store: Store) -> None:
+    ids = [add(store, f"{n}.pdf", str(n), 400) for n in range(6)]
+    for content_id in ids:
+        embed(store, content_id, seed=content_id)
+    store.forget(["0.pdf", "3.pdf"])
     with store.reading() as db:
-        slots_before = db.execute("SELECT sum(size) FROM passage_vectors_chunks").get
-    store.checkpoint()
-    with store.reading() as db:
-        slots_after = db.execute("SELECT sum(size) FROM passage_vectors_chunks").get
-    assert slots_after < slots_before
-    for number in (2, 6):
-        assert (store.passage_vectors(ids[number]) == given[number]).all()
+        expected = dict(db.execute("SELECT rowid, embedding FROM passage_vectors").fetchall())
+        found = vectors.of_ids(db, range(3000))
+        directory = storage_chunks.directory(db)
+    assert {rowid: vector.tobytes() for rowid, vector in found.items()} == expected
+    assert sorted(directory.rowids[directory.live].tolist()) == sorted(expected)

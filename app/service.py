@@ -1,0 +1,125 @@
+"""Has the system start the daemon at login, or no more: systemd on Linux, launchd on macOS.
+
+Knows where the file belongs and which command makes it count; what is in it: `service_files`.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.daemon_control import log_path
+from app.service_files import AGENT_LABEL, UNIT_NAME, kept_environment, launchd_agent, systemd_unit
+from engine.errors import LongsearchError
+
+COMMAND_TIMEOUT_S = 60.0
+_ELSE_HINT = "without it: have your login start `longsearch daemon start --stay`"
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The file that describes the daemon to the system, and the commands that make it count."""
+
+    path: Path
+    content: bytes
+    tool: str
+    """The program that the commands are of."""
+    reload: tuple[tuple[str, ...], ...]
+    """Said before `start` and after the file is gone; their failing is told, not fatal."""
+    start: tuple[tuple[str, ...], ...]
+    stop: tuple[tuple[str, ...], ...]
+
+
+def service(platform: str, environment: Mapping[str, str], home: Path) -> Service:
+    """The service of this platform. Raises LongsearchError where there is none."""
+    command = (sys.executable, "-m", "app.cli", "daemon", "run", "--stay")
+    kept = kept_environment(environment)
+    if platform.startswith("linux"):
+        configured = Path(environment.get("XDG_CONFIG_HOME", ""))
+        folder = (configured if configured.is_absolute() else home / ".config") / "systemd" / "user"
+        systemctl = ("systemctl", "--user")
+        return Service(
+            folder / UNIT_NAME,
+            systemd_unit(command, kept).encode(errors="surrogateescape"),
+            "systemctl",
+            reload=((*systemctl, "daemon-reload"),),
+            start=((*systemctl, "enable", UNIT_NAME), (*systemctl, "restart", UNIT_NAME)),
+            stop=((*systemctl, "disable", "--now", UNIT_NAME),),
+        )
+    if platform == "darwin":
+        path = home / "Library" / "LaunchAgents" / f"{AGENT_LABEL}.plist"
+        domain = f"gui/{os.getuid()}"
+        content = launchd_agent(command, kept, str(log_path()))
+        bootstrap, bootout = (
+            ("launchctl", "bootstrap", domain, str(path)),
+            ("launchctl", "bootout", f"{domain}/{AGENT_LABEL}"),
+        )
+        return Service(path, content, "launchctl", reload=(), start=(bootstrap,), stop=(bootout,))
+    raise LongsearchError(f"a daemon cannot be installed on {platform}", _ELSE_HINT)
+
+
+def install(wanted: Service) -> bool:
+    """Write the file and have it started, now and at every login; whether the file was not so before.
+
+    Raises LongsearchError where the system's tool is missing or refuses.
+    """
+    _check_tool(wanted)
+    is_new = not wanted.path.exists() or wanted.path.read_bytes() != wanted.content
+    if wanted.path.exists() and is_new and wanted.tool == "launchctl":
+        _run_all(wanted.stop, must=False)  # it would go on with what it has read
+    if is_new:
+        _write_private(wanted.path, wanted.content)
+    _run_all(wanted.reload, must=False)
+    if is_new or wanted.tool == "systemctl":
+        _run_all(wanted.start, must=True, hint=f"the file is in place: {wanted.path}; it counts from the next login")
+    return is_new
+
+
+def uninstall(wanted: Service) -> bool:
+    """Stop it and remove the file; False where there was none. A tool that is missing or refuses is no obstacle."""
+    if not wanted.path.exists():
+        return False
+    _run_all(wanted.stop, must=False)
+    wanted.path.unlink()
+    _run_all(wanted.reload, must=False)
+    return True
+
+
+def _check_tool(wanted: Service) -> None:
+    if shutil.which(wanted.tool) is None:
+        raise LongsearchError(f"{wanted.tool} is not on this system, which starts daemons at login", _ELSE_HINT)
+
+
+def _write_private(path: Path, content: bytes) -> None:
+    """0600, whole or not at all: it may say where private documents lie."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = path.with_name(path.name + ".new")
+        new.unlink(missing_ok=True)
+        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content)
+        new.replace(path)
+    except OSError as error:
+        raise LongsearchError(f"{path} cannot be written: {error.strerror}", "check its folder") from error
+
+
+def _run_all(commands: Sequence[Sequence[str]], must: bool, hint: str = "") -> None:
+    for command in commands:
+        trouble = _run(command)
+        if trouble and must:
+            raise LongsearchError(f"{' '.join(command[:3])} refused: {trouble}", hint)
+
+
+def _run(command: Sequence[str]) -> str:
+    """ "" or what it says is wrong."""
+    try:
+        done = subprocess.run(  # noqa: S603 - words of our own, no shell
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=COMMAND_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    said = (done.stderr or done.stdout).decode(errors="replace").strip()
+    return "" if done.returncode == 0 else said.splitlines()[0] if said else f"exit status {done.returncode}"

@@ -1,0 +1,73 @@
+"""Word documents -> text, by way of HTML: headings, lists, tables, footnotes and endnotes; changes as if accepted.
+
+mammoth makes HTML of the meaning of styles rather than of their looks, which is what is wanted here; python-docx gives
+paragraphs and tables but neither lists, footnotes nor tracked changes, and needs lxml. mammoth is handed a copy of the
+archive that holds nothing but the XML parts, checked: no entity is ever declared, no picture or link is followed.
+"""
+
+import io
+import re
+import zipfile
+from pathlib import Path
+
+import mammoth
+
+from engine.errors import ExtractionError
+from indexer.extract import html_text
+from indexer.extract.archives import Archive
+from indexer.extract.messages import Whole
+from indexer.extract.xml_text import first_text
+
+_KIND = "a Word document"
+_PARTS = (".xml", ".rels")
+_STYLES = """
+p[style-name='Title'] => h1:fresh
+p[style-name='Subtitle'] => p:fresh
+p[style-name='Heading 7'] => h6:fresh
+p[style-name='Heading 8'] => h6:fresh
+p[style-name='Heading 9'] => h6:fresh
+"""
+_CELL_OF_ONE = re.compile(r"<(t[dh])[^<>]*><p>((?:[^<]|<(?!/?(?:p|t[dh])\b))*)</p></\1>")
+"""A table's cell that holds one paragraph, as nearly all do: as a paragraph it would be taken out of its row."""
+_BACK_LINK = re.compile('<a href="#[^"]*">↑</a>')
+"""What mammoth puts behind each note."""
+_DAMAGED_HINT = "open it in a word processor and save a copy"
+
+
+def read(path: Path) -> Whole:
+    """The text of `path`. Raises `ExtractionError`."""
+    with Archive(path, _KIND) as archive:
+        # A program's own data beside the document is never asked for, and may be large.
+        names = [name for name in archive.names if name.endswith(_PARTS) and not name.startswith("customXml/")]
+        parts = {name: archive.read(name) or b"" for name in names}
+    if "[Content_Types].xml" not in parts:
+        raise ExtractionError("a zip archive, but not a Word document", "give it the suffix of what it is")
+    if any(b"<!DOCTYPE" in data.replace(b"\0", b"") for data in parts.values()):  # UTF-16 too
+        raise ExtractionError("declares XML entities, as no Word document does", _DAMAGED_HINT)
+    return html_text.parse(_html(_stored(parts)), title=first_text(parts.get("docProps/core.xml", b""), "dc:title"))
+
+
+def _stored(parts: dict[str, bytes]) -> io.BytesIO:
+    """A zip archive of `parts`."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    file.seek(0)
+    return file
+
+
+def _html(file: io.BytesIO) -> str:
+    try:
+        result = mammoth.convert_to_html(
+            file,
+            style_map=_STYLES,
+            include_embedded_style_map=False,
+            convert_image=lambda _: [],
+            external_file_access=False,
+        )
+    except MemoryError:
+        raise
+    except Exception as error:  # of nearly any class, from XML that is not what it should be
+        raise ExtractionError("damaged, or not a Word document: no text can be found in it", _DAMAGED_HINT) from error
+    return _BACK_LINK.sub("", _CELL_OF_ONE.sub(r"<\1>\2</\1>", str(result.value)))

@@ -1,0 +1,172 @@
+"""Org -> text as a person reads it: headlines with offsets, links by their words; no drawers, planning lines or marks.
+
+Our own: orgparse leaves drawers, blocks, keywords and most marks in a body, and Org is a format of lines. Does not
+know macros, included files or LaTeX: they stay as they are written, and nothing is ever followed.
+"""
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from indexer.extract.building import TextBuilder
+from indexer.extract.clean import clean_characters, one_line
+from indexer.extract.decoding import decode, read_bytes
+from indexer.extract.limits import MAX_TITLE_CHARACTERS
+from indexer.extract.messages import Whole
+
+_HEADLINE = re.compile(r"(\*{1,50})[ \t]+(.*)")
+_STATE = re.compile(r"(?:TODO|DONE|NEXT|WAITING|CANCELLED|COMMENT)(?:[ \t]+|$)|\[#[A-Z0-9]\][ \t]*")
+_TAGS = re.compile(r"[ \t]+:([\w@#%:]{1,500}):$")
+_KEYWORD = re.compile(r"#\+(\w+)(?:\[[^\]]*\])?:[ \t]*(.*)")
+_SHOWN_KEYWORDS = {"author": "Author: ", "date": "Date: ", "filetags": "Tags: ", "subtitle": "", "caption": ""}
+_BLOCK_BEGIN = re.compile(r"[ \t]*#\+begin_(\w+)", re.IGNORECASE)
+_VERBATIM = frozenset({"src", "example", "export", "verse"})
+_COMMA = re.compile(r"^[ \t]*,(?=\*|#\+)")
+"""Org's escape in a block for a line that would begin a headline or a keyword."""
+_DRAWER_BEGIN = re.compile(r"[ \t]*:[\w-]+:[ \t]*$")
+_END = re.compile(r"[ \t]*(?:#\+end_(\w+)|:end:)[ \t]*$", re.IGNORECASE)
+_DRAWER, _HEAD = ":drawer", ":headline"
+"""Keys beside the kinds of blocks."""
+_MAX_DRAWER_LINES = 1_000
+_DROPPED = re.compile(
+    r"[ \t]*(?:#(?:[ \t]|$)|(?:SCHEDULED|DEADLINE|CLOSED|CLOCK):[ \t]*[<\[]|\|[-+]+\|?[ \t]*$|-{5,}[ \t]*$)"
+)
+_ITEM = re.compile(r"[ \t]*(?:[-+]|\d{1,9}[.)])[ \t]+(?:\[[ X-]\][ \t]+)?")
+_ROW = re.compile(r"[ \t]*\|(.*?)\|?[ \t]*$")
+_LINK = re.compile(r"\[\[([^\[\]\n]{1,2000})\](?:\[([^\[\]\n]{1,2000})\])?\]")
+_MARKED = re.compile(r"""(?<![^\s({'"-])([*/_=~+])(?=\S)([^\n]{0,500}?\S)\1(?=[\s).,:;!?}'"\[-]|$)""")
+
+
+def read(path: Path) -> Whole:
+    """The text of `path`. Raises `ExtractionError`."""
+    return parse(decode(read_bytes(path)))
+
+
+def parse(source: str) -> Whole:
+    """The text of Org `source`."""
+    builder = _Builder(clean_characters(source).split("\n"))
+    builder.take_all()
+    return builder.text.whole(builder.title)
+
+
+def inline_text(text: str) -> str:
+    """`text` without marks, its links by their words."""
+    return _MARKED.sub(r"\2", _LINK.sub(lambda link: link[2] or link[1], text))
+
+
+def _ends(lines: Sequence[str]) -> defaultdict[str, list[int]]:
+    """Where blocks of each kind, drawers and sections end, ascending: looked for once, or hostile files take hours."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for index, line in enumerate(lines):
+        if _HEADLINE.match(line):
+            found[_HEAD].append(index)
+        elif match := _END.match(line):
+            found[(match[1] or _DRAWER).lower()].append(index)
+    return found
+
+
+def _first_from(places: Sequence[int], start: int) -> int | None:
+    index = bisect_left(places, start)
+    return places[index] if index < len(places) else None
+
+
+class _Builder:
+    """Goes down the lines once; `_paragraph` holds those of the block that is still open."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.text = TextBuilder()
+        self.title = ""
+        self._lines = lines
+        self._ends = _ends(lines)
+        self._next = 0
+        self._paragraph: list[str] = []
+        self._in_item = False
+
+    def take_all(self) -> None:
+        """Add every line."""
+        while self._next < len(self._lines):
+            line = self._lines[self._next]
+            self._next += 1
+            self._take(line)
+        self._close()
+
+    def _take(self, line: str) -> None:
+        takers: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], None]], ...] = (
+            (_HEADLINE, self._headline),
+            (_KEYWORD, self._keyword),
+            (_BLOCK_BEGIN, self._block),
+            (_DRAWER_BEGIN, self._drawer),
+            (_DROPPED, lambda _: None),
+            (_ROW, self._row),
+            (_ITEM, self._item),
+        )
+        if not line.strip():
+            self._close()
+            return
+        for pattern, take in takers:
+            if match := pattern.match(line):
+                take(match)
+                return
+        if not line.lstrip().lower().startswith(("#+end", "#+")):
+            self._paragraph.append(line.strip())
+
+    def _close(self) -> None:
+        """End the open paragraph."""
+        lines, self._paragraph = self._paragraph, []
+        if lines:
+            self.text.add(inline_text(" ".join(lines)), tight=self._in_item)
+        self._in_item = False
+
+    def _headline(self, match: re.Match[str]) -> None:
+        self._close()
+        title = match[2].strip()
+        while state := _STATE.match(title):
+            title = title[state.end() :]
+        tags = _TAGS.search(title)
+        self.text.add_heading(len(match[1]), inline_text(title[: tags.start()] if tags else title))
+        if tags:
+            self.text.add("Tags: " + ", ".join(filter(None, tags[1].split(":"))))
+
+    def _keyword(self, match: re.Match[str]) -> None:
+        key, value = match[1].lower(), match[2].strip()
+        if key == "title":
+            self.title = one_line(inline_text(f"{self.title} {value}"), MAX_TITLE_CHARACTERS)
+        elif key in _SHOWN_KEYWORDS and value:
+            self._close()
+            self.text.add(_SHOWN_KEYWORDS[key] + inline_text(value.strip(":").replace(":", ", ")))
+
+    def _block(self, match: re.Match[str]) -> None:
+        """A block's lines as they are; of prose (quote, center) its lines go on as any other."""
+        self._close()
+        kind = match[1].lower()
+        if kind not in _VERBATIM and kind != "comment":
+            return
+        stop = self._next_of(kind, len(self._lines))
+        if stop is None:
+            return
+        if kind != "comment":
+            self.text.add("\n".join(_COMMA.sub("", line) for line in self._lines[self._next : stop]))
+        self._next = stop + 1
+
+    def _drawer(self, match: re.Match[str]) -> None:
+        stop = self._next_of(_DRAWER, self._next + _MAX_DRAWER_LINES)
+        if stop is None:  # a line like any other
+            self._paragraph.append(match[0].strip())
+        else:
+            self._next = stop + 1
+
+    def _next_of(self, kind: str, limit: int) -> int | None:
+        """The first line from here on that ends a block of `kind`, before `limit` and the next headline."""
+        end, headline = (_first_from(self._ends[name], self._next) for name in (kind, _HEAD))
+        return end if end is not None and end < limit and (headline is None or end < headline) else None
+
+    def _row(self, match: re.Match[str]) -> None:
+        self._close()
+        self.text.add(" | ".join(inline_text(cell.strip()) for cell in match[1].split("|")), tight=True)
+
+    def _item(self, match: re.Match[str]) -> None:
+        self._close()
+        self._in_item = True
+        self._paragraph.append("- " + match.string[match.end() :].strip())

@@ -1,0 +1,170 @@
+"""reStructuredText -> text as a person reads it, through docutils' parser; headings with their offsets.
+
+No transform is run and no file is read or fetched: `include`, `raw` and tables from files are switched off. Directives
+and roles that docutils does not know (Sphinx has hundreds) are read for the words in them. Does not resolve
+substitutions and references: of them their words stay.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from docutils import frontend, nodes, utils
+from docutils.parsers.rst import Directive, Parser, directives, roles
+
+from indexer.extract.building import TextBuilder
+from indexer.extract.clean import clean_characters
+from indexer.extract.decoding import decode, read_bytes
+from indexer.extract.messages import Whole
+
+_SETTINGS = {
+    "file_insertion_enabled": False,
+    "raw_enabled": False,
+    "report_level": utils.Reporter.SEVERE_LEVEL + 1,
+    "halt_level": utils.Reporter.SEVERE_LEVEL + 1,
+    "warning_stream": False,
+    "syntax_highlight": "none",
+    "line_length_limit": 1_000_000,
+}
+_SKIPPED = (nodes.comment, nodes.substitution_definition, nodes.target, nodes.raw, nodes.pending)
+_WORDLESS = frozenset({"toctree", "index", "highlight", "currentmodule", "module", "testsetup", "testcleanup"})
+_CODE = frozenset({"code", "code-block", "sourcecode"})
+_REFUSED = re.compile(r'Error in "[^"]*" directive')
+_ROLE_TARGET = re.compile(r"\s*<[^<>]*>$")
+_CELL_SEPARATOR = " | "
+
+
+def read(path: Path) -> Whole:
+    """The text of `path`. Raises `ExtractionError`; docutils' own errors where it fails."""
+    return parse(decode(read_bytes(path)))
+
+
+def parse(source: str) -> Whole:
+    """The text of reStructuredText `source`. Raises docutils' own errors where it fails."""
+    settings = frontend.get_default_settings(Parser)
+    for name, value in _SETTINGS.items():
+        setattr(settings, name, value)
+    document = utils.new_document("", settings)
+    found_directive, found_role = directives.directive, roles.role
+    directives.directive, roles.role = _directive_finder(found_directive), _role_finder(found_role)
+    try:
+        Parser().parse(clean_characters(source), document)
+    finally:
+        directives.directive, roles.role = found_directive, found_role
+    text = TextBuilder()
+    _take_children(document, text, 0)
+    return text.whole()
+
+
+def _directive_finder(find: Callable[..., Any]) -> Callable[..., Any]:
+    """A look-up that knows every directive. (Sphinx takes its place in docutils in this way, too.)"""
+
+    def look_up(name: str, *rest: Any) -> tuple[Any, list[Any]]:
+        if name.lower() in _CODE:
+            return _CodeDirective, []
+        found, _ = find(name, *rest)
+        return found or _AnyDirective, []
+
+    return look_up
+
+
+def _role_finder(find: Callable[..., Any]) -> Callable[..., Any]:
+    """A look-up that knows every role."""
+
+    def look_up(*arguments: Any) -> tuple[Any, list[Any]]:
+        found, _ = find(*arguments)
+        return found or _any_role, []
+
+    return look_up
+
+
+class _AnyOptions(dict[str, Callable[[str], str]]):
+    """An option specification that takes every option."""
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> Callable[[str], str]:
+        return str
+
+
+class _AnyDirective(Directive):  # type: ignore[misc] # docutils has no types
+    """A directive of an unknown kind: its arguments and content are text."""
+
+    optional_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+    option_spec = _AnyOptions()
+
+    def run(self) -> list[nodes.Node]:
+        """The nodes of its text."""
+        if self.name in _WORDLESS:
+            return []
+        holder = nodes.container()
+        holder += [nodes.paragraph("", argument) for argument in self.arguments]
+        self.state.nested_parse(self.content, self.content_offset, holder, match_titles=False)
+        return [holder]
+
+
+class _CodeDirective(_AnyDirective):
+    """Code, with whichever options: Sphinx has some that docutils refuses the whole directive for."""
+
+    def run(self) -> list[nodes.Node]:
+        """A literal block."""
+        return [nodes.literal_block("", "\n".join(self.content))]
+
+
+def _any_role(
+    name: str, source: str, text: str, line: int, inliner: Any, options: Mapping[str, Any] = {}, content: Any = ()
+) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+    """A role of an unknown kind: ":func:`~os.walk`" and ":ref:`the words <target>`" are their words."""
+    words = _ROLE_TARGET.sub("", utils.unescape(text)).lstrip("~!")
+    return [nodes.inline(source, words or utils.unescape(text))], []
+
+
+def _take_children(node: nodes.Node, text: TextBuilder, depth: int, tight: bool = False) -> None:
+    for child in node.children:
+        _take(child, text, depth, tight)
+
+
+def _take(node: nodes.Node, text: TextBuilder, depth: int, tight: bool) -> None:
+    """Add what `node` says; `depth` counts sections, `tight` is for the lines of a list."""
+    if isinstance(node, _SKIPPED):
+        return
+    if isinstance(node, nodes.system_message):
+        _take_refused(node, text)
+    elif isinstance(node, nodes.section):
+        _take_children(node, text, depth + 1)
+    elif isinstance(node, nodes.title) and isinstance(node.parent, nodes.section):
+        text.add_heading(depth, node.astext())
+    elif isinstance(node, nodes.list_item):
+        _take_item(node, text, depth)
+    elif isinstance(node, nodes.row):
+        text.add(_CELL_SEPARATOR.join(" ".join(entry.astext().split()) for entry in node.children), tight=True)
+    elif isinstance(node, nodes.field):
+        text.add(": ".join(part.astext() for part in node.children), tight=True)
+    elif isinstance(node, nodes.FixedTextElement):
+        text.add(node.astext())
+    elif isinstance(node, nodes.TextElement):
+        text.add(" ".join(node.astext().split()), tight)
+    else:
+        _take_children(node, text, depth, tight)
+
+
+def _take_refused(node: nodes.system_message, text: TextBuilder) -> None:
+    """The source of a directive that docutils refused, for an option it does not know; no other complaint."""
+    blocks = [child for child in node.children if isinstance(child, nodes.literal_block)]
+    if blocks and _REFUSED.search(node.astext()):
+        text.add(blocks[0].astext())
+
+
+def _take_item(node: nodes.list_item, text: TextBuilder, depth: int) -> None:
+    """The first paragraph with a mark before it, then the rest."""
+    first, *rest = node.children or [nodes.paragraph()]
+    if isinstance(first, nodes.paragraph):
+        text.add("- " + " ".join(first.astext().split()), tight=True)
+    else:
+        _take(first, text, depth, tight=True)
+    for child in rest:
+        _take(child, text, depth, tight=True)

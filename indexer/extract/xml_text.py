@@ -1,0 +1,37 @@
+"""The little XML around an archive's text, read as HTML would be: damage is borne, and no entity is ever declared."""
+
+import re
+
+from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+from indexer.extract.clean import clean_characters
+from indexer.extract.decoding import decode_html
+
+_SELF_CLOSED = re.compile(r"<([A-Za-z][\w:.-]*)((?:\s[^<>]{0,2000}?)?)/>")
+_VOID_NAMES = "area base br col embed hr img input link meta param source track wbr"
+_VOID = frozenset(_VOID_NAMES.split())
+
+
+def with_closing_tags(source: str) -> str:
+    """XML or XHTML `source` such that HTML's parser understands it: `<title/>` would swallow all that follows."""
+    return _SELF_CLOSED.sub(_closed, source)
+
+
+def _closed(match: re.Match[str]) -> str:
+    name = match[1]
+    return match[0] if name.lower() in _VOID else f"<{name}{match[2]}></{name}>"
+
+
+def parse_xml(data: bytes) -> LexborHTMLParser | None:
+    """The tree of `data`, or None where there is none. Raises `ExtractionError` for binary data."""
+    try:
+        return LexborHTMLParser(with_closing_tags(clean_characters(decode_html(data))))
+    except SelectolaxError:
+        return None
+
+
+def first_text(data: bytes, name: str) -> str:
+    """The text of the first element called `name` (with its prefix: "dc:title"), or ""."""
+    tree = parse_xml(data)
+    node = tree.css_first(name.replace(":", "\\:")) if tree is not None else None
+    return (node.text() or "").strip() if node is not None else ""

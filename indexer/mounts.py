@@ -1,0 +1,64 @@
+"""How the changes of a folder can be noticed: whether the kernel hears of them, and has a watch left. Linux; elsewhere
+the system's own way is taken as it is.
+
+The decisions are pure; `filesystem_of` and `has_watch_left` ask the system.
+"""
+
+import ctypes
+import errno
+import os
+import re
+import sys
+from pathlib import Path
+
+REMOTE_TYPES = frozenset(
+    "nfs nfs4 cifs smb3 smbfs ncpfs afs coda ceph lustre beegfs 9p virtiofs vboxsf prl_fs davfs glusterfs gpfs "
+    "fuse.sshfs fuse.rclone fuse.s3fs fuse.davfs2 fuse.glusterfs fuse.ceph fuse.ceph-fuse fuse.gvfsd-fuse fuse.smbnetfs "
+    "fuse.curlftpfs fuse.vmhgfs-fuse fuse.juicefs fuse.gcsfuse fuse.google-drive-ocamlfuse fuse.onedriver".split()
+)
+"""File systems that others change behind the kernel's back."""
+
+_MOUNTS = Path("/proc/self/mounts")
+_IN_CREATE = 0x100
+_ESCAPE = re.compile(rb"\\([0-7]{3})")
+
+
+def filesystem_type(path: bytes, mounts: bytes) -> str:
+    """The type of the file system that `path` (absolute, links resolved) lies on, by a table of mounts as proc(5) has
+    it; "" where the table does not say. Of two mounts on one point the later hides the earlier.
+    """
+    found, depth = "", -1
+    for line in mounts.splitlines():
+        fields = line.split(b" ")
+        if len(fields) < 3:
+            continue
+        point = _ESCAPE.sub(lambda code: bytes([int(code[1], 8) & 255]), fields[1]).rstrip(b"/")
+        if len(point) >= depth and (path + b"/").startswith(point + b"/"):
+            found, depth = fields[2].decode(errors="replace"), len(point)
+    return found
+
+
+def filesystem_of(path: Path) -> str:
+    """As `filesystem_type`, for this system; "" where it keeps no such table."""
+    try:
+        return filesystem_type(os.fsencode(path), _MOUNTS.read_bytes())
+    except OSError:
+        return ""
+
+
+def has_watch_left(folder: Path) -> bool:
+    """Whether the kernel would grant one more inotify watch. watchdog passes over subfolders that it gets none for
+    and tells nobody, so after arming this is asked.
+    """
+    if not sys.platform.startswith("linux"):
+        return True
+    libc = ctypes.CDLL(None, use_errno=True)
+    descriptor = libc.inotify_init1(os.O_CLOEXEC)
+    if descriptor < 0:  # no further instance; what is armed has one
+        return True
+    try:
+        return libc.inotify_add_watch(descriptor, os.fsencode(folder), _IN_CREATE) >= 0 or (
+            ctypes.get_errno() != errno.ENOSPC
+        )
+    finally:
+        os.close(descriptor)

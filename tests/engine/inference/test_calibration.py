@@ -1,0 +1,140 @@
+"""Choosing V: the decisions without a machine, the measurement with a small one."""
+
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_models import save_embedder
+
+from engine.inference import calibration
+from engine.inference.calibration import Trial, affordable, calibrate, calibrated_size, choose, sizes_for
+from engine.inference.encoder import Encoder
+from engine.inference.slots import rows_that_fit
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
+    return Encoder.open(save_embedder(tmp_path_factory.mktemp("calibration"), "mean"), device="cpu", dtype="float32")
+
+
+def test_the_smallest_that_is_nearly_as_good_as_the_best_is_taken() -> None:
+    trials = [Trial(256, 900.0), Trial(512, 975.0), Trial(1024, 1000.0), Trial(2048, 990.0)]
+    assert choose(trials) == 512
+    assert choose([*trials, Trial(4096, 2000.0)]) == 4096
+    assert choose([Trial(256, 1.0)]) == 256
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 10**5), st.floats(1e-3, 1e9)), min_size=1, max_size=8, unique_by=lambda pair: pair[0]
+    )
+)
+def test_what_is_taken_is_within_3_percent_of_the_best_and_nothing_smaller_is(pairs: list[tuple[int, float]]) -> None:
+    trials = [Trial(*pair) for pair in pairs]
+    best = max(trial.tokens_per_s for trial in trials)
+    taken = next(trial for trial in trials if trial.vertical_size == choose(trials))
+    assert taken.tokens_per_s >= 0.97 * best
+    assert all(t.tokens_per_s < 0.97 * best for t in trials if t.vertical_size < taken.vertical_size)
+
+
+def test_a_gpu_is_asked_for_no_more_than_half_of_what_is_free() -> None:
+    sizes = [1024, 2048, 4096, 8192]
+    assert affordable(sizes, bytes_per_token=1e6, free_bytes=80 * 10**9) == sizes
+    assert affordable(sizes, bytes_per_token=1e6, free_bytes=9 * 10**9) == [1024, 2048, 4096]
+    assert affordable(sizes, bytes_per_token=1e6, free_bytes=1) == [1024]  # something has to be tried
+
+
+def test_fewer_documents_are_read_at_once_where_their_states_are_large() -> None:
+    assert rows_that_fit(32, state_bytes=1_200_000, free_bytes=8 * 10**9) == 32
+    assert rows_that_fit(32, state_bytes=268_000_000, free_bytes=20 * 10**9) == 9
+    assert rows_that_fit(32, state_bytes=268_000_000, free_bytes=10**9) == 1
+
+
+@pytest.mark.parametrize("block_size", [1, 32, 64, 100, 256, 5000])
+@pytest.mark.parametrize("device", ["cpu", "cuda:1"])
+def test_sizes_are_multiples_of_the_block(device: str, block_size: int) -> None:
+    sizes = sizes_for(device, block_size)
+    assert sizes == sorted(set(sizes))
+    assert all(size >= block_size and size % block_size == 0 for size in sizes)
+
+
+def test_every_size_is_tried_and_the_time_is_kept_to(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    read: list[int] = []
+
+    def slice_s(_: Encoder, size: int) -> float:
+        read.append(size)
+        took = 0.01 + size * 1e-4
+        clock[0] += took
+        return took
+
+    monkeypatch.setattr(calibration, "_slice_s", slice_s)
+    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
+    trials = calibrate(encoder, budget_s=3.0)
+    assert [trial.vertical_size for trial in trials] == sizes_for("cpu", encoder.model.block_size)
+    assert 2.5 < clock[0] <= 3.1
+    assert choose(trials) == 2048  # 0.01 s a slice is a third of the time of 256 tokens
+    clock[0] = 0.0
+    (only,) = calibrate(encoder, budget_s=0.04)  # a machine so slow that one slice takes all there is
+    assert only.vertical_size == 256
+
+
+def test_it_is_measured_once_and_then_remembered(
+    encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "calibration.json"
+    measured: list[Encoder] = []
+
+    def calibrate_and_count(encoder: Encoder, budget_s: float) -> list[Trial]:
+        measured.append(encoder)
+        return [Trial(512, 1.0)]
+
+    monkeypatch.setattr(calibration, "calibrate", calibrate_and_count)
+    assert calibrated_size(encoder, cache, may_measure=False) is None
+    assert not cache.exists()
+    assert calibrated_size(encoder, cache, may_measure=True) == 512
+    assert stat.S_IMODE(cache.stat().st_mode) == 0o600
+    assert calibrated_size(encoder, cache, may_measure=False) == 512
+    assert calibrated_size(encoder, cache, may_measure=True) == 512
+    assert len(measured) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["calibration.json"]
+
+
+def test_another_number_of_threads_is_another_machine(
+    encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calibration, "calibrate", lambda *_: [Trial(512, 1.0)])
+    calibrated_size(encoder, tmp_path / "c.json", may_measure=True)
+    monkeypatch.setattr("torch.get_num_threads", lambda: 77)
+    assert calibrated_size(encoder, tmp_path / "c.json", may_measure=False) is None
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"a": "b"}', "\udcff"])
+def test_a_damaged_cache_is_measured_anew(
+    encoder: Encoder, tmp_path: Path, content: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calibration, "calibrate", lambda *_: [Trial(512, 1.0)])
+    cache = tmp_path / "calibration.json"
+    cache.write_bytes(content.encode("utf-8", "surrogateescape"))
+    assert calibrated_size(encoder, cache, may_measure=True) == 512
+    assert calibrated_size(encoder, cache, may_measure=False) == 512
+
+
+@pytest.mark.parametrize("size", [0, -64, 7, 10**9, True, 512.0])
+def test_a_size_that_could_not_have_been_measured_is_not_believed(
+    encoder: Encoder, tmp_path: Path, size: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import json
+
+    cache = tmp_path / "calibration.json"
+    cache.write_text(json.dumps({calibration._key(encoder): size}))
+    assert calibrated_size(encoder, cache, may_measure=False) is None
+
+
+def test_a_real_measurement_ends_and_chooses_one_of_the_sizes(encoder: Encoder) -> None:
+    trials = calibrate(encoder, budget_s=0.2)
+    assert trials
+    assert choose(trials) in sizes_for("cpu", encoder.model.block_size)
+    assert all(trial.tokens_per_s > 0 for trial in trials)

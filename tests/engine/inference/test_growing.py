@@ -1,0 +1,78 @@
+"""A document to which text is added goes on from a state of the shorter one, with the vectors of one whole pass."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny_models import PROSE, save_embedder
+
+from engine.inference.encoder import Encoder
+
+
+@pytest.fixture(scope="module", params=["mean", "eos"])
+def encoder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Encoder:
+    folder = save_embedder(tmp_path_factory.mktemp("growing"), request.param)
+    return Encoder.open(folder, device="cpu", dtype="float32", vertical_size=64)
+
+
+def checkpoints(encoder: Encoder, text: str) -> list[tuple[int, int, bytes]]:
+    """(tokens, passages, state) after every part of a pass."""
+    return [
+        (part.n_tokens_done, part.first_passage + len(part.vectors), part.checkpoint())
+        for part in encoder.stream(*encoder.split(text))
+    ]
+
+
+@settings(max_examples=15, deadline=None)
+@given(cut=st.integers(2500, 5500), more=st.integers(1, 1500))
+def test_states_before_the_last_passage_outlive_any_added_text(encoder: Encoder, cut: int, more: int) -> None:
+    shorter, longer = PROSE[:cut], PROSE[: cut + more]
+    old_tokens, old_passages = encoder.split(shorter)
+    new_tokens, new_passages = encoder.split(longer)
+    whole = encoder.encode_document(longer)
+    stable = len(old_tokens) - old_passages[-1].n_tokens
+    kept = [found for found in checkpoints(encoder, shorter) if found[0] <= stable]
+    assert stable - kept[-1][0] <= 64  # one slice
+    for n_tokens, n_passages, state in kept[-2:]:
+        assert encoder.can_resume(new_tokens, new_passages, state)
+        parts = list(encoder.stream(new_tokens, new_passages, state))
+        assert parts[0].n_tokens_done <= n_tokens + 64
+        vectors = np.concatenate([part.vectors for part in parts])
+        np.testing.assert_allclose(vectors, whole.passage_vectors[n_passages:], atol=1e-5)
+        np.testing.assert_allclose(parts[-1].document_vector, whole.vector, atol=1e-5)
+
+
+def test_a_state_is_refused_by_a_text_that_begins_otherwise(encoder: Encoder) -> None:
+    n_tokens, _, state = checkpoints(encoder, PROSE[:3000])[3]
+    tokens, passages = encoder.split(PROSE[:4000])
+    assert encoder.can_resume(tokens, passages, state)
+    for place in (0, n_tokens // 2, n_tokens - 1):
+        ids = tokens.ids.copy()
+        ids[place] += 1
+        assert not encoder.can_resume(type(tokens)(ids, tokens.starts), passages, state)
+    ids = tokens.ids.copy()
+    ids[n_tokens:] += 1
+    assert encoder.can_resume(type(tokens)(ids, tokens.starts), passages, state)
+
+
+def test_a_state_is_refused_where_passages_are_cut_otherwise(encoder: Encoder) -> None:
+    tokens, passages = encoder.split(PROSE[:3000])
+    n_tokens, n_passages, state = checkpoints(encoder, PROSE[:3000])[4]
+    assert 0 < n_passages < len(passages) - 1
+    assert encoder.can_resume(tokens, passages, state)
+    assert not encoder.can_resume(tokens, passages[1:], state)
+    assert not encoder.can_resume(tokens, passages[: n_passages - 1], state)
+    middle = passages[n_passages].start + 8  # the passage that was being read begins later than it did
+    moved = [
+        *passages[:n_passages],
+        type(passages[0])(middle, passages[n_passages].stop, 1),
+        *passages[n_passages + 1 :],
+    ]
+    was_begun = np.searchsorted(tokens.starts, passages[n_passages].start) < n_tokens
+    assert encoder.can_resume(tokens, moved, state) != was_begun
+
+
+def test_bytes_that_are_no_state_are_refused(encoder: Encoder, tmp_path: Path) -> None:
+    assert not encoder.can_resume(*encoder.split(PROSE[:500]), b"no state")

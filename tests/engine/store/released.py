@@ -1,0 +1,81 @@
+"""An index as each released schema left it: `python tests/engine/store/released.py` keeps one of today's schema.
+
+Run it when a release brings a new migration, never again for a schema that has been released.
+"""
+
+import lzma
+import tempfile
+from pathlib import Path
+
+from store_helpers import add, check_invariants, document, embed, open_store, record, unit_vectors
+
+from engine.store.schema import MIGRATIONS
+from engine.store.store import Store
+from engine.types import FileState
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+def fill(store: Store) -> None:
+    """One document of each kind: complete, half embedded, waiting, partial, failed; a copy, and a name that is no text."""
+    store.use_model("model-a", 8)
+    embed(store, add(store, "complete.pdf", "complete", 5), seed=1)
+    store.link(record("folder/copy.pdf"), document("complete", 5)[0])
+    half = add(store, "half \udcff.pdf", "half", 6)
+    store.add_vectors(half, 0, unit_vectors(6, seed=2)[:4], 36, b"a state")
+    add(store, "waiting.md", "waiting", 2)
+    embed(
+        store, store.add_document(record("partial.pdf"), *document("partial"), "3 pages are lost", "repair it"), seed=3
+    )
+    store.add_failure(record("failed.pdf", 7, -1, 2**64 - 1), "encrypted", "give the password")
+
+
+def check(store: Store) -> None:
+    """AssertionError where not all of it is there."""
+    check_invariants(store)
+    states = {status.path: status.state for status in store.files()}
+    assert states == {
+        "complete.pdf": FileState.CURRENT,
+        "folder/copy.pdf": FileState.CURRENT,
+        "half \udcff.pdf": FileState.WAITING,
+        "waiting.md": FileState.WAITING,
+        "partial.pdf": FileState.PARTIAL,
+        "failed.pdf": FileState.FAILED,
+    }
+    known = store.catalogue()["failed.pdf"]
+    assert (known.size, known.mtime_ns, known.inode, known.failed) == (7, -1, 2**64 - 1, True)
+    assert store.model_in_use() == ("model-a", 8)
+    for seed, n_passages, vectors in (
+        ("complete", 5, unit_vectors(5, seed=1)),
+        ("half", 6, unit_vectors(6, seed=2)[:4]),
+        ("waiting", 2, unit_vectors(0)),
+        ("partial", 3, unit_vectors(3, seed=3)),
+    ):
+        content_hash, text, passages = document(seed, n_passages)
+        with store.reading() as db:
+            content_id = db.execute("SELECT id FROM contents WHERE hash = ?", (content_hash,)).get
+        assert (store.text(content_id), store.passages(content_id)) == (text, passages)
+        assert (store.passage_vectors(content_id) == vectors).all()
+    (half, *_) = store.pending()
+    assert (half.n_passages_done, half.n_tokens_done, half.state) == (4, 36, b"a state")
+
+
+def unpack(fixture: Path, path: Path) -> None:
+    """Put a kept index where it can be opened."""
+    path.write_bytes(lzma.decompress(fixture.read_bytes()))
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "index.db"
+        with open_store(path) as store:
+            fill(store)
+            check(store)
+            store.checkpoint()
+        fixture = FIXTURES / f"schema-{len(MIGRATIONS)}.sqlite.xz"
+        fixture.write_bytes(lzma.compress(path.read_bytes()))
+        print(fixture)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Holes in the vectors are closed, all at once or as far as a kill allows, and no vector is lost."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from store_helpers import DIM, add, check_invariants, embed, open_store
+
+from engine.store import compaction, storage_chunks
+from engine.store.store import Store
+
+_N_DOCUMENTS = 36
+_KEPT = (2, 9, 17, 35)
+
+_COMPACTER = """
+import os, signal, sys
+from pathlib import Path
+from engine.store import compaction
+from engine.store.store import Store
+
+moved = 0
+move = compaction.empty
+
+def empty_and_die(*arguments):
+    global moved
+    moved += 1
+    move(*arguments)
+    if moved == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+compaction.empty = empty_and_die
+with Store.open(Path(sys.argv[1])) as store:
+    store.checkpoint()
+"""
+
+
+def holey(store: Store) -> dict[int, np.ndarray]:
+    """An index of 10,800 vectors of which 1,200 are left; these, by content."""
+    store.use_model("model-a", DIM)
+    ids = [add(store, f"{n}.pdf", str(n), 300) for n in range(_N_DOCUMENTS)]
+    given = [embed(store, content_id, seed=content_id) for content_id in ids]
+    store.forget(f"{n}.pdf" for n in range(_N_DOCUMENTS) if n not in _KEPT and n % 4)
+    return {ids[n]: given[n] for n in range(_N_DOCUMENTS) if n in _KEPT or not n % 4}
+
+
+def n_slots(store: Store) -> int:
+    with store.reading() as db:
+        return len(storage_chunks.directory(db).chunk_ids) * storage_chunks.SIZE
+
+
+def check(store: Store, kept: dict[int, np.ndarray]) -> None:
+    check_invariants(store)
+    for content_id, vectors in kept.items():
+        assert (store.passage_vectors(content_id) == vectors).all()
+
+
+def test_compacting_closes_the_holes_and_keeps_every_vector(tmp_path: Path) -> None:
+    with open_store(tmp_path / "index.db") as store:
+        kept = holey(store)
+        before = n_slots(store)
+        store.checkpoint()
+        assert n_slots(store) < before / 2
+        check(store, kept)
+        after = n_slots(store)
+        store.checkpoint()
+        assert n_slots(store) == after
+
+
+def test_few_holes_are_let_be(tmp_path: Path) -> None:
+    with open_store(tmp_path / "index.db") as store:
+        store.use_model("model-a", DIM)
+        for n in range(8):
+            embed(store, add(store, f"{n}.pdf", str(n), 600))
+        store.forget(["1.pdf", "2.pdf"])
+        with store.reading() as db:
+            assert compaction.half_empty(db) == []
+
+
+@pytest.mark.parametrize("dies_at", [1, 4, 7])
+def test_a_kill_in_the_middle_of_compaction_loses_nothing(tmp_path: Path, dies_at: int) -> None:
+    path = tmp_path / "index.db"
+    with open_store(path) as store:
+        kept = holey(store)
+    command = [sys.executable, "-c", _COMPACTER, str(path), str(dies_at)]
+    child = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}, check=False)
+    assert child.returncode == -signal.SIGKILL
+    with open_store(path) as store:
+        assert store.notes == ()
+        check(store, kept)
+        store.checkpoint()
+        with store.reading() as db:
+            assert compaction.half_empty(db) == []
+        check(store, kept)

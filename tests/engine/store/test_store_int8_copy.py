@@ -1,0 +1,181 @@
+"""The scan of the int8 copy finds what sqlite-vec finds, whatever has changed since the copy was written."""
+
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+from store_helpers import add, open_store
+
+from engine.store import int8_copy, vectors
+from engine.store.store import Store
+
+DIM = 96
+_PASSAGES = 500
+
+
+def clustered(n: int, seed: int) -> NDArray[np.float32]:
+    """(n, DIM) unit vectors around 20 centres, as texts of 20 subjects would have them."""
+    random = np.random.default_rng(seed)
+    centres = np.random.default_rng(0).standard_normal((20, DIM))
+    found = centres[random.integers(0, 20, n)] + 0.6 * random.standard_normal((n, DIM))
+    return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
+
+
+def embed(store: Store, name: str, seed: int) -> None:
+    content_id = add(store, name, name, _PASSAGES)
+    given_vectors = clustered(_PASSAGES, seed)
+    store.add_vectors(content_id, 0, given_vectors, 9 * _PASSAGES, None)
+    store.finish_embedding(content_id, given_vectors[0], 9 * _PASSAGES)
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """5,000 passages, and their copy."""
+    monkeypatch.setattr(int8_copy, "FROM_PASSAGES", 3_000)
+    with open_store(tmp_path / "index.db") as opened:
+        opened.use_model("model-a", DIM)
+        for number in range(10):
+            embed(opened, f"{number}.pdf", number)
+        opened.checkpoint()
+        yield opened
+
+
+def scan(
+    store: Store, query: NDArray[np.float32], k: int, allowed: NDArray[np.int64] | None = None
+) -> dict[int, float]:
+    with store.reading() as db:
+        found = int8_copy.nearest(db, store.path, query, k, allowed)
+        assert found is not None
+        assert found == sorted(found, key=lambda row: (-row[1], row[0]))
+        return dict(found)
+
+
+def compare_all(
+    store: Store, query: NDArray[np.float32], k: int, allowed: NDArray[np.int64] | None = None
+) -> dict[int, float]:
+    with store.reading() as db:
+        return dict(vectors.nearest_by_sqlite_vec(db, "passage_vectors", query, k, allowed))
+
+
+def check_agreement(store: Store, k: int = 20, allowed: NDArray[np.int64] | None = None) -> None:
+    recalls = []
+    for query in clustered(30, seed=99):
+        found, expected = scan(store, query, k, allowed), compare_all(store, query, k, allowed)
+        assert len(found) == len(expected)
+        recalls.append(len(found.keys() & expected.keys()) / max(len(expected), 1))
+        for rowid in found.keys() & expected.keys():
+            assert found[rowid] == pytest.approx(expected[rowid], abs=1e-6)
+    assert np.mean(recalls) >= 0.99
+
+
+@pytest.mark.parametrize("k", [1, 20, 200, 6000])
+def test_the_scan_finds_what_comparing_all_finds(store: Store, k: int) -> None:
+    check_agreement(store, min(k, vectors.K_MAX))
+
+
+def test_it_is_what_a_search_uses(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "nearest_by_sqlite_vec", None)
+    query = clustered(1, seed=5)[0]
+    with store.reading() as db:
+        assert dict(vectors.nearest(db, "passage_vectors", query, 5)) == scan(store, query, 5)
+
+
+@pytest.mark.parametrize("every", [2, 97, 4999])
+def test_a_filter_is_applied_before_ranking(store: Store, every: int) -> None:
+    check_agreement(store, 20, np.arange(1, 5001, every, dtype=np.int64))
+
+
+def test_what_came_and_went_since_the_copy_was_written_is_heeded(store: Store) -> None:
+    store.forget(["3.pdf", "9.pdf"])
+    for number in (20, 21, 22):
+        embed(store, f"{number}.pdf", number)
+    check_agreement(store)
+
+
+def test_a_row_put_into_a_hole_is_not_taken_for_the_one_that_was_there(store: Store) -> None:
+    store.forget(["9.pdf"])
+    embed(store, "new.pdf", 50)  # sqlite-vec fills the holes of its newest storage chunk
+    check_agreement(store)
+
+
+def test_the_copy_is_written_anew_only_when_much_is_new(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = int8_copy.path_of(store.path)
+    before = path.stat().st_ino
+    embed(store, "new.pdf", 50)
+    store.checkpoint()
+    assert path.stat().st_ino == before
+    monkeypatch.setattr(int8_copy, "_MAX_NEW_CHUNKS", 0)
+    store.checkpoint()
+    assert path.stat().st_ino != before
+    check_agreement(store)
+
+
+def test_the_copy_can_be_read_by_its_owner_alone_and_nothing_else_is_left(store: Store) -> None:
+    path = int8_copy.path_of(store.path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert not list(path.parent.glob("*.new"))
+
+
+def test_a_copy_of_another_models_vectors_is_not_believed(store: Store) -> None:
+    store.use_model("model-b", DIM)
+    query = clustered(1, seed=5)[0]
+    with store.reading() as db:
+        assert vectors.nearest(db, "passage_vectors", query, 5) == []
+        assert int8_copy.nearest(db, store.path, query, 5, None) is None
+    store.checkpoint()
+    assert not int8_copy.path_of(store.path).exists()  # there is nothing to copy any more
+
+
+@pytest.mark.parametrize("damage", ["missing", "empty", "cut", "other", "long"])
+def test_without_a_whole_copy_the_answer_is_the_same(store: Store, damage: str) -> None:
+    path = int8_copy.path_of(store.path)
+    content = path.read_bytes()
+    damaged = {"empty": b"", "cut": content[:-1], "other": b"\xff" * len(content), "long": content + b"\0"}
+    path.unlink() if damage == "missing" else path.write_bytes(damaged[damage])
+    query = clustered(1, seed=5)[0]
+    with store.reading() as db:
+        assert int8_copy.nearest(db, store.path, query, 5, None) is None
+        assert dict(vectors.nearest(db, "passage_vectors", query, 5)) == compare_all(store, query, 5)
+    store.checkpoint()
+    check_agreement(store)
+
+
+def test_a_copy_whose_estimates_are_wrong_is_not_believed(store: Store) -> None:
+    path = int8_copy.path_of(store.path)
+    content = bytearray(path.read_bytes())
+    codes = int8_copy._HEADER.itemsize + 8 + 12 * 1024  # after the first record's id, rowids and scales
+    content[codes : codes + 1024 * DIM] = b"\x30" * (1024 * DIM)
+    path.write_bytes(content)
+    query = np.full(DIM, DIM**-0.5, np.float32)
+    with store.reading() as db:
+        assert int8_copy.nearest(db, store.path, query, 5, None) is None
+
+
+def test_no_room_for_a_copy_is_no_error(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    int8_copy.path_of(store.path).unlink()
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(int8_copy.os, "fsync", full)
+    store.checkpoint()
+    assert not [file for file in store.path.parent.iterdir() if "int8" in file.name]
+
+
+def test_an_index_from_before_there_were_copies_gets_one(store: Store) -> None:
+    with store.changing() as db:
+        db.execute("DELETE FROM meta WHERE key = 'vector_table'")
+    store.checkpoint()
+    check_agreement(store)
+
+
+@given(arrays(np.float32, (7, 5), elements=st.floats(-1, 1, width=32)))
+def test_a_code_is_off_by_half_a_step_at_most(given_vectors: NDArray[np.float32]) -> None:
+    codes, scales = int8_copy.quantized(given_vectors)
+    assert (np.abs(codes * scales[:, None] - given_vectors) <= scales[:, None] * 0.501 + 1e-30).all()

@@ -1,0 +1,50 @@
+"""All that an index says of its files, in a form that two indexes of one folder can be compared by."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.store import files
+from engine.store.store import Store
+
+
+def index_contents(path: Path) -> dict[str, dict[str, Any]]:
+    """What the index at `path` holds of each file, by path: no ids, which depend on the order of work."""
+    with Store.open(path, read_only=True) as store:
+        with store.reading() as db:
+            held = {status.path: (status, files.content_of(db, status.path)) for status in store.files()}
+        return {
+            name: {"status": status} | ({} if content_id is None else _content(store, content_id))
+            for name, (status, content_id) in held.items()
+        }
+
+
+def assert_same(found: dict[str, dict[str, Any]], undisturbed: dict[str, dict[str, Any]], atol: float) -> None:
+    """AssertionError where the two differ, in vectors by more than `atol` (0: not by a bit)."""
+    assert found.keys() == undisturbed.keys()
+    for name, expected in undisturbed.items():
+        for field, value in expected.items():
+            if isinstance(value, np.ndarray):
+                np.testing.assert_allclose(found[name][field], value, rtol=0, atol=atol, err_msg=f"{name}: {field}")
+            else:
+                assert found[name][field] == value, (name, field)
+
+
+def count_rows(path: Path) -> dict[str, int]:
+    """Rows of every table whose number says that something is doubled or orphaned."""
+    tables = ("files", "contents", "text_parts", "passages", "words_docsize", "embeddings")
+    tables += ("passage_vectors_rowids", "document_vectors_rowids")
+    with Store.open(path, read_only=True) as store, store.reading() as db:
+        return {table: int(db.execute(f"SELECT count(*) FROM {table}").get) for table in tables}
+
+
+def _content(store: Store, content_id: int) -> dict[str, Any]:
+    text = store.text(content_id)
+    return {
+        # not the title: where a file has none it is the name by which the file was first read
+        "text": (text.text, text.page_starts, text.headings),
+        "passages": store.passages(content_id),
+        "passage vectors": store.passage_vectors(content_id),
+        "document vector": store.document_vector(content_id),
+    }

@@ -1,0 +1,78 @@
+"""An indexer to be killed: `python indexing_child.py ROOT ENCODER N` dies by SIGKILL at SQLite's Nth write, sync or
+truncation (0: never), and prints how many there were if it lives to the end.
+
+A kill between two writes is all that a kill can be: what was written before it is in the kernel's hands.
+"""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import apsw
+
+sys.path.append(str(Path(__file__).parents[1] / "indexer"))
+
+import indexer.embedding
+from app.library import open_pipeline
+from engine.store import int8_copy
+from indexer.embedding import DocumentEncoder
+
+n_steps = 0
+die_at = 0
+
+
+def _step() -> None:
+    global n_steps
+    n_steps += 1
+    if n_steps == die_at:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class CountedFile(apsw.VFSFile):
+    """A file that counts, and may die, before whatever changes it."""
+
+    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 (SQLite's names)
+        _step()
+        super().xWrite(data, offset)
+
+    def xSync(self, flags: int) -> None:  # noqa: N802
+        _step()
+        super().xSync(flags)
+
+    def xTruncate(self, size: int) -> None:  # noqa: N802
+        _step()
+        super().xTruncate(size)
+
+
+class CountedDisk(apsw.VFS):
+    """SQLite's way to the disk, with counted files."""
+
+    def __init__(self, base: str) -> None:
+        self._base = base
+        super().__init__("counted", base, makedefault=True)
+
+    def xOpen(self, name: apsw.URIFilename | str | None, flags: list[int]) -> CountedFile:  # noqa: N802
+        return CountedFile(self._base, name, flags)
+
+
+def make_encoder(name: str) -> DocumentEncoder:
+    if name == "fake":
+        from fake_encoder import FakeEncoder
+
+        return FakeEncoder()
+    from engine.inference import Encoder
+
+    return Encoder.open(vertical_size=256)  # many parts, so many places to die at
+
+
+if __name__ == "__main__":
+    die_at = int(sys.argv[3])
+    disk = CountedDisk(apsw.vfs_names()[0])
+    indexer.embedding.CHECKPOINT_S = 0.0  # a state after every part, not after 10 s
+    int8_copy.FROM_PASSAGES = 50
+    with open_pipeline(Path(sys.argv[1]), make_encoder(sys.argv[2]), lambda: False) as (pipeline, _):
+        print("begun", flush=True)
+        pipeline.read()
+        pipeline.embed()
+    print(n_steps)

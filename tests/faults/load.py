@@ -1,0 +1,85 @@
+"""Processes that load an index: `python load.py read|write INDEX SECONDS`, and made-up documents for them.
+
+A reader asks five times a second, as somebody who types does, and prints each answer's milliseconds. A writer
+replaces documents one after the other as fast as it can, with the politeness of the daemon, and prints the largest log
+it saw and how many it replaced.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.append(str(Path(__file__).parents[1] / "engine" / "store"))
+
+from store_helpers import document, record
+
+from engine.search.searcher import search
+from engine.store.connection import log_bytes
+from engine.store.store import Store
+from engine.types import SearchMode
+from indexer.politeness import be_polite
+
+DIM = 384
+PASSAGES = 200
+_PACE_S = 0.2
+
+
+def vectors_of(seed: int, n: int = PASSAGES) -> NDArray[np.float32]:
+    """(n, DIM) unit vectors around 50 centres."""
+    random = np.random.default_rng(seed)
+    centres = np.random.default_rng(0).standard_normal((50, DIM), dtype=np.float32)
+    found = centres[random.integers(0, 50, n)] + 0.7 * random.standard_normal((n, DIM), dtype=np.float32)
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def put(store: Store, number: int, seed: int) -> None:
+    """Let file `number` hold a document of 200 passages made from `seed`, vectors and all."""
+    content_id = store.add_document(record(f"{number}.pdf"), *document(str(seed), PASSAGES))
+    vectors = vectors_of(seed)
+    store.add_vectors(content_id, 0, vectors, 9 * PASSAGES, bytes(2**20))
+    store.finish_embedding(content_id, vectors[0], 9 * PASSAGES)
+
+
+def make_index(path: Path, n_passages: int) -> None:
+    """An index of so many passages, as an idle indexer leaves it."""
+    with Store.open(path, root=Path("/papers")) as store:
+        store.use_model("model-a", DIM)
+        for number in range(n_passages // PASSAGES):
+            with store.changing():
+                put(store, number, number)
+        store.checkpoint()
+
+
+def read(path: Path, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    queries = vectors_of(77)
+    took_ms = []
+    for number in range(10**9):
+        began = time.monotonic()
+        if began > end:
+            break
+        with Store.open(path, read_only=True) as store:
+            assert search(store, f"of apples {number % 40}", SearchMode.HYBRID, queries[number % PASSAGES]).hits
+        took_ms.append(1000 * (time.monotonic() - began))
+        time.sleep(max(0.0, _PACE_S - (time.monotonic() - began)))
+    print(*took_ms)
+
+
+def write(path: Path, seconds: float) -> None:
+    be_polite()
+    end = time.monotonic() + seconds
+    largest, n_written = 0, 0
+    with Store.open(path) as store:
+        n_files = len(store.files())
+        while time.monotonic() < end:
+            put(store, n_written % n_files, n_files + n_written)
+            n_written += 1
+            largest = max(largest, log_bytes(path))
+    print(largest, n_written)
+
+
+if __name__ == "__main__":
+    {"read": read, "write": write}[sys.argv[1]](Path(sys.argv[2]), float(sys.argv[3]))

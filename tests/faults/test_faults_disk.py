@@ -1,0 +1,119 @@
+"""Full disks, disks that cannot be written, clocks that jump: said clearly, and nothing is lost."""
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from fake_encoder import FakeEncoder
+from full_disk import installed
+from index_contents import assert_same, index_contents
+from restless_folder import RestlessFolder
+from store_helpers import check_invariants
+
+from app.library import open_pipeline
+from app.paths import index_path
+from engine.errors import LongsearchError, NoIndexError, StoreError
+from engine.store.store import Store
+from engine.types import FileState
+from indexer.extract.reader import ExtractorProcess
+from indexer.pipeline import Pipeline, ReadSummary
+
+
+def index(root: Path) -> ReadSummary:
+    with open_pipeline(root, FakeEncoder(), lambda: False) as (pipeline, _):
+        summary = pipeline.read()
+        pipeline.embed()
+    return summary
+
+
+def index_until_full(root: Path, n_writes: int) -> bool:
+    """Index on a disk with room for so many writes; whether it became full, which must have been said."""
+    with installed() as disk:
+        disk.n_left = n_writes
+        try:
+            index(root)
+        except StoreError as error:
+            assert "disk is full" in error.message
+            assert "Make room" in error.hint
+            return True
+    return False
+
+
+def test_a_disk_that_is_full_at_any_write_costs_nothing_but_the_wait(
+    home: Path, rounds: int, note: Callable[[str], None]
+) -> None:
+    folder = RestlessFolder(home / "root", seed=rounds)
+    n_full = 0
+    for n_writes in range(0, 12 * rounds, 4):
+        folder.work(2)
+        n_full += index_until_full(folder.root, n_writes)
+        with suppress(NoIndexError), Store.open(index_path(folder.root), read_only=True) as store:
+            check_invariants(store)
+    index(folder.root)
+    with Store.open(home / "undisturbed.sqlite", root=folder.root) as store, ExtractorProcess() as extractor:
+        undisturbed = Pipeline(folder.root, store, extractor, FakeEncoder())
+        undisturbed.read()
+        undisturbed.embed()
+    assert_same(index_contents(index_path(folder.root)), index_contents(home / "undisturbed.sqlite"), atol=0)
+    assert n_full > 0
+    note(f"a disk full at some write, in {n_full} runs: said so, nothing lost, the rest done once there was room")
+
+
+def test_while_the_disk_is_full_what_is_indexed_can_be_searched(home: Path) -> None:
+    folder = RestlessFolder(home / "root", seed=1)
+    index(folder.root)
+    folder.create()
+    assert index_until_full(folder.root, 0)
+    with Store.open(index_path(folder.root), read_only=True) as store:
+        assert {status.state for status in store.files()} == {FileState.CURRENT}
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() == 0, reason="permissions mean nothing to root")
+def test_a_home_that_cannot_be_written_is_said_so(home: Path) -> None:
+    (home / "root").mkdir()
+    data = Path(os.environ["XDG_DATA_HOME"])
+    data.chmod(0o500)
+    with pytest.raises(LongsearchError, match="cannot be made") as caught:
+        index(home / "root")
+    assert "XDG_DATA_HOME" in caught.value.hint
+    data.chmod(0o700)
+    path = index_path(home / "root")
+    path.parent.chmod(0o500)
+    with pytest.raises(LongsearchError):
+        index(home / "root")
+    path.parent.chmod(0o700)
+    index(home / "root")
+
+
+def test_a_file_from_the_future_is_indexed_once_and_found_changed_when_it_is(home: Path) -> None:
+    root = home / "root"
+    root.mkdir()
+    path = root / "a.txt"
+    path.write_text("one two three")
+    os.utime(path, ns=(2**62, 2**62))
+    assert index(root).n_read == 1
+    assert index(root).n_read == 0
+    path.write_text("four five six")  # of the same size, and now of the present: older than what is known
+    assert index(root).n_read == 1
+    with Store.open(index_path(root), read_only=True) as store:
+        assert [status.state for status in store.files()] == [FileState.CURRENT]
+
+
+@pytest.mark.parametrize("jump_s", [-(10**9), 10**9])
+def test_a_clock_that_jumps_loses_nothing(home: Path, monkeypatch: pytest.MonkeyPatch, jump_s: float) -> None:
+    folder = RestlessFolder(home / "root", seed=3)
+    index(folder.root)
+    before = index_contents(index_path(folder.root))
+    true_time = time.time
+    monkeypatch.setattr(time, "time", lambda: true_time() + jump_s)
+    assert index(folder.root) == ReadSummary(0, 0, 0, 0, (), finished=True)
+    folder.create()
+    assert index(folder.root).n_read == 1
+    after = index_contents(index_path(folder.root))
+    assert len(after) == len(before) + 1
+    assert {status["status"].state for status in after.values()} == {FileState.CURRENT}
+    with Store.open(index_path(folder.root), read_only=True) as store:
+        assert store.progress().activity == ""

@@ -1,0 +1,145 @@
+"""An indexer killed at any point and started again comes to the index that an undisturbed one makes."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fake_encoder import FakeEncoder
+from index_contents import assert_same, count_rows, index_contents
+from restless_folder import RestlessFolder
+from store_helpers import check_invariants
+
+from app.paths import index_path
+from engine.errors import NoIndexError
+from engine.store import vectors
+from engine.store.store import Store
+from indexer.embedding import DocumentEncoder
+from indexer.extract.reader import ExtractorProcess
+from indexer.pipeline import Pipeline
+
+_CHILD = Path(__file__).parent / "indexing_child.py"
+_KILLS_A_ROUND = 3
+
+
+@dataclass(slots=True)
+class Indexer:
+    """Runs the indexing child over one folder, with or without a violent end."""
+
+    root: Path
+    encoder: str
+    random: random.Random
+    n_steps: int = 400
+    """Writes of the last whole run: fail points are drawn from as many."""
+    run_s: float = 1.0
+    """Time of the last whole run, without its start: delays are drawn from it."""
+    n_kills: int = 0
+
+    def run_until_done(self) -> None:
+        """Killed up to three times, each time where chance has it; then let through."""
+        for _ in range(_KILLS_A_ROUND):
+            by_delay = self.random.random() < 0.5
+            delay_s = self.random.random() * self.run_s if by_delay else None
+            if self._run(0 if by_delay else self.random.randint(1, self.n_steps), delay_s):
+                return
+            self.n_kills += 1
+            self._look_at_what_is_left()
+        assert self._run(0, None)
+
+    def _run(self, die_at: int, delay_s: float | None) -> bool:
+        """Whether it came to its end."""
+        command = [sys.executable, str(_CHILD), str(self.root), self.encoder, str(die_at)]
+        environment = os.environ | {"PYTHONPATH": str(_CHILD.parents[2])}
+        with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as child:
+            assert child.stdout is not None
+            begun = child.stdout.readline()
+            began = time.monotonic()
+            if begun and delay_s is not None:
+                try:
+                    child.wait(delay_s)
+                except subprocess.TimeoutExpired:
+                    child.kill()
+            said = child.stdout.read()
+        assert child.returncode in (0, -signal.SIGKILL)
+        if child.returncode == 0:
+            self.n_steps, self.run_s = int(said), time.monotonic() - began
+        return child.returncode == 0
+
+    def _look_at_what_is_left(self) -> None:
+        """Whoever searches now finds whole documents, or is told that there is no index yet."""
+        with suppress(NoIndexError), Store.open(index_path(self.root), read_only=True) as store:
+            check_invariants(store)
+
+
+@pytest.fixture(scope="module")
+def extractor() -> Iterator[ExtractorProcess]:
+    with ExtractorProcess() as process:
+        yield process
+
+
+def index_undisturbed(root: Path, path: Path, extractor: ExtractorProcess, encoder: DocumentEncoder) -> None:
+    with Store.open(path, root=root) as store:
+        pipeline = Pipeline(root, store, extractor, encoder)
+        pipeline.read()
+        pipeline.embed()
+
+
+def check_search(store: Store, dim: int) -> None:
+    """The int8 copy, which kills may have torn or left behind, finds what comparing all vectors finds."""
+    query = np.full(dim, dim**-0.5, np.float32)
+    with store.reading() as db:
+        expected = vectors.nearest_by_sqlite_vec(db, "passage_vectors", query, 10, None)
+        found = vectors.nearest(db, "passage_vectors", query, 10)
+    np.testing.assert_allclose([cosine for _, cosine in found], [cosine for _, cosine in expected], atol=1e-6)
+
+
+def check_against_undisturbed(
+    indexer: Indexer, path: Path, extractor: ExtractorProcess, encoder: DocumentEncoder, atol: float
+) -> None:
+    index_undisturbed(indexer.root, path, extractor, encoder)
+    killed = index_path(indexer.root)
+    with Store.open(killed, root=indexer.root) as store:
+        assert store.notes == ()
+        check_invariants(store)
+        check_search(store, encoder.dim)
+    assert_same(index_contents(killed), index_contents(path), atol)
+    assert count_rows(killed) == count_rows(path)
+
+
+def test_an_indexer_killed_at_any_point_ends_with_the_index_of_an_undisturbed_one(
+    home: Path, rounds: int, extractor: ExtractorProcess, note: Callable[[str], None]
+) -> None:
+    folder = RestlessFolder(home / "root", seed=rounds)
+    indexer = Indexer(folder.root, "fake", random.Random(rounds))
+    n_rounds = 0
+    while indexer.n_kills < rounds:
+        folder.work(8)
+        indexer.run_until_done()
+        check_against_undisturbed(indexer, home / f"{n_rounds}.sqlite", extractor, FakeEncoder(), atol=0)
+        n_rounds += 1
+    note(f"{indexer.n_kills} kills in {n_rounds} rounds: 0 lost, doubled or orphaned rows; vectors equal by the bit")
+
+
+def test_with_the_bundled_model_too_the_vectors_are_those_of_an_undisturbed_run(
+    home: Path, rounds: int, by_hand: bool, extractor: ExtractorProcess, note: Callable[[str], None]
+) -> None:
+    if not by_hand:
+        pytest.skip("every start of the model takes seconds: only with --rounds")
+    from indexing_child import make_encoder
+
+    encoder = make_encoder("bundled")
+    folder = RestlessFolder(home / "root", seed=rounds, n_words=1500)
+    indexer = Indexer(folder.root, "bundled", random.Random(rounds))
+    while indexer.n_kills < max(rounds // 20, 1):
+        folder.work(3)
+        indexer.run_until_done()
+        check_against_undisturbed(indexer, home / f"{indexer.n_kills}.sqlite", extractor, encoder, atol=1e-6)
+    note(f"{indexer.n_kills} kills with the bundled model: vectors equal to 1e-6")

@@ -1,0 +1,132 @@
+"""A writer flat out beside four readers: the log stays small and nobody waits; a large index is there at once."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from load import make_index
+from pdf_writing import lines_of, write_pdf
+
+from app.paths import index_path
+from engine.errors import NoIndexError
+from engine.search.searcher import search
+from engine.store.store import Store
+from engine.types import SearchMode
+
+_FOLDER = Path(__file__).parent
+_LOG_MAX_BYTES = 64 * 2**20
+
+_REOPEN = """
+import sys, time
+from pathlib import Path
+sys.path.append(sys.argv[2])
+from load import vectors_of
+from engine.search.searcher import search
+from engine.store.store import Store
+from engine.types import SearchMode
+query = vectors_of(7)[0]
+began = time.perf_counter()
+with Store.open(Path(sys.argv[1]), read_only=True) as store:
+    opened = time.perf_counter()
+    assert search(store, "apples 7", SearchMode.WORDS).hits
+    words = time.perf_counter()
+    assert search(store, "apples", SearchMode.MEANING, query).hits
+    meaning = time.perf_counter()
+assert "torch" not in sys.modules
+print(*(1000 * (after - began) for after in (opened, words, meaning)))
+"""
+
+
+def start(*command: str) -> subprocess.Popen[str]:
+    environment = os.environ | {"PYTHONPATH": str(_FOLDER.parents[1]), "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True, env=environment)
+
+
+def numbers(process: subprocess.Popen[str]) -> list[float]:
+    said, _ = process.communicate(timeout=600)
+    assert process.returncode == 0
+    return [float(number) for number in said.split()]
+
+
+def p95_ms(path: Path, seconds: float, *others: str) -> tuple[float, list[float]]:
+    """The readers' 95th percentile, and what the writer says where there is one."""
+    program = str(_FOLDER / "load.py")
+    readers = [start(program, "read", str(path), str(seconds)) for _ in range(4)]
+    writers = [start(program, other, str(path), str(seconds)) for other in others]
+    took_ms = [number for reader in readers for number in numbers(reader)]
+    return float(np.percentile(took_ms, 95)), [number for writer in writers for number in numbers(writer)]
+
+
+def test_a_writer_flat_out_beside_four_readers_keeps_its_log_small_and_nobody_waiting(
+    tmp_path: Path, rounds: int, by_hand: bool, note: Callable[[str], None]
+) -> None:
+    path, seconds = tmp_path / "index.db", rounds / 10 if by_hand else 0.5
+    make_index(path, 100 * rounds)
+    idle_ms, _ = p95_ms(path, seconds)
+    busy_ms, (largest, n_written) = p95_ms(path, seconds, "write")
+    note(
+        f"{seconds:g} s of writing flat out ({n_written:g} documents) beside 4 readers: log of at most "
+        f"{largest / 2**20:.0f} MB; readers' p95 {busy_ms:.0f} ms, {idle_ms:.0f} ms without a writer"
+    )
+    assert n_written > 0
+    assert largest <= _LOG_MAX_BYTES
+    if by_hand:
+        assert busy_ms < 2 * idle_ms
+
+
+def test_a_large_index_is_there_at_once(
+    tmp_path: Path, rounds: int, by_hand: bool, note: Callable[[str], None]
+) -> None:
+    path, n_passages = tmp_path / "index.db", 500 * rounds
+    make_index(path, n_passages)
+    runs = [numbers(start("-c", _REOPEN, str(path), str(_FOLDER))) for _ in range(5)]
+    opened, words, meaning = np.median(runs, axis=0)
+    note(
+        f"{n_passages:,} passages opened again: ready in {opened:.0f} ms, first answer by words at {words:.0f} ms, "
+        f"by meaning at {meaning:.0f} ms"
+    )
+    if by_hand:
+        assert meaning < 200
+
+
+def test_the_first_answer_comes_long_before_all_new_files_are_read(
+    home: Path, rounds: int, by_hand: bool, note: Callable[[str], None]
+) -> None:
+    root, n_files = home / "root", 5 * rounds
+    root.mkdir()
+    for number in range(n_files):
+        write_pdf(root / f"{number}.pdf", [lines_of(prose(f"{number}, {page}")) for page in range(10)])
+    began = time.monotonic()
+    indexer = start(str(_FOLDER / "indexing_child.py"), str(root), "bundled" if by_hand else "fake", "0")
+    try:
+        first_s = seconds_to_first_hit(root, indexer) - began
+    finally:
+        indexer.kill()
+        indexer.communicate()
+    note(f"{n_files:,} new PDFs: first answer by words after {first_s:.1f} s")
+    if by_hand:
+        assert first_s < 10
+
+
+def prose(subject: str) -> str:
+    """A page of lines that are no running heads."""
+    return "\n".join(
+        f"On {subject}: line {line} speaks of {'apples' if line % 7 == 3 else 'pears'}." for line in range(40)
+    )
+
+
+def seconds_to_first_hit(root: Path, indexer: subprocess.Popen[str]) -> float:
+    while True:
+        is_done = indexer.poll() is not None
+        with suppress(NoIndexError), Store.open(index_path(root), read_only=True) as store:
+            if search(store, "apples", SearchMode.WORDS).hits:
+                return time.monotonic()
+        if is_done:
+            pytest.fail("the indexer ended and nothing was found")
+        time.sleep(0.02)

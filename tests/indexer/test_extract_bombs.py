@@ -1,0 +1,123 @@
+"""Small PDFs that mean much work: page trees that lie, streams that swell. Each ends with a reason, in little memory."""
+
+import time
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from pdf_writing import assemble, lines_of, pdf, stream
+
+from engine.errors import ExtractionError
+from indexer.extract.reader import Extraction, ExtractorProcess
+
+PAGE = lines_of("The page called one has words\nand a second line")
+DEFLATED = b"/Filter /FlateDecode"
+CATALOG = b"<< /Type /Catalog /Pages 2 0 R >>"
+TIME_S = 60.0
+"""Far above what any takes (1 to 3 s); without limits they take hours or all memory."""
+
+
+@pytest.fixture(scope="module")
+def extractor() -> Iterator[ExtractorProcess]:
+    with ExtractorProcess(page_timeout_s=5.0, document_timeout_s=6.0) as extractor:
+        yield extractor
+
+
+def read(extractor: ExtractorProcess, path: Path, data: bytes) -> Extraction | ExtractionError:
+    """What comes of `data`, which is small and must not take long."""
+    assert len(data) < 200_000
+    path.write_bytes(data)
+    begun = time.monotonic()
+    result = extractor.result(path)
+    assert time.monotonic() - begun < TIME_S
+    return result
+
+
+def page(number: int, parent: int = 2) -> dict[int, bytes]:
+    """A page and its content."""
+    body = b"BT /F1 11 Tf 72 700 Td (Some words on a page that is shared) Tj ET"
+    resources = b"<< /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >>"
+    entry = b"<< /Type /Page /Parent %d 0 R /MediaBox [0 0 612 792] /Contents %d 0 R /Resources %s >>"
+    return {number: entry % (parent, number + 1, resources), number + 1: stream(body)}
+
+
+def shared_tree(depth: int, fan_out: int) -> Mapping[int, bytes]:
+    """A page tree whose nodes all hold the same next one: `fan_out ** depth` pages of a single page object."""
+    objects = {1: CATALOG} | page(100)
+    for level in range(depth):
+        kid = 3 + level if level + 1 < depth else 100
+        kids = b"%d 0 R " % kid * fan_out
+        objects[2 + level] = b"<< /Type /Pages /Count %d /Kids [%s] >>" % (fan_out ** (depth - level), kids)
+    return objects
+
+
+def test_a_million_pages_of_one_shared_page_are_bounded(extractor: ExtractorProcess, tmp_path: Path) -> None:
+    result = read(extractor, tmp_path / "a.pdf", assemble(shared_tree(6, 10), root=1))
+    if isinstance(result, ExtractionError):
+        assert result.hint
+    else:
+        assert result.partial_reason
+        assert len(result.document.page_starts) <= 1_000_000
+
+
+@pytest.mark.parametrize("count", [-1, 0, 7, 1_000_000, 2_000_000, 2**31 - 1, 2**63])
+def test_a_page_tree_that_lies_about_its_pages_is_read_or_refused(
+    extractor: ExtractorProcess, tmp_path: Path, count: int
+) -> None:
+    tree = {1: CATALOG, 2: b"<< /Type /Pages /Count %d /Kids [100 0 R] >>" % count} | page(100)
+    result = read(extractor, tmp_path / "a.pdf", assemble(tree, root=1))
+    if isinstance(result, ExtractionError):
+        assert result.hint
+    else:
+        assert "Some words on a page" in result.document.text
+
+
+def test_a_page_tree_that_goes_down_without_end_is_read_or_refused(extractor: ExtractorProcess, tmp_path: Path) -> None:
+    depth = 2000
+    tree = {1: CATALOG} | {n: b"<< /Type /Pages /Count 1 /Kids [%d 0 R] >>" % (n + 1) for n in range(2, depth)}
+    result = read(extractor, tmp_path / "a.pdf", assemble(tree | page(depth, parent=depth - 1), root=1))
+    assert isinstance(result, Extraction) or result.hint
+
+
+@pytest.mark.parametrize("kids", [b"2 0 R", b"2 0 R 2 0 R", b"3 0 R"], ids=["itself", "itself twice", "in a circle"])
+def test_a_page_tree_in_a_circle_ends(extractor: ExtractorProcess, tmp_path: Path, kids: bytes) -> None:
+    tree = {
+        1: CATALOG,
+        2: b"<< /Type /Pages /Count 2 /Kids [%s 100 0 R] >>" % kids,
+        3: b"<< /Type /Pages /Count 1 /Kids [2 0 R] >>",
+    } | page(100)
+    result = read(extractor, tmp_path / "a.pdf", assemble(tree, root=1))
+    assert isinstance(result, Extraction) or result.hint
+
+
+def deflated_again(data: bytes, times: int) -> bytes:
+    for _ in range(times):
+        data = zlib.compress(data, 9)
+    return data
+
+
+SWELLING = {
+    "100 MB of spaces": stream(deflated_again(b" " * 100_000_000, 1), DEFLATED),
+    "100 MB twice deflated": stream(deflated_again(b" " * 100_000_000, 2), b"/Filter [/FlateDecode /FlateDecode]"),
+    "20 MB of operators": stream(zlib.compress(b"0 0 m 9 9 l S " * 1_400_000, 9), DEFLATED),
+    "20 MB of one word": stream(
+        zlib.compress(b"BT /F1 9 Tf 72 700 Td (" + b"words " * 3_400_000 + b") Tj ET", 9), DEFLATED
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SWELLING)
+def test_a_stream_that_swells_costs_no_more_than_its_page(
+    extractor: ExtractorProcess, tmp_path: Path, name: str
+) -> None:
+    data = pdf([PAGE, b"q Q", PAGE], extra={13: SWELLING[name]})
+    result = read(extractor, tmp_path / "a.pdf", data)
+    assert isinstance(result, Extraction)
+    assert result.document.text.count("The page called one") == 2
+
+
+def test_the_reader_reads_on_after_all_of_them(extractor: ExtractorProcess, tmp_path: Path) -> None:
+    result = read(extractor, tmp_path / "a.pdf", pdf([PAGE]))
+    assert isinstance(result, Extraction)
+    assert result.partial_reason == ""

@@ -1,0 +1,289 @@
+"""Front matter, Org, reStructuredText and LaTeX: what a person reads, and what is never followed or run."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from indexer.extract import markdown_text, org_text, rst_text, tex_text
+from indexer.extract.front_matter import split_front_matter
+from indexer.extract.messages import Whole
+from indexer.extract.reader import ExtractorProcess
+
+
+@pytest.fixture(scope="module")
+def extractor() -> Iterator[ExtractorProcess]:
+    with ExtractorProcess() as extractor:
+        yield extractor
+
+
+def headings_of(whole: Whole) -> list[tuple[int, str]]:
+    for _, title, start in whole.headings:
+        assert whole.text[start : start + len(title)] == title
+    return [(level, title) for level, title, _ in whole.headings]
+
+
+YAML = """---
+title: "A Plan: for 2024"
+authors: [{name: Ann Lee, role: x}, Bo]
+date: 2024-02-30
+tags:
+  - bridges
+  - steel
+Summary: What we will do.
+layout: post
+---
+# Body
+
+words
+"""
+
+
+def test_front_matter_gives_the_title_and_what_a_note_is_found_by() -> None:
+    whole = markdown_text.parse(YAML)
+    assert whole.title == "A Plan: for 2024"
+    assert whole.text == (
+        "Author: Ann Lee, Bo\n\nDate: 2024-02-30\n\nTags: bridges, steel\n\nWhat we will do.\n\nBody\n\nwords"
+    ).replace("\n\n", "\n", 3)
+    assert headings_of(whole) == [(1, "Body")]
+
+
+def test_front_matter_in_toml_is_read_too() -> None:
+    front = split_front_matter('+++\ntitle = "In TOML"\ndate = 2024-01-02\ntags = ["a", "b"]\n+++\nbody\n')
+    assert (front.title, front.blocks, front.body) == ("In TOML", ("Date: 2024-01-02", "Tags: a, b"), "body\n")
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "title: [unclosed",
+        "title: {{ template }}",
+        "a: &a [*a, *a]\ntitle: *b",
+        "!!python/object/apply:os.system ['true']: x: y",
+        "[" * 5000,
+        "\ttabs: x",
+    ],
+    ids=["unclosed", "template", "circle", "object", "deep", "tab"],
+)
+def test_broken_front_matter_is_text(block: str) -> None:
+    whole = markdown_text.parse(f"---\n{block}\n---\n# Heading\n\nwords\n")
+    assert whole.title == "Heading"
+    assert whole.text.startswith(block.strip()[:20])
+    assert whole.text.endswith("Heading\n\nwords")
+
+
+@pytest.mark.parametrize(
+    "source", ["---\nJust a line between two.\n---\n\nwords\n", "---\n\nwords\n", "--- \nx", "+++\n"]
+)
+def test_thematic_breaks_are_no_front_matter(source: str) -> None:
+    front = split_front_matter(source)
+    assert (front.title, front.blocks, front.body) == ("", (), source)
+
+
+def test_a_tag_in_front_matter_makes_no_object() -> None:
+    front = split_front_matter("---\ntitle: !!python/name:os.system x\nauthor: {a: {b: c}}\n---\n")
+    assert (front.title, front.blocks) == ("x", ())
+
+
+def test_aliases_of_aliases_cost_nothing() -> None:
+    lines = ["a0: &a0 ha"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
+    front = split_front_matter("---\n" + "\n".join(lines) + "\ntags: *a29\n---\nbody")
+    assert front.body == "body"
+    assert sum(map(len, front.blocks)) < 100
+
+
+ORG = """#+TITLE: The *Long* Plan
+#+AUTHOR: Ann Lee
+#+STARTUP: overview
+* TODO [#A] First /steps/ :work:home:
+SCHEDULED: <2024-01-01 Mon>
+:PROPERTIES:
+:ID: 77
+:END:
+Read [[https://example.org/a_b][the page]] and =code= at http://x.org/a
+and a/b/c go on.
+- [X] one thing
+  still that
+- another
+# a comment
+| a | b |
+|---+---|
+| c | d |
+#+begin_src python
+,* not a heading
+x = 1
+#+end_src
+#+begin_comment
+hidden
+#+end_comment
+** Second
+end :not: a drawer
+"""
+
+
+def test_org_is_read_as_a_person_reads_it() -> None:
+    whole = org_text.parse(ORG)
+    assert whole.title == "The Long Plan"
+    assert whole.text == (
+        "Author: Ann Lee\n\nFirst steps\n\nTags: work, home\n\n"
+        "Read the page and code at http://x.org/a and a/b/c go on.\n\n- one thing still that\n- another\n"
+        "a | b\nc | d\n\n* not a heading\nx = 1\n\nSecond\n\nend :not: a drawer"
+    )
+    assert headings_of(whole) == [(1, "First steps"), (2, "Second")]
+
+
+def test_an_org_drawer_or_block_without_an_end_hides_nothing() -> None:
+    assert org_text.parse(":LOGBOOK:\nwords\n").text == ":LOGBOOK: words"
+    assert org_text.parse("#+begin_src c\nwords\n* Next\nmore").text == "words\n\nNext\n\nmore"
+    assert org_text.parse(":A:\n" * 20_000).text.startswith(":A:")
+
+
+RST = """
+=========
+The Title
+=========
+
+:Author: Ann Lee
+
+Part *one*
+----------
+
+See ``code``, `a link <http://example.org>`_, :func:`~os.walk`, |name| and :ref:`these words <target>`.
+
+.. include:: /etc/passwd
+.. raw:: html
+   :file: /etc/passwd
+
+.. csv-table:: From a file
+   :file: /etc/passwd
+
+.. note:: Mind this,
+   please.
+
+.. versionadded:: 3.1
+   A new thing.
+
+.. toctree::
+   :maxdepth: 2
+
+   other
+
+.. code-block:: python
+   :linenos:
+
+   x = 1
+     y
+
+- one
+
+  and more
+- two
+
+=== ===
+a   b
+=== ===
+c   d
+=== ===
+
+.. a comment
+"""
+
+
+def test_restructured_text_is_read_as_a_person_reads_it() -> None:
+    whole = rst_text.parse(RST)
+    assert whole.title == "The Title"
+    assert whole.text == (
+        "The Title\n\nAuthor: Ann Lee\n\nPart one\n\nSee code, a link, os.walk, name and these words.\n\n"
+        "Mind this, please.\n\n3.1 A new thing.\n\nx = 1\n  y\n\n- one\nand more\n- two\na | b\nc | d"
+    )
+    assert headings_of(whole) == [(1, "The Title"), (2, "Part one")]
+
+
+def test_no_file_is_read_for_restructured_text(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret words")
+    for directive in ("include", "literalinclude", "raw:: html\n   :file", "csv-table:: x\n   :file"):
+        assert "secret words" not in rst_text.parse(f"open\n\n.. {directive}:: {tmp_path}/secret.txt\n").text
+
+
+def test_a_directive_that_docutils_refuses_is_still_read() -> None:
+    assert "The caption's words" in rst_text.parse(".. figure:: a.png\n   :odd: x\n\n   The caption's words\n").text
+
+
+def test_docutils_is_left_as_it_was() -> None:
+    from docutils.parsers.rst import directives, roles
+
+    before = directives.directive, roles.role
+    rst_text.parse(".. anything::\n")
+    assert (directives.directive, roles.role) == before
+
+
+TEX = r"""\documentclass{article}
+\newcommand{\Hom}{\mathrm{Hom}}
+\title{On \emph{Reading}\thanks{by us}}
+\author{Ann Lee \and Bo}
+\begin{document}
+\maketitle
+\begin{abstract}
+We read. % not shown
+\end{abstract}
+\section{First Words}\label{sec:first}
+As \cite{lee2020} says in~\ref{x}, $\alpha_i \le \frac{a}{b}$ and $\Hom(x)$.\footnote{A note.}
+
+A second paragraph ``quoted'' --- see \href{http://example.org}{the page}.
+\begin{itemize}\item one \item two\end{itemize}
+\begin{verbatim}
+x_1 = 2
+  y
+\end{verbatim}
+\input{/etc/passwd}
+\begin{theorem}It holds.\end{theorem}
+\subsection*{Deeper}
+The end.
+\end{document}
+"""
+
+
+def test_latex_is_read_as_a_person_reads_it() -> None:
+    whole = tex_text.parse(TEX)
+    assert whole.title == "On Reading"
+    assert whole.text == (
+        "On Reading\n\nAnn Lee / Bo\n\nWe read.\n\nFirst Words\n\n"
+        "As [lee2020] says in , α_i ≤a/b and Hom (x).[A note.]\n\n"
+        "A second paragraph “quoted” — see the page.\n\n- one\n- two\n\nx_1 = 2\n  y\n\nIt holds.\n\nDeeper\n\nThe end."
+    )
+    assert headings_of(whole) == [(2, "First Words"), (3, "Deeper")]
+
+
+@pytest.mark.parametrize(
+    "macro", ["input", "include", "InputIfFileExists", "subfile", "verbatiminput", "lstinputlisting"]
+)
+def test_no_file_is_read_for_latex(tmp_path: Path, macro: str) -> None:
+    (tmp_path / "secret.tex").write_text("hidden words")
+    assert "hidden words" not in tex_text.parse(f"open \\{macro}{{{tmp_path}/secret.tex}}").text
+
+
+def test_a_chapter_without_a_document_around_it_is_read() -> None:
+    whole = tex_text.parse("\\chapter{Steel}\nIt bends \\unknown{and} breaks.")
+    assert whole.text == "Steel\n\nIt bends and breaks."
+    assert whole.title == "Steel"
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [("a.tex", "{" * 20_000 + "words"), ("a.rst", "words\n" + "".join(" " * n + "- x\n\n" for n in range(80)))],
+    ids=["a.tex", "a.rst"],
+)
+def test_markup_nested_without_end_is_read_as_plain_text(
+    extractor: ExtractorProcess, tmp_path: Path, name: str, source: str
+) -> None:
+    (tmp_path / name).write_text(source)
+    assert "words" in extractor.extract(tmp_path / name).document.text
+
+
+@pytest.mark.parametrize("name", ["a.org", "a.rst", "a.tex"])
+def test_what_is_too_large_to_parse_is_read_as_plain_text(
+    extractor: ExtractorProcess, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.extract.reader.MAX_MARKUP_BYTES", 10)
+    (tmp_path / name).write_text("* one *two* \\three\n")
+    assert extractor.extract(tmp_path / name).document.text == "* one *two* \\three"

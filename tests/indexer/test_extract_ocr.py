@@ -1,0 +1,185 @@
+"""OCR on request: which pages it is asked for, what becomes of its answer, and what happens without it.
+
+The tool is a script that answers by the picture's size, so that each page's answer is known.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pdf_writing import lines_of, pdf, write_pdf
+
+from engine.errors import ExtractionError
+from indexer.extract import ocr
+from indexer.extract.ocr import lines_of as ocr_lines_of
+from indexer.extract.ocr import needs_ocr, ocr_languages, require_tool
+from indexer.extract.reader import Extraction, ExtractorProcess
+
+TEXT_PAGE = lines_of("The page with text has words\nof its own")
+SCANNED = b"0.5 g 100 100 200 300 re f"
+"""A page that shows something and says nothing."""
+
+Install = Callable[[str], Path]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Puts a `tesseract` on the PATH, alone there, whose Python body has the picture's bytes in `picture`."""
+
+    def install(body: str) -> Path:
+        folder = tmp_path / "bin"
+        folder.mkdir()
+        tool = folder / "tesseract"
+        tool.write_text(f"#!{sys.executable} -I\nimport sys, time, os\npicture = sys.stdin.buffer.read()\n{body}\n")
+        tool.chmod(0o755)
+        monkeypatch.setenv("PATH", str(folder))
+        return folder
+
+    return install
+
+
+@pytest.fixture
+def extractor(install: Install) -> Iterator[ExtractorProcess]:
+    with ExtractorProcess(ocr="") as extractor:
+        yield extractor
+
+
+def read(extractor: ExtractorProcess, tmp_path: Path, *pages: object) -> Extraction:
+    return extractor.extract(write_pdf(tmp_path / "a.pdf", list(pages)))  # type: ignore[arg-type]
+
+
+def test_only_pages_without_text_are_read_by_ocr(install: Install, extractor: ExtractorProcess, tmp_path: Path) -> None:
+    install("print('Words of a\\nscanned pa-\\nge.\\n\\nMore.')")
+    extraction = read(extractor, tmp_path, SCANNED, TEXT_PAGE, SCANNED)
+    scanned = "Words of a scanned page.\n\nMore."
+    assert extraction.document.text == f"{scanned}\n\nThe page with text has words of its own\n{scanned}"
+    assert extraction.partial_reason == ""
+    assert len(extraction.document.page_starts) == 3
+
+
+def test_the_picture_is_the_page(install: Install, extractor: ExtractorProcess, tmp_path: Path) -> None:
+    install(
+        "header, pixels = picture[:17], picture[17:]\n"
+        "kind, width, height, most = header.split()\n"
+        "print(kind.decode(), int(width) * int(height) == len(pixels), width.decode(), *sorted(set(pixels)))"
+    )
+    assert read(extractor, tmp_path, SCANNED).document.text == "P5 True 2550 128 255"
+
+
+def test_without_being_asked_for_ocr_never_runs(install: Install, tmp_path: Path) -> None:
+    folder = install("open(os.path.join(os.path.dirname(sys.argv[0]), 'ran'), 'w')")
+    with ExtractorProcess() as extractor, pytest.raises(ExtractionError, match=r"scanned\?") as caught:
+        read(extractor, tmp_path, SCANNED)
+    assert "longsearch index FOLDER --ocr" in caught.value.hint
+    assert os.listdir(folder) == ["tesseract"]
+    assert needs_ocr(caught.value.message)
+
+
+def test_a_missing_tool_is_named_with_how_to_get_it(
+    tmp_path: Path, extractor: ExtractorProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ExtractionError, match="tesseract, which is not installed") as caught:
+        read(extractor, tmp_path, SCANNED)
+    assert "apt install tesseract-ocr" in caught.value.hint
+    assert needs_ocr(caught.value.message)
+    with pytest.raises(ExtractionError, match="not installed"):
+        require_tool()
+
+
+def test_a_tool_that_fails_says_what_it_says(install: Install, extractor: ExtractorProcess, tmp_path: Path) -> None:
+    install("print('Failed loading \\x1b[31mlanguage deu', file=sys.stderr)\nsys.exit(1)")
+    extraction = read(extractor, tmp_path, TEXT_PAGE, SCANNED)
+    assert extraction.partial_reason == "page 2 of 2 could not be read (OCR failed: Failed loading language deu)"
+    assert "tesseract --list-langs" in extraction.hint
+    assert not needs_ocr(extraction.partial_reason)
+
+
+def test_a_page_that_takes_too_long_is_given_up(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = install(
+        "print(os.getpid(), file=open(os.path.join(os.path.dirname(sys.argv[0]), 'pid'), 'w'))\ntime.sleep(600)"
+    )
+    monkeypatch.setattr(ocr, "OCR_PAGE_TIMEOUT_S", 0.5)
+    with pytest.raises(ocr.OcrFailedError, match="took more than"):
+        ocr.recognise(ocr.Picture(1, 1, b"\0", 300), "")
+    assert not Path(f"/proc/{(folder / 'pid').read_text().strip() or 'none'}").exists()
+
+
+def test_the_tool_ends_with_the_child(install: Install, extractor: ExtractorProcess, tmp_path: Path) -> None:
+    install("time.sleep(600)")
+    read(extractor, tmp_path, TEXT_PAGE)  # its child has started
+    extractor._page_timeout_s = 3.0
+    begun = time.monotonic()
+    extraction = read(extractor, tmp_path, TEXT_PAGE, SCANNED)
+    assert time.monotonic() - begun < 30
+    assert extraction.partial_reason == "page 2 of 2 could not be read (took more than 3 s)"
+    program, deadline = str(tmp_path / "bin" / "tesseract"), time.monotonic() + 10
+    while _runs(program) and time.monotonic() < deadline:
+        pass  # a killed process takes its time where others are busy
+    assert not _runs(program)
+
+
+def _runs(program: str) -> bool:
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if program in (process / "cmdline").read_text():
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def test_what_ocr_finds_nothing_on_says_so(install: Install, extractor: ExtractorProcess, tmp_path: Path) -> None:
+    install("print('\\f')")
+    with pytest.raises(ExtractionError, match=r"no text in 1 page \(OCR found none\)") as caught:
+        read(extractor, tmp_path, SCANNED)
+    assert not needs_ocr(caught.value.message)
+
+
+def test_the_languages_reach_the_tool(install: Install, tmp_path: Path) -> None:
+    install("print(*sys.argv[1:])")
+    with ExtractorProcess(ocr="deu+eng") as extractor:
+        assert read(extractor, tmp_path, SCANNED).document.text == "stdin stdout --dpi 300 -l deu+eng"
+
+
+def test_a_huge_page_is_rendered_at_fewer_dots(install: Install, extractor: ExtractorProcess, tmp_path: Path) -> None:
+    install("print('header', picture[:12].decode())")
+    path = tmp_path / "poster.pdf"
+    path.write_bytes(pdf([SCANNED]).replace(b"[0 0 612 792]", b"[0 0 9999 9999]"))
+    width = int(extractor.extract(path).document.text.split()[2])
+    assert 4000 < width <= 4500
+
+
+@pytest.mark.parametrize(
+    ("value", "languages"),
+    [
+        (None, None),
+        ("", None),
+        ("0", None),
+        ("off", None),
+        ("1", ""),
+        ("YES", ""),
+        ("deu+eng", "deu+eng"),
+        ("chi_sim", "chi_sim"),
+    ],
+)
+def test_the_setting_says_on_off_or_languages(value: str | None, languages: str | None) -> None:
+    assert ocr_languages({} if value is None else {"LONGSEARCH_OCR": value}) == languages
+
+
+@pytest.mark.parametrize("value", ["-l x", "../x", "deu eng", "2"])
+def test_a_setting_that_is_neither_is_refused(value: str) -> None:
+    with pytest.raises(ExtractionError, match="LONGSEARCH_OCR is not understood"):
+        ocr_languages({"LONGSEARCH_OCR": value})
+
+
+def test_lines_are_joined_within_a_paragraph() -> None:
+    assert (
+        "".join(ocr_lines_of("One line\n and two\n\n \nNext para-\ngraph\f"))
+        == "One line and two\n\nNext paragraph\n\n"
+    )

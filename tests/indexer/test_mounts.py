@@ -1,0 +1,60 @@
+"""Which folders are looked at and which are listened to, by tables of mounts as Linux writes them."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexer.mounts import REMOTE_TYPES, filesystem_of, filesystem_type, has_watch_left
+
+TABLE = rb"""sysfs /sys sysfs rw 0 0
+/dev/sda1 / ext4 rw,relatime 0 0
+nas:/export /home/ada/nas nfs4 rw,vers=4.2 0 0
+//nas/my\040papers /home/ada/my\040papers cifs rw 0 0
+host:/ /home/ada/nas/inner fuse.sshfs rw 0 0
+/dev/sdb1 /home/ada/nas/disk ext4 rw 0 0
+old /mnt/twice nfs rw 0 0
+new /mnt/twice xfs rw 0 0
+odd\011\134 /mnt/tab\011and\134 9p rw 0 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (b"/", "ext4"),
+        (b"/home/ada/papers", "ext4"),
+        (b"/home/ada/nas", "nfs4"),
+        (b"/home/ada/nas/a/b", "nfs4"),
+        (b"/home/ada/nasty", "ext4"),
+        (b"/home/ada/my papers/x", "cifs"),
+        (b"/home/ada/nas/inner/y", "fuse.sshfs"),
+        (b"/home/ada/nas/disk", "ext4"),
+        (b"/mnt/twice/a", "xfs"),
+        (b"/mnt/tab\tand\\/a", "9p"),
+    ],
+)
+def test_a_folder_lies_on_the_innermost_and_latest_mount(path: bytes, expected: str) -> None:
+    assert filesystem_type(path, TABLE) == expected
+
+
+@given(st.binary(max_size=60), st.binary(max_size=200))
+def test_a_table_that_makes_no_sense_is_no_error(path: bytes, table: bytes) -> None:
+    assert isinstance(filesystem_type(b"/" + path, table), str)
+
+
+def test_drives_of_others_are_known_and_local_ones_are_not() -> None:
+    assert {"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs"} <= REMOTE_TYPES
+    assert not {"ext4", "xfs", "btrfs", "tmpfs", "fuseblk", "overlay", "apfs", ""} & REMOTE_TYPES
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such a table")
+def test_this_system_says_what_a_folder_lies_on() -> None:
+    assert filesystem_of(Path("/proc")) == "proc"
+
+
+def test_here_is_a_watch_left_and_a_folder_that_is_gone_is_no_sign_against_it(tmp_path: Path) -> None:
+    assert has_watch_left(tmp_path)
+    assert has_watch_left(tmp_path / "gone")

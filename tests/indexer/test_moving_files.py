@@ -1,0 +1,121 @@
+"""Files that move while they are looked at are neither forgotten nor embedded again."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fake_encoder import FakeEncoder
+
+import indexer.pipeline as pipeline_module
+from engine.store.store import Store
+from engine.types import FileState
+from indexer.extract.reader import ExtractorProcess
+from indexer.pipeline import Pipeline
+from indexer.walk import CLOCK_TICK_NS, FileStamp, WalkProblem, is_unchanged, walk
+
+
+@pytest.fixture(scope="module")
+def extractor() -> Iterator[ExtractorProcess]:
+    with ExtractorProcess() as process:
+        yield process
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Two files in two folders, none of them changed a moment ago."""
+    for name in ("a", "z"):
+        folder = tmp_path / "root" / name
+        folder.mkdir(parents=True)
+        (folder / f"{name}.txt").write_text(f"one two three four {name}")
+    settle(tmp_path / "root")
+    return tmp_path / "root"
+
+
+def settle(root: Path) -> None:
+    for folder in (root, *(path for path in root.rglob("*") if path.is_dir())):
+        os.utime(folder, ns=(10**18, folder.stat().st_mtime_ns - 10 * CLOCK_TICK_NS))
+
+
+def test_a_file_moved_behind_the_walks_back_is_not_forgotten(
+    root: Path, tmp_path: Path, extractor: ExtractorProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = FakeEncoder()
+
+    def walk_and_move(root: Path, problems: list[WalkProblem], folders: dict[str, int]) -> Iterator[FileStamp]:
+        for stamp in walk(root, problems, folders):
+            yield stamp
+            if stamp.path == "a/a.txt":  # the folder "a" is listed already, "z" is not
+                (root / "z" / "z.txt").rename(root / "a" / "moved.txt")
+
+    with Store.open(tmp_path / "index.db", root=root) as store:
+        pipeline = Pipeline(root, store, extractor, encoder)
+        pipeline.read()
+        pipeline.embed()
+        n_tokens = encoder.tokens_read
+        with monkeypatch.context() as patch:
+            patch.setattr(pipeline_module, "walk", walk_and_move)
+            patch.setattr(pipeline_module, "_MAX_WALKS", 1)
+            assert pipeline.read().n_forgotten == 0
+        assert "z/z.txt" in {status.path for status in store.files()}
+        settle(root)
+        assert pipeline.read().n_moved == 1
+        pipeline.embed()
+        assert {status.path: status.state for status in store.files()} == {
+            "a/a.txt": FileState.CURRENT,
+            "a/moved.txt": FileState.CURRENT,
+        }
+    assert encoder.tokens_read == n_tokens
+
+
+def test_a_file_gone_before_it_can_be_read_is_no_failure_and_what_it_was_is_kept(
+    root: Path, tmp_path: Path, extractor: ExtractorProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = FakeEncoder()
+
+    def walk_then_move(root: Path, problems: list[WalkProblem], folders: dict[str, int]) -> Iterator[FileStamp]:
+        yield from list(walk(root, problems, folders))
+        (root / "a" / "touched.txt").rename(root / "a" / "once more.txt")
+        settle(root)
+        folders.clear()
+
+    with Store.open(tmp_path / "index.db", root=root) as store:
+        pipeline = Pipeline(root, store, extractor, encoder)
+        pipeline.read()
+        pipeline.embed()
+        n_tokens = encoder.tokens_read
+        (root / "a" / "a.txt").rename(root / "a" / "touched.txt")
+        os.utime(root / "a" / "touched.txt", ns=(1, 1))
+        settle(root)
+        with monkeypatch.context() as patch:
+            patch.setattr(pipeline_module, "walk", walk_then_move)
+            summary = pipeline.read()
+        assert (summary.n_failed, summary.n_forgotten) == (0, 0)
+        pipeline.read()
+        pipeline.embed()
+        assert {status.path for status in store.files()} == {"a/once more.txt", "z/z.txt"}
+    assert encoder.tokens_read == n_tokens
+
+
+def test_a_folder_in_which_something_came_went_or_was_renamed_has_changed(root: Path) -> None:
+    for change in (
+        lambda: (root / "a" / "new.txt").touch(),
+        lambda: (root / "a" / "new.txt").rename(root / "a" / "newer.txt"),
+        lambda: (root / "a" / "newer.txt").unlink(),
+        lambda: (root / "a").rename(root / "b"),
+    ):
+        settle(root)
+        folders: dict[str, int] = {}
+        list(walk(root, [], folders))
+        assert is_unchanged(root, folders)
+        change()
+        assert not is_unchanged(root, folders)
+
+
+def test_what_changed_a_moment_ago_may_be_changing_still(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    changed_ns = (root / "a").stat().st_mtime_ns
+    for later_ns, is_trusted in ((CLOCK_TICK_NS // 2, False), (2 * CLOCK_TICK_NS, True), (-2 * CLOCK_TICK_NS, True)):
+        monkeypatch.setattr("indexer.walk.time.time_ns", lambda now_ns=changed_ns + later_ns: now_ns)
+        folders: dict[str, int] = {}
+        list(walk(root, [], folders))
+        assert is_unchanged(root, {"a": folders["a"]}) == is_trusted

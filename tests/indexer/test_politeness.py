@@ -1,0 +1,42 @@
+"""What the daemon leaves to others."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from indexer.politeness import on_battery, polite_threads
+
+
+def supply(folder: Path, name: str, **values: str) -> None:
+    (folder / name).mkdir(parents=True)
+    for key, value in values.items():
+        (folder / name / key).write_text(value + "\n")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux's own calls")
+def test_the_processor_and_the_disk_are_left_to_others() -> None:
+    script = (
+        "import ctypes, os, platform; from indexer.politeness import be_polite; be_polite();"
+        "number = {'x86_64': 252, 'aarch64': 31, 'riscv64': 31}.get(platform.machine());"
+        "print(os.nice(0) >= 10, number is None or ctypes.CDLL(None).syscall(number, 1, 0) == 3 << 13)"
+    )
+    assert subprocess.check_output([sys.executable, "-c", script], text=True).split() == ["True", "True"]
+
+
+def test_on_battery_is_a_battery_that_empties_and_nothing_plugged_in(tmp_path: Path) -> None:
+    assert not on_battery(tmp_path)
+    assert not on_battery(tmp_path / "missing")
+    supply(tmp_path, "mouse", type="Battery", status="Discharging", scope="Device")
+    assert not on_battery(tmp_path)
+    supply(tmp_path, "BAT0", type="Battery", status="Discharging")
+    supply(tmp_path, "AC", type="Mains", online="0")
+    assert on_battery(tmp_path)
+    (tmp_path / "AC" / "online").write_text("1\n")
+    assert not on_battery(tmp_path)
+
+
+def test_on_battery_half_of_the_threads_work() -> None:
+    assert [polite_threads(n, is_on_battery=True) for n in (1, 2, 3, 8)] == [1, 1, 1, 4]
+    assert polite_threads(8, is_on_battery=False) == 8
