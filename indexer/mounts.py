@@ -11,11 +11,13 @@ import re
 import sys
 from pathlib import Path
 
-REMOTE_TYPES = frozenset(
-    "nfs nfs4 cifs smb3 smbfs ncpfs afs coda ceph lustre beegfs 9p virtiofs vboxsf prl_fs davfs glusterfs gpfs "
-    "fuse.sshfs fuse.rclone fuse.s3fs fuse.davfs2 fuse.glusterfs fuse.ceph fuse.ceph-fuse fuse.gvfsd-fuse fuse.smbnetfs "
-    "fuse.curlftpfs fuse.vmhgfs-fuse fuse.juicefs fuse.gcsfuse fuse.google-drive-ocamlfuse fuse.onedriver".split()
-)
+REMOTE_TYPES = frozenset((
+    "nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "coda", "ceph", "lustre", "beegfs", "glusterfs", "gpfs",
+    "davfs", "9p", "virtiofs", "vboxsf", "prl_fs", "fuse.vmhgfs-fuse",
+    "fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.davfs2", "fuse.glusterfs", "fuse.ceph", "fuse.ceph-fuse",
+    "fuse.gvfsd-fuse", "fuse.smbnetfs", "fuse.curlftpfs", "fuse.juicefs", "fuse.gcsfuse", "fuse.onedriver",
+    "fuse.google-drive-ocamlfuse",
+))  # fmt: skip
 """File systems that others change behind the kernel's back."""
 
 _MOUNTS = Path("/proc/self/mounts")

@@ -70,8 +70,9 @@ def plan(
     """The actions in their order: moves, likely copies of what is gone, what is gone, the rest by name.
 
     Both mappings are by path. `unlisted` names what the walk could not look at: what is known there stays. A file that
-    failed is read again once it has changed, or its time to be tried again has come (`now_s`, seconds since 1970). A change that leaves the stamp as it was is not noticed. Raises
-    `RootOffline` where nothing is listed but something known.
+    failed is read again once it has changed, or its time to be tried again has come (`now_s`, seconds since 1970). A
+    change that leaves the stamp as it was is not noticed. Raises `RootOffline` where nothing is listed but something
+    known.
     """
     if catalogue and not listing:
         raise RootOffline(len(catalogue))

@@ -22,8 +22,8 @@ _JUNK = re.compile(
 _HEAD = re.compile(
     r"[\d.ivx ]*(abstract|summary|introduction|preface|(table of )?contents|foreword|acknowledg\w+|references)\W*|"
     r"((to )?appear(s|ed)?|published|submitted|accepted) (in|to|for|at) .*|(in )?proceedings of .*|"
-    r"(the )?university of .*|department of .*|technical report\b.*|research (report|paper)\b.*|(international )?journal of .*|"
-    r"vol(ume|\.) ?\d.*|copyright\b.*|©.*|permission to .*|https?:.*|(?-i:[A-Z&]{2,8})",
+    r"(the )?university of .*|department of .*|technical report\b.*|research (report|paper)\b.*|"
+    r"(international )?journal of .*|vol(ume|\.) ?\d.*|copyright\b.*|©.*|permission to .*|https?:.*|(?-i:[A-Z&]{2,8})",
     re.IGNORECASE,
 )
 _MIN_LETTERS = 3

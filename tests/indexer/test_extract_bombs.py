@@ -1,4 +1,4 @@
-"""Small PDFs that mean much work: page trees that lie, streams that swell. Each ends with a reason, in little memory."""
+"""Small PDFs that mean much work: page trees that lie, streams that swell. Each ends soon, in little memory."""
 
 import time
 import zlib

@@ -34,7 +34,7 @@ SOUND = {
     "html": b"<h1>One</h1><table><tr><td>a<td>b</table><pre>x\n y</pre><ul><li>z",
     "org": b"#+TITLE: x\n* TODO One :a:\n:D:\n:END:\n| a |\n#+begin_src c\nx\n#+end_src\n- [ ] [[a][b]] *c*\n",
     "rst": b"One\n===\n\n- a *b* ``c`` :ref:`d <e>` |f|_\n\n.. note:: x\n\n== ==\na  b\n== ==\n\n.. [#] z\n",
-    "tex": b"\\title{x}\\begin{document}\\section{One} $a_b$ \\cite{c}%\n\\begin{quote}\\item d\\end{quote}\\end{document}",
+    "tex": b"\\title{x}\\begin{document}\\section{A} $a_b$ \\cite{c}%\n\\begin{x}\\item d\\end{x}\\end{document}",
     "txt": b"words\fmore\n",
     "pdf": pdf([lines_of("some words\nand more"), lines_of("a second page")], title="x", outline=[("One", 0)]),
 }
