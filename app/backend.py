@@ -1,6 +1,8 @@
 """What the terminal app asks for, answered by the index file and the daemon. See `tui.backend.Backend`."""
 
+import contextlib
 import threading
+import time
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -8,12 +10,14 @@ from app import daemon_control, vectors
 from app.paths import index_path
 from app.searching import search_index
 from app.viewer import open_in_viewer
-from engine.errors import NoIndexError
+from engine.errors import LongsearchError, NoIndexError
 from engine.store.store import Store
 from engine.types import DocumentText, FileStatus, IndexProgress, SearchMode, SearchResults
 
 _NOTHING_YET = IndexProgress(0, 0, 0, 0, 0, 0, 0, "looking through the folder", 0.0)
 _REMEMBERED_QUERIES = 256
+ASK_EVERY_S = 60.0
+"""An open app asks for its daemon this often: it is not idle then, and one that has died is started again."""
 
 
 class LocalBackend:
@@ -22,6 +26,7 @@ class LocalBackend:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._closing = threading.Event()
+        self._asked_at: float | None = None
         # typing back and forth asks for the same vectors again
         self._vector = lru_cache(_REMEMBERED_QUERIES)(partial(vectors.from_daemon, cancelled=self._closing.is_set))
 
@@ -32,7 +37,9 @@ class LocalBackend:
 
     def start(self) -> str:
         """Have the daemon index the folder; started where none runs."""
-        return daemon_control.watch(self._root)
+        problem = daemon_control.watch(self._root)
+        self._asked_at = time.monotonic()
+        return problem
 
     def search(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults:
         """Search; an index that is not there yet has no results."""
@@ -48,7 +55,8 @@ class LocalBackend:
             return store.text(content_id)
 
     def progress(self) -> IndexProgress:
-        """How far the index has come."""
+        """How far the index has come; now and then, whether the daemon still sees to it."""
+        self._keep_daemon()
         try:
             with self._store() as store:
                 return store.progress()
@@ -75,6 +83,15 @@ class LocalBackend:
     def close(self) -> None:
         """End calls that wait for the daemon, which goes on by itself; nothing else is held between calls."""
         self._closing.set()
+
+    def _keep_daemon(self) -> None:
+        now = time.monotonic()
+        if self._asked_at is None or now - self._asked_at < ASK_EVERY_S:
+            return
+        self._asked_at = now
+        with contextlib.suppress(LongsearchError):  # it was told once why there is none, by `start`
+            if daemon_control.daemon_status() is None:
+                daemon_control.watch(self._root)
 
     def _store(self) -> Store:
         return Store.open(index_path(self._root), read_only=True)

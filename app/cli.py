@@ -25,6 +25,16 @@ Semantic search in a terminal over the long documents you keep.
   longsearch search QUERY      search from the command line
   longsearch status            what is indexed, and what is not, and why
 """
+_DAEMON_ACTIONS = {
+    "start": "start it in the background, where none runs",
+    "stop": "have it end after the step it is in",
+    "status": "say what it watches, and whether it holds the model in memory",
+    "pause": "stop indexing; queries go on",
+    "resume": "go on indexing",
+    "install": "have the system start it now and at every login (systemd or launchd)",
+    "uninstall": "stop it, and have the system start it no more",
+    "run": "run it in the foreground",
+}
 _EPILOG = "exit codes: 0 done, 1 nothing found, 2 wrong usage, 3 cannot be done, 130 interrupted"
 
 
@@ -109,11 +119,17 @@ def _doctor(command: argparse.ArgumentParser) -> None:
 
 
 def _daemon(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "action",
-        choices=("start", "stop", "status", "pause", "resume", "run"),
-        help="run: in the foreground; the others speak to the one in the background",
-    )
+    actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
+    added = {
+        name: actions.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
+        for name, what in _DAEMON_ACTIONS.items()
+    }
+    for name in ("start", "run"):
+        added[name].add_argument(
+            "--stay", action="store_true", help="watch every indexed folder, and do not end when there is nothing to do"
+        )
+    added["status"].add_argument("--json", action="store_true", help="print one JSON object")
+    added["install"].add_argument("--print", action="store_true", help="print the file, and change nothing")
 
 
 def _eval(command: argparse.ArgumentParser) -> None:

@@ -37,7 +37,10 @@ def check_model(status: dict[str, Any] | None) -> None:
     model = chosen_model() if status is None else status["model"].get("name", "bundled")
     if model != chosen_model():
         message = f"the daemon runs with another model ({model}) than is chosen here ({chosen_model()})"
-        raise LongsearchError(message, "stop it, and it starts with yours: longsearch daemon stop")
+        raise LongsearchError(
+            message,
+            "stop it, and it starts with yours: longsearch daemon stop (installed ones: longsearch daemon install)",
+        )
 
 
 def ensure_daemon(stay: bool = False) -> dict[str, Any]:
@@ -84,8 +87,8 @@ def stop_daemon() -> bool:
 def _spawn(stay: bool) -> subprocess.Popen[bytes]:
     log = os.open(log_path(), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        return subprocess.Popen(
-            [sys.executable, "-m", "app.cli", "daemon", "run", *(["--stay"] if stay else [])],
+        return subprocess.Popen(  # noqa: S603 - our own interpreter and program
+            [sys.executable, "-P", "-m", "app.cli", "daemon", "run", *(["--stay"] if stay else [])],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

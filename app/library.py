@@ -15,7 +15,6 @@ from indexer.embedding import DocumentEncoder
 from indexer.extract.pool import ExtractorPool
 from indexer.pipeline import Pipeline
 
-
 log = logging.getLogger("longsearch.library")
 
 

@@ -45,20 +45,22 @@ class ResidentModel:
         return self._encoder is not None
 
     def loaded(self) -> "Encoder":
-        """The encoder, in memory from now on. Raises ModelError where it cannot be loaded, or is another than before."""
+        """The encoder, in memory from now on. Raises ModelError where it cannot be loaded, or is not what it was."""
         with self._lock:
             self._used_at = self._clock()
             if self._encoder is None:
                 encoder = self._load()
                 before, self._identity = self._identity, (encoder.fingerprint, encoder.dim)
                 if before not in (None, self._identity):
-                    raise ModelError("the model was exchanged while it was not loaded", "the next sweep uses the new one")
+                    raise ModelError(
+                        "the model was exchanged while it was not loaded", "the next sweep uses the new one"
+                    )
                 self._encoder = encoder
                 log.info("model loaded: %s", encoder.hardware.reason)
             return self._encoder
 
     def unload_if_idle(self, idle_s: float) -> bool:
-        """Let go of it where nobody has asked for it in `idle_s`; whether that was done. Calls under way keep theirs."""
+        """Let go of it where nobody has asked for it in `idle_s`; whether it was. Calls under way keep theirs."""
         with self._lock:
             if self._encoder is None or self._clock() - self._used_at < idle_s:
                 return False
@@ -126,7 +128,7 @@ class ResidentModel:
 
 
 def _return_memory(is_on_gpu: bool) -> None:
-    """Give what was freed back to the system: glibc keeps it otherwise (58 of the 86 MB), and so does torch on a GPU."""
+    """Give what was freed back to the system: glibc keeps it otherwise (58 of 86 MB), and so does torch on a GPU."""
     gc.collect()
     if is_on_gpu:
         import torch

@@ -35,7 +35,7 @@ class Service:
 
 def service(platform: str, environment: Mapping[str, str], home: Path) -> Service:
     """The service of this platform. Raises LongsearchError where there is none."""
-    command = (sys.executable, "-m", "app.cli", "daemon", "run", "--stay")
+    command = (sys.executable, "-P", "-m", "app.cli", "daemon", "run", "--stay")
     kept = kept_environment(environment)
     if platform.startswith("linux"):
         configured = Path(environment.get("XDG_CONFIG_HOME", ""))
@@ -99,7 +99,7 @@ def _write_private(path: Path, content: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         new = path.with_name(path.name + ".new")
         new.unlink(missing_ok=True)
-        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(content)
         new.replace(path)
     except OSError as error:

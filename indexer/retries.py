@@ -14,7 +14,7 @@ def retry_at(n_failures: int, n_retries: int, now_s: float) -> float | None:
     if n_failures > n_retries:
         return None
     doublings = min(n_failures - 1, 30)
-    return now_s + min(FIRST_S * 2**doublings, LONGEST_S)
+    return now_s + min(FIRST_S * 2.0**doublings, LONGEST_S)
 
 
 def is_due(retry_at_s: float | None, now_s: float) -> bool:

@@ -29,6 +29,9 @@ class Backend(Protocol):
     def files(self) -> list[FileStatus]:
         """Every file of the root and its state."""
 
+    def retry(self) -> str:
+        """Have the files that could not be read be read again, behind the app. Returns what was done."""
+
     def open(self, path: str, page: int | None) -> str:
         """Open the file in the system's viewer, at the page where the viewer can. Returns what was done."""
 

@@ -5,7 +5,7 @@ Every name that is put into a sentence has passed through `shown`.
 
 from engine.errors import LongsearchError
 from engine.printable import printable
-from engine.types import DocumentHit, IndexProgress, PassageHit, SearchMode, SearchResults
+from engine.types import DocumentHit, FileState, FileStatus, IndexProgress, PassageHit, SearchMode, SearchResults
 from tui.display import counted, duration, quantity, shown
 
 
@@ -103,6 +103,17 @@ def summary(results: SearchResults) -> str:
     """What a list of results is: how many, how they were found, how long it took."""
     took = f"{results.took_ms:.0f} ms" if results.took_ms < 1_000 else f"{results.took_ms / 1_000:.1f} s"
     return f"{counted(len(results.hits), 'document')} by {results.mode.value} · {took}"
+
+
+def next_try(file: FileStatus, now_s: float) -> str:
+    """Of a file that could not be read, when it is read again; `now_s` in seconds since 1970. "" for any other."""
+    if file.state is not FileState.FAILED:
+        return ""
+    tried = f"tried {file.n_failures} times; " if file.n_failures > 1 else ""
+    if file.retry_at is None:
+        return f"{tried}read again once it has changed, or on request"
+    wait_s = file.retry_at - now_s
+    return f"{tried}read again in {duration(wait_s)}" if wait_s >= 1 else f"{tried}read again at the next sweep"
 
 
 def trouble(error: BaseException) -> str:

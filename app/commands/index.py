@@ -42,7 +42,7 @@ def run(options: Namespace) -> int:
             if options.ocr:
                 hint = f"stop the daemon first (longsearch daemon stop), or start it with {SETTING}=1"
                 raise LongsearchError(error.message, hint) from error
-            summary = _follow_daemon(root, display.announce)
+            summary = _follow_daemon(root, options.retry_failed, display.announce)
     return _report(root, summary)
 
 
@@ -62,7 +62,7 @@ def _index_here(root: Path, retry_failed: bool, ocr: str | None, announce: Calla
         for note in store.notes:
             announce(note)
         if retry_failed:
-            store.forget([file.path for file in store.files() if file.state is FileState.FAILED])
+            store.retry_failed()
         if ocr is not None:
             store.forget([file.path for file in store.files() if needs_ocr(file.reason)])
         summary = pipeline.read()
@@ -71,10 +71,10 @@ def _index_here(root: Path, retry_failed: bool, ocr: str | None, announce: Calla
     return summary
 
 
-def _follow_daemon(root: Path, announce: Callable[[str], None]) -> ReadSummary:
+def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], None]) -> ReadSummary:
     """The daemon has this index: have it sweep, and watch until all is current."""
     announce("the daemon is indexing this folder")
-    daemon_control.watch(root)
+    (daemon_control.retry if retry_failed else daemon_control.watch)(root)
     while state := _root_in_daemon(root):
         if not state["busy"]:
             return ReadSummary(0, 0, 0, 0, (state["problem"],) if state["problem"] else (), finished=True)

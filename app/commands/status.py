@@ -1,13 +1,18 @@
 """`longsearch status`: what is searchable, what is not yet, and what cannot be, and why."""
 
 import json
+import time
 from argparse import Namespace
 from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
+from app import daemon_control
 from app.paths import find_index, index_path
 from engine.printable import printable
 from engine.store.store import Store
 from engine.types import FileState, FileStatus, IndexProgress
+from tui.wording import next_try
 
 
 def run(options: Namespace) -> int:
@@ -16,25 +21,46 @@ def run(options: Namespace) -> int:
     with Store.open(index_path(root), read_only=True) as store:
         progress, files = store.progress(), store.files()
     files = [file for file in files if not under or file.path.startswith(f"{under}/")]
+    kept = _in_daemon(root)
     if options.json:
-        summary = {"root": str(root), **asdict(progress), "eta_s": progress.eta_s}
+        summary = {"root": str(root), **asdict(progress), "eta_s": progress.eta_s, "daemon": kept}
         print(json.dumps({**summary, "files": [asdict(file) for file in files]}, indent=2))
         return 0
     for file in files:
         if options.all or file.state is not FileState.CURRENT:
             print(describe(file))
     print(summarise(progress))
+    print(_care(kept, root))
     return 0
+
+
+def _in_daemon(root: Path) -> dict[str, Any] | None:
+    """What the daemon says of this root; None where no daemon keeps it."""
+    status = daemon_control.daemon_status()
+    return next((kept for kept in status["roots"] if kept["root"] == str(root)), None) if status else None
+
+
+def _care(kept: dict[str, Any] | None, root: Path) -> str:
+    """Who sees to it that this stays true."""
+    if kept is None:
+        return f"changes are not watched for: longsearch index {printable(str(root))}, or longsearch daemon install"
+    return f"watched by the daemon: {printable(kept['problem'])}" if kept["problem"] else "watched by the daemon"
 
 
 def describe(file: FileStatus) -> str:
     """One file in a line or two."""
     line = f"{file.state.value:8} {printable(file.path)}"
     if file.n_tokens:
-        line += f"  ({file.n_tokens_embedded:,} of {file.n_tokens:,} tokens)"
-    if file.reason:
-        line += f"\n         {printable(file.reason)}" + (f"; {printable(file.hint)}" if file.hint else "")
-    return line
+        line += f"  ({file.n_tokens_embedded:,} of {file.n_tokens:,} tokens embedded)"
+    said = (file.reason or _reason(file), file.hint, next_try(file, time.time()))
+    why = "; ".join(printable(part) for part in said if part)
+    return f"{line}\n         {why}" if why else line
+
+
+def _reason(file: FileStatus) -> str:
+    if file.state is FileState.WAITING:
+        return "found by its words; its meaning is read by the daemon or by longsearch index"
+    return ""
 
 
 def summarise(progress: IndexProgress) -> str:

@@ -72,4 +72,6 @@ def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFi
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
 def test_a_completion_script_knows_the_commands(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0
-    assert "doctor" in capsys.readouterr().out
+    script = capsys.readouterr().out
+    assert "doctor" in script
+    assert "uninstall" in script

@@ -1,17 +1,26 @@
 """The daemon in this process: watches, indexes and encodes, with the bundled model."""
 
+import json
+import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from homes import SAMPLES
 
-from app import rpc, vectors
+import app.backend
+import app.daemon
+import indexer.pipeline
+import indexer.retries
+from app import daemon_control, rpc, vectors
 from app.backend import LocalBackend
 from app.daemon import Daemon
-from app.daemon_control import daemon_status, stop_daemon, watch
+from app.daemon_control import daemon_status, retry, stop_daemon, watch
+from app.library import known_roots
 from app.paths import index_path, socket_path
 from engine.errors import LongsearchError
 from engine.types import FileState, SearchMode
@@ -19,9 +28,8 @@ from engine.types import FileState, SearchMode
 PATIENCE_S = 60.0
 
 
-@pytest.fixture
-def daemon(home: Path) -> Iterator[Daemon]:
-    daemon = Daemon()
+@contextmanager
+def running(daemon: Daemon) -> Iterator[Daemon]:
     thread = threading.Thread(target=daemon.run)
     thread.start()
     wait_until(lambda: daemon_status() is not None)
@@ -29,6 +37,12 @@ def daemon(home: Path) -> Iterator[Daemon]:
     assert stop_daemon()
     thread.join(PATIENCE_S)
     assert not thread.is_alive()
+
+
+@pytest.fixture
+def daemon(home: Path) -> Iterator[Daemon]:
+    with running(Daemon()) as daemon:
+        yield daemon
 
 
 @pytest.fixture
@@ -99,13 +113,128 @@ def test_index_lets_the_daemon_do_what_it_is_at_and_waits_for_it(
     assert "3 files: 3 current" in capsys.readouterr().out
 
 
-def test_a_root_that_is_gone_is_a_problem_and_not_an_end(daemon: Daemon, root: Path) -> None:
+def status() -> dict[str, Any]:
+    found = daemon_status()
+    assert found is not None
+    return found
+
+
+def test_a_root_that_is_gone_is_offline_loses_nothing_and_is_current_again_when_it_is_back(
+    daemon: Daemon, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app.daemon, "_TICK_S", 0.01)
     watch(root)
     wait_until(lambda: len(current(LocalBackend(root))) == 2)
     root.rename(root.with_name("elsewhere"))
-    rpc.call(socket_path(), "status", 5)
-    wait_until(lambda: any(r["problem"] for r in daemon_status()["roots"]))  # type: ignore[index]
+    wait_until(lambda: "offline" in status()["roots"][0]["problem"])
+    assert not status()["roots"][0]["busy"]
     assert len(current(LocalBackend(root))) == 2
+    shutil.copy(SAMPLES / "lease.txt", root.with_name("elsewhere"))
+    root.with_name("elsewhere").rename(root)
+    wait_until(lambda: len(current(LocalBackend(root))) == 3)
+    wait_until(lambda: not status()["roots"][0]["problem"])
+
+
+@pytest.fixture
+def unreadable(root: Path, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """A file of the root that cannot be read until the event is set."""
+    is_readable, true_hash = threading.Event(), indexer.pipeline._hash
+
+    def refuse(path: Path) -> bytes:
+        if path.name == "violin.md" and not is_readable.is_set():
+            raise OSError(5, "Input/output error")
+        return true_hash(path)
+
+    monkeypatch.setattr(indexer.pipeline, "_hash", refuse)
+    monkeypatch.setattr(app.daemon, "_TICK_S", 0.01)
+    return is_readable
+
+
+def failed(root: Path) -> list[str]:
+    return [file.path for file in LocalBackend(root).files() if file.state is FileState.FAILED]
+
+
+def test_a_file_that_could_not_be_read_is_read_again_on_request(
+    daemon: Daemon, root: Path, unreadable: threading.Event
+) -> None:
+    watch(root)
+    wait_until(lambda: failed(root) == ["violin.md"])
+    unreadable.set()
+    retry(root)
+    wait_until(lambda: len(current(LocalBackend(root))) == 2)
+
+
+def test_a_file_that_could_not_be_read_is_read_again_by_itself(
+    daemon: Daemon, root: Path, unreadable: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app.daemon, "FIRST_S", 0.2)
+    monkeypatch.setattr(indexer.retries, "FIRST_S", 0.2)
+    watch(root)
+    wait_until(lambda: failed(root) == ["violin.md"])
+    unreadable.set()
+    wait_until(lambda: len(current(LocalBackend(root))) == 2)
+
+
+def test_the_model_is_let_go_when_idle_and_a_sweep_that_finds_nothing_new_does_not_load_it(
+    daemon: Daemon, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app.daemon, "_TICK_S", 0.01)
+    watch(root)
+    wait_until(lambda: len(current(LocalBackend(root))) == 2)
+    assert status()["model"]["loaded"]
+    monkeypatch.setattr(app.daemon, "MODEL_IDLE_S", 0.0)
+    wait_until(lambda: not status()["model"]["loaded"])
+    os.utime(root / "tides.md", ns=(1, 1))
+    shutil.copy(root / "tides.md", root / "copy.md")
+    watch(root)
+    wait_until(lambda: len(current(LocalBackend(root))) == 3)
+    assert not status()["model"]["loaded"]
+    assert vectors.from_daemon("the moon", None).vector.shape  # loads it again
+
+
+def test_a_daemon_that_stays_watches_every_folder_that_has_an_index_and_never_ends_by_itself(
+    home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running(Daemon()):
+        watch(root)
+        wait_until(lambda: len(current(LocalBackend(root))) == 2)
+    assert known_roots() == [root]
+    index_path(home / "broken").write_bytes(b"not an index" * 500)
+    monkeypatch.setattr(app.daemon, "IDLE_EXIT_S", 0.0)
+    monkeypatch.setattr(app.daemon, "_TICK_S", 0.01)
+    with running(Daemon(stay=True)):
+        assert [kept["root"] for kept in status()["roots"]] == [str(root)]
+        assert status()["stays"]
+        shutil.copy(SAMPLES / "lease.txt", root)
+        wait_until(lambda: len(current(LocalBackend(root))) == 3)
+
+
+def test_its_status_is_told_to_people_and_to_programs(
+    daemon: Daemon, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from app.cli import main
+
+    watch(root)
+    wait_until(lambda: len(current(LocalBackend(root))) == 2)
+    assert main(["daemon", "status"]) == 0
+    said = capsys.readouterr().out
+    assert "model bundled: loaded" in said
+    assert str(root) in said
+    assert main(["daemon", "status", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["running"]
+    assert found["roots"][0]["root"] == str(root)
+    assert main(["status", str(root)]) == 0
+    assert "watched by the daemon" in capsys.readouterr().out
+
+
+def test_without_a_daemon_its_status_says_so(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from app.cli import main
+
+    assert main(["daemon", "status"]) == 1
+    assert capsys.readouterr().out == "no daemon is running\n"
+    assert main(["daemon", "status", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out) == {"running": False}
 
 
 def test_a_call_for_something_unknown_is_refused_with_a_hint(daemon: Daemon) -> None:
@@ -125,3 +254,21 @@ def test_without_a_daemon_words_are_found_and_hybrid_says_why_it_is_less(home: P
     assert (found.mode, found.note) == (SearchMode.WORDS, "words only: no daemon is running")
     with pytest.raises(LongsearchError, match="no daemon"):
         backend.search("the moon", SearchMode.MEANING)
+
+
+def test_an_open_app_keeps_its_daemon_and_has_a_dead_one_started_again(
+    home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app.backend, "ASK_EVERY_S", 0.0)
+    started: list[Path] = []
+    backend = LocalBackend(root)
+    backend.progress()  # one that was never started asks for nothing
+    with running(Daemon()) as daemon:
+        backend.start()
+        monkeypatch.setattr(daemon_control, "watch", started.append)
+        daemon._called_at = 0.0
+        backend.progress()
+        assert daemon._called_at > 0
+        assert started == []
+    backend.progress()
+    assert started == [root]

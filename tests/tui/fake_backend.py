@@ -151,6 +151,10 @@ class FakeBackend:
         self._call("files", "")
         return self.file_list
 
+    def retry(self) -> str:
+        self._call("retry", "")
+        return "they are read again"
+
     def open(self, path: str, page: int | None) -> str:
         self._call("open", path, page)
         return f"opened {Path(path).name} with xdg-open"

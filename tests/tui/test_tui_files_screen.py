@@ -8,6 +8,7 @@ from fake_backend import ROOT, FakeBackend, some_files
 from textual.pilot import Pilot
 from textual.widgets import DataTable
 
+from engine.errors import LongsearchError
 from engine.types import FileState, FileStatus
 from tui.app import LongsearchApp
 from tui.screens.main import MainScreen
@@ -66,7 +67,7 @@ async def test_the_keys_open_copy_reload_and_go_back() -> None:
         await pilot.press("y")
         assert pilot.app.clipboard == path
         backend.file_list = backend.file_list[:1]
-        await pilot.press("r")
+        await pilot.press("f5")
         await settle(pilot)
         assert states(pilot) == ["current"]
         await pilot.press("escape", "ctrl+f")
@@ -74,6 +75,33 @@ async def test_the_keys_open_copy_reload_and_go_back() -> None:
         assert states(pilot) == ["current"]
         await pilot.press("ctrl+f")
         assert isinstance(pilot.app.screen, MainScreen)
+
+
+async def test_what_failed_is_read_again_on_request() -> None:
+    backend = backend_with_files()
+    async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
+        await open_files(pilot)
+        assert "read again once it has changed, or on request" in screen_text(pilot.app)
+        await pilot.press("r")
+        await settle(pilot)
+        assert backend.called("retry") == [("",)]
+        assert "✓ they are read again; F5 shows what came of it" in screen_text(pilot.app)
+        backend.errors["retry"] = LongsearchError("the daemon did not start", "see its log")
+        await pilot.press("r")
+        await settle(pilot)
+        assert "✗ the daemon did not start — see its log" in screen_text(pilot.app)
+        assert len(states(pilot)) == 5
+
+
+async def test_where_nothing_failed_nothing_is_asked_for() -> None:
+    backend = backend_with_files()
+    backend.file_list = [file for file in backend.file_list if file.state is FileState.CURRENT]
+    async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
+        await open_files(pilot)
+        await pilot.press("r")
+        await settle(pilot)
+        assert backend.called("retry") == []
+        assert "No file has failed." in screen_text(pilot.app)
 
 
 async def test_no_files_are_explained_and_their_keys_do_nothing() -> None:

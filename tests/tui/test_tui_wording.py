@@ -5,10 +5,11 @@ from dataclasses import replace
 from fake_backend import DONE, EMPTY, INDEXING, long_document, passage
 
 from engine.errors import StoreError
-from engine.types import DocumentHit, SearchMode, SearchResults
+from engine.types import DocumentHit, FileState, FileStatus, SearchMode, SearchResults
 from tui.welcome import welcome
 from tui.wording import (
     has_grown,
+    next_try,
     not_ready,
     nothing_found,
     progress_line,
@@ -102,3 +103,11 @@ def test_a_quotation_keeps_its_lines_and_says_where_it_is_from() -> None:
     assert text.startswith(quoted.text)
     assert text.endswith("\n— T\ufffd, p. 2 (/a/b\ufffd.pdf)\n")
     text.encode()
+
+
+def test_of_a_failed_file_it_says_when_it_is_read_again() -> None:
+    failed = FileStatus("a.pdf", FileState.FAILED, "encrypted", "", 0, 0, 0, n_failures=1)
+    assert next_try(failed, 1_000) == "read again once it has changed, or on request"
+    assert next_try(replace(failed, n_failures=3, retry_at=1_240), 1_000) == "tried 3 times; read again in 4 min"
+    assert next_try(replace(failed, retry_at=0), 1_000) == "read again at the next sweep"
+    assert next_try(replace(failed, state=FileState.CURRENT), 1_000) == ""

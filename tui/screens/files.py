@@ -1,9 +1,10 @@
 """Every file of the folder and how far it has come; for those that failed, why and what can be done.
 
-Reads the list once, when it is opened, and again with `r`.
+Reads the list once, when it is opened, and again with F5. `r` has what failed be read again.
 """
 
 import os
+import time
 from typing import ClassVar
 
 from rich.text import Text
@@ -42,7 +43,8 @@ class FilesScreen(Screen[None]):
         Binding("f", "filter", "Filter", id="files.filter"),
         Binding("o,enter", "open", "Open", id="files.open"),
         Binding("y", "copy_path", "Copy path", id="files.copy_path"),
-        Binding("r", "read", "Reload", id="files.reload"),
+        Binding("r", "retry", "Retry failed", id="files.retry"),
+        Binding("f5", "read", "Reload", id="files.reload"),
     ]
 
     def __init__(self, backend: Backend) -> None:
@@ -81,13 +83,27 @@ class FilesScreen(Screen[None]):
     def _open(self, path: str) -> str:
         return self._backend.open(path, None)
 
+    def action_retry(self) -> None:
+        """Have the files that could not be read be read again."""
+        if any(file.state is FileState.FAILED for file in self._files):
+            self._say(Content("Asking for them to be read again…"))
+            self._retry()
+        else:
+            self._say(Content("No file has failed."))
+
+    @work(thread=True, exclusive=True, group="retry", exit_on_error=False)
+    def _retry(self) -> str:
+        return self._backend.retry()
+
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """The list has come, or the file is open, or neither."""
+        """The list has come, the file is open, or what failed is read again; or there is an error instead."""
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self.query_one(HeaderLine).left = "Files"
+            if event.worker.group == "files":
+                self.query_one(HeaderLine).left = "Files"
             self._say(Content.styled(f"✗ {wording.trouble(event.worker.error)}", styles.ERROR))
-        elif event.state is WorkerState.SUCCESS and event.worker.group == "open":
-            self._say(Content.styled(f"✓ {shown(event.worker.result or '')}", styles.SUCCESS))
+        elif event.state is WorkerState.SUCCESS and event.worker.group in ("open", "retry"):
+            later = "; F5 shows what came of it" if event.worker.group == "retry" else ""
+            self._say(Content.styled(f"✓ {shown(event.worker.result or '')}{later}", styles.SUCCESS))
         elif event.state is WorkerState.SUCCESS:
             self._files = sorted(event.worker.result or [], key=lambda file: (_ORDER.index(file.state), file.path))
             self._fill()
@@ -161,7 +177,9 @@ def _detail(file: FileStatus) -> Content:
     """Path, reason and hint in full."""
     embedded = f"{file.n_tokens_embedded:,} of {file.n_tokens:,} tokens read for meaning"
     reason = shown(file.reason) or (embedded if file.n_tokens else "not read yet")
+    again = wording.next_try(file, time.time())
     hint = Content.styled(f"\n→ {shown(file.hint)}", styles.WARNING) if file.hint else Content("")
+    reason = f"{reason} · {again}" if again else reason
     return Content.styled(shown(file.path), "bold") + Content(f"\n{reason}") + hint
 
 

@@ -1,0 +1,128 @@
+"""The one model of a process: loaded when it is needed, let go when it is not."""
+
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from app.pace import LOOK_EVERY_S, ThreadPace
+from app.resident import ResidentModel
+from engine.errors import ModelError
+
+
+class Loader:
+    """Makes encoders that count themselves."""
+
+    n_loaded = 0
+    fingerprint = "made here"
+
+    def __call__(self) -> Any:
+        self.n_loaded += 1
+        hardware = SimpleNamespace(device="cpu", reason="a test")
+        parts = lambda *_: iter([1, 2, 3])  # noqa: E731
+        return SimpleNamespace(
+            fingerprint=self.fingerprint, dim=8, together_below=4, hardware=hardware, stream=parts, stream_many=parts
+        )
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def loader() -> Loader:
+    return Loader()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def model(loader: Loader, clock: Clock) -> ResidentModel:
+    return ResidentModel(loader, clock)
+
+
+def test_it_is_loaded_at_the_first_need_and_once_for_all(model: ResidentModel, loader: Loader) -> None:
+    assert not model.is_loaded
+    assert model.loaded() is model.loaded()
+    assert (model.fingerprint, model.dim, model.together_below) == ("made here", 8, 4)
+    assert loader.n_loaded == 1
+
+
+def test_it_is_let_go_after_a_while_and_its_name_is_known_without_it(
+    model: ResidentModel, loader: Loader, clock: Clock
+) -> None:
+    model.loaded()
+    clock.now = 299
+    assert not model.unload_if_idle(300)
+    clock.now = 300
+    assert model.unload_if_idle(300)
+    assert not model.is_loaded
+    assert not model.unload_if_idle(300)
+    assert (model.fingerprint, model.dim) == ("made here", 8)
+    assert loader.n_loaded == 1
+    model.loaded()
+    assert loader.n_loaded == 2
+
+
+def test_a_long_document_is_use_all_along(model: ResidentModel, clock: Clock) -> None:
+    for _ in model.stream(None, []):
+        clock.now += 299
+        assert not model.unload_if_idle(300)
+    for _ in model.stream_many([]):
+        clock.now += 299
+        assert not model.unload_if_idle(300)
+
+
+def test_another_model_in_its_place_is_an_error_once(model: ResidentModel, loader: Loader, clock: Clock) -> None:
+    model.loaded()
+    clock.now = 300
+    model.unload_if_idle(300)
+    loader.fingerprint = "another"
+    with pytest.raises(ModelError, match="exchanged"):
+        model.loaded()
+    assert model.loaded().fingerprint == model.fingerprint == "another"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what memory a process takes")
+def test_letting_go_gives_memory_back(loader: Loader, clock: Clock) -> None:
+    from app.memory import resident_bytes
+
+    def load_large() -> Any:
+        encoder = loader()
+        encoder.weights = bytearray(200_000_000)
+        encoder.small = [b"x" * 1000 for _ in range(50_000)]  # on the heap, which glibc would keep
+        return encoder
+
+    model = ResidentModel(load_large, clock)
+    before = resident_bytes()
+    model.loaded()
+    taken = resident_bytes() - before
+    clock.now = 300
+    assert model.unload_if_idle(300)
+    assert taken > 200_000_000
+    assert resident_bytes() - before < 0.1 * taken
+
+
+def test_on_battery_the_model_has_half_of_the_threads(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+    import torch
+
+    threads = [8]
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads[-1])
+    monkeypatch.setattr(torch, "set_num_threads", threads.append)
+    on_battery = [True]
+    pace = ThreadPace(lambda: on_battery[0], clock)
+    pace.adapt()
+    assert threads == [8, 4]
+    on_battery[0] = False
+    pace.adapt()
+    assert threads == [8, 4]  # looked a moment ago
+    clock.now += LOOK_EVERY_S
+    pace.adapt()
+    assert threads == [8, 4, 8]

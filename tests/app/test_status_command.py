@@ -1,0 +1,60 @@
+"""What `longsearch status` says of each file that is not fully searchable."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.cli import main
+from app.commands.status import describe
+from app.paths import index_path
+from engine.store.records import FileRecord
+from engine.store.store import Store
+from engine.types import FileState, FileStatus
+
+
+@pytest.fixture
+def root(home: Path) -> Path:
+    """A folder whose index knows two files that could not be read; one may be read another time."""
+    root = home / "root"
+    root.mkdir()
+    with Store.open(index_path(root), root=root) as store:
+        store.add_failure(FileRecord("locked\x1b[31m.pdf", 1, 1, 1), "encrypted", "save a copy without the password")
+        store.add_failure(FileRecord("drive.pdf", 1, 1, 2), "cannot be opened: Input/output error", "", 3, 4e9)
+    return root
+
+
+def test_it_says_why_what_to_do_and_when_it_is_tried_again(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", str(root)]) == 0
+    said = capsys.readouterr().out
+    assert "\x1b" not in said
+    assert "encrypted; save a copy without the password; read again once it has changed, or on request" in said
+    assert "Input/output error; tried 3 times; read again in" in said
+    assert f"changes are not watched for: longsearch index {root}" in said
+
+
+def test_the_json_has_all_of_it(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", "--json", str(root)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["daemon"] is None
+    drive = next(file for file in found["files"] if file["path"] == "drive.pdf")
+    assert (drive["n_failures"], drive["retry_at"], drive["n_tokens"], drive["n_tokens_embedded"]) == (3, 4e9, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        (FileStatus("a.md", FileState.CURRENT, "", "", 0, 900, 900), "current  a.md  (900 of 900 tokens embedded)"),
+        (
+            FileStatus("a.md", FileState.WAITING, "", "", 0, 9_000, 40),
+            "waiting  a.md  (40 of 9,000 tokens embedded)\n         "
+            "found by its words; its meaning is read by the daemon or by longsearch index",
+        ),
+        (
+            FileStatus("a.pdf", FileState.PARTIAL, "2 of 9 pages are damaged", "repair it", 9, 70, 70),
+            "partial  a.pdf  (70 of 70 tokens embedded)\n         2 of 9 pages are damaged; repair it",
+        ),
+    ],
+)
+def test_each_state_is_explained(file: FileStatus, expected: str) -> None:
+    assert describe(file) == expected
