@@ -30,6 +30,7 @@ from engine.training.smoke import smoke
 from engine.training.stages import Contrast, Distillation, Mixture, PairOptions
 from engine.training.streams import StreamOptions, Streams, prepare
 from engine.training.student import Rates, Student, Trainable
+from engine.training.whole_text import can_compile
 from engine.training.vocabulary import Kind, VocabularyOptions
 
 _TRAINING_BLOCK = (
@@ -121,6 +122,9 @@ def _add_training(command: argparse.ArgumentParser, name: str) -> None:
     command.add_argument("--hard-share", type=float, default=pairs.hard_share)
     command.add_argument("--contrast-weight", type=float, default=pairs.contrast_weight)
     command.add_argument("--cosine-weight", type=float, default=pairs.cosine_weight)
+    command.add_argument(
+        "--compile", action="store_true", help="short texts by compiled code: twice as fast, after minutes of compiling"
+    )
     command.add_argument("--dims", type=int, nargs="*", default=(), help="Matryoshka dimensions besides the whole")
     command.set_defaults(lora=0, base_bits=16, without_teacher=False)
     if name != "distil":
@@ -165,6 +169,9 @@ def _student(arguments: argparse.Namespace, hardware: Hardware) -> tuple[Trainab
         raise LongsearchError("a model in 4 bits cannot be trained whole", "give --lora RANK: adapters beside it")
     student, tokenizer = load_student(arguments.model, hardware.device, hardware.dtype)
     student.model.block_size = _TRAINING_BLOCK
+    if arguments.compile and not can_compile():
+        raise LongsearchError("no C++ compiler is found", "install g++ or clang++, or leave out --compile")
+    student.compiled = arguments.compile
     return student, tokenizer
 
 
