@@ -30,8 +30,8 @@ from engine.training.smoke import smoke
 from engine.training.stages import Contrast, Distillation, Mixture, PairOptions
 from engine.training.streams import StreamOptions, Streams, prepare
 from engine.training.student import Rates, Student, Trainable
-from engine.training.whole_text import can_compile
 from engine.training.vocabulary import Kind, VocabularyOptions
+from engine.training.whole_text import can_compile
 
 _TRAINING_BLOCK = (
     64  # Q: at 48 to 72 a step costs least; the block's matrix grows with Q, the blocks' states with 1 / Q

@@ -17,7 +17,7 @@ FIXTURES = Path(__file__).parent / "fixtures"
 
 
 def fill(store: Store) -> None:
-    """One document of each kind: complete, half embedded, waiting, partial, failed; a copy, and a name that is no text."""
+    """A document of each kind: complete, half done, waiting, partial, failed; a copy, and a name that is no text."""
     store.use_model("model-a", 8)
     embed(store, add(store, "complete.pdf", "complete", 5), seed=1)
     store.link(record("folder/copy.pdf"), document("complete", 5)[0])
