@@ -24,7 +24,7 @@ from engine.store.store import Store
 from engine.types import FileState, IndexProgress
 from indexer.extract.ocr import SETTING, needs_ocr, ocr_languages, require_tool
 from indexer.pipeline import ReadSummary
-from tui.display import duration
+from tui.display import duration, quantity
 
 _REDRAW_S = 0.25
 
@@ -164,7 +164,8 @@ def describe_progress(progress: IndexProgress) -> str:
         return ""
     parts = []
     if progress.tokens_per_s:
-        parts.append(f"{progress.n_tokens_embedded:,}/{progress.n_tokens:,} tokens, {progress.tokens_per_s:,.0f}/s")
-    if progress.tokens_per_s and progress.eta_s:
-        parts.append(f"{duration(progress.eta_s)} left")
+        if progress.eta_s:
+            parts.append(f"{duration(progress.eta_s)} left")
+        tokens = f"{quantity(progress.n_tokens_embedded)}/{quantity(progress.n_tokens)} tokens"
+        parts.append(f"{tokens}, {quantity(round(progress.tokens_per_s))}/s")
     return ", ".join([*parts, printable(progress.activity)[:60]])

@@ -58,12 +58,11 @@ class OurVectors:
         return self._kept.vectors("ours", [*self.maker, *texts], lambda: self._embed(texts))
 
     def _embed(self, texts: list[str]) -> Vectors:
-        passages, documents = [], np.zeros((len(texts), self.encoder.dim), np.float32)
-        for row, text in enumerate(texts):
-            if len(self.encoder.tokenize(text)):
-                embedding = self.encoder.encode_document(text)
-                passages.append(embedding.passage_vectors)
-                documents[row] = embedding.vector
+        documents = np.zeros((len(texts), self.encoder.dim), np.float32)
+        passages = [documents[:0]] * len(texts)
+        readable = ((row, text) for row, text in enumerate(texts) if len(self.encoder.tokenize(text)))
+        for row, embedding in self.encoder.encode_documents(readable):
+            passages[row], documents[row] = embedding.passage_vectors, embedding.vector
         return np.concatenate((*passages, documents))
 
 
