@@ -44,6 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = build_parser()
     if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
         arguments.insert(0, "open")
+    if arguments[:1] == ["eval"]:  # whose options, --help among them, are its own
+        arguments.insert(1, "--")
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_help()
@@ -133,7 +135,7 @@ def _daemon(command: argparse.ArgumentParser) -> None:
 
 
 def _eval(command: argparse.ArgumentParser) -> None:
-    command.add_argument("arguments", nargs=argparse.REMAINDER, help="DIR...; `longsearch eval -- --help` lists all")
+    command.add_argument("arguments", nargs=argparse.REMAINDER, help="DIR...; `longsearch eval --help` lists all")
 
 
 def _model(command: argparse.ArgumentParser) -> None:

@@ -35,6 +35,10 @@ class PassingError(ExtractionError):
     n_retries = 1_000_000
 
 
+class BeingWrittenError(PassingError):
+    """... because it changed meanwhile: a program is writing it, and soon there is a better moment."""
+
+
 class TimedOutError(ExtractionError):
     """... because it took too long, which may be the machine's fault; each try costs up to two minutes of a core."""
 

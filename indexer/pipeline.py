@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Protocol
 
-from engine.errors import ExtractionError, PassingError
+from engine.errors import BeingWrittenError, ExtractionError, PassingError
 from engine.store.records import FileRecord
 from engine.store.records import KnownFile as StoredFile
 from engine.store.store import Store
@@ -178,7 +178,7 @@ class Pipeline:
             path.stat()  # where it is gone, that is what is wrong
             raise result
         if _hash(path) != content_hash:
-            raise PassingError("the file changed while it was read", "it will be read again")
+            raise BeingWrittenError("the file changed while it was read", "it will be read again")
         document = result.document
         tokens, passages = self._encoder.split(document.text)
         resume = self._store.resume_point(file.path)
@@ -193,6 +193,9 @@ class Pipeline:
         if not isinstance(error, ExtractionError):
             error = PassingError(f"cannot be opened: {error.strerror}", "check that you may read it")
         known = self._catalogue.get(file.path)
+        if isinstance(error, BeingWrittenError) and known and not known.failed:
+            done["kept"] += 1  # a log that grows all day stays searchable as it was; the next sweep reads it again
+            return
         n_failures = 1 + (known.n_failures if known and _stamp(known) == _stamp(file) else 0)
         again_at = retry_at(n_failures, error.n_retries, time.time())
         self._store.add_failure(file, error.message, error.hint, n_failures, again_at)

@@ -7,4 +7,4 @@ from engine.evaluation.run import run as evaluate
 
 def run(options: Namespace) -> int:
     """What `python -m engine.evaluation` does."""
-    return evaluate([argument for argument in options.arguments if argument != "--"])
+    return evaluate(options.arguments[1:] if options.arguments[:1] == ["--"] else options.arguments)

@@ -6,7 +6,7 @@ Pure. Knows neither processes nor time: why a page is lost is told by whoever lo
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from engine.errors import ExtractionError, PassingError
+from engine.errors import BeingWrittenError, ExtractionError
 from engine.types import DocumentText, Heading
 from indexer.extract.clean import has_words
 from indexer.extract.limits import MAX_TEXT_CHARACTERS
@@ -75,7 +75,7 @@ class PdfParts:
             case Outline():
                 self.outline = message
             case _:
-                raise PassingError("changed while it was being read", "it will be read again")
+                raise BeingWrittenError("changed while it was being read", "it will be read again")
 
     def _take_page(self, page: Page) -> None:
         self.n_characters += sum(map(len, page.lines))

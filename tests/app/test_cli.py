@@ -75,3 +75,10 @@ def test_a_completion_script_knows_the_commands(shell: str, capsys: pytest.Captu
     script = capsys.readouterr().out
     assert "doctor" in script
     assert "uninstall" in script
+
+
+def test_the_options_of_eval_are_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["eval", "--help"])
+    assert exit_.value.code == 0
+    assert "--limit-queries" in capsys.readouterr().out

@@ -133,6 +133,31 @@ def test_a_file_that_changes_while_it_is_read_is_not_taken_for_what_it_was(
     assert (row.state, row.n_tokens) == (FileState.CURRENT, 30)
 
 
+def test_a_known_file_that_is_being_written_stays_searchable_as_it_was_until_it_can_be_read(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = bench.write("log.txt")
+    bench.run()
+    bench.write("log.txt", n_words=20)
+    true_extract = ExtractorProcess.extract
+
+    def extract_and_grow(self: ExtractorProcess, path: Path) -> object:
+        extraction = true_extract(self, path)
+        bench.write("log.txt", n_words=30)
+        return extraction
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ExtractorProcess, "extract", extract_and_grow)
+        summary = bench.run()
+    assert (summary.n_read, summary.n_failed) == (0, 0)
+    (row,) = bench.store.files()
+    assert (row.state, row.n_tokens) == (FileState.CURRENT, 12)
+    os.utime(path, ns=(2, 2))
+    bench.run()
+    (row,) = bench.store.files()
+    assert (row.state, row.n_tokens) == (FileState.CURRENT, 30)
+
+
 def test_a_document_stopped_in_the_middle_goes_on_from_there_with_the_same_vectors(
     bench: Bench, tmp_path: Path, extractor: ExtractorProcess
 ) -> None:
