@@ -63,7 +63,9 @@ def make_encoder(name: str) -> DocumentEncoder:
         return FakeEncoder()
     from engine.inference import Encoder
 
-    return Encoder.open(vertical_size=256)  # many parts, so many places to die at
+    # many parts, so many places to die at; float32, since which short documents are read together moves a vector by a
+    # rounding error, which is 4e-4 in bfloat16
+    return Encoder.open(dtype="float32", vertical_size=256)
 
 
 if __name__ == "__main__":
