@@ -60,7 +60,7 @@ class OurVectors:
     def _embed(self, texts: list[str]) -> Vectors:
         documents = np.zeros((len(texts), self.encoder.dim), np.float32)
         passages = [documents[:0]] * len(texts)
-        readable = ((row, text) for row, text in enumerate(texts) if len(self.encoder.tokenize(text)))
+        readable = ((row, texts[row]) for row in np.unique(self.passages.documents).tolist())  # those with tokens
         for row, embedding in self.encoder.encode_documents(readable):
             passages[row], documents[row] = embedding.passage_vectors, embedding.vector
         return np.concatenate((*passages, documents))

@@ -82,7 +82,7 @@ def read_documents(
             vectors = [slot.reading.document_vector[None][:0] for slot in slots]
         for row, (slot, found) in enumerate(zip(slots, vectors, strict=True)):
             if not slot.n_left:  # its row is about to be overwritten
-                yield slot.document.key, slot.part(found, _rows(state, [row]), 0)
+                yield slot.document.key, slot.part(found, state.rows([row]), 0)
             elif is_step:
                 yield slot.document.key, slot.part(found, state, row)
         slots, state = _refilled(model, slots, state, waiting)
@@ -154,7 +154,7 @@ def _refilled(
             _put_in(model, state, row, new)
         kept.append(row)
     if len(kept) < len(slots):
-        state = _rows(state, kept)
+        state = state.rows(kept)
     return [slots[row] for row in kept], state
 
 
@@ -167,11 +167,6 @@ def _put_in(model: RecurrentModel, state: LayerState, row: int, slot: _Slot[K]) 
             tensor[row] = first[name][0]
 
 
-def _rows(state: LayerState, rows: list[int]) -> LayerState:
-    """A copy of some rows."""
-    return type(state).from_tensors({name: tensor[rows].clone() for name, tensor in state.tensors().items()})
-
-
 def _checkpoint(
     state: LayerState,
     row: int,
@@ -180,5 +175,5 @@ def _checkpoint(
     n_passages: int,
     sums: tuple[torch.Tensor, ...],
 ) -> bytes:
-    done = PassState(_rows(state, [row]), n_tokens, n_passages, sums)
+    done = PassState(state.rows([row]), n_tokens, n_passages, sums)
     return to_bytes(done, document.ids, document.borders)

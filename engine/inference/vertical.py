@@ -56,10 +56,10 @@ def step_around_probes(
     """
     hidden, states = [], []
     for row, mask in enumerate(probes):
-        of_row, own = _row_around_probes(model, tokens[row], mask, _joined([state], [row]))
+        of_row, own = _row_around_probes(model, tokens[row], mask, state.rows([row]))
         hidden.append(of_row)
         states.append(own)
-    return torch.stack(hidden), _joined(states, [0])
+    return torch.stack(hidden), _joined(states)
 
 
 def _row_around_probes(
@@ -74,16 +74,16 @@ def _row_around_probes(
             parts.append(text[0])
         states.append(state)
     if len(at):
-        said, _ = model.step(tokens[at][:, None], _joined(states[:-1], [0]))
+        said, _ = model.step(tokens[at][:, None], _joined(states[:-1]))
         parts.append(said[:, 0])
     order = np.argsort(np.concatenate((np.flatnonzero(~mask), at)))
     return torch.cat(parts)[torch.from_numpy(order).to(tokens.device)], state
 
 
-def _joined(states: Sequence[Any], rows: list[int]) -> Any:
-    """These rows of every state, as one batch."""
+def _joined(states: Sequence[Any]) -> Any:
+    """The rows of all states, as one batch."""
     tensors = [state.tensors() for state in states]
-    return type(states[0]).from_tensors({name: torch.cat([t[name][rows] for t in tensors]) for name in tensors[0]})
+    return type(states[0]).from_tensors({name: torch.cat([t[name] for t in tensors]) for name in tensors[0]})
 
 
 def run_vertically(

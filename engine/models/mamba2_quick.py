@@ -112,10 +112,10 @@ def _pass_states(added: Tensor, total: Tensor, reference: Tensor, state: Tensor)
     """What enters each block, (batch * blocks, d_inner, d_state) times exp(reference), and the state after the last."""
     batch, heads, head_dim, d_state = state.shape
     by_block = added.float().view(batch, -1, heads, head_dim, d_state)
-    to_end, decay, scale = (t.exp().view(batch, -1, heads, 1, 1) for t in (reference, total, reference))
-    by_block *= to_end  # exp(total - reference): the reference is half the total
+    half, decay = (t.exp().view(batch, -1, heads, 1, 1) for t in (reference, total))
+    by_block *= half  # exp(total - reference): the reference is half the total
     entering = torch.empty_like(by_block, dtype=added.dtype)
     for block in range(by_block.shape[1]):
-        entering[:, block] = state * scale[:, block]
+        entering[:, block] = state * half[:, block]
         state = torch.addcmul(by_block[:, block], state, decay[:, block])
     return entering.view_as(added), state

@@ -3,7 +3,7 @@
 Knows no family: which tensors there are is the families' own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Self
 
@@ -26,6 +26,10 @@ class LayerState:
     def from_tensors(cls, tensors: Mapping[str, Tensor]) -> Self:
         """The inverse of `tensors`. Raises KeyError where a layer is missing between others."""
         return cls(*(_layers(tensors, field.name) for field in fields(cls)))
+
+    def rows(self, rows: Sequence[int]) -> Self:
+        """A copy of some rows of the batch."""
+        return type(self).from_tensors({name: tensor[list(rows)].clone() for name, tensor in self.tensors().items()})
 
 
 def _layers(tensors: Mapping[str, Tensor], name: str) -> tuple[Tensor, ...]:

@@ -52,7 +52,8 @@ def refresh(db: apsw.Connection, index: Path, dim: int) -> bool:
         new_table(db)
     records = _open(db, index, dim)
     if records is not None:
-        n_new = int((directory.live & ~_known(directory, records)).any(axis=1).sum())
+        known = _known(directory, records, _records_of(directory, records))
+        n_new = int((directory.live & ~known).any(axis=1).sum())
         if n_new <= max(_MAX_NEW_CHUNKS, len(directory.chunk_ids) // 20):
             return False
     try:
@@ -147,10 +148,10 @@ def _records_of(directory: Directory, records: NDArray[np.void]) -> NDArray[np.i
     return np.where(ids[numbers] == directory.chunk_ids, numbers, -1)
 
 
-def _known(directory: Directory, records: NDArray[np.void]) -> NDArray[np.bool_]:
-    """(n, 1024) whether the copy has the vector that lies here."""
+def _known(directory: Directory, records: NDArray[np.void], numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(n, 1024) whether the copy has the vector that lies here; `numbers` as `_records_of` gives them."""
     known = np.zeros_like(directory.live)
-    for row, number in enumerate(_records_of(directory, records)):
+    for row, number in enumerate(numbers):
         if number >= 0:
             known[row] = directory.live[row] & (records["rowids"][number] == directory.rowids[row])
     return known
@@ -165,8 +166,8 @@ def _estimates(
 ) -> Vectors:
     """(n, 1024) cosines by the copy, by float32 where it has none; -inf where not `wanted`."""
     estimates = np.full(directory.live.shape, -np.inf, np.float32)
-    known = _known(directory, records) & wanted
     numbers = _records_of(directory, records)
+    known = _known(directory, records, numbers) & wanted
     for row in np.flatnonzero(wanted.any(axis=1)):
         if known[row].any():
             estimates[row] = np.where(known[row], _cosines(records[numbers[row]], query), -np.inf)

@@ -112,19 +112,24 @@ def test_a_file_that_may_not_be_opened_is_a_row(bench: Bench, monkeypatch: pytes
     assert (row.state, row.reason) == (FileState.FAILED, "cannot be opened: Permission denied")
 
 
+def written_while_it_is_read(bench: Bench, name: str, patch: pytest.MonkeyPatch) -> None:
+    """From now on each reading ends with 30 words in the file."""
+    true_extract = ExtractorProcess.extract
+
+    def extract_and_write(self: ExtractorProcess, path: Path) -> object:
+        extraction = true_extract(self, path)
+        bench.write(name, n_words=30)
+        return extraction
+
+    patch.setattr(ExtractorProcess, "extract", extract_and_write)
+
+
 def test_a_file_that_changes_while_it_is_read_is_not_taken_for_what_it_was(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = bench.write("a.txt")
-    true_extract = ExtractorProcess.extract
-
-    def extract_and_change(self: ExtractorProcess, path: Path) -> object:
-        extraction = true_extract(self, path)
-        bench.write("a.txt", n_words=30)
-        return extraction
-
     with monkeypatch.context() as patch:
-        patch.setattr(ExtractorProcess, "extract", extract_and_change)
+        written_while_it_is_read(bench, "a.txt", patch)
         assert bench.run().n_failed == 1
     assert bench.states() == {"a.txt": FileState.FAILED}
     os.utime(path, ns=(2, 2))
@@ -139,15 +144,8 @@ def test_a_known_file_that_is_being_written_stays_searchable_as_it_was_until_it_
     path = bench.write("log.txt")
     bench.run()
     bench.write("log.txt", n_words=20)
-    true_extract = ExtractorProcess.extract
-
-    def extract_and_grow(self: ExtractorProcess, path: Path) -> object:
-        extraction = true_extract(self, path)
-        bench.write("log.txt", n_words=30)
-        return extraction
-
     with monkeypatch.context() as patch:
-        patch.setattr(ExtractorProcess, "extract", extract_and_grow)
+        written_while_it_is_read(bench, "log.txt", patch)
         summary = bench.run()
     assert (summary.n_read, summary.n_failed) == (0, 0)
     (row,) = bench.store.files()
