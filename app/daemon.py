@@ -219,5 +219,5 @@ class Daemon:
 
 def _until_retry_s(store: Store) -> float | None:
     """How long until a file that could not be read is to be tried again; None where there is none."""
-    times = [file.retry_at for file in store.catalogue().values() if file.retry_at is not None]
-    return max(FIRST_S, min(times) - time.time()) if times else None
+    retry_at = store.next_retry()
+    return None if retry_at is None else max(FIRST_S, retry_at - time.time())

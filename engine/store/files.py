@@ -37,6 +37,12 @@ def set_retry(db: apsw.Connection, path: str, n_failures: int, retry_at: float |
     db.execute(sql, (n_failures, retry_at, os.fsencode(path)))
 
 
+def next_retry(db: apsw.Connection) -> float | None:
+    """When the first file that could not be read is to be read again, seconds since 1970; None where none is."""
+    found = db.execute("SELECT min(retry_at) FROM files").get
+    return None if found is None else float(found)
+
+
 def retry_failed(db: apsw.Connection) -> int:
     """Let every file that could not be read be read again at the next sweep; how many these are."""
     db.execute("UPDATE files SET retry_at = 0 WHERE content_id IS NULL")

@@ -152,6 +152,11 @@ class Store:
             lifecycle.put_file(db, file, None, reason or "Unknown error", hint)
             files.set_retry(db, file.path, n_failures, retry_at)
 
+    def next_retry(self) -> float | None:
+        """When the first file that could not be read is to be read again, seconds since 1970; None where none is."""
+        with self.reading() as db:
+            return files.next_retry(db)
+
     def retry_failed(self) -> int:
         """Let every file that could not be read be read again at the next sweep; how many these are."""
         with self.changing() as db:

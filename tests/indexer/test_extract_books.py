@@ -1,7 +1,6 @@
 """Word documents and EPUBs: what a person reads of them, and archives that mean harm."""
 
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,12 +24,6 @@ BODY = (
     + paragraph("Outlook", "Heading2")
     + paragraph("More to come.")
 )
-
-
-@pytest.fixture(scope="module")
-def extractor() -> Iterator[ExtractorProcess]:
-    with ExtractorProcess() as extractor:
-        yield extractor
 
 
 def assert_headings_stand_where_they_say(whole: Whole) -> None:

@@ -120,12 +120,6 @@ def test_a_file_under_another_formats_name_is_text_or_an_error(
     extract(path)
 
 
-@pytest.fixture(scope="module")
-def extractor() -> object:
-    with ExtractorProcess() as extractor:
-        yield extractor
-
-
 @pytest.fixture
 def extract(extractor: ExtractorProcess) -> Callable[[Path], object]:
     def extract(path: Path) -> object:

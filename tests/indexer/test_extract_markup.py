@@ -1,6 +1,5 @@
 """Front matter, Org, reStructuredText and LaTeX: what a person reads, and what is never followed or run."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,12 +8,6 @@ from indexer.extract import markdown_text, org_text, rst_text, tex_text
 from indexer.extract.front_matter import split_front_matter
 from indexer.extract.messages import Whole
 from indexer.extract.reader import ExtractorProcess
-
-
-@pytest.fixture(scope="module")
-def extractor() -> Iterator[ExtractorProcess]:
-    with ExtractorProcess() as extractor:
-        yield extractor
 
 
 def headings_of(whole: Whole) -> list[tuple[int, str]]:

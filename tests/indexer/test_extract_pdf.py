@@ -4,7 +4,7 @@ import io
 import os
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pypdf
@@ -16,12 +16,6 @@ from indexer.extract.reader import Extraction, ExtractorProcess
 
 FORM = b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] "
 TEXT_PAGES = [lines_of(f"The page called {name} has words\nand a second line") for name in ("one", "two", "three")]
-
-
-@pytest.fixture(scope="module")
-def extractor() -> Iterator[ExtractorProcess]:
-    with ExtractorProcess() as extractor:
-        yield extractor
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Markdown, HTML and plain text: what a person reads, headings where they stand, and files that mean harm."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -44,12 +43,6 @@ HTML = """<html><head><title>Rivers &amp; Bridges</title><style>p {}</style></he
 text<br>on two lines</p><ul><li>one<li><p>two</p></ul>
 <table><tr><td>small</td><td>10</td></tr></table><pre>a
   b</pre><script>alert(1)</script><h2>Second</h2>tail</body></html>"""
-
-
-@pytest.fixture(scope="module")
-def extractor() -> Iterator[ExtractorProcess]:
-    with ExtractorProcess() as extractor:
-        yield extractor
 
 
 def assert_headings_stand_where_they_say(whole: Whole) -> None:

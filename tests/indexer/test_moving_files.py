@@ -15,12 +15,6 @@ from indexer.pipeline import Pipeline
 from indexer.walk import CLOCK_TICK_NS, FileStamp, WalkProblem, is_unchanged, walk
 
 
-@pytest.fixture(scope="module")
-def extractor() -> Iterator[ExtractorProcess]:
-    with ExtractorProcess() as process:
-        yield process
-
-
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """Two files in two folders, none of them changed a moment ago."""

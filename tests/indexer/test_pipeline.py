@@ -41,12 +41,6 @@ class Bench:
         return path
 
 
-@pytest.fixture(scope="module")
-def extractor() -> Iterator[ExtractorProcess]:
-    with ExtractorProcess() as process:
-        yield process
-
-
 @pytest.fixture
 def bench(tmp_path: Path, extractor: ExtractorProcess) -> Iterator[Bench]:
     root = tmp_path / "root"

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from test_pipeline import Bench, bench, extractor  # noqa: F401
+from test_pipeline import Bench, bench  # noqa: F401
 
 import indexer.pipeline as pipeline_module
 from engine.store.store import Store
@@ -40,7 +40,7 @@ def let_time_pass(bench: Bench, seconds: float) -> None:  # noqa: F811
 def test_what_may_pass_is_read_again_after_a_minute_then_two_and_then_it_is_current(
     bench: Bench,  # noqa: F811
     tmp_path: Path,
-    extractor: ExtractorProcess,  # noqa: F811
+    extractor: ExtractorProcess,
 ) -> None:
     bench.write("a.txt")
     with refusing():

@@ -148,3 +148,10 @@ def test_any_bytes_may_be_a_name(tmp_path_factory: pytest.TempPathFactory, paths
         store.forget(paths)
         check_invariants(store)
         assert store.catalogue() == {}
+
+
+def test_the_next_retry_is_the_earliest_of_all_files(store: Store) -> None:
+    assert store.next_retry() is None
+    for name, retry_at in (("a.pdf", 300.0), ("b.pdf", None), ("c.pdf", 200.5)):
+        store.add_failure(record(name), "a drive that fails", "", n_failures=1, retry_at=retry_at)
+    assert store.next_retry() == 200.5
