@@ -41,6 +41,8 @@ class Mamba2Config:
     use_bias: bool = False
     use_conv_bias: bool = True
     final_norm: bool = True
+    d_mlp: int | None = None
+    """Channels of the MLP after each mixer, both normalised after their residual sum, as BERT's; None: mixers alone."""
 
     @property
     def d_inner(self) -> int:
@@ -112,6 +114,7 @@ def _hugging_face(raw: dict[str, Any]) -> Mamba2Config:
             use_bias=raw.get("use_bias", False),
             use_conv_bias=raw.get("use_conv_bias", True),
             final_norm=raw.get("final_norm", True),
+            d_mlp=raw.get("intermediate_size"),
         )
     )
 
@@ -123,8 +126,8 @@ def _number(value: Any) -> float:
 
 def _state_spaces(raw: dict[str, Any]) -> Mamba2Config:
     ssm = raw.get("ssm_cfg", {})
-    if ssm.get("layer") != "Mamba2" or raw.get("attn_layer_idx"):
-        raise ModelError("not a pure Mamba2 model", "Mamba1 and hybrids with attention cannot be read")
+    if ssm.get("layer") != "Mamba2" or raw.get("attn_layer_idx") or raw.get("d_intermediate"):
+        raise ModelError("not a pure Mamba2 model", "Mamba1, hybrids with attention and gated MLPs cannot be read")
     padding = raw.get("pad_vocab_size_multiple", 8)
     dt_min, dt_max = ssm.get("dt_limit", (0.0, float("inf")))
     return _completed(
@@ -174,6 +177,8 @@ def _fit_together(config: ModelConfig) -> bool:
         return config.d_model % config.head_dim == 0
     if isinstance(config, XLSTMConfig):
         return config.key_dim > 0
+    if config.d_mlp is not None and not (isinstance(config.d_mlp, int) and 0 < config.d_mlp < 2**31):
+        return False
     return not (config.n_heads % config.n_groups or config.d_inner % config.gated_norm_groups)
 
 

@@ -39,7 +39,7 @@ class Mamba2(nn.Module):
         self.config = config
         self.heads = tuple(heads or (config.n_heads,) * config.n_layers)
         self.embeddings = token_table(config.vocab_size, config.d_model)
-        self.layers = nn.ModuleList(Mamba2Block(replace(config, n_heads=n)) for n in self.heads)
+        self.layers = nn.ModuleList(_block(at_heads(config, n)) for n in self.heads)
         self.norm_f = RMSNorm(config.d_model, config.norm_eps) if config.final_norm else nn.Identity()
         self.block_size = config.block_size
 
@@ -92,6 +92,16 @@ def empty_state(config: Mamba2Config, heads: Sequence[int], batch: int, like: Te
     return Mamba2State(tuple(conv), tuple(ssm))
 
 
+def at_heads(config: Mamba2Config, heads: int) -> Mamba2Config:
+    """A layer's config where it has `heads` of the config's: its MLP, if there is one, is as much narrower."""
+    d_mlp = None if config.d_mlp is None else max(1, config.d_mlp * heads // config.n_heads)
+    return replace(config, n_heads=heads, d_mlp=d_mlp)
+
+
+def _block(config: Mamba2Config) -> "Mamba2Block | PostNormBlock":
+    return Mamba2Block(config) if config.d_mlp is None else PostNormBlock(config, config.d_mlp)
+
+
 class Mamba2Block(nn.Module):
     """hidden + mixer(norm(hidden))."""
 
@@ -106,6 +116,42 @@ class Mamba2Block(nn.Module):
         """Residual in float32; the mixer in the dtype of its weights."""
         mixed, conv, ssm = self.mixer(self.norm(hidden), conv, ssm, block_size, probes)
         return hidden + mixed.float(), conv, ssm
+
+
+class PostNormBlock(nn.Module):
+    """A layer of BERT (Devlin et al. 2019) with a mixer in the place of attention: sums are normalised, not inputs.
+
+    So weights of a BERT's MLPs, norms and value projections are a start for it.
+    """
+
+    def __init__(self, config: Mamba2Config, d_mlp: int) -> None:
+        super().__init__()
+        self.mixer = Mamba2Mixer(config)
+        self.mixer_norm = nn.LayerNorm(config.d_model, config.norm_eps)
+        self.mlp = MLP(config.d_model, d_mlp)
+        self.mlp_norm = nn.LayerNorm(config.d_model, config.norm_eps)
+
+    def forward(
+        self, hidden: Tensor, conv: Tensor, ssm: Tensor, block_size: int, probes: Probes | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Sums and norms in float32; mixer and MLP in the dtype of their weights."""
+        mixed, conv, ssm = self.mixer(hidden, conv, ssm, block_size, probes)
+        hidden = self.mixer_norm(hidden + mixed.float())
+        return self.mlp_norm(hidden + self.mlp(hidden).float()), conv, ssm
+
+
+class MLP(nn.Module):
+    """down(GELU(up(x))), token by token."""
+
+    def __init__(self, d_model: int, d_mlp: int) -> None:
+        super().__init__()
+        self.up = nn.Linear(d_model, d_mlp)
+        self.down = nn.Linear(d_mlp, d_model)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """hidden (..., d_model) of any dtype -> the same shape, in the dtype of the weights."""
+        mixed: Tensor = self.down(F.gelu(self.up(hidden.to(self.up.weight.dtype)), approximate="tanh"))
+        return mixed
 
 
 class Mamba2Mixer(nn.Module):

@@ -14,15 +14,15 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from engine.models.config import Mamba2Config
-from engine.models.mamba2 import Mamba2, Mamba2Mixer, Mamba2State
+from engine.models.mamba2 import Mamba2, Mamba2Block, Mamba2Mixer, Mamba2State, PostNormBlock
 from engine.models.ops.ssd import ssd_scan
 from engine.models.ops.ssd_factored import MAX_LOG_DECAY
 from engine.models.probes import Probes
 
 
 def can_be_quick(config: Mamba2Config) -> bool:
-    """Whether the shortcuts hold: one group of B and C, one group of the gated norm, no biases of projections."""
-    return config.n_groups == 1 and config.gated_norm_groups in (0, 1) and not config.use_bias
+    """Whether the shortcuts hold: one group of B and C, one group of the gated norm."""
+    return config.n_groups == 1 and config.gated_norm_groups in (0, 1)
 
 
 class QuickMamba2(Mamba2):
@@ -35,7 +35,8 @@ class QuickMamba2(Mamba2):
             made = cls(model.config, model.heads)
         weights = dict(model.state_dict())
         for i in range(model.config.n_layers):
-            _fold(weights, f"layers.{i}.norm.weight", f"layers.{i}.mixer.in_proj.weight")
+            if model.config.d_mlp is None:
+                _fold(weights, f"layers.{i}.norm.weight", f"layers.{i}.mixer.in_proj.weight")
             _fold(weights, f"layers.{i}.mixer.norm.weight", f"layers.{i}.mixer.out_proj.weight")
         made.load_state_dict(weights, assign=True)
         made.block_size = model.block_size
@@ -51,9 +52,14 @@ class QuickMamba2(Mamba2):
         conv, ssm = [], []
         for layer, layer_conv, layer_ssm in zip(self.layers, state.conv, state.ssm, strict=True):
             mixer = cast(Mamba2Mixer, layer.mixer)
-            u = _scaled_by_rms(hidden, self.config.norm_eps, mixer.in_proj.weight.dtype)
+            dtype = mixer.in_proj.weight.dtype
+            pre_norm = isinstance(layer, Mamba2Block)
+            u = _scaled_by_rms(hidden, self.config.norm_eps, dtype) if pre_norm else hidden.to(dtype)
             mixed, layer_conv, layer_ssm = _mix(mixer, u, layer_conv, layer_ssm, self.block_size)
             hidden += mixed
+            if isinstance(layer, PostNormBlock):
+                hidden = layer.mixer_norm(hidden)
+                hidden = layer.mlp_norm(hidden.add_(layer.mlp(hidden)))
             conv.append(layer_conv)
             ssm.append(layer_ssm)
         return self.norm_f(hidden), Mamba2State(tuple(conv), tuple(ssm))

@@ -1,8 +1,9 @@
 """Nested widths of one Mamba2 (MatMamba, Shukla et al., arXiv 2410.06718): the first heads of every layer, alone.
 
 A width keeps a fraction of a layer's heads: their rows of z, x and dt in `in_proj`, their channels of x in the
-convolution, their A, D, dt bias and norm weights, their columns of `out_proj`; B and C stay whole. All widths share
-weights, and vectors of all widths share one space. Knows no text, no training and no files.
+convolution, their A, D, dt bias and norm weights, their columns of `out_proj`; B and C stay whole. A layer's MLP keeps
+the same fraction of its channels (MatFormer, Devvrit et al., arXiv 2310.07707). All widths share weights, and vectors
+of all widths share one space. Knows no text, no training and no files.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ from torch.func import functional_call
 
 from engine.errors import ModelError
 from engine.models.config import Mamba2Config
-from engine.models.mamba2 import Mamba2, Mamba2State, empty_state
+from engine.models.mamba2 import Mamba2, Mamba2State, at_heads, empty_state
 from engine.models.weights import ALWAYS_FLOAT32
 
 
@@ -39,29 +40,33 @@ def slice_parameters(parameters: Mapping[str, Tensor], config: Mamba2Config, hea
     for layer, kept in enumerate(heads):
         if kept == config.n_heads:
             continue
-        prefix, channels = f"layers.{layer}.mixer.", kept * config.head_dim
-        for name, dim, pieces in _pieces(config, kept, channels):
+        prefix = f"layers.{layer}."
+        for name, dim, pieces in _pieces(config, kept):
             if (full := parameters.get(prefix + name)) is not None:
                 parts = [full.narrow(dim, start, length) for start, length in pieces]
                 sliced[prefix + name] = parts[0] if len(parts) == 1 else torch.cat(parts, dim)
     return sliced
 
 
-def _pieces(config: Mamba2Config, kept: int, channels: int) -> list[tuple[str, int, list[tuple[int, int]]]]:
+def _pieces(config: Mamba2Config, kept: int) -> list[tuple[str, int, list[tuple[int, int]]]]:
     """(tensor, dimension, (start, length) of what is kept); in_proj is [z, x, B, C, dt], the convolution [x, B, C]."""
+    channels, mlp = kept * config.head_dim, [(0, at_heads(config, kept).d_mlp or 0)]
     full, BC = config.d_inner, 2 * config.n_groups * config.d_state
     rows = [(0, channels), (full, channels), (2 * full, BC), (2 * full + BC, kept)]
     convolved = [(0, channels), (full, BC)]
     return [
-        ("in_proj.weight", 0, rows),
-        ("in_proj.bias", 0, rows),
-        ("conv1d.weight", 0, convolved),
-        ("conv1d.bias", 0, convolved),
-        ("dt_bias", 0, [(0, kept)]),
-        ("A_log", 0, [(0, kept)]),
-        ("D", 0, [(0, kept)]),
-        ("norm.weight", 0, [(0, channels)]),
-        ("out_proj.weight", 1, [(0, channels)]),
+        ("mixer.in_proj.weight", 0, rows),
+        ("mixer.in_proj.bias", 0, rows),
+        ("mixer.conv1d.weight", 0, convolved),
+        ("mixer.conv1d.bias", 0, convolved),
+        ("mixer.dt_bias", 0, [(0, kept)]),
+        ("mixer.A_log", 0, [(0, kept)]),
+        ("mixer.D", 0, [(0, kept)]),
+        ("mixer.norm.weight", 0, [(0, channels)]),
+        ("mixer.out_proj.weight", 1, [(0, channels)]),
+        ("mlp.up.weight", 0, mlp),
+        ("mlp.up.bias", 0, mlp),
+        ("mlp.down.weight", 1, mlp),
     ]
 
 

@@ -22,7 +22,7 @@ from engine.models.xlstm_config import XLSTMConfig
 Model = Mamba2 | RWKV7 | XLSTM
 
 # float32 whatever the rest runs in: they are small, and decays must not be rounded
-ALWAYS_FLOAT32 = ("A_log", "D", "dt_bias", "norm.weight", "norm_f.weight")
+ALWAYS_FLOAT32 = ("A_log", "D", "dt_bias", "norm.weight", "norm.bias", "norm_f.weight")
 
 
 def load_model(folder: Path, config: ModelConfig, device: str, dtype: torch.dtype) -> tuple[Model, dict[str, Tensor]]:

@@ -79,6 +79,10 @@ def parser() -> argparse.ArgumentParser:
     new.add_argument("--out", type=Path, required=True, metavar="DIR")
     new.add_argument("--model", type=Path, default=None, metavar="DIR", help="whose tokenizer; else the teacher's")
     new.add_argument("--layers", type=int, default=Shape().n_layers)
+    new.add_argument(
+        "--teacher-layers", type=int, nargs="+", default=(), metavar="LAYER",
+        help="begin with these layers of the teacher, mixers in the place of their attention: far better than static",
+    )  # fmt: skip
     for name, stage in (("distil", _distillation), ("contrast", _contrast), ("streams", _streams)):
         command = _command(commands, name, partial(_train, stage), f"stage {stage.__doc__}")
         command.set_defaults(stage=name)

@@ -42,18 +42,24 @@ class Shape:
 
 def new_checkpoint(folder: Path, shape: Shape, tokenizer: Tokenizer, start: "StaticStart", seed: int) -> None:
     """Write a static embedder to `folder`, readable by `Encoder.open`. start.vectors (vocabulary, d_model)."""
-    folder.mkdir(parents=True, exist_ok=True)
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    tokenizer.save(str(folder / "tokenizer.json"))
     config = Mamba2Config(
         shape.d_model, shape.n_layers, len(start.vectors), shape.d_state, shape.head_dim, shape.n_heads,
         gated_norm_groups=1, block_size=shape.block_size, final_norm=False,
     )  # fmt: skip
-    (folder / "config.json").write_text(json.dumps(_as_json(config, shape)), "utf-8")
-    student = Student(new_model(config, seed), torch.eye(shape.d_model), start.log_weights, torch.float32)
+    model = new_model(config, seed)
     with torch.no_grad():
-        student.model.embeddings.weight.copy_(start.vectors)
+        model.embeddings.weight.copy_(start.vectors)
+    save_new(folder, model, tokenizer, start.log_weights)
+
+
+def save_new(folder: Path, model: Mamba2, tokenizer: Tokenizer, token_log_weight: Tensor) -> None:
+    """Write `model` with the mean readout, its projection the identity, to `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "config.json").write_text(json.dumps(_as_json(model.config)), "utf-8")
+    student = Student(model, torch.eye(model.config.d_model), token_log_weight, torch.float32)
     save_model(student, folder, folder, {})
 
 
@@ -115,20 +121,23 @@ def _alone(tokenizer: Tokenizer, index: int) -> str:
     return text if text.strip("\ufffd") else "[UNK]"
 
 
-def _as_json(config: Mamba2Config, shape: Shape) -> dict[str, object]:
-    return {
+def _as_json(c: Mamba2Config) -> dict[str, object]:
+    said = {
         "model_type": "mamba2",
-        "hidden_size": shape.d_model,
-        "num_hidden_layers": shape.n_layers,
-        "state_size": shape.d_state,
-        "head_dim": shape.head_dim,
-        "num_heads": shape.n_heads,
-        "expand": shape.n_heads * shape.head_dim // shape.d_model,
-        "conv_kernel": config.d_conv,
-        "n_groups": 1,
-        "chunk_size": shape.block_size,
-        "vocab_size": config.vocab_size,
-        "layer_norm_epsilon": config.norm_eps,
-        "final_norm": False,
-        "longsearch": {"readout": "mean", "dim": shape.d_model, "widths": [1.0]},
+        "hidden_size": c.d_model,
+        "num_hidden_layers": c.n_layers,
+        "state_size": c.d_state,
+        "head_dim": c.head_dim,
+        "num_heads": c.n_heads,
+        "expand": c.d_inner // c.d_model,
+        "conv_kernel": c.d_conv,
+        "n_groups": c.n_groups,
+        "chunk_size": c.block_size,
+        "vocab_size": c.vocab_size,
+        "layer_norm_epsilon": c.norm_eps,
+        "use_bias": c.use_bias,
+        "final_norm": c.final_norm,
+        "longsearch": {"readout": "mean", "dim": c.d_model, "widths": [1.0]},
     }
+    limits = {} if math.isinf(c.dt_max) else {"time_step_limit": [c.dt_min, c.dt_max]}
+    return said | limits | ({} if c.d_mlp is None else {"intermediate_size": c.d_mlp})

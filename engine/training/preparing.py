@@ -4,18 +4,22 @@ import argparse
 from itertools import islice
 from pathlib import Path
 
+import torch
 from tokenizers import Tokenizer
 
 from engine.errors import LongsearchError
 from engine.evaluation.minilm import MiniLM, minilm_folder
 from engine.inference.device import choose_hardware
 from engine.training.data import read_pairs
-from engine.training.initialise import Shape, new_checkpoint, static_start, token_counts
+from engine.training.from_teacher import config_like, student_of
+from engine.training.initialise import Shape, new_checkpoint, save_new, static_start, token_counts
 from engine.training.shards import load_pairs, write_shards
+from engine.training.student import Padded
 from engine.training.teacher import adopt_vectors, label_shards
 from engine.training.vocabulary import Kind, VocabularyOptions, measure, save_tokenizer, sides, train_tokenizer
 
 _MEASURED_PAIRS = 2000
+_SAMPLE_TEXTS = 256
 
 
 def vocabulary(arguments: argparse.Namespace) -> int:
@@ -55,10 +59,28 @@ def label(arguments: argparse.Namespace) -> int:
 
 
 def new(arguments: argparse.Namespace) -> int:
-    """Write a static embedder."""
+    """Write a static embedder, or one that has layers of the teacher."""
+    if arguments.teacher_layers:
+        return _from_teacher(arguments)
     hardware = choose_hardware(arguments.device, arguments.dtype)
     tokenizer = _tokenizer(arguments.model)
     counts = token_counts(load_pairs(arguments.shards, tokenizer, labelled_only=False), tokenizer.get_vocab_size())
     start = static_start(tokenizer, MiniLM(hardware.device, hardware.dtype).encode, counts)
     new_checkpoint(arguments.out, Shape(n_layers=arguments.layers), tokenizer, start, arguments.seed)
+    return 0
+
+
+def _from_teacher(arguments: argparse.Namespace) -> int:
+    teacher, layers = MiniLM(), arguments.teacher_layers
+    deepest = len(teacher.model.encoder.layer) - 1
+    if arguments.model or not all(0 <= layer <= deepest for layer in layers):
+        raise LongsearchError(
+            "the teacher's layers go with the teacher's vocabulary, and it has layers 0 to " + str(deepest),
+            "leave out --model, and name layers such as 0 1 3 5",
+        )
+    passages = load_pairs(arguments.shards, teacher.tokenizer, labelled_only=False).passages
+    sample = Padded.of([passages[row] for row in range(min(_SAMPLE_TEXTS, len(passages)))], "cpu").tokens
+    config = config_like(teacher.model, len(layers))
+    model = student_of(teacher.model, config, layers, sample, arguments.seed)
+    save_new(arguments.out, model, teacher.tokenizer, torch.zeros(config.vocab_size))
     return 0

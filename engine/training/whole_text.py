@@ -11,6 +11,7 @@ import os
 import shutil
 from collections.abc import Callable
 from functools import cache
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,8 +22,7 @@ from engine.models.config import Mamba2Config
 MAX_TOKENS = 192
 # of half the decay of a block: factors of exp(80) = 6e34 times an input stay within float32's and bfloat16's 3e38
 _MAX_HALF_LOG_DECAY = 80.0
-_LAYER = (
-    "norm.weight",
+_MIXER = (
     "mixer.in_proj.weight",
     "mixer.conv1d.weight",
     "mixer.conv1d.bias",
@@ -32,11 +32,23 @@ _LAYER = (
     "mixer.norm.weight",
     "mixer.out_proj.weight",
 )
+_BIASES = ("mixer.in_proj.bias", "mixer.out_proj.bias")
+_PRE_NORM = ("norm.weight",)
+_POST_NORM = (
+    "mixer_norm.weight",
+    "mixer_norm.bias",
+    "mlp.up.weight",
+    "mlp.up.bias",
+    "mlp.down.weight",
+    "mlp.down.bias",
+    "mlp_norm.weight",
+    "mlp_norm.bias",
+)
 
 
 def fits(config: Mamba2Config, length: int) -> bool:
     """Whether texts of `length` tokens can be read by this twin."""
-    plain = config.n_groups == 1 and config.gated_norm_groups in (0, 1) and not config.use_bias
+    plain = config.n_groups == 1 and config.gated_norm_groups in (0, 1)
     return plain and config.use_conv_bias and 0 < length <= MAX_TOKENS
 
 
@@ -49,15 +61,19 @@ def read_whole(
     of the products.
     """
     layer = _compiled_layer() if compiled else _layer
-    length, limits = embedded.shape[1], (config.dt_min, config.dt_max)
+    length, shape = embedded.shape[1], _Shape(config.d_state, config.norm_eps, (config.dt_min, config.dt_max), dtype)
+    around = _PRE_NORM if config.d_mlp is None else _POST_NORM
     hidden = F.pad(embedded.float(), (0, 0, 0, length % 2))  # to two blocks of one size
     half_decays = []
     if compiled:  # one code for all batches and lengths, one for each width
         for dim in (0, 1):
             torch._dynamo.maybe_mark_dynamic(hidden, dim)
     for i in range(config.n_layers):
-        weights = [parameters[f"layers.{i}.{name}"] for name in _LAYER]
-        hidden, half_decay = layer(hidden, weights, config.d_state, config.norm_eps, limits, dtype)
+        mixer, biases, others = (
+            [parameters[f"layers.{i}.{name}"] for name in names]
+            for names in (_MIXER, _BIASES if config.use_bias else (), around)
+        )
+        hidden, half_decay = layer(hidden, mixer, biases, others, shape)
         half_decays.append(half_decay.detach().amin())
     within = float(torch.stack(half_decays).min()) >= -_MAX_HALF_LOG_DECAY  # False for nan: an earlier layer's overflow
     return hidden[:, :length] if within else None
@@ -74,21 +90,47 @@ def _compiled_layer() -> Callable[..., tuple[Tensor, Tensor]]:
     return compiled
 
 
+class _Shape(NamedTuple):
+    d_state: int
+    eps: float
+    limits: tuple[float, float]
+    """Of dt."""
+    dtype: torch.dtype
+    """Of the products."""
+
+
 def _layer(
-    hidden: Tensor, weights: list[Tensor], d_state: int, eps: float, limits: tuple[float, float], dtype: torch.dtype
+    hidden: Tensor, mixer: list[Tensor], biases: list[Tensor], others: list[Tensor], shape: _Shape
 ) -> tuple[Tensor, Tensor]:
-    """`Mamba2Block` from an empty state; also half the log decay of each block and head, (batch, 2, 1, heads)."""
-    norm, in_proj, conv, conv_bias, dt_bias, A_log, D, gated_norm, out_proj = weights  # as in _LAYER
+    """`Mamba2Block`, or `PostNormBlock`, from an empty state; also half the log decay, (batch, 2, 1, heads)."""
+    dtype, eps, channels = shape.dtype, shape.eps, hidden.shape[-1:]
+    if len(others) == len(_PRE_NORM):
+        u = _scale(F.rms_norm(hidden, channels, None, eps).to(dtype), others[0].to(dtype))
+        mixed, half_decay = _mix(u, mixer, biases, shape)
+        return hidden + mixed.float(), half_decay
+    mixer_norm, mixer_norm_bias, up, up_bias, down, down_bias, mlp_norm, mlp_norm_bias = others  # as in _POST_NORM
+    mixed, half_decay = _mix(hidden.to(dtype), mixer, biases, shape)
+    hidden = F.layer_norm(hidden + mixed.float(), channels, mixer_norm, mixer_norm_bias, eps)
+    inner = F.gelu(F.linear(hidden.to(dtype), up.to(dtype), up_bias.to(dtype)), approximate="tanh")
+    mixed = F.linear(inner, down.to(dtype), down_bias.to(dtype))
+    return F.layer_norm(hidden + mixed.float(), channels, mlp_norm, mlp_norm_bias, eps), half_decay
+
+
+def _mix(u: Tensor, mixer: list[Tensor], biases: list[Tensor], shape: _Shape) -> tuple[Tensor, Tensor]:
+    """`Mamba2Mixer` from an empty state; also half the log decay of each block and head, (batch, 2, 1, heads)."""
+    in_proj, conv, conv_bias, dt_bias, A_log, D, gated_norm, out_proj = mixer  # as in _MIXER
+    dtype, d_state = shape.dtype, shape.d_state
+    in_bias, out_bias = (bias.to(dtype) for bias in biases) if biases else (None, None)
     heads, d_inner = A_log.shape[0], out_proj.shape[1]
-    u = _scale(F.rms_norm(hidden, (hidden.shape[-1],), None, eps).to(dtype), norm.to(dtype))
-    z, xBC, dt = (u @ in_proj.to(dtype).T).split((d_inner, d_inner + 2 * d_state, heads), dim=-1)
+    projected = F.linear(u, in_proj.to(dtype), in_bias)
+    z, xBC, dt = projected.split((d_inner, d_inner + 2 * d_state, heads), dim=-1)
     xBC = F.silu(_convolve(xBC, conv.to(dtype), conv_bias.to(dtype)))
     x, B, C = xBC.split((d_inner, d_state, d_state), dim=-1)
-    dt = F.softplus(dt.float() + dt_bias).clamp(*limits)
+    dt = F.softplus(dt.float() + dt_bias).clamp(*shape.limits)
     y, half_decay = _scan(x, dt, dt * -A_log.exp(), B, C)
     y = (y + _scale(x, D.to(dtype).repeat_interleave(d_inner // heads))) * F.silu(z)
-    y = y * torch.rsqrt(y.float().square().mean(-1, keepdim=True) + eps).to(dtype)
-    return hidden + (_scale(y, gated_norm.to(dtype)) @ out_proj.to(dtype).T).float(), half_decay
+    y = y * torch.rsqrt(y.float().square().mean(-1, keepdim=True) + shape.eps).to(dtype)
+    return F.linear(_scale(y, gated_norm.to(dtype)), out_proj.to(dtype), out_bias), half_decay
 
 
 def _scan(x: Tensor, dt: Tensor, log_a: Tensor, B: Tensor, C: Tensor) -> tuple[Tensor, Tensor]:

@@ -4,7 +4,7 @@ The weights are scaled so that decays range from "forgets in three tokens" to "r
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,6 @@ def random_tensors(config: dict[str, Any], seed: int = 0) -> dict[str, Tensor]:
         prefix = f"layers.{layer}."
         rows = inner + channels + heads
         tensors |= {
-            prefix + "norm.weight": normal(width, scale=0.1, mean=1),
             prefix + "mixer.in_proj.weight": normal(rows, width, scale=width**-0.5),
             prefix + "mixer.conv1d.weight": normal(channels, 1, config["conv_kernel"], scale=0.5),
             prefix + "mixer.dt_bias": normal(heads, mean=-2),
@@ -86,6 +85,7 @@ def random_tensors(config: dict[str, Any], seed: int = 0) -> dict[str, Tensor]:
             prefix + "mixer.norm.weight": normal(inner, scale=0.1, mean=1),
             prefix + "mixer.out_proj.weight": normal(width, inner, scale=inner**-0.5),
         }
+        tensors |= {prefix + name: tensor for name, tensor in _around_the_mixer(config, normal)}
         if config["use_conv_bias"]:
             tensors[prefix + "mixer.conv1d.bias"] = normal(channels, scale=0.2)
         if config["use_bias"]:
@@ -94,6 +94,20 @@ def random_tensors(config: dict[str, Any], seed: int = 0) -> dict[str, Tensor]:
     if config.get("final_norm", True):
         tensors["norm_f.weight"] = normal(width, scale=0.1, mean=1)
     return tensors
+
+
+def _around_the_mixer(config: dict[str, Any], normal: Callable[..., Tensor]) -> Iterator[tuple[str, Tensor]]:
+    """A pre-norm, or two post-norms and an MLP."""
+    width, inner = config["hidden_size"], config.get("intermediate_size")
+    for name in ("norm",) if inner is None else ("mixer_norm", "mlp_norm"):
+        yield f"{name}.weight", normal(width, scale=0.1, mean=1)
+        if inner is not None:
+            yield f"{name}.bias", normal(width, scale=0.2)
+    if inner is not None:
+        yield "mlp.up.weight", normal(inner, width, scale=width**-0.5)
+        yield "mlp.up.bias", normal(inner, scale=0.2)
+        yield "mlp.down.weight", normal(width, inner, scale=inner**-0.5)
+        yield "mlp.down.bias", normal(width, scale=0.2)
 
 
 def save_checkpoint(

@@ -3,6 +3,7 @@
 Written from the equations (Dao and Gu 2024, section 7), with nothing taken from `engine`.
 """
 
+import math
 from typing import Any
 
 import torch
@@ -29,7 +30,14 @@ def slow_model(tensors: dict[str, Tensor], config: dict[str, Any], tokens: Tenso
     hidden = w["embeddings.weight"][tokens]
     for layer in range(config["num_hidden_layers"]):
         own = {n.removeprefix(f"layers.{layer}."): t for n, t in w.items() if n.startswith(f"layers.{layer}.")}
-        hidden = hidden + _mixer(own, config, _rms(hidden, eps) * own["norm.weight"])
+        if "intermediate_size" in config:
+            hidden = _layer_norm(hidden + _mixer(own, config, hidden), own, "mixer_norm", eps)
+            inner = hidden @ own["mlp.up.weight"].T + own["mlp.up.bias"]
+            inner = inner / 2 * (1 + torch.tanh((2 / math.pi) ** 0.5 * (inner + 0.044715 * inner**3)))  # GELU
+            mixed = inner @ own["mlp.down.weight"].T + own["mlp.down.bias"]
+            hidden = _layer_norm(hidden + mixed, own, "mlp_norm", eps)
+        else:
+            hidden = hidden + _mixer(own, config, _rms(hidden, eps) * own["norm.weight"])
     return _rms(hidden, eps) * w["norm_f.weight"] if "norm_f.weight" in w else hidden
 
 
@@ -59,6 +67,10 @@ def _windowed_convolution(xBC: Tensor, kernel: Tensor, bias: Tensor | None) -> T
     rows = [(padded[t : t + width].T * kernel).sum(1) for t in range(len(xBC))]
     out = torch.stack(rows) + (bias if bias is not None else 0)
     return out * torch.sigmoid(out)
+
+
+def _layer_norm(x: Tensor, w: dict[str, Tensor], name: str, eps: float) -> Tensor:
+    return _rms(x - x.mean(-1, keepdim=True), eps) * w[f"{name}.weight"] + w[f"{name}.bias"]
 
 
 def _rms(x: Tensor, eps: float) -> Tensor:

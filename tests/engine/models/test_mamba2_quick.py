@@ -1,5 +1,7 @@
 """The quick reading on a processor agrees with the plain one: outputs, states, slices, widths, bfloat16."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -28,9 +30,13 @@ def check(slow, quick, atol=1e-5):
         torch.testing.assert_close(quick[1].tensors()[name], tensor, atol=atol, rtol=1e-4)
 
 
+POST_NORM = replace(CONFIG, d_mlp=40, use_bias=True)
+
+
+@pytest.mark.parametrize("config", [CONFIG, POST_NORM], ids=["mixers alone", "MLPs and post-norms"])
 @pytest.mark.parametrize(("batch", "length"), [(1, 64), (1, 61), (3, 24), (2, 5), (1, 1)])
-def test_hidden_and_states_are_those_of_the_slow_twin(batch, length):
-    plain, quick = both()
+def test_hidden_and_states_are_those_of_the_slow_twin(batch, length, config):
+    plain, quick = both(config)
     ids, state = tokens(batch, length), plain.initial_state(batch)
     with torch.inference_mode():
         _, state = plain.step(tokens(batch, 13), state)  # something to carry
@@ -46,8 +52,9 @@ def test_the_state_handed_in_is_left_as_it_was():
     assert all(torch.equal(before[name], tensor) for name, tensor in state.tensors().items())
 
 
-def test_each_layer_may_have_its_own_width():
-    plain, quick = both(heads=(8, 2, 4))
+@pytest.mark.parametrize("config", [CONFIG, POST_NORM], ids=["mixers alone", "MLPs and post-norms"])
+def test_each_layer_may_have_its_own_width(config):
+    plain, quick = both(config, heads=(8, 2, 4))
     with torch.inference_mode():
         check(plain.step(tokens(1, 40), plain.initial_state()), quick.step(tokens(1, 40), quick.initial_state()))
 
@@ -93,4 +100,3 @@ def test_under_gradients_and_with_probes_it_is_the_slow_twin():
 def test_models_of_several_groups_are_not_quick():
     assert can_be_quick(CONFIG)
     assert not can_be_quick(Mamba2Config(24, 1, 50, head_dim=6, n_heads=8, n_groups=2))
-    assert not can_be_quick(Mamba2Config(24, 1, 50, head_dim=6, n_heads=8, use_bias=True))

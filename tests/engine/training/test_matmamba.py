@@ -14,6 +14,7 @@ from engine.models.mamba2 import Mamba2
 from engine.models.matmamba import NestedMamba2, at_width, heads_of, slice_parameters
 
 CONFIG = Mamba2Config(24, 3, 50, d_state=8, head_dim=6, n_heads=8, gated_norm_groups=1, block_size=8, use_bias=True)
+POST_NORM = replace(CONFIG, d_mlp=40)
 WIDTHS = [1.0, 0.5, 0.25, 0.125]
 
 
@@ -28,27 +29,32 @@ def random_model(config: Mamba2Config = CONFIG) -> Mamba2:
 def copied_by_hand(full: Mamba2, heads: int) -> Mamba2:
     """The small model as a person would write it: index lists, row by row."""
     c = full.config
-    small = Mamba2(replace(c, n_heads=heads))
+    mlp = None if c.d_mlp is None else c.d_mlp * heads // c.n_heads
+    small = Mamba2(replace(c, n_heads=heads, d_mlp=mlp))
     k, d, bc = heads * c.head_dim, c.d_inner, 2 * c.d_state
     rows = [*range(k), *range(d, d + k), *range(2 * d, 2 * d + bc), *range(2 * d + bc, 2 * d + bc + heads)]
     channels = [*range(k), *range(d, d + bc)]
     picks = {
         "in_proj.weight": rows, "in_proj.bias": rows, "conv1d.weight": channels, "conv1d.bias": channels,
         "dt_bias": range(heads), "A_log": range(heads), "D": range(heads), "mixer.norm.weight": range(k),
+        "mlp.up.weight": range(mlp or 0), "mlp.up.bias": range(mlp or 0),
     }  # fmt: skip
     state = {}
     for name, tensor in full.state_dict().items():
         for suffix, index in picks.items():
             if name.endswith(suffix):
                 tensor = tensor[list(index)]
+        if name.endswith("mlp.down.weight"):
+            tensor = tensor[:, :mlp]
         state[name] = tensor[:, :k] if name.endswith("out_proj.weight") else tensor
     small.load_state_dict(state)
     return small
 
 
+@pytest.mark.parametrize("config", [CONFIG, POST_NORM], ids=["mixers alone", "MLPs and post-norms"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_slice_equals_the_standalone_small_model(width):
-    full, tokens = random_model(), torch.randint(50, (2, 37))
+def test_a_slice_equals_the_standalone_small_model(width, config):
+    full, tokens = random_model(config), torch.randint(50, (2, 37))
     expected = copied_by_hand(full, round(8 * width))(tokens)
     assert torch.equal(at_width(full, width)(tokens), expected)
     hidden, _ = NestedMamba2(full).step(full.embeddings(tokens), None, width)
@@ -57,7 +63,7 @@ def test_a_slice_equals_the_standalone_small_model(width):
 
 @pytest.mark.parametrize("width", WIDTHS[1:])
 def test_gradients_of_a_slice_reach_its_part_of_the_full_weights_and_no_other(width):
-    full, tokens = random_model(), torch.randint(50, (2, 21))
+    full, tokens = random_model(POST_NORM), torch.randint(50, (2, 21))
     small = copied_by_hand(full, round(8 * width))
     small(tokens).square().mean().backward()
     hidden, _ = NestedMamba2(full).step(full.embeddings(tokens), None, width)
@@ -66,6 +72,9 @@ def test_gradients_of_a_slice_reach_its_part_of_the_full_weights_and_no_other(wi
     mixer, small_mixer = full.layers[1].mixer, small.layers[1].mixer
     torch.testing.assert_close(mixer.out_proj.weight.grad[:, :k], small_mixer.out_proj.weight.grad)
     torch.testing.assert_close(mixer.in_proj.weight.grad[:k], small_mixer.in_proj.weight.grad[:k])
+    up, small_up = full.layers[1].mlp.up.weight.grad, small.layers[1].mlp.up.weight.grad
+    torch.testing.assert_close(up[: len(small_up)], small_up)
+    assert not up[len(small_up) :].any()
     assert not mixer.out_proj.weight.grad[:, k:].any()
     assert not mixer.A_log.grad[round(8 * width) :].any()
 

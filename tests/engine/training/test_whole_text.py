@@ -1,21 +1,26 @@
 """The quick reading of short texts agrees with the nested model's, forwards and backwards."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from training_helpers import write_checkpoint
 
+from engine.training.initialise import new_model
 from engine.training.saving import load_student
 from engine.training.student import Padded, Student
 from engine.training.whole_text import MAX_TOKENS, can_compile, fits
 
 
-@pytest.fixture
-def student(tmp_path: Path) -> Student:
+@pytest.fixture(params=[False, True], ids=["mixers alone", "MLPs and post-norms"])
+def student(tmp_path: Path, request: pytest.FixtureRequest) -> Student:
     student, _ = load_student(write_checkpoint(tmp_path), "cpu", torch.float32)
+    if request.param:
+        config = replace(student.model.config, d_mlp=24, use_bias=True)
+        student = Student(new_model(config, 0), student.projection, student.token_log_weight, torch.float32)
     for name, parameter in student.model.named_parameters():
-        if name.endswith(("conv1d.bias", "norm.weight", ".D", "out_proj.weight")):
+        if name.endswith(("conv1d.bias", "norm.weight", ".D", "out_proj.weight", "out_proj.bias", "norm.bias")):
             torch.nn.init.normal_(parameter, 0.5, 0.2)
     return student
 

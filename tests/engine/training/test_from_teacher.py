@@ -1,0 +1,115 @@
+"""A model begun from layers of a BERT is that BERT, but for its attention, and says so in its checkpoint."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+from training_helpers import FakeTeacher, make_pairs, make_tokenizer
+from transformers import BertConfig, BertModel
+
+from engine.inference.encoder import Encoder
+from engine.models.mamba2 import Mamba2
+from engine.training import commands, preparing
+from engine.training.from_teacher import config_like, student_of
+from engine.training.saving import load_student
+from engine.training.shards import write_shards
+
+LAYERS = [0, 2, 3]
+
+
+@pytest.fixture
+def bert() -> BertModel:
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=66, hidden_size=32, num_hidden_layers=4, num_attention_heads=4, intermediate_size=48,
+        max_position_embeddings=128, hidden_act="gelu_new",
+    )  # fmt: skip
+    made = BertModel(config, add_pooling_layer=False).eval()
+    for parameter in made.parameters():
+        torch.nn.init.normal_(parameter, 0.0, 0.3)
+    return made
+
+
+def student(bert: BertModel) -> Mamba2:
+    sample = torch.randint(1, 66, (8, 20), generator=torch.Generator().manual_seed(1))
+    return student_of(bert, config_like(bert, len(LAYERS), d_state=8, head_dim=8), LAYERS, sample, seed=0)
+
+
+def without_attention(bert: BertModel, tokens: torch.Tensor) -> torch.Tensor:
+    """The kept layers by hand; attention adds its output's bias alone."""
+    e = bert.embeddings
+    hidden = e.LayerNorm(
+        e.word_embeddings(tokens) + e.position_embeddings.weight[1:100].mean(0) + e.token_type_embeddings.weight[0]
+    )
+    for number in LAYERS:
+        layer = bert.encoder.layer[number]
+        hidden = layer.attention.output.LayerNorm(hidden + layer.attention.output.dense.bias)
+        inner = F.gelu(layer.intermediate.dense(hidden), approximate="tanh")
+        hidden = layer.output.LayerNorm(hidden + layer.output.dense(inner))
+    return hidden
+
+
+def test_with_silent_mixers_it_is_the_bert_without_attention(bert):
+    model, tokens = student(bert), torch.randint(1, 66, (2, 17))
+    with torch.no_grad():
+        for block in model.layers:
+            block.mixer.norm.weight.zero_()
+        torch.testing.assert_close(model(tokens), without_attention(bert, tokens), atol=1e-4, rtol=1e-4)
+
+
+def test_values_and_outputs_of_attention_are_the_mixers(bert):
+    model, inner = student(bert), 32
+    for block, number in zip(model.layers, LAYERS, strict=True):
+        attention = bert.encoder.layer[number].attention
+        assert torch.equal(block.mixer.in_proj.weight[inner : 2 * inner], attention.self.value.weight)
+        assert torch.equal(block.mixer.in_proj.bias[inner : 2 * inner], attention.self.value.bias)
+        assert torch.equal(block.mixer.out_proj.weight, attention.output.dense.weight)
+
+
+def test_the_channels_that_matter_most_come_first(bert):
+    """A narrow MLP of the first channels is nearer to the whole than one of the last."""
+    model = student(bert)
+    tokens = torch.randint(1, 66, (4, 30))
+    with torch.no_grad():
+        hidden = model.embeddings(tokens)
+        mlp = model.layers[0].mlp
+        whole = mlp(hidden) - mlp.down.bias
+        inner = F.gelu(mlp.up(hidden), approximate="tanh")
+        first, last = (inner[..., part] @ mlp.down.weight[:, part].T for part in (slice(24), slice(24, None)))
+    assert (first - whole).norm() < (last - whole).norm()
+
+
+def test_the_same_seed_gives_the_same_model(bert):
+    one, other = student(bert).state_dict(), student(bert).state_dict()
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+@pytest.fixture
+def teacher(bert, monkeypatch):
+    fake = SimpleNamespace(model=bert, tokenizer=make_tokenizer())
+    monkeypatch.setattr(preparing, "MiniLM", lambda *_: fake)
+    small = lambda bert, n_layers: config_like(bert, n_layers, d_state=8, head_dim=8)  # noqa: E731
+    monkeypatch.setattr(preparing, "config_like", small)
+
+
+def test_the_command_writes_a_checkpoint_that_opens_at_any_width_and_trains(bert, teacher, tmp_path):
+    write_shards(make_pairs(60), make_tokenizer(), tmp_path / "shards")
+    shards, layers = str(tmp_path / "shards"), ["--teacher-layers", "0", "2", "3"]
+    assert commands.run(["new", "--shards", shards, "--out", str(tmp_path / "new"), *layers]) == 0
+    trained, _ = load_student(tmp_path / "new", "cpu", torch.float32)
+    assert trained.model.config.d_mlp == 48
+    assert trained.model.config.dt_max == 1.0
+    full, quarter = (Encoder.open(tmp_path / "new", device="cpu", dtype="float32", width=w) for w in (1.0, 0.25))
+    vectors = [encoder.encode_query("w1 w2 w3") for encoder in (full, quarter)]
+    assert all(np.isclose(np.linalg.norm(vector), 1, atol=1e-5) for vector in vectors)
+    options = ["--shards", shards, "--model", str(tmp_path / "new"), "--out", str(tmp_path / "run")]
+    assert commands.run(["contrast", *options, "--steps", "2", "--without-teacher", "--dtype", "float32"]) == 0
+
+
+@pytest.mark.parametrize("wrong", [["--teacher-layers", "9"], ["--teacher-layers", "0", "--model", "elsewhere"]])
+def test_layers_that_are_not_there_and_other_vocabularies_are_refused(wrong, bert, teacher, tmp_path, capsys):
+    write_shards(make_pairs(20), FakeTeacher().tokenizer, tmp_path / "shards")
+    assert commands.run(["new", "--shards", str(tmp_path / "shards"), "--out", str(tmp_path / "new"), *wrong]) == 1
+    assert "layers 0 to 3" in capsys.readouterr().err
