@@ -150,7 +150,7 @@ class MLP(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """hidden (..., d_model) of any dtype -> the same shape, in the dtype of the weights."""
-        mixed: Tensor = self.down(F.gelu(self.up(hidden.to(self.up.weight.dtype)), approximate="tanh"))
+        mixed: Tensor = self.down(F.gelu(self.up(hidden.to(self.up.weight.dtype))))
         return mixed
 
 

@@ -3,7 +3,6 @@
 Written from the equations (Dao and Gu 2024, section 7), with nothing taken from `engine`.
 """
 
-import math
 from typing import Any
 
 import torch
@@ -33,7 +32,7 @@ def slow_model(tensors: dict[str, Tensor], config: dict[str, Any], tokens: Tenso
         if "intermediate_size" in config:
             hidden = _layer_norm(hidden + _mixer(own, config, hidden), own, "mixer_norm", eps)
             inner = hidden @ own["mlp.up.weight"].T + own["mlp.up.bias"]
-            inner = inner / 2 * (1 + torch.tanh((2 / math.pi) ** 0.5 * (inner + 0.044715 * inner**3)))  # GELU
+            inner = inner / 2 * (1 + torch.erf(inner / 2**0.5))  # GELU
             mixed = inner @ own["mlp.down.weight"].T + own["mlp.down.bias"]
             hidden = _layer_norm(hidden + mixed, own, "mlp_norm", eps)
         else:
