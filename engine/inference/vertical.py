@@ -4,7 +4,7 @@ Memory is that of one slice however long the text is (Grantner et al., arXiv 260
 longer than V goes through in one slice, which is the horizontal pass. Knows no text and no readout.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -84,19 +84,3 @@ def _joined(states: Sequence[Any]) -> Any:
     """The rows of all states, as one batch."""
     tensors = [state.tensors() for state in states]
     return type(states[0]).from_tensors({name: torch.cat([t[name] for t in tensors]) for name in tensors[0]})
-
-
-def run_vertically(
-    model: RecurrentModel, ids: NDArray[np.int64], vertical_size: int, device: torch.device, state: Any = None
-) -> Iterator[tuple[Tensor, Any]]:
-    """Yield, slice by slice, the hidden states (length, d_model) of `ids` (n_tokens,) and the state after them.
-
-    Goes on from `state` if one is given. `vertical_size` (V) is best a multiple of the model's block size: then the
-    result is bit for bit that of one pass; otherwise it differs by rounding (about 1e-5 in float32).
-    """
-    state = model.initial_state() if state is None else state
-    for start in range(0, len(ids), vertical_size):
-        tokens = torch.from_numpy(ids[start : start + vertical_size]).to(device)
-        with torch.inference_mode():  # inside, or it would leak to the caller at every yield
-            hidden, state = model.step(tokens[None], state)
-        yield hidden[0], state

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from slices import run_vertically
 from tiny_models import BUNDLED, PROSE, random_tensors, save_checkpoint, tiny_config
 from torch import Tensor
 
 from engine.inference import Encoder
 from engine.inference.checkpoints import PassState, from_bytes, to_bytes
-from engine.inference.vertical import run_vertically
 from engine.models.config import read_config
 from engine.models.mamba2 import Mamba2, Mamba2State
 from engine.models.ops import kernels

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 from reference_mamba2 import slow_model
+from slices import run_vertically
 from tiny_models import random_tensors, save_checkpoint, state_spaces_config, tiny_config
 from torch import Tensor
 
-from engine.inference.vertical import run_vertically
 from engine.models.config import read_config
 from engine.models.mamba2 import Mamba2, Mamba2State
 from engine.models.weights import load_mamba2

@@ -10,12 +10,12 @@ import torch
 from family_checkpoints import RWKV7, VOCABULARY, XLSTM, rwkv7_tensors, save, save_family, xlstm_tensors
 from reference_rwkv7 import hidden_states
 from safetensors.torch import load_file, save_file
+from slices import run_vertically
 from tiny_models import PROSE
 from torch import Tensor
 
 from engine.errors import ModelError
 from engine.inference.encoder import Encoder
-from engine.inference.vertical import run_vertically
 from engine.models.config import read_config
 from engine.models.weights import Model, load_mamba2, load_model
 
