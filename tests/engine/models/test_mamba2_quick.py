@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from engine.models import mamba2_quick
 from engine.models.config import Mamba2Config
 from engine.models.mamba2 import Mamba2
 from engine.models.mamba2_quick import QuickMamba2, can_be_quick
@@ -70,13 +71,18 @@ def test_decays_beyond_float32_are_left_to_the_exact_scan():
         check(plain.step(tokens(2, 40), plain.initial_state(2)), (hidden, state))
 
 
-def test_in_bfloat16_it_errs_no_more_than_the_slow_twin():
-    plain, _ = both()
+@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.parametrize("config", [CONFIG, POST_NORM], ids=["mixers alone", "MLPs and post-norms"])
+def test_in_bfloat16_it_errs_no_more_than_the_slow_twin(config, fused, monkeypatch):
+    if fused and not mamba2_quick._FUSED:
+        pytest.skip("oneDNN has no products in bfloat16 on this processor")
+    monkeypatch.setattr(mamba2_quick, "_FUSED", fused)
+    plain, _ = both(config)
     exact = plain(tokens(1, 64))
-    low = Mamba2(CONFIG).requires_grad_(False)
+    low = Mamba2(config).requires_grad_(False)
     low.load_state_dict(plain.state_dict())
-    for layer in low.layers:
-        for module in (layer.mixer.in_proj, layer.mixer.out_proj, layer.mixer.conv1d):
+    for module in low.layers.modules():
+        if isinstance(module, torch.nn.Linear | torch.nn.Conv1d):
             module.bfloat16()
     with torch.inference_mode():
         errors = [float((model(tokens(1, 64)) - exact).abs().mean()) for model in (low, QuickMamba2.of(low))]
