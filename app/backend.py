@@ -72,9 +72,9 @@ class LocalBackend:
             return []
 
     def retry(self) -> str:
-        """Have the daemon read again the files that could not be read."""
+        """Have the daemon read again the files that could not be read, or only in part."""
         daemon_control.retry(self._root)
-        return "files that could not be read are read again"
+        return "files that could not be read whole are read again"
 
     def open(self, path: str, page: int | None) -> str:
         """Open the file in the system's viewer."""

@@ -85,7 +85,8 @@ def _open(command: argparse.ArgumentParser) -> None:
 
 def _index(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", help="the folder to index, with everything under it")
-    command.add_argument("--retry-failed", action="store_true", help="read files again that could not be read before")
+    what = "read files again that could not be read before, or only in part"
+    command.add_argument("--retry-failed", action="store_true", help=what)
     command.add_argument(
         "--ocr",
         action="store_true",

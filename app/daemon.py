@@ -176,7 +176,7 @@ class Daemon:
                 watch.begin_sweep()
                 if root in self._to_retry:
                     self._to_retry.discard(root)
-                    store.retry_failed()
+                    store.read_again()
                 summary = pipeline.read()
                 if store.pending(limit=1):
                     tune(self._model.loaded(), store)

@@ -67,7 +67,7 @@ def watch(root: Path) -> str:
 
 
 def retry(root: Path) -> None:
-    """Have the daemon read again, at once, the files of this root that could not be read."""
+    """Have the daemon read again, at once, the files of this root that could not be read, or only in part."""
     ensure_daemon()
     rpc.call(socket_path(), "retry", _CALL_TIMEOUT_S, root=str(root))
 

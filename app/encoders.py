@@ -9,6 +9,7 @@ from engine.store.store import Store
 
 if TYPE_CHECKING:
     from engine.inference import Encoder
+    from engine.models.identity import ModelIdentity
 
 log = logging.getLogger("longsearch.encoders")
 
@@ -28,6 +29,13 @@ def open_encoder() -> "Encoder":
     from engine.inference import Encoder
 
     return Encoder.open(chosen_model())
+
+
+def chosen_identity() -> "ModelIdentity":
+    """Of the chosen model, which is not loaded for it (0.1 s). Raises ModelError."""
+    from engine.models.identity import identify
+
+    return identify(chosen_model())
 
 
 def tune(encoder: "Encoder", store: Store) -> None:

@@ -35,6 +35,7 @@ class DocumentText:
     page_starts: tuple[int, ...]
     """Offset of each page's first character, ascending, the first 0; empty for formats without pages."""
     title: str
+    """Its own, on one line; "" where it has none. Out of the store it then has its file's name."""
     headings: tuple[Heading, ...] = ()
 
     def page_at(self, offset: int) -> int | None:

@@ -1,7 +1,7 @@
-"""How the changes of a folder can be noticed: whether the kernel hears of them, and has a watch left. Linux; elsewhere
-the system's own way is taken as it is.
+"""How the changes of a folder can be noticed: whether the kernel hears of them, and has a watch left; and which drives
+have come or gone. By Linux's table of mounts; elsewhere the system's own way is taken as it is.
 
-The decisions are pure; `filesystem_of` and `has_watch_left` ask the system.
+The decisions are pure; `filesystem_of`, `drives_under` and `has_watch_left` ask the system.
 """
 
 import ctypes
@@ -9,6 +9,7 @@ import errno
 import os
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 REMOTE_TYPES = frozenset((
@@ -30,14 +31,25 @@ def filesystem_type(path: bytes, mounts: bytes) -> str:
     it; "" where the table does not say. Of two mounts on one point the later hides the earlier.
     """
     found, depth = "", -1
-    for line in mounts.splitlines():
-        fields = line.split(b" ")
-        if len(fields) < 3:
-            continue
-        point = _ESCAPE.sub(lambda code: bytes([int(code[1], 8) & 255]), fields[1]).rstrip(b"/")
+    for _, point, kind in _mounts(mounts):
         if len(point) >= depth and (path + b"/").startswith(point + b"/"):
-            found, depth = fields[2].decode(errors="replace"), len(point)
+            found, depth = kind.decode(errors="replace"), len(point)
     return found
+
+
+def mounted_under(path: bytes, mounts: bytes) -> frozenset[tuple[bytes, bytes]]:
+    """(what, where) of everything that is mounted in the folder `path`, which is as for `filesystem_type`."""
+    folder = path.rstrip(b"/") + b"/"
+    return frozenset((source, point) for source, point, _ in _mounts(mounts) if point.startswith(folder))
+
+
+def _mounts(table: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """(what, where, type) of each line that makes sense."""
+    for line in table.splitlines():
+        fields = line.split(b" ")
+        if len(fields) >= 3:
+            point = _ESCAPE.sub(lambda code: bytes([int(code[1], 8) & 255]), fields[1]).rstrip(b"/")
+            yield fields[0], point, fields[2]
 
 
 def filesystem_of(path: Path) -> str:
@@ -46,6 +58,14 @@ def filesystem_of(path: Path) -> str:
         return filesystem_type(os.fsencode(path), _MOUNTS.read_bytes())
     except OSError:
         return ""
+
+
+def drives_under(path: Path) -> frozenset[tuple[bytes, bytes]]:
+    """As `mounted_under`, for this system; none where it keeps no such table."""
+    try:
+        return mounted_under(os.fsencode(path), _MOUNTS.read_bytes())
+    except OSError:
+        return frozenset()
 
 
 def has_watch_left(folder: Path) -> bool:

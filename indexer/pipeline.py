@@ -5,9 +5,10 @@ vectors (most of the time; see `indexer.embedding`). Knows no model: an encoder 
 """
 
 import hashlib
+import os
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
@@ -18,12 +19,13 @@ from engine.errors import BeingWrittenError, ExtractionError, PassingError
 from engine.store.records import FileRecord
 from engine.store.records import KnownFile as StoredFile
 from engine.store.store import Store
+from indexer.drives import find_drives
 from indexer.embedding import DocumentEncoder, Embedder
 from indexer.extract.reader import Result
-from indexer.plan import Action, Forget, KnownFile, Move, Read, RootOffline, plan
+from indexer.plan import Action, Forget, KnownFile, Move, Read, RootOffline, identity, plan
 from indexer.rate import Rate
 from indexer.retries import retry_at
-from indexer.walk import CLOCK_TICK_NS, FileStamp, WalkProblem, is_unchanged, walk
+from indexer.walk import CLOCK_TICK_NS, FileStamp, FolderStamp, WalkProblem, is_unchanged, walk
 
 ACTIVITY_S = 1.0
 _HASH_BYTES = 1 << 20
@@ -46,7 +48,7 @@ class ReadSummary:
     n_moved: int
     n_forgotten: int
     problems: tuple[str, ...]
-    """Folders that could not be listed, or that the root is offline."""
+    """Folders that could not be listed or whose drive is away, or that the root is offline."""
     finished: bool
     """False where `should_stop` ended it."""
 
@@ -70,12 +72,15 @@ class Pipeline:
         self._rate = Rate()
         self._activity_at = 0.0
         self._catalogue: dict[str, StoredFile] = {}
+        if store.model_in_use() not in (None, (encoder.fingerprint, encoder.dim)):
+            encoder.tokenize("")  # a model that cannot be loaded must not cost the vectors of one that could
         store.use_model(encoder.fingerprint, encoder.dim)
 
     def read(self) -> ReadSummary:
         """Phase A: bring the store's files, texts and words up to what the disk holds."""
-        listing, problems, is_steady = self._listing()
+        listing, folders, problems, is_steady = self._listing()
         self._catalogue = self._store.catalogue()
+        problems += self._drives_away(listing, folders, {problem.path for problem in problems})
         known = {path: KnownFile(_stamp(file), file.failed, file.retry_at) for path, file in self._catalogue.items()}
         reasons = tuple(map(str, problems))
         try:
@@ -86,16 +91,36 @@ class Pipeline:
             actions = [action for action in actions if not isinstance(action, Forget)]
         return self._carry_out(actions, reasons)
 
-    def _listing(self) -> tuple[dict[str, FileStamp], list[WalkProblem], bool]:
-        """What the root holds, what could not be looked at, and whether it is a picture of one moment: 3 tries."""
+    def _listing(self) -> tuple[dict[str, FileStamp], dict[str, FolderStamp], list[WalkProblem], bool]:
+        """The files and folders of the root, what could not be looked at, and whether it is a picture of one moment:
+        3 tries.
+        """
         for _ in range(_MAX_WALKS):
             problems: list[WalkProblem] = []
-            folders: dict[str, int] = {}
+            folders: dict[str, FolderStamp] = {}
             listing = {stamp.path: stamp for stamp in walk(self._root, problems, folders)}
             if is_steady := is_unchanged(self._root, folders):
                 break
             time.sleep(CLOCK_TICK_NS / 1e9)
-        return listing, problems, is_steady
+        return listing, folders, problems, is_steady
+
+    def _drives_away(
+        self, listing: Mapping[str, FileStamp], folders: Mapping[str, FolderStamp], unlisted: Collection[str]
+    ) -> tuple[WalkProblem, ...]:
+        """The folders whose drive was there once and is not now. Those whose drive is are noted before any of their
+        files is.
+        """
+        remembered = self._store.drives()
+        found = set(map(identity, listing.values()))  # a drive may be mounted on another folder now
+        unlisted_files = (file for path, file in self._catalogue.items() if path not in listing)
+        missing = [file.path for file in unlisted_files if identity(_stamp(file)) not in found]
+        # what could not be looked at is there, and was told of by the walk
+        drives = find_drives(
+            remembered, folders, missing, lambda path: path in unlisted or os.path.lexists(self._root / path)
+        )
+        if drives.folders != remembered:
+            self._store.remember_drives(drives.folders)
+        return drives.away
 
     def embed(self) -> bool:
         """Phase B: bring the vectors of every document that lacks them. False where `should_stop` ended it."""
@@ -111,30 +136,28 @@ class Pipeline:
     def _carry_out(self, actions: Sequence[Action], problems: tuple[str, ...]) -> ReadSummary:
         done: Counter[str] = Counter()
         finished = True
-        # A run of reads goes on together: each is of another path, so their order among themselves is free.
-        for is_read, run in groupby(actions, key=lambda action: isinstance(action, Read)):
-            if is_read:
+        # Moves are made at one moment, and reads go on together: each is of another path.
+        for kind, run in groupby(actions, key=type):
+            if kind is Read:
                 self._read_files([action.stamp for action in run if isinstance(action, Read)], done)
+            elif kind is Move:
+                moves = [(action.old, _record(action.new)) for action in run if isinstance(action, Move)]
+                done["moved"] += self._store.move(moves)
             else:
-                for action in run:
-                    # where a file was gone before it could be read, it may be one of those to be forgotten, moved on
-                    done["kept" if done["gone"] and isinstance(action, Forget) else self._do(action)] += 1
+                self._forget([action.path for action in run if isinstance(action, Forget)], done)
             if self._should_stop():
                 finished = sum(done.values()) == len(actions)
                 break
         self._say("")
         return ReadSummary(done["read"], done["failed"], done["moved"], done["forgotten"], problems, finished)
 
-    def _do(self, action: Action) -> str:
-        """Carry out one action that reads nothing; the summary's word for what it was."""
-        match action:
-            case Forget(path):
-                self._store.forget([path])
-                return "forgotten"
-            case Move(old, stamp):
-                self._store.move(old, _record(stamp))
-                return "moved"
-        raise AssertionError(action)
+    def _forget(self, paths: Sequence[str], done: Counter[str]) -> None:
+        """Where a file was gone before it could be read, it may be one of these, moved on: then they are kept."""
+        if done["gone"]:
+            done["kept"] += len(paths)
+            return
+        self._store.forget(paths)
+        done["forgotten"] += len(paths)
 
     def _read_files(self, stamps: Sequence[FileStamp], done: Counter[str]) -> None:
         """Bring files in, several read at once, stored one by one. A bad file is a row with a reason, never a crash."""
@@ -153,7 +176,7 @@ class Pipeline:
     def _unknown(
         self, stamps: Iterable[FileStamp], begun: deque[tuple[FileStamp, bytes]], done: Counter[str]
     ) -> Iterator[Path]:
-        """Those of the files whose content the store does not hold; `begun` gets each with its hash."""
+        """Those of the files whose content the store does not hold whole; `begun` gets each with its hash."""
         for stamp in stamps:
             if self._should_stop():
                 return
@@ -164,7 +187,7 @@ class Pipeline:
             except OSError as error:
                 self._fail(file, error, done)
                 continue
-            if self._store.link(file, content_hash):
+            if not self._is_asked_for(file) and self._store.link(file, content_hash):
                 done["read"] += 1
             else:
                 begun.append((stamp, content_hash))
@@ -172,7 +195,7 @@ class Pipeline:
 
     def _store_result(self, path: Path, file: FileRecord, content_hash: bytes, result: Result) -> None:
         """Raises what is wrong with the file."""
-        if self._store.link(file, content_hash):  # a copy of it came a moment before
+        if not self._is_asked_for(file) and self._store.link(file, content_hash):  # a copy came a moment before
             return
         if isinstance(result, ExtractionError):
             path.stat()  # where it is gone, that is what is wrong
@@ -198,8 +221,16 @@ class Pipeline:
             return
         n_failures = 1 + (known.n_failures if known and _stamp(known) == _stamp(file) else 0)
         again_at = retry_at(n_failures, error.n_retries, time.time())
-        self._store.add_failure(file, error.message, error.hint, n_failures, again_at)
+        if self._is_asked_for(file):
+            self._store.put_off(file, n_failures, again_at)
+        else:
+            self._store.add_failure(file, error.message, error.hint, n_failures, again_at)
         done["failed"] += 1
+
+    def _is_asked_for(self, file: FileRecord) -> bool:
+        """Whether a file that is to be read has not changed and was read in part: to do better is why it is read."""
+        known = self._catalogue.get(file.path)
+        return known is not None and not known.failed and _stamp(known) == _stamp(file)
 
     def _say(self, activity: str) -> None:
         """Let other processes see what is done, once a second at most; "" at once."""

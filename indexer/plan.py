@@ -3,8 +3,8 @@
 Knows names and stamps, never content: that two files hold the same text is found out when they are read.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from engine.errors import LongsearchError
@@ -40,7 +40,9 @@ class Forget:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """The file has another name; nothing is to be read."""
+    """The file has another name; nothing is to be read. Of files that change names with each other, all at one moment:
+    a move may lead to where another comes from.
+    """
 
     old: str
     new: FileStamp
@@ -58,7 +60,6 @@ class RootOffline(LongsearchError):  # noqa: N818 - a state of the root, not a f
 
 
 Action = Read | Forget | Move
-_Identity = tuple[int, int, int]
 
 
 def plan(
@@ -67,46 +68,48 @@ def plan(
     unlisted: Collection[str] = (),
     now_s: float = 0.0,
 ) -> list[Action]:
-    """The actions in their order: moves, likely copies of what is gone, what is gone, the rest by name.
+    """The actions in their order: likely copies of what is to go, moves (all at one moment), the rest by name.
 
-    Both mappings are by path. `unlisted` names what the walk could not look at: what is known there stays. A file that
-    failed is read again once it has changed, or its time to be tried again has come (`now_s`, seconds since 1970). A
-    change that leaves the stamp as it was is not noticed. Raises `RootOffline` where nothing is listed but something
-    known.
+    Both mappings are by path. `unlisted` names what the walk could not look at: what is known there stays, unless it
+    is found elsewhere. A file that failed is read again once it has changed, or its time to be tried again has come
+    (`now_s`, seconds since 1970). A change that leaves the stamp as it was is not noticed. Raises `RootOffline` where
+    nothing is listed but something known that is not unlisted.
     """
-    if catalogue and not listing:
-        raise RootOffline(len(catalogue))
-    gone = sorted(path for path in catalogue if path not in listing and not _is_under(path, unlisted))
-    new = sorted(path for path in listing if path not in catalogue)
-    changed = [
-        path for path, stamp in listing.items() if path in catalogue and _is_stale(catalogue[path], stamp, now_s)
-    ]
-    moves = _moves({path: catalogue[path].stamp for path in gone}, [listing[path] for path in new])
+    gone = {path for path in catalogue if path not in listing}
+    forgotten = {path for path in gone if not _is_under(path, unlisted)}
+    if forgotten and not listing:
+        raise RootOffline(len(gone))
+    new = {path for path in listing if path not in catalogue}
+    both = catalogue.keys() & listing.keys()
+    replaced = {path for path in both if identity(catalogue[path].stamp) != identity(listing[path])}
+    moves = _moves(
+        [catalogue[path].stamp for path in sorted(gone | replaced)], [listing[path] for path in sorted(new | replaced)]
+    )
     moved_from, moved_to = {move.old for move in moves}, {move.new.path for move in moves}
-    forgets = [Forget(path) for path in gone if path not in moved_from]
-    reads = [Read(listing[path]) for path in sorted([*new, *changed]) if path not in moved_to]
-    # over a file system's border a moved file keeps only its size: read before its content is forgotten, it is free
-    gone_sizes = {catalogue[forget.path].stamp.size for forget in forgets}
-    likely = [read for read in reads if read.stamp.size in gone_sizes]
-    others = [read for read in reads if read.stamp.size not in gone_sizes]
-    return [*moves, *likely, *forgets, *others]
+    forgets = [Forget(path) for path in sorted(forgotten - moved_from)]
+    changed = {path for path in both if _is_stale(catalogue[path], listing[path], now_s)}
+    reads = [Read(listing[path]) for path in sorted((new | changed) - moved_to)]
+    # of a copy, or a file moved over a file system's border, only the size is the same: read before that content goes,
+    # it is free. A new path takes nothing's place, so it comes before all that does
+    last_sizes = {catalogue[path].stamp.size for path in (forgotten | replaced) - moved_from}
+    likely = [read for read in reads if read.stamp.size in last_sizes]
+    others = [read for read in reads if read.stamp.size not in last_sizes]
+    copies = [read for read in likely if read.stamp.path in new]
+    overwritten = [read for read in likely if read.stamp.path not in new]
+    return [*copies, *moves, *overwritten, *forgets, *others]
 
 
-def _moves(gone: Mapping[str, FileStamp], new: Collection[FileStamp]) -> list[Move]:
-    """Pairs each new file with a vanished one that was the same inode, size and time; each at most once."""
-    by_identity: defaultdict[_Identity, list[str]] = defaultdict(list)
-    for path, stamp in gone.items():
-        by_identity[_identity(stamp)].append(path)
-    moves = []
-    for stamp in new:
-        old_paths = by_identity.get(_identity(stamp)) if stamp.inode else None
-        if old_paths:
-            moves.append(Move(old_paths.pop(0), stamp))
-    return moves
+def identity(stamp: FileStamp) -> tuple[int | str, int, int]:
+    """The same for two stamps of one file that has got another name; without inodes, only a file of that name is it."""
+    return stamp.inode or stamp.path, stamp.size, stamp.mtime_ns
 
 
-def _identity(stamp: FileStamp) -> _Identity:
-    return stamp.inode, stamp.size, stamp.mtime_ns
+def _moves(left: Iterable[FileStamp], come: Iterable[FileStamp]) -> list[Move]:
+    """Pairs each file that has come to its path with one that has left its own and was the same; each at most once."""
+    by_identity: defaultdict[tuple[int | str, int, int], deque[str]] = defaultdict(deque)
+    for stamp in left:
+        by_identity[identity(stamp)].append(stamp.path)
+    return [Move(by_identity[identity(stamp)].popleft(), stamp) for stamp in come if by_identity[identity(stamp)]]
 
 
 def _is_stale(known: KnownFile, stamp: FileStamp, now_s: float) -> bool:

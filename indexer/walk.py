@@ -34,45 +34,60 @@ class FileStamp:
 
 
 @dataclass(frozen=True, slots=True)
+class FolderStamp:
+    """A folder as it was before it was listed."""
+
+    changed_ns: int
+    """When something last came or went; -1, which is no time, where that is so recent that a change after it could bear
+    the same time."""
+    device: int
+    """The file system it lies on; where it is not that of the folder around it, something is mounted here."""
+
+
+@dataclass(frozen=True, slots=True)
 class WalkProblem:
     """A part of the root that could not be looked at, so nothing is known of what lies there."""
 
     path: str
-    """As `FileStamp.path`: a folder that cannot be listed, or a file that cannot be looked at."""
+    """As `FileStamp.path`: a folder that cannot be listed or whose drive is away, or a file not to be looked at."""
     reason: str
 
     def __str__(self) -> str:
         return f"{self.path}: {self.reason}"
 
 
-def walk(root: Path, problems: list[WalkProblem], folders: dict[str, int] | None = None) -> Iterator[FileStamp]:
+def walk(root: Path, problems: list[WalkProblem], folders: dict[str, FolderStamp] | None = None) -> Iterator[FileStamp]:
     """The readable files under `root`, by name within each folder; what cannot be looked at goes into `problems`.
 
-    `folders` gets each folder's time of change (ns) as it was before it was listed, for `is_unchanged`.
+    `folders` gets each folder that is gone into, by path ("" for the root), for `is_unchanged` and `find_drives`.
     Raises `LongsearchError` at once where `root` itself cannot be listed: an empty answer would mean "all deleted".
     """
     _list_root(root)
     return _walk(root, problems, {} if folders is None else folders)
 
 
-def is_unchanged(root: Path, folders: Mapping[str, int]) -> bool:
-    """Whether nothing came, went or was renamed since these folders were listed.
+def is_unchanged(root: Path, folders: Mapping[str, FolderStamp]) -> bool:
+    """Whether nothing came, went, was renamed or mounted since these folders were listed.
 
     If something did, what was moved from a folder not yet listed to one that was is missing from the listing, though
     it is not gone.
     """
     try:
-        return all((root / folder).stat().st_mtime_ns == mtime_ns for folder, mtime_ns in folders.items())
+        return all(
+            _change_and_device(root / folder) == (stamp.changed_ns, stamp.device) for folder, stamp in folders.items()
+        )
     except OSError:
         return False
 
 
-def _last_change_ns(folder: Path) -> int:
-    """When something last came or went; -1, which is no time, where that is so recent that a change after it could
-    bear the same time.
-    """
-    mtime_ns = folder.stat().st_mtime_ns
-    return -1 if abs(time.time_ns() - mtime_ns) < CLOCK_TICK_NS else mtime_ns
+def _stamp_folder(folder: Path) -> FolderStamp:
+    changed_ns, device = _change_and_device(folder)
+    return FolderStamp(-1 if abs(time.time_ns() - changed_ns) < CLOCK_TICK_NS else changed_ns, device)
+
+
+def _change_and_device(folder: Path) -> tuple[int, int]:
+    status = folder.stat()
+    return status.st_mtime_ns, status.st_dev
 
 
 def _list_root(root: Path) -> list[os.DirEntry[str]]:
@@ -92,13 +107,13 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         return sorted(listing, key=lambda entry: entry.name)
 
 
-def _walk(root: Path, problems: list[WalkProblem], folders: dict[str, int]) -> Iterator[FileStamp]:
+def _walk(root: Path, problems: list[WalkProblem], folders: dict[str, FolderStamp]) -> Iterator[FileStamp]:
     # A stack and not recursion: folders may nest deeper than Python's calls.
     stack: list[tuple[str, IgnoreRules | None]] = [("", None)]
     while stack:
         folder, outer_rules = stack.pop()
         try:
-            folders[folder] = _last_change_ns(root / folder)
+            folders[folder] = _stamp_folder(root / folder)
             entries = _entries(root / folder) if folder else _list_root(root)
         except OSError as error:
             problems.append(WalkProblem(folder, error.strerror or str(error)))

@@ -30,7 +30,7 @@ from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserverVFS
 
-from indexer.mounts import REMOTE_TYPES, filesystem_of, has_watch_left
+from indexer.mounts import REMOTE_TYPES, drives_under, filesystem_of, has_watch_left
 
 QUIET_S = 1.5  # after the last event: editors and downloads write in several steps
 LONGEST_WAIT_S = 15.0  # for a folder that is never quiet
@@ -41,6 +41,7 @@ _EVENTS: list[type[FileSystemEvent]] = [
     FileAttribEvent, FileClosedEvent, FileCreatedEvent, FileDeletedEvent, FileModifiedEvent, FileMovedEvent,
 ]  # fmt: skip
 """Not that a file is opened or closed unchanged: reading must not wake us, nor fill the kernel's queue."""
+_Identity = tuple[int, int, frozenset[tuple[bytes, bytes]]]
 _NO_WATCHES = "the system has no watches left (fs.inotify.max_user_watches)"
 
 
@@ -57,7 +58,7 @@ class RootWatch(FileSystemEventHandler):
         self._swept_at = -SWEEP_EVERY_S
         self._due_now = True
         self._due_at: float | None = None
-        self._armed_on: tuple[int, int] | None = None
+        self._armed_on: _Identity | None = None
         self._observer: BaseObserver | None = None
         self.problem = ""
         """Why changes are noticed late, or ""."""
@@ -126,8 +127,8 @@ class RootWatch(FileSystemEventHandler):
             self._due_at = None if delay_s is None else self._clock() + delay_s
 
     def rearm_if_broken(self) -> None:
-        """Arm anew where the root is not the folder it was (unmounted, renamed, made again), where the watching has
-        died, or no folder made from now on could be watched: no event says so.
+        """Arm anew where the root is not the folder it was (unmounted, renamed, made again), a drive inside it has come
+        or gone, the watching has died, or no folder made from now on could be watched: no event says so.
         """
         if self._identity() != self._armed_on or not self._is_watching():
             self.stop()
@@ -148,12 +149,12 @@ class RootWatch(FileSystemEventHandler):
         is_alive = all(emitter.is_alive() for emitter in observer.emitters)
         return is_alive and (isinstance(observer, PollingObserverVFS) or has_watch_left(self._root))
 
-    def _identity(self) -> tuple[int, int] | None:
+    def _identity(self) -> _Identity | None:
         try:
             status = self._root.stat()
         except OSError:
             return None
-        return status.st_dev, status.st_ino
+        return status.st_dev, status.st_ino, drives_under(self._root)
 
     def is_expecting(self) -> bool:
         """Whether events wait to calm down."""

@@ -30,7 +30,7 @@ class Backend(Protocol):
         """Every file of the root and its state."""
 
     def retry(self) -> str:
-        """Have the files that could not be read be read again, behind the app. Returns what was done."""
+        """Have the files that were not read whole be read again, behind the app. Returns what was done."""
 
     def open(self, path: str, page: int | None) -> str:
         """Open the file in the system's viewer, at the page where the viewer can. Returns what was done."""

@@ -106,8 +106,8 @@ def summary(results: SearchResults) -> str:
 
 
 def next_try(file: FileStatus, now_s: float) -> str:
-    """Of a file that could not be read, when it is read again; `now_s` in seconds since 1970. "" for any other."""
-    if file.state is not FileState.FAILED:
+    """Of a file that was not read whole, when it is read again; `now_s` in seconds since 1970. "" for any other."""
+    if file.state not in (FileState.FAILED, FileState.PARTIAL):
         return ""
     tried = f"tried {file.n_failures} times; " if file.n_failures > 1 else ""
     if file.retry_at is None:

@@ -15,9 +15,10 @@ from rich.table import Column
 
 from app import daemon_control
 from app.commands.status import describe, summarise
-from app.encoders import open_encoder, tune
+from app.encoders import tune
 from app.library import IndexLockedError, open_pipeline
 from app.paths import index_path, resolve_root
+from app.resident import ResidentModel
 from engine.errors import LongsearchError
 from engine.printable import printable
 from engine.store.store import Store
@@ -55,18 +56,18 @@ def _ocr(asked_for: bool) -> str | None:
 
 
 def _index_here(root: Path, retry_failed: bool, ocr: str | None, announce: Callable[[str], None]) -> ReadSummary:
-    announce("loading the model")
-    encoder = open_encoder()
     announce("looking through the folder")
-    with open_pipeline(root, encoder, lambda: False, ocr) as (pipeline, store):
+    model = ResidentModel()  # not loaded, which takes a second or two, where nothing has changed
+    with open_pipeline(root, model, lambda: False, ocr) as (pipeline, store):
         for note in store.notes:
             announce(note)
         if retry_failed:
-            store.retry_failed()
+            store.read_again()
         if ocr is not None:
-            store.forget([file.path for file in store.files() if needs_ocr(file.reason)])
+            store.read_again(needs_ocr)
         summary = pipeline.read()
-        tune(encoder, store)
+        if store.pending(limit=1):
+            tune(model.loaded(), store)
         pipeline.embed()
     return summary
 

@@ -4,7 +4,6 @@ A document goes through in one streaming pass that yields the vectors of its pas
 end; memory does not grow with its length, and the pass can stop anywhere and go on another day.
 """
 
-import hashlib
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -22,13 +21,14 @@ from engine.inference.passes import EmbeddedPart, EosReadout, MeanReadout, Reado
 from engine.inference.readouts import MeanHead
 from engine.inference.slots import Document, read_documents, rows_that_fit
 from engine.inference.tokens import TextTokenizer, TokenizedText
-from engine.models.config import ModelConfig, ReadoutConfig, read_config
-from engine.models.hub import ModelFiles, locate
+from engine.models.config import ReadoutConfig, read_config
+from engine.models.hub import locate
+from engine.models.identity import fingerprint
 from engine.models.mamba2 import Mamba2
 from engine.models.mamba2_quick import QuickMamba2, can_be_quick
 from engine.models.matmamba import at_width
-from engine.models.weights import Model, hash_weights, load_model
-from engine.passages import RULES, cut_passages
+from engine.models.weights import Model, load_model
+from engine.passages import cut_passages
 from engine.types import Passage
 
 _VERTICAL_TOKENS = {"cpu": 1024, "cuda": 4096}  # larger buys no speed on either and costs memory
@@ -68,7 +68,7 @@ class Encoder:
         self.readout = readout
         self.hardware = hardware
         self.fingerprint = fingerprint
-        """Every vector knows its maker: weights, tokenizer, readout, template and passage rules."""
+        """As of `engine.models.identity.ModelIdentity`, which knows it without loading anything."""
         self.vertical_size = vertical_size
         """V, in tokens."""
         self.dim = head.projection.shape[0] if head else model.config.d_model
@@ -113,8 +113,8 @@ class Encoder:
         default = _VERTICAL_TOKENS[hardware.device.partition(":")[0]]
         vertical_size = vertical_size or max(default // loaded.block_size, 1) * loaded.block_size
         head = MeanHead.from_tensors(tensors, config) if readout.readout == "mean" else None
-        fingerprint = _fingerprint(files, config, readout)
-        encoder = cls(loaded, tokenizer, readout, head, hardware, fingerprint, vertical_size)
+        name = fingerprint(files, config, readout)
+        encoder = cls(loaded, tokenizer, readout, head, hardware, name, vertical_size)
         if readout.dim not in (0, encoder.dim):
             raise ModelError(f"{folder}: vectors are {encoder.dim} long, not {readout.dim} as its config.json says")
         return encoder
@@ -231,12 +231,3 @@ class Encoder:
 
     def _how(self) -> Readout:
         return MeanReadout(self._head) if self._head else EosReadout(self.tokenizer.eos_id or 0)
-
-
-def _fingerprint(files: ModelFiles, config: ModelConfig, readout: ReadoutConfig) -> str:
-    tokenizer = files.tokenizer_folder / "tokenizer.json"
-    digest = hashlib.blake2b(digest_size=16)
-    digest.update(hash_weights(files.folder).encode())
-    digest.update(tokenizer.read_bytes() if tokenizer.exists() else b"")
-    digest.update(f"{config}{readout}{RULES}".encode())
-    return digest.hexdigest()

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 from engine.errors import ModelError
 from engine.models.config import read_config
 from engine.models.hub import PIN, ModelName, tokenizer_lender
-from engine.models.weights import indexed_files
+from engine.models.weight_files import indexed_files
 
 Answer = TypeVar("Answer")
 

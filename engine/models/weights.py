@@ -1,14 +1,11 @@
 """From a checkpoint's folder to a model ready to run. Only safetensors are read: other formats can run code."""
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from engine.errors import ModelError
@@ -16,6 +13,7 @@ from engine.models.config import Mamba2Config, ModelConfig
 from engine.models.mamba2 import Mamba2
 from engine.models.rwkv7 import RWKV7, RWKV7_FLOAT32
 from engine.models.rwkv7_config import RWKV7Config
+from engine.models.weight_files import opened, weight_files
 from engine.models.xlstm import XLSTM, XLSTM_FLOAT32
 from engine.models.xlstm_config import XLSTMConfig
 
@@ -90,57 +88,11 @@ _FAMILIES: dict[type[ModelConfig], _Family] = {
 }
 
 
-def weight_files(folder: Path) -> list[Path]:
-    """The safetensors of a checkpoint, in order. Raises ModelError where there are none, or one of them is missing."""
-    index = folder / "model.safetensors.index.json"  # some repositories hold the weights twice, under other names too
-    files = [folder / name for name in indexed_files(index)] if index.exists() else sorted(folder.glob("*.safetensors"))
-    missing = [path.name for path in files if not path.exists()]
-    if missing:
-        raise ModelError(
-            f"{folder} lacks {missing[0]}, a part of its weights", "the model is incomplete: copy it again"
-        )
-    if not files:
-        hint = "only safetensors are read; convert other weights with their own tools first"
-        raise ModelError(f"no .safetensors file in {folder}", hint)
-    return files
-
-
-def indexed_files(index: Path) -> list[str]:
-    """The files that a checkpoint's index names, none of them outside its folder."""
-    try:
-        names = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelError(f"cannot read {index}: {error}", "copy the model again: the file is damaged") from error
-    if not all(isinstance(name, str) and Path(name).name == name and name.endswith(".safetensors") for name in names):
-        raise ModelError(f"{index} names files that are no weights", "copy the model again: the file is damaged")
-    return names
-
-
-def hash_weights(folder: Path) -> str:
-    """A hash that tells checkpoints apart: 64 places of up to 1 MB of each file, so that 26 GB take no minute.
-
-    Files under 64 MB, the bundled model's among them, are hashed whole.
-    """
-    digest = hashlib.blake2b(digest_size=16)
-    places, place_bytes = 64, 1 << 20
-    for path in weight_files(folder):
-        size = path.stat().st_size
-        digest.update(f"{path.name}:{size}".encode())
-        with path.open("rb") as file:
-            for place in range(places):
-                file.seek(size * place // places)
-                digest.update(file.read(min(place_bytes, -(-size // places))))
-    return digest.hexdigest()
-
-
 def _tensors(files: list[Path]) -> Iterator[tuple[str, Tensor]]:
     for path in files:
-        try:
-            with safe_open(path, framework="pt") as file:
-                for name in file.keys():  # noqa: SIM118 - safe_open has no __iter__
-                    yield name, file.get_tensor(name)
-        except (SafetensorError, OSError) as error:
-            raise ModelError(f"cannot read {path}: {error}", "copy the model again: the file is damaged") from error
+        with opened(path, "pt") as file:
+            for name in file.keys():  # noqa: SIM118 - safe_open has no __iter__
+                yield name, file.get_tensor(name)
 
 
 def _check(found: dict[str, Tensor], expected: dict[str, Tensor], folder: Path) -> None:

@@ -1,14 +1,18 @@
 """Contents: titles, outlines, compressed text, passages. Knows no file, word index or vector."""
 
 import json
+import unicodedata
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import StoreError
+from engine.printable import printable
 from engine.store.records import Outline, PassageRow
 from engine.types import DocumentText, Heading, Passage
 
@@ -32,6 +36,31 @@ def find(db: apsw.Connection, content_hash: bytes) -> int | None:
     return None if found is None else int(found)
 
 
+def title_of(path: str) -> str:
+    """The title of a document that has none of its own: its file's name, on one line and fit to be shown."""
+    return " ".join(unicodedata.normalize("NFC", printable(PurePosixPath(path).stem)).split()) or "untitled"
+
+
+def name_after(db: apsw.Connection, content_id: int, title: str) -> bool:
+    """Let this be the title of a content that has none of its own; whether that changes anything."""
+    sql = "UPDATE contents SET title = ?1 WHERE id = ?2 AND title_is_name AND title <> ?1"
+    db.execute(sql, (title, content_id))
+    return db.changes() > 0
+
+
+def says(db: apsw.Connection, content_id: int, document: DocumentText, cut: Sequence[Passage]) -> bool:
+    """Whether a content is this document, cut into these passages."""
+    is_name = db.execute("SELECT title_is_name FROM contents WHERE id = ?", (content_id,)).get
+    stored = text(db, content_id)
+    return (replace(stored, title="") if is_name else stored) == document and passages(db, content_id) == list(cut)
+
+
+def set_missing(db: apsw.Connection, content_id: int, partial_reason: str, hint: str) -> None:
+    """Note why a content is not the whole of its file; "" where it is."""
+    sql = "UPDATE contents SET partial_reason = ?, hint = ? WHERE id = ?"
+    db.execute(sql, (storable(partial_reason), storable(hint), content_id))
+
+
 def exists(db: apsw.Connection, content_id: int) -> bool:
     """Whether this content is (still) there."""
     return db.execute("SELECT 1 FROM contents WHERE id = ?", (content_id,)).get is not None
@@ -50,14 +79,16 @@ def insert(
     partial_reason: str,
     hint: str,
 ) -> int:
-    """Add a content with its text and passages; its id."""
+    """Add a content with its text and passages; its id. Without a title, it is for `name_after` to give it one."""
     headings = [[heading.level, heading.title, heading.start] for heading in document.headings]
     db.execute(
-        "INSERT INTO contents (hash, title, n_chars, n_pages, n_tokens, partial_reason, hint, headings, page_starts)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO contents"
+        " (hash, title, title_is_name, n_chars, n_pages, n_tokens, partial_reason, hint, headings, page_starts)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             content_hash,
             storable(document.title),
+            not document.title,
             len(document.text),
             len(document.page_starts),
             sum(passage.n_tokens for passage in passages),
@@ -96,6 +127,13 @@ def passages(db: apsw.Connection, content_id: int) -> list[Passage]:
     """A content's passages, in order; none where the content is unknown."""
     rows = db.execute("SELECT start, stop, n_tokens FROM passages WHERE content_id = ? ORDER BY ordinal", (content_id,))
     return [Passage(*row) for row in rows]
+
+
+def first_passage(db: apsw.Connection, content_id: int) -> PassageRow | None:
+    """Where a content's first passage lies; None where it has none."""
+    sql = "SELECT id, content_id, start, stop, page FROM passages WHERE content_id = ? AND ordinal = 0"
+    row = db.execute(sql, (content_id,)).fetchone()
+    return None if row is None else PassageRow(*row)
 
 
 def n_passages(db: apsw.Connection) -> int:

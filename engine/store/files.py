@@ -1,6 +1,7 @@
 """The files of a root, by path: which content each holds, or why none. Knows no text."""
 
 import os
+from collections.abc import Collection, Sequence
 
 import apsw
 
@@ -18,6 +19,18 @@ def catalogue(db: apsw.Connection) -> dict[str, KnownFile]:
         for path, size, mtime_ns, inode, failed, *retry in rows
     )
     return {file.path: file for file in known}
+
+
+def drives(db: apsw.Connection) -> frozenset[str]:
+    """The folders that `set_drives` noted."""
+    packed = db.execute("SELECT value FROM meta WHERE key = 'drives'").get
+    return frozenset(map(os.fsdecode, packed.split(b"\0"))) if packed else frozenset()
+
+
+def set_drives(db: apsw.Connection, folders: Collection[str]) -> None:
+    """Note the folders, in place of those that were."""
+    packed = b"\0".join(sorted(map(os.fsencode, folders)))  # no path holds a NUL
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('drives', ?)", (packed,))
 
 
 def put(db: apsw.Connection, file: FileRecord, content_id: int | None, reason: str = "", hint: str = "") -> int | None:
@@ -43,10 +56,9 @@ def next_retry(db: apsw.Connection) -> float | None:
     return None if found is None else float(found)
 
 
-def retry_failed(db: apsw.Connection) -> int:
-    """Let every file that could not be read be read again at the next sweep; how many these are."""
-    db.execute("UPDATE files SET retry_at = 0 WHERE content_id IS NULL")
-    return db.changes()
+def read_again(db: apsw.Connection, paths: Collection[str]) -> None:
+    """Let these files be read again at the next sweep, whatever they hold."""
+    db.executemany("UPDATE files SET retry_at = 0 WHERE path = ?", ((os.fsencode(path),) for path in paths))
 
 
 def touch(db: apsw.Connection, file: FileRecord) -> bool:
@@ -56,12 +68,20 @@ def touch(db: apsw.Connection, file: FileRecord) -> bool:
     return db.changes() > 0
 
 
-def move(db: apsw.Connection, old_path: str, file: FileRecord) -> int | None:
-    """Give a known file its new path; the content that the new path held before, or None."""
-    before = forget(db, file.path) if file.path != old_path else None
-    sql = "UPDATE files SET path = ?, size = ?, mtime_ns = ?, inode = ? WHERE path = ?"
-    db.execute(sql, (os.fsencode(file.path), *_stat(file), os.fsencode(old_path)))
-    return before
+def move(db: apsw.Connection, moves: Sequence[tuple[str, FileRecord]]) -> tuple[int, set[int]]:
+    """Give known files their new paths, all at one moment; how many were known, and what those paths held before."""
+    rename = "UPDATE files SET path = ? WHERE path = ?"
+    under_way = []
+    for number, (old_path, file) in enumerate(moves):
+        name = b"\0%d" % number  # no path of a file: they hold no NUL
+        db.execute(rename, (name, os.fsencode(old_path)))
+        if db.changes():
+            under_way.append((name, file))
+    let_go = {content_id for _, file in under_way if (content_id := forget(db, file.path)) is not None}
+    for name, file in under_way:
+        db.execute(rename, (os.fsencode(file.path), name))
+        touch(db, file)
+    return len(under_way), let_go
 
 
 def forget(db: apsw.Connection, path: str) -> int | None:
@@ -69,11 +89,6 @@ def forget(db: apsw.Connection, path: str) -> int | None:
     before = content_of(db, path)
     db.execute("DELETE FROM files WHERE path = ?", (os.fsencode(path),))
     return before
-
-
-def knows(db: apsw.Connection, path: str) -> bool:
-    """Whether there is a row for this path."""
-    return db.execute("SELECT 1 FROM files WHERE path = ?", (os.fsencode(path),)).get is not None
 
 
 def content_of(db: apsw.Connection, path: str) -> int | None:
@@ -89,9 +104,10 @@ def paths_of(db: apsw.Connection, content_id: int, under: str = "") -> list[str]
     return [os.fsdecode(row[0]) for row in db.execute(sql, (content_id, low, high))]
 
 
-def is_held(db: apsw.Connection, content_id: int) -> bool:
-    """Whether any file holds this content."""
-    return db.execute("SELECT 1 FROM files WHERE content_id = ? LIMIT 1", (content_id,)).get is not None
+def first_path_of(db: apsw.Connection, content_id: int) -> str | None:
+    """The first path in order of the files that hold this content; None where none does."""
+    path = db.execute("SELECT path FROM files WHERE content_id = ? ORDER BY path LIMIT 1", (content_id,)).get
+    return None if path is None else os.fsdecode(path)
 
 
 def give_to(db: apsw.Connection, old_content_id: int, content_id: int) -> None:

@@ -32,6 +32,12 @@ def add(db: apsw.Connection, ids: Sequence[int], document: DocumentText, passage
     )
 
 
+def retitle(db: apsw.Connection, passage_id: int, text: str, title: str) -> None:
+    """Index a document's first passage with another title; `text` is the passage's own."""
+    remove(db, [passage_id])  # of a contentless table a column cannot be changed
+    db.execute("INSERT INTO words (rowid, text, title) VALUES (?, ?, ?)", (passage_id, storable(text), storable(title)))
+
+
 def remove(db: apsw.Connection, passage_ids: Iterable[int]) -> None:
     """Forget passages."""
     db.executemany("DELETE FROM words WHERE rowid = ?", ((passage_id,) for passage_id in passage_ids))

@@ -1,4 +1,6 @@
-"""How a content comes into all tables, and leaves all of them with its last file. Runs in the caller's transaction."""
+"""How a content comes into all tables, is called, and leaves them all with its last file. Runs in the caller's
+transaction.
+"""
 
 from collections.abc import Sequence
 
@@ -21,9 +23,14 @@ def put_document(
 ) -> int:
     """Let the file hold this content, replacing what it held and any content of the same hash; the content id.
 
-    Its vectors are those up to `resume`, if one is given, and its embedding goes on from there.
+    Its vectors are those up to `resume`, if one is given, and its embedding goes on from there. Bytes that were read
+    again and say what they said before keep all vectors; only what is missing, and why, may be new.
     """
     same = documents.find(db, content_hash)
+    if same is not None and documents.says(db, same, document, passages):
+        documents.set_missing(db, same, partial_reason, hint)
+        put_file(db, file, same)
+        return same
     if same is not None:  # two of one hash for a moment: the old one's is made another
         db.execute("UPDATE contents SET hash = randomblob(32) WHERE id = ?", (same,))
     content_id = documents.insert(db, content_hash, document, passages, partial_reason, hint)
@@ -33,20 +40,43 @@ def put_document(
         resuming.inherit(db, resume, content_id)
     if same is not None:
         files.give_to(db, same, content_id)
-        drop_if_orphan(db, same)
+        settle(db, same)
     put_file(db, file, content_id)
     return content_id
 
 
 def put_file(db: apsw.Connection, file: FileRecord, content_id: int | None, reason: str = "", hint: str = "") -> None:
     """Note what the file holds now, a content or nothing for `reason`, and drop what it held if no other file does."""
-    drop_if_orphan(db, files.put(db, file, content_id, reason, hint))
+    settle(db, files.put(db, file, content_id, reason, hint))
+    settle(db, content_id)
 
 
-def drop_if_orphan(db: apsw.Connection, content_id: int | None) -> None:
-    """Remove a content that no file holds any more from every table."""
-    if content_id is None or files.is_held(db, content_id):
+def move(db: apsw.Connection, moves: Sequence[tuple[str, FileRecord]]) -> int:
+    """Give files their new paths, all at one moment, and drop what no file holds now; how many were known."""
+    n_known, let_go = files.move(db, moves)
+    moved = (files.content_of(db, file.path) for _, file in moves)
+    for content_id in let_go.union(moved):
+        settle(db, content_id)
+    return n_known
+
+
+def settle(db: apsw.Connection, content_id: int | None) -> None:
+    """After the files that hold a content have changed: drop it from every table where none does any more; one without
+    a title of its own is called after the first.
+    """
+    if content_id is None:
         return
+    path = files.first_path_of(db, content_id)
+    if path is None:
+        _remove(db, content_id)
+    elif documents.name_after(db, content_id, title := documents.title_of(path)):
+        first = documents.first_passage(db, content_id)
+        if first is not None:
+            (text,) = documents.spans(db, content_id, [(first.start, first.stop)])
+            keywords.retitle(db, first.passage_id, text, title)
+
+
+def _remove(db: apsw.Connection, content_id: int) -> None:
     passage_ids = documents.passage_ids(db, content_id)
     vectors.remove(db, content_id, passage_ids)
     resuming.remove(db, content_id)

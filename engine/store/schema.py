@@ -123,7 +123,13 @@ ALTER TABLE files ADD COLUMN retry_at REAL;   -- seconds since 1970; NULL: only 
 UPDATE files SET n_failures = 1, retry_at = 0 WHERE content_id IS NULL;
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3)
+_V4 = """
+-- Whether `title` is the name of a file that holds the content, for want of one of its own: then it follows that name.
+-- Of a content from before this was known it does not.
+ALTER TABLE contents ADD COLUMN title_is_name INTEGER NOT NULL DEFAULT 0 CHECK (title_is_name IN (0, 1));
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4)
 """Append only: a script that has been released is never edited."""
 
 

@@ -6,7 +6,7 @@ but its own file: what a file holds, and when it changed, is told by the caller.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -40,6 +40,7 @@ class Store:
         self._db = db
         self._read_only = read_only
         self._is_corrupt = False
+        self._n_vectors_new = 0
         self.path = path
         self.notes = notes
         """What a person should know about how it was opened, such as that a corrupt index was moved aside."""
@@ -88,6 +89,7 @@ class Store:
             with transaction(self._db, "IMMEDIATE"):
                 yield self._db
             self._shrink_log()
+            self._keep_copy()
 
     @property
     def root(self) -> Path:
@@ -123,8 +125,9 @@ class Store:
     ) -> int:
         """Make a document searchable by words; its content id.
 
-        Replaces what the path held before, and any content of the same hash (for all its files). `resume`, from
-        `resume_point`, says that it begins, up to there, as another did: that far it has its vectors at once.
+        Replaces what the path held before, and any content of the same hash (for all its files); one that says the
+        same keeps its id and its vectors. `resume`, from `resume_point`, says that it begins, up to there, as another
+        did: that far it has its vectors at once.
         """
         with self.changing() as db:
             return lifecycle.put_document(db, file, content_hash, document, passages, partial_reason, hint, resume)
@@ -157,29 +160,49 @@ class Store:
         with self.reading() as db:
             return files.next_retry(db)
 
-    def retry_failed(self) -> int:
-        """Let every file that could not be read be read again at the next sweep; how many these are."""
+    def put_off(self, file: FileRecord, n_failures: int, retry_at: float | None) -> None:
+        """Note that to read again a file that was read in part failed, as `add_failure` does; what it holds stays."""
         with self.changing() as db:
-            return files.retry_failed(db)
+            files.set_retry(db, file.path, n_failures, retry_at)
 
-    def move(self, old_path: str, file: FileRecord) -> bool:
-        """Note a rename, which costs nothing; False where the old path is not known."""
+    def read_again(self, why: Callable[[str], bool] = bool) -> int:
+        """Let every file that was not read whole, for a reason that `why` takes, be read again at the next sweep.
+
+        How many these are. Until then each holds what was read of it.
+        """
         with self.changing() as db:
-            known = files.knows(db, old_path)
-            if known:
-                lifecycle.drop_if_orphan(db, files.move(db, old_path, file))
-        return known
+            paths = [file.path for file in status.files(db) if file.reason and why(file.reason)]
+            files.read_again(db, paths)
+        return len(paths)
+
+    def move(self, moves: Sequence[tuple[str, FileRecord]]) -> int:
+        """Note renames, each from a path to a file, which cost nothing; how many of the old paths were known.
+
+        All are made at one moment: two files may change names. No path stands twice on one side.
+        """
+        with self.changing() as db:
+            return lifecycle.move(db, moves)
 
     def touch(self, file: FileRecord) -> bool:
         """Note a new time, size or inode of unchanged bytes; False where the path is not known."""
         with self.changing() as db:
             return files.touch(db, file)
 
+    def drives(self) -> frozenset[str]:
+        """Folders, relative to the root, that `remember_drives` was told of last."""
+        with self.reading() as db:
+            return files.drives(db)
+
+    def remember_drives(self, folders: Collection[str]) -> None:
+        """Note, for the sweeps to come, the folders where other drives are mounted."""
+        with self.changing() as db:
+            files.set_drives(db, folders)
+
     def forget(self, paths: Iterable[str]) -> None:
         """Forget files that are gone, each in a transaction of its own, and contents that no file holds now."""
         for path in paths:
             with self.changing() as db:
-                lifecycle.drop_if_orphan(db, files.forget(db, path))
+                lifecycle.settle(db, files.forget(db, path))
 
     # ---- documents
 
@@ -229,6 +252,7 @@ class Store:
             known = documents.exists(db, content_id)
             if known:
                 vectors.add(db, content_id, first_ordinal, passage_vectors, n_tokens_done, state)
+                self._n_vectors_new += len(passage_vectors)
         return known
 
     def finish_embedding(
@@ -287,8 +311,7 @@ class Store:
             for chunk_id in half_empty:
                 with self.changing() as db:
                     compaction.empty(db, model[1], chunk_id)
-            with self.changing() as db:
-                int8_copy.refresh(db, self.path, model[1])
+        self._refresh_copy()
         with errors_explained(self.path):
             empty_log(self._db)
 
@@ -304,3 +327,15 @@ class Store:
     def _shrink_log(self) -> None:
         if not self._db.in_transaction and log_bytes(self.path) > _LOG_MAX_BYTES:
             empty_log(self._db)
+
+    def _keep_copy(self) -> None:
+        """A first indexing takes hours: the copy must not wait for its end."""
+        if not self._db.in_transaction and self._n_vectors_new >= int8_copy.LOOK_EVERY_PASSAGES:
+            self._n_vectors_new = 0
+            self._refresh_copy()
+
+    def _refresh_copy(self) -> None:
+        with self.changing() as db:
+            model = vectors.model_in_use(db)
+            if model is not None:
+                int8_copy.refresh(db, self.path, model[1])

@@ -86,6 +86,9 @@ def can_compile() -> bool:
 
 @cache
 def _compiled_layer() -> Callable[..., tuple[Tensor, Tensor]]:
+    # a width's weights are of one shape: taken for dynamic ones, which torch does when it sees a second width, code is
+    # made that the first width no longer fits
+    torch._dynamo.config.automatic_dynamic_shapes = False
     compiled: Callable[..., tuple[Tensor, Tensor]] = torch.compile(_layer)
     return compiled
 

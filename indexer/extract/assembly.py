@@ -96,7 +96,7 @@ class PdfParts:
             self.lost[index] = reason
 
 
-def assemble_pdf(parts: PdfParts, name: str) -> Extraction:
+def assemble_pdf(parts: PdfParts) -> Extraction:
     """The document. Raises `ExtractionError` where no page holds text."""
     lines = [parts.pages[index].lines if index in parts.pages else () for index in range(parts.n_pages)]
     texts = ["".join(page).strip() for page in without_running_lines(lines)]
@@ -105,17 +105,17 @@ def assemble_pdf(parts: PdfParts, name: str) -> Extraction:
         raise _no_text(parts)
     text, page_starts = join_pages(texts)
     large_text = parts.pages[0].large_text if 0 in parts.pages else ""
-    title = choose_title((parts.title, large_text), "" if 0 in parts.lost else text, name, is_title_of_paper)
+    title = choose_title((parts.title, large_text), "" if 0 in parts.lost else text, is_title_of_paper)
     headings = _headings(parts.outline, text, page_starts)
     return Extraction(DocumentText(text, page_starts, title, headings), *_what_is_missing(parts, n_silent))
 
 
-def assemble_whole(whole: Whole, name: str) -> Extraction:
+def assemble_whole(whole: Whole) -> Extraction:
     """The document of a file that is not a PDF. Raises `ExtractionError` where it holds no text."""
     if not has_words(whole.text):
         raise ExtractionError("no text in it")
     headings = tuple(Heading(level, title, start) for level, title, start in whole.headings)
-    title = choose_title((whole.title,), whole.text, name)
+    title = choose_title((whole.title,), whole.text)
     hint = _BROKEN_HINT if whole.warning else ""
     return Extraction(DocumentText(whole.text, whole.page_starts, title, headings), whole.warning, hint)
 

@@ -115,7 +115,7 @@ class ExtractorProcess:
                     pdfium = False
                 else:
                     raise _too_hard(f"could not be opened: {gone}", gone) from gone
-        return assemble_pdf(parts, path.name)
+        return assemble_pdf(parts)
 
     def _whole(self, path: Path, file_format: Format, deadline: float) -> Extraction:
         formats = [file_format]
@@ -133,7 +133,7 @@ class ExtractorProcess:
                 last = gone
                 continue
             if len(came) == 1 and isinstance(came[0], Whole):
-                return assemble_whole(came[0], path.name)
+                return assemble_whole(came[0])
         raise _too_hard(f"could not be read: {last or 'the reader sent nonsense'}", last)
 
     def _converse(self, request: Request, timeout_s: float, deadline: float, take: Callable[[Message], None]) -> None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable
-from pathlib import PurePath
 
 from indexer.extract.clean import one_line
 from indexer.extract.limits import MAX_TITLE_CHARACTERS
@@ -44,13 +43,13 @@ def is_title_of_paper(text: str) -> bool:
     return is_title(text) and _HEAD.fullmatch(text) is None
 
 
-def choose_title(candidates: Iterable[str], text: str, name: str, is_first: Callable[[str], bool] = is_title) -> str:
-    """The first candidate that could be a title, else the text's first line that `is_first`, else `name`'s stem."""
+def choose_title(candidates: Iterable[str], text: str, is_first: Callable[[str], bool] = is_title) -> str:
+    """The first candidate that could be a title, else the text's first line that `is_first`, or ""."""
     for candidate in candidates:
         title = one_line(candidate, MAX_TITLE_CHARACTERS)
         if is_title(title):
             return title
-    return first_line(text, is_first) or one_line(PurePath(name).stem, MAX_TITLE_CHARACTERS) or "untitled"
+    return first_line(text, is_first)
 
 
 def first_line(text: str, is_first: Callable[[str], bool] = is_title) -> str:

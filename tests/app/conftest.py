@@ -1,10 +1,14 @@
 """A home of its own for every test: nothing is read from or written to the real one."""
 
 import shutil
+import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from homes import SAMPLES, make_home
+
+from indexer.extract.reader import Extraction, ExtractorProcess
 
 
 @pytest.fixture
@@ -17,3 +21,19 @@ def samples(tmp_path: Path) -> Path:
     folder = tmp_path / "samples"
     shutil.copytree(SAMPLES, folder)
     return folder
+
+
+@pytest.fixture
+def half_readable(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Of violin.md only the first half can be read until the event is set."""
+    is_whole, extract = threading.Event(), ExtractorProcess.extract
+
+    def read(process: ExtractorProcess, path: Path) -> Extraction:
+        whole = extract(process, path)
+        if path.name != "violin.md" or is_whole.is_set():
+            return whole
+        text = whole.document.text[: len(whole.document.text) // 2]
+        return Extraction(replace(whole.document, text=text, headings=()), "its end could not be read", "")
+
+    monkeypatch.setattr(ExtractorProcess, "extract", read)
+    return is_whole

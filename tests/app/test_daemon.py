@@ -150,16 +150,29 @@ def unreadable(root: Path, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return is_readable
 
 
-def failed(root: Path) -> list[str]:
-    return [file.path for file in LocalBackend(root).files() if file.state is FileState.FAILED]
+def in_state(state: FileState, root: Path) -> list[str]:
+    return [file.path for file in LocalBackend(root).files() if file.state is state]
 
 
 def test_a_file_that_could_not_be_read_is_read_again_on_request(
     daemon: Daemon, root: Path, unreadable: threading.Event
 ) -> None:
     watch(root)
-    wait_until(lambda: failed(root) == ["violin.md"])
+    wait_until(lambda: in_state(FileState.FAILED, root) == ["violin.md"])
     unreadable.set()
+    retry(root)
+    wait_until(lambda: len(current(LocalBackend(root))) == 2)
+
+
+def test_a_file_that_was_read_in_part_is_read_again_on_request(
+    daemon: Daemon, root: Path, half_readable: threading.Event
+) -> None:
+    watch(root)
+    wait_until(lambda: in_state(FileState.PARTIAL, root) == ["violin.md"])
+    half_readable.set()
+    watch(root)  # a sweep alone does not
+    wait_until(lambda: not status()["roots"][0]["busy"])
+    assert in_state(FileState.PARTIAL, root) == ["violin.md"]
     retry(root)
     wait_until(lambda: len(current(LocalBackend(root))) == 2)
 
@@ -170,7 +183,7 @@ def test_a_file_that_could_not_be_read_is_read_again_by_itself(
     monkeypatch.setattr(app.daemon, "FIRST_S", 0.2)
     monkeypatch.setattr(indexer.retries, "FIRST_S", 0.2)
     watch(root)
-    wait_until(lambda: failed(root) == ["violin.md"])
+    wait_until(lambda: in_state(FileState.FAILED, root) == ["violin.md"])
     unreadable.set()
     wait_until(lambda: len(current(LocalBackend(root))) == 2)
 

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -147,6 +148,21 @@ def test_failed_files_are_read_again_when_asked_for(
     assert main(["index", "-q", "--retry-failed", str(samples)]) == 0
     files = {file["path"]: file["state"] for file in status(capsys, samples)["files"]}
     assert files["empty.pdf"] == "failed"
+
+
+def test_partial_files_are_read_again_when_asked_for(
+    home: Path, samples: Path, half_readable: threading.Event, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["index", "-q", str(samples)]) == 0
+    before = {file["path"]: file for file in status(capsys, samples)["files"]}["violin.md"]
+    assert (before["state"], before["reason"]) == ("partial", "its end could not be read")
+    half_readable.set()
+    assert main(["index", "-q", str(samples)]) == 0
+    assert {file["path"]: file for file in status(capsys, samples)["files"]}["violin.md"] == before
+    assert main(["index", "-q", "--retry-failed", str(samples)]) == 0
+    after = {file["path"]: file for file in status(capsys, samples)["files"]}["violin.md"]
+    assert after["state"] == "current"
+    assert after["n_tokens_embedded"] == after["n_tokens"] > before["n_tokens"]
 
 
 def test_a_kill_in_the_middle_loses_nothing_and_doubles_nothing(

@@ -1,10 +1,16 @@
-"""`longsearch index --ocr`: what is said where it cannot be done, before anything is loaded or changed."""
+"""`longsearch index --ocr`: what it reads again, and what is said where it cannot be done."""
 
 from pathlib import Path
 
 import pytest
 
+import app.commands.index
 from app.cli import EXIT_CANNOT, main
+from app.paths import index_path
+from engine.store.store import Store
+from engine.types import DocumentText, FileState, FileStatus
+from indexer.extract.messages import SCANNED
+from indexer.extract.reader import Extraction, ExtractorProcess
 
 
 @pytest.fixture(autouse=True)
@@ -29,3 +35,38 @@ def test_a_setting_that_is_not_understood_is_named(
     monkeypatch.setenv("LONGSEARCH_OCR", "deu;eng")
     assert main(["index", str(tmp_path)]) == EXIT_CANNOT
     assert "LONGSEARCH_OCR is not understood" in capsys.readouterr().err
+
+
+def files_of(root: Path) -> dict[str, FileStatus]:
+    with Store.open(index_path(root), read_only=True) as store:
+        return {file.path: file for file in store.files()}
+
+
+def test_what_was_partly_scanned_is_read_again_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    def read(process: ExtractorProcess, path: Path) -> Extraction:
+        seen.append(path.name)
+        text = path.read_text() + " And what the scanned page says." * (process._ocr is not None)
+        reason = f"no text on page 2 of 2 ({SCANNED})" if process._ocr is None and "scanned" in path.name else ""
+        return Extraction(DocumentText(text, (), path.name), reason, "")
+
+    monkeypatch.delenv("LONGSEARCH_OCR", raising=False)
+    monkeypatch.setattr(ExtractorProcess, "extract", read)
+    monkeypatch.setattr(app.commands.index, "require_tool", lambda: None)
+    root = tmp_path / "papers"
+    root.mkdir()
+    for name in ("scanned.txt", "whole.txt"):
+        (root / name).write_text(f"The first page of {name} has words.")
+    assert main(["index", "-q", str(root)]) == 0
+    assert sorted(seen) == ["scanned.txt", "whole.txt"]
+    before = files_of(root)
+    assert [file.state for file in before.values()] == [FileState.PARTIAL, FileState.CURRENT]
+    assert main(["index", "-q", "--ocr", str(root)]) == 0
+    assert seen[2:] == ["scanned.txt"]
+    after = files_of(root)
+    assert after["whole.txt"] == before["whole.txt"]
+    assert after["scanned.txt"].state is FileState.CURRENT
+    assert after["scanned.txt"].n_tokens > before["scanned.txt"].n_tokens

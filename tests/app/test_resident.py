@@ -9,12 +9,14 @@ import pytest
 from app.pace import LOOK_EVERY_S, ThreadPace
 from app.resident import ResidentModel
 from engine.errors import ModelError
+from engine.models.identity import ModelIdentity
 
 
 class Loader:
     """Makes encoders that count themselves."""
 
     n_loaded = 0
+    n_identified = 0
     fingerprint = "made here"
 
     def __call__(self) -> Any:
@@ -24,6 +26,10 @@ class Loader:
         return SimpleNamespace(
             fingerprint=self.fingerprint, dim=8, together_below=4, hardware=hardware, stream=parts, stream_many=parts
         )
+
+    def identify(self) -> ModelIdentity:
+        self.n_identified += 1
+        return ModelIdentity(self.fingerprint, 8)
 
 
 class Clock:
@@ -45,7 +51,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def model(loader: Loader, clock: Clock) -> ResidentModel:
-    return ResidentModel(loader, clock)
+    return ResidentModel(loader, loader.identify, clock)
 
 
 def test_it_is_loaded_at_the_first_need_and_once_for_all(model: ResidentModel, loader: Loader) -> None:
@@ -53,6 +59,22 @@ def test_it_is_loaded_at_the_first_need_and_once_for_all(model: ResidentModel, l
     assert model.loaded() is model.loaded()
     assert (model.fingerprint, model.dim, model.together_below) == ("made here", 8, 4)
     assert loader.n_loaded == 1
+
+
+def test_who_it_is_is_read_from_its_files_once_and_loads_nothing(model: ResidentModel, loader: Loader) -> None:
+    assert (model.fingerprint, model.dim, model.fingerprint) == ("made here", 8, "made here")
+    assert (loader.n_loaded, loader.n_identified) == (0, 1)
+    assert not model.is_loaded
+    model.loaded()
+    assert (model.fingerprint, loader.n_identified) == ("made here", 1)
+
+
+def test_files_exchanged_before_it_was_first_loaded_are_an_error_once(model: ResidentModel, loader: Loader) -> None:
+    assert model.fingerprint == "made here"
+    loader.fingerprint = "another"
+    with pytest.raises(ModelError, match="exchanged"):
+        model.loaded()
+    assert model.loaded().fingerprint == model.fingerprint == "another"
 
 
 def test_it_is_let_go_after_a_while_and_its_name_is_known_without_it(
@@ -66,7 +88,7 @@ def test_it_is_let_go_after_a_while_and_its_name_is_known_without_it(
     assert not model.is_loaded
     assert not model.unload_if_idle(300)
     assert (model.fingerprint, model.dim) == ("made here", 8)
-    assert loader.n_loaded == 1
+    assert (loader.n_loaded, loader.n_identified) == (1, 0)
     model.loaded()
     assert loader.n_loaded == 2
 
@@ -100,7 +122,7 @@ def test_letting_go_gives_memory_back(loader: Loader, clock: Clock) -> None:
         encoder.small = [b"x" * 1000 for _ in range(50_000)]  # on the heap, which glibc would keep
         return encoder
 
-    model = ResidentModel(load_large, clock)
+    model = ResidentModel(load_large, loader.identify, clock)
     before = resident_bytes()
     model.loaded()
     taken = resident_bytes() - before

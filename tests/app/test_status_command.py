@@ -52,7 +52,8 @@ def test_the_json_has_all_of_it(root: Path, capsys: pytest.CaptureFixture[str]) 
         ),
         (
             FileStatus("a.pdf", FileState.PARTIAL, "2 of 9 pages are damaged", "repair it", 9, 70, 70),
-            "partial  a.pdf  (70 of 70 tokens embedded)\n         2 of 9 pages are damaged; repair it",
+            "partial  a.pdf  (70 of 70 tokens embedded)\n         "
+            "2 of 9 pages are damaged; repair it; read again once it has changed, or on request",
         ),
     ],
 )

@@ -135,7 +135,7 @@ def test_nothing_large_is_no_title() -> None:
 )
 def test_what_programs_write_is_no_title(junk: str) -> None:
     assert not is_title(junk)
-    assert choose_title((junk,), "", "my-file.pdf") == "my-file"
+    assert choose_title((junk,), "") == ""
 
 
 @pytest.mark.parametrize(
@@ -145,8 +145,8 @@ def test_titles_are_titles(title: str) -> None:
     assert is_title(title)
 
 
-def test_a_document_that_begins_with_a_paragraph_is_called_after_its_file() -> None:
-    assert choose_title(("",), "word " * 100 + "\nLate line", "dir/report 7.pdf") == "report 7"
+def test_a_document_that_begins_with_a_paragraph_has_no_title() -> None:
+    assert choose_title(("",), "word " * 100 + "\nLate line") == ""
 
 
 def test_odd_and_even_pages_may_have_heads_of_their_own() -> None:
@@ -253,7 +253,7 @@ def test_lost_pages_are_named(lost: list[int], reason: str) -> None:
     parts.take(Opened(20, ""))
     for index in range(20):
         parts.take(Page(index, (), problem="damaged") if index in lost else Page(index, ("some words\n",)))
-    assert assemble_pdf(parts, "a.pdf").partial_reason == reason
+    assert assemble_pdf(parts).partial_reason == reason
 
 
 @pytest.mark.parametrize("module", ["indexer.extract.child", "indexer.extract.reader", "indexer.walk"])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.mounts import REMOTE_TYPES, filesystem_of, filesystem_type, has_watch_left
+from indexer.mounts import REMOTE_TYPES, drives_under, filesystem_of, filesystem_type, has_watch_left, mounted_under
 
 TABLE = rb"""sysfs /sys sysfs rw 0 0
 /dev/sda1 / ext4 rw,relatime 0 0
@@ -40,9 +40,19 @@ def test_a_folder_lies_on_the_innermost_and_latest_mount(path: bytes, expected: 
     assert filesystem_type(path, TABLE) == expected
 
 
+def test_the_drives_in_a_folder_are_what_is_mounted_below_it() -> None:
+    assert mounted_under(b"/home/ada/nas", TABLE) == {
+        (b"host:/", b"/home/ada/nas/inner"),
+        (b"/dev/sdb1", b"/home/ada/nas/disk"),
+    }
+    assert mounted_under(b"/home/ada/nas/inner", TABLE) == frozenset()
+    assert len(mounted_under(b"/mnt", TABLE)) == 3
+
+
 @given(st.binary(max_size=60), st.binary(max_size=200))
 def test_a_table_that_makes_no_sense_is_no_error(path: bytes, table: bytes) -> None:
     assert isinstance(filesystem_type(b"/" + path, table), str)
+    assert isinstance(mounted_under(b"/" + path, table), frozenset)
 
 
 def test_drives_of_others_are_known_and_local_ones_are_not() -> None:
@@ -53,6 +63,7 @@ def test_drives_of_others_are_known_and_local_ones_are_not() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such a table")
 def test_this_system_says_what_a_folder_lies_on() -> None:
     assert filesystem_of(Path("/proc")) == "proc"
+    assert b"/proc" in {point for _, point in drives_under(Path("/"))}
 
 
 def test_here_is_a_watch_left_and_a_folder_that_is_gone_is_no_sign_against_it(tmp_path: Path) -> None:

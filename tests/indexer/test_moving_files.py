@@ -12,7 +12,7 @@ from engine.store.store import Store
 from engine.types import FileState
 from indexer.extract.reader import ExtractorProcess
 from indexer.pipeline import Pipeline
-from indexer.walk import CLOCK_TICK_NS, FileStamp, WalkProblem, is_unchanged, walk
+from indexer.walk import CLOCK_TICK_NS, FileStamp, FolderStamp, WalkProblem, is_unchanged, walk
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_a_file_moved_behind_the_walks_back_is_not_forgotten(
 ) -> None:
     encoder = FakeEncoder()
 
-    def walk_and_move(root: Path, problems: list[WalkProblem], folders: dict[str, int]) -> Iterator[FileStamp]:
+    def walk_and_move(root: Path, problems: list[WalkProblem], folders: dict[str, FolderStamp]) -> Iterator[FileStamp]:
         for stamp in walk(root, problems, folders):
             yield stamp
             if stamp.path == "a/a.txt":  # the folder "a" is listed already, "z" is not
@@ -67,7 +67,7 @@ def test_a_file_gone_before_it_can_be_read_is_no_failure_and_what_it_was_is_kept
 ) -> None:
     encoder = FakeEncoder()
 
-    def walk_then_move(root: Path, problems: list[WalkProblem], folders: dict[str, int]) -> Iterator[FileStamp]:
+    def walk_then_move(root: Path, problems: list[WalkProblem], folders: dict[str, FolderStamp]) -> Iterator[FileStamp]:
         yield from list(walk(root, problems, folders))
         (root / "a" / "touched.txt").rename(root / "a" / "once more.txt")
         settle(root)
@@ -99,7 +99,7 @@ def test_a_folder_in_which_something_came_went_or_was_renamed_has_changed(root: 
         lambda: (root / "a").rename(root / "b"),
     ):
         settle(root)
-        folders: dict[str, int] = {}
+        folders: dict[str, FolderStamp] = {}
         list(walk(root, [], folders))
         assert is_unchanged(root, folders)
         change()
@@ -110,6 +110,6 @@ def test_what_changed_a_moment_ago_may_be_changing_still(root: Path, monkeypatch
     changed_ns = (root / "a").stat().st_mtime_ns
     for later_ns, is_trusted in ((CLOCK_TICK_NS // 2, False), (2 * CLOCK_TICK_NS, True), (-2 * CLOCK_TICK_NS, True)):
         monkeypatch.setattr("indexer.walk.time.time_ns", lambda now_ns=changed_ns + later_ns: now_ns)
-        folders: dict[str, int] = {}
+        folders: dict[str, FolderStamp] = {}
         list(walk(root, [], folders))
         assert is_unchanged(root, {"a": folders["a"]}) == is_trusted

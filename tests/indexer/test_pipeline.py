@@ -10,9 +10,10 @@ import pytest
 from fake_encoder import FakeEncoder
 
 import indexer.pipeline as pipeline_module
-from engine.errors import LongsearchError
+from engine.errors import LongsearchError, ModelError
+from engine.search.searcher import search
 from engine.store.store import Store
-from engine.types import FileState
+from engine.types import FileState, SearchMode
 from indexer import embedding
 from indexer.extract.reader import ExtractorProcess
 from indexer.pipeline import Pipeline, ReadSummary
@@ -68,6 +69,35 @@ def test_renames_copies_and_touches_embed_nothing(bench: Bench) -> None:
     os.utime(bench.root / "b.txt", ns=(1, 1))
     bench.run()
     assert bench.states() == {"b.txt": FileState.CURRENT, "c.txt": FileState.CURRENT}
+    assert bench.encoder.tokens_read == read
+
+
+def test_files_that_change_names_with_each_other_are_embedded_once(bench: Bench) -> None:
+    for name in ("a.txt", "b.txt", "c.txt"):
+        bench.write(name)
+    bench.run()
+    read = bench.encoder.tokens_read
+    for old, new in (("a.txt", "spare"), ("b.txt", "a.txt"), ("c.txt", "b.txt"), ("spare", "c.txt")):
+        (bench.root / old).rename(bench.root / new)
+    assert bench.run() == ReadSummary(0, 0, 3, 0, (), finished=True)
+    assert bench.encoder.tokens_read == read
+    with bench.store.reading() as db:
+        held = dict(db.execute("SELECT path, content_id FROM files"))
+    assert bench.store.text(held[b"c.txt"]).text.startswith("a.txt0")
+    bench.run()
+    assert set(bench.states()) == {"a.txt", "b.txt", "c.txt"}
+
+
+def test_a_file_without_a_title_is_called_after_its_name_and_renamed_with_it(bench: Bench) -> None:
+    words = " ".join(f"word{i}" for i in range(200))  # one paragraph, so that no line of it is a title
+    (bench.root / "first name.txt").write_text(words)
+    bench.run()
+    read = bench.encoder.tokens_read
+    assert [hit.title for hit in search(bench.store, "word7", SearchMode.WORDS).hits] == ["first name"]
+    (bench.root / "first name.txt").rename(bench.root / "second name.txt")
+    bench.run()
+    assert [hit.title for hit in search(bench.store, "second", SearchMode.WORDS).hits] == ["second name"]
+    assert search(bench.store, "first", SearchMode.WORDS).hits == ()
     assert bench.encoder.tokens_read == read
 
 
@@ -227,6 +257,23 @@ def test_another_model_embeds_everything_again_and_reads_nothing_again(
     monkeypatch.setattr(FakeEncoder, "fingerprint", "another")
     assert bench.run().n_read == 0
     assert bench.encoder.tokens_read == 24
+    assert bench.states() == {"a.txt": FileState.CURRENT}
+
+
+def test_a_model_that_cannot_be_loaded_costs_no_vector_of_the_one_before(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.write("a.txt")
+    bench.run()
+
+    def fail(text: str) -> list[str]:
+        raise ModelError("the weights are damaged")
+
+    monkeypatch.setattr(bench.encoder, "fingerprint", "another")
+    monkeypatch.setattr(bench.encoder, "tokenize", fail)
+    with pytest.raises(ModelError, match="damaged"):
+        bench.run()
+    assert bench.store.model_in_use() == ("fake", 8)
     assert bench.states() == {"a.txt": FileState.CURRENT}
 
 

@@ -1,7 +1,8 @@
 """Files that could not be read: when the pipeline reads them again, and when it leaves them alone."""
 
+import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import pytest
 from test_pipeline import Bench, bench  # noqa: F401
 
 import indexer.pipeline as pipeline_module
+from engine.errors import ExtractionError, PassingError
 from engine.store.store import Store
-from engine.types import FileState, FileStatus
-from indexer.extract.reader import ExtractorProcess
+from engine.types import DocumentText, FileState, FileStatus
+from indexer.extract.reader import Extraction, ExtractorProcess, Result
 from indexer.pipeline import Pipeline
 
 
@@ -66,7 +68,7 @@ def test_what_only_a_change_can_help_is_read_again_only_on_request(bench: Bench)
     bench.run()
     assert (the_file(bench).n_failures, the_file(bench).retry_at) == (1, None)
     assert bench.run().n_failed == 0
-    assert bench.store.retry_failed() == 1
+    assert bench.store.read_again() == 1
     assert bench.run().n_failed == 1
     assert (the_file(bench).n_failures, the_file(bench).retry_at) == (2, None)
     assert bench.run().n_failed == 0
@@ -75,7 +77,7 @@ def test_what_only_a_change_can_help_is_read_again_only_on_request(bench: Bench)
 def test_a_request_reads_nothing_that_was_read_well(bench: Bench) -> None:  # noqa: F811
     bench.write("a.txt")
     bench.run()
-    assert bench.store.retry_failed() == 0
+    assert bench.store.read_again() == 0
     assert bench.run().n_read == 0
 
 
@@ -112,3 +114,83 @@ def test_a_renamed_file_keeps_its_turn(bench: Bench) -> None:  # noqa: F811
     path.rename(bench.root / "A.txt")
     bench.run()
     assert (the_file(bench).path, the_file(bench).retry_at) == ("A.txt", before.retry_at)
+
+
+class OneText:
+    """An extractor that reads the same in every file, or fails."""
+
+    def __init__(self, n_words: int, partial_reason: str = "", error: ExtractionError | None = None) -> None:
+        document = DocumentText(" ".join(f"word{i}" for i in range(n_words)), (), "a title")
+        self.result: Result = error or Extraction(document, partial_reason, "try a repaired copy")
+        self.n_read = 0
+
+    def extract_all(self, paths: Iterable[Path]) -> Generator[tuple[Path, Result]]:
+        for path in paths:
+            self.n_read += 1
+            yield path, self.result
+
+
+def run_with(bench: Bench, extractor: OneText) -> int:  # noqa: F811
+    """How many files were read, by an indexer with this extractor."""
+    pipeline = Pipeline(bench.root, bench.store, extractor, bench.encoder)
+    pipeline.read()
+    pipeline.embed()
+    return extractor.n_read
+
+
+@pytest.fixture
+def partial(bench: Bench) -> Bench:  # noqa: F811
+    """A file of which 20 words came."""
+    bench.write("a.txt")
+    assert run_with(bench, OneText(20, "page 2 of 2")) == 1
+    assert the_file(bench).state is FileState.PARTIAL
+    return bench
+
+
+def test_what_was_read_in_part_is_read_again_only_on_request_and_may_be_whole_then(partial: Bench) -> None:
+    assert run_with(partial, OneText(30)) == 0
+    assert partial.store.read_again() == 1
+    assert run_with(partial, OneText(30)) == 1
+    assert the_file(partial) == FileStatus("a.txt", FileState.CURRENT, "", "try a repaired copy", 0, 30, 30)
+    assert partial.store.read_again() == 0
+
+
+def test_what_is_no_better_the_second_time_keeps_its_vectors_and_is_left_alone(partial: Bench) -> None:
+    before, embedded = the_file(partial), partial.encoder.tokens_read
+    partial.store.read_again()
+    assert run_with(partial, OneText(20, "page 2 of 2")) == 1
+    assert the_file(partial) == before
+    assert partial.encoder.tokens_read == embedded
+    assert run_with(partial, OneText(30)) == 0
+
+
+def test_what_cannot_be_read_at_all_the_second_time_keeps_what_came_the_first_time(partial: Bench) -> None:
+    partial.store.read_again()
+    assert run_with(partial, OneText(0, error=ExtractionError("no page could be read"))) == 1
+    file = the_file(partial)
+    assert (file.state, file.reason, file.retry_at) == (FileState.PARTIAL, "page 2 of 2", None)
+    partial.store.read_again()
+    assert run_with(partial, OneText(0, error=PassingError("a drive that fails"))) == 1
+    file = the_file(partial)
+    assert (file.state, file.n_tokens_embedded, file.n_failures) == (FileState.PARTIAL, 20, 2)
+    assert file.retry_at == pytest.approx(time.time() + 120, abs=10)
+    let_time_pass(partial, 121)
+    assert run_with(partial, OneText(30)) == 1
+    assert the_file(partial).state is FileState.CURRENT
+
+
+def test_a_partial_file_that_changed_is_read_as_any_other(partial: Bench) -> None:
+    partial.store.read_again()
+    partial.write("a.txt", n_words=13)
+    assert run_with(partial, OneText(0, error=ExtractionError("no page could be read"))) == 1
+    assert the_file(partial).state is FileState.FAILED
+
+
+def test_copies_of_a_partial_file_are_whole_together(partial: Bench) -> None:
+    shutil.copy(partial.root / "a.txt", partial.root / "b.txt")
+    assert run_with(partial, OneText(30)) == 0
+    assert partial.store.read_again() == 2
+    embedded = partial.encoder.tokens_read
+    run_with(partial, OneText(30))
+    assert partial.states() == {"a.txt": FileState.CURRENT, "b.txt": FileState.CURRENT}
+    assert partial.encoder.tokens_read == embedded + 30

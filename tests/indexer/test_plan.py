@@ -1,10 +1,12 @@
 """Planning: a catalogue that follows the actions is what the disk says, whatever happened on the disk."""
 
+from itertools import groupby
+
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
-from indexer.plan import Action, Forget, KnownFile, Move, Read, RootOffline, plan
+from indexer.plan import Action, Forget, KnownFile, Move, Read, RootOffline, identity, plan
 from indexer.walk import FileStamp
 
 A = FileStamp("a.txt", 10, 100, 1)
@@ -56,17 +58,44 @@ def test_a_name_that_changes_only_its_case_is_moved() -> None:
     assert plan(listing(new, B), catalogue(A, B)) == [Move("a.txt", new)]
 
 
+def test_without_inodes_files_that_exchange_their_names_are_read() -> None:
+    a, b = FileStamp("a.txt", 10, 100, 0), FileStamp("b.txt", 20, 200, 0)
+    swapped = at("a.txt", b), at("b.txt", a)
+    assert plan(listing(*swapped), catalogue(a, b)) == [Read(swapped[0]), Read(swapped[1])]
+
+
 def test_on_a_drive_without_inodes_a_change_of_case_is_read_before_the_old_name_is_forgotten() -> None:
     old = FileStamp("a.txt", 10, 100, 0)  # so that its content is still known, and nothing is embedded
     new = at("A.TXT", old)
     assert plan(listing(new), catalogue(old)) == [Read(new), Forget("a.txt")]
 
 
-def test_two_files_that_exchange_their_names_are_read() -> None:
+def test_two_files_that_exchange_their_names_are_moved_and_not_read() -> None:
     assert plan(listing(at("a.txt", B), at("b.txt", A)), catalogue(A, B)) == [
-        Read(at("a.txt", B)),
-        Read(at("b.txt", A)),
+        Move("b.txt", at("a.txt", B)),
+        Move("a.txt", at("b.txt", A)),
     ]
+
+
+def test_of_logs_that_move_up_only_the_new_one_is_read() -> None:
+    new = FileStamp("log.txt", 5, 300, 3)
+    first, second = at("log.txt", A), at("log.1.txt", B)
+    assert plan(listing(new, at("log.1.txt", A), at("log.2.txt", B)), catalogue(first, second)) == [
+        Move("log.txt", at("log.1.txt", A)),
+        Move("log.1.txt", at("log.2.txt", B)),
+        Read(new),
+    ]
+
+
+def test_a_file_that_takes_another_s_place_is_moved_and_not_read() -> None:
+    assert plan(listing(at("b.txt", A)), catalogue(A, B)) == [Move("a.txt", at("b.txt", A))]
+
+
+def test_a_copy_of_what_is_overwritten_is_read_before_that_goes() -> None:
+    copy, new = FileStamp("z.txt", B.size, 5, 9), at("b.txt", A)
+    assert plan(listing(new, copy), catalogue(A, B)) == [Read(copy), Move("a.txt", new)]
+    edited = FileStamp("b.txt", 21, 300, 2)
+    assert plan(listing(A, edited, copy), catalogue(A, B)) == [Read(copy), Read(edited)]
 
 
 def test_a_vanished_file_is_forgotten() -> None:
@@ -113,6 +142,15 @@ def test_an_empty_root_forgets_nothing() -> None:
 def test_what_lies_in_an_unlisted_folder_is_not_forgotten() -> None:
     inside, beside = FileStamp("locked/x.txt", 1, 1, 5), FileStamp("locked2/x.txt", 1, 1, 6)
     assert plan(listing(A), catalogue(A, inside, beside), unlisted=["locked"]) == [Forget("locked2/x.txt")]
+    assert plan({}, catalogue(inside), unlisted=["locked"]) == []
+    with pytest.raises(RootOffline):
+        plan({}, catalogue(inside, beside), unlisted=["locked"])
+
+
+def test_what_lay_in_an_unlisted_folder_and_is_found_elsewhere_is_moved() -> None:
+    inside, beside = FileStamp("usb/x.txt", 1, 1, 5), FileStamp("usb/y.txt", 1, 1, 6)
+    new = at("disk/x.txt", inside)
+    assert plan(listing(new), catalogue(inside, beside), unlisted=["usb"]) == [Move("usb/x.txt", new)]
 
 
 PATHS = st.sampled_from([f"{folder}{name}.txt" for folder in ("", "x/", "y/") for name in "abc"])
@@ -128,7 +166,6 @@ class DiskAndCatalogue(RuleBasedStateMachine):
         self.disk: dict[str, FileStamp] = {}
         self.known: dict[str, KnownFile] = {}
         self.clock = 0
-        self.read_inodes: set[tuple[int, int]] = set()
         self.in_step = True
 
     def tick(self) -> int:
@@ -156,6 +193,12 @@ class DiskAndCatalogue(RuleBasedStateMachine):
             self.disk[new] = at(new, self.disk.pop(old))
         return new
 
+    @rule(one=files, two=files)
+    def exchange_names(self, one: str, two: str) -> None:
+        if one in self.disk and two in self.disk:
+            self.tick()
+            self.disk |= {one: at(one, self.disk[two]), two: at(two, self.disk[one])}
+
     @rule(path=consumes(files))
     def delete(self, path: str) -> None:
         if self.disk.pop(path, None):
@@ -169,23 +212,29 @@ class DiskAndCatalogue(RuleBasedStateMachine):
             assert not self.disk
             assert self.known
             return
-        for action in actions:
-            self.carry_out(action, fails)
+        before = {identity(known.stamp) for known in self.known.values()}
+        assert not [action for action in actions if isinstance(action, Read) and identity(action.stamp) in before]
+        for kind, run in groupby(actions, key=type):
+            if kind is Move:
+                self.move([action for action in run if isinstance(action, Move)])
+            else:
+                for action in run:
+                    self.carry_out(action, fails)
         self.in_step = True
 
     def carry_out(self, action: Action, fails: bool) -> None:
         match action:
             case Read(stamp):
-                version = (stamp.inode, stamp.mtime_ns)
                 self.known[stamp.path] = KnownFile(stamp, fails)
-                self.read_inodes.add(version)
             case Forget(path):
                 del self.known[path]
-            case Move(old, new):
-                known = self.known.pop(old)
-                assert new.path not in self.known
-                assert (new.inode, new.mtime_ns) in self.read_inodes
-                self.known[new.path] = KnownFile(new, known.failed)
+
+    def move(self, moves: list[Move]) -> None:
+        """All at one moment."""
+        taken = [(self.known.pop(move.old), move.new) for move in moves]
+        for known, new in taken:
+            assert identity(known.stamp) == identity(new)
+            self.known[new.path] = KnownFile(new, known.failed)
 
     @invariant()
     def catalogue_is_the_disk_once_followed(self) -> None:

@@ -134,6 +134,26 @@ def test_a_root_that_was_replaced_is_armed_anew_and_due(tmp_path: Path) -> None:
         watch.stop()
 
 
+def test_where_a_drive_inside_the_root_has_come_or_gone_it_is_armed_anew_and_due(
+    armed: RootWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    armed.start()
+    armed.begin_sweep()
+    for drives in (
+        frozenset({(b"/dev/sdb1", b"/papers/usb")}),
+        frozenset({(b"/dev/sdc1", b"/papers/usb")}),
+        frozenset(),
+    ):
+        monkeypatch.setattr(indexer.watch, "drives_under", lambda _, drives=drives: drives)
+        before = armed._observer
+        armed.rearm_if_broken()
+        assert armed.is_due()
+        assert armed._observer is not before
+        armed.begin_sweep()
+        armed.rearm_if_broken()
+        assert not armed.is_due()
+
+
 def test_a_folder_that_cannot_be_watched_says_so(tmp_path: Path) -> None:
     watch = RootWatch(tmp_path / "missing", lambda: None)
     watch.start()

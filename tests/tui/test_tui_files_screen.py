@@ -61,8 +61,9 @@ async def test_the_keys_open_copy_reload_and_go_back() -> None:
     async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
         await open_files(pilot)
         path = str(ROOT / "contracts/lease.pdf")
-        await pilot.press("o", "enter")
-        await settle(pilot)
+        for key in ("o", "enter"):  # one at a time: a second call makes the first pointless
+            await pilot.press(key)
+            await settle(pilot)
         assert backend.called("open") == [(path, None), (path, None)]
         await pilot.press("y")
         assert pilot.app.clipboard == path
@@ -75,6 +76,17 @@ async def test_the_keys_open_copy_reload_and_go_back() -> None:
         assert states(pilot) == ["current"]
         await pilot.press("ctrl+f")
         assert isinstance(pilot.app.screen, MainScreen)
+
+
+async def test_what_is_only_partial_is_read_again_on_request_too() -> None:
+    backend = backend_with_files()
+    backend.file_list = [file for file in backend.file_list if file.state is FileState.PARTIAL]
+    async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
+        await open_files(pilot)
+        assert "read again once it has changed, or on request" in screen_text(pilot.app)
+        await pilot.press("r")
+        await settle(pilot)
+        assert backend.called("retry") == [("",)]
 
 
 async def test_what_failed_is_read_again_on_request() -> None:
@@ -93,7 +105,7 @@ async def test_what_failed_is_read_again_on_request() -> None:
         assert len(states(pilot)) == 5
 
 
-async def test_where_nothing_failed_nothing_is_asked_for() -> None:
+async def test_where_all_was_read_whole_nothing_is_asked_for() -> None:
     backend = backend_with_files()
     backend.file_list = [file for file in backend.file_list if file.state is FileState.CURRENT]
     async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
@@ -101,7 +113,7 @@ async def test_where_nothing_failed_nothing_is_asked_for() -> None:
         await pilot.press("r")
         await settle(pilot)
         assert backend.called("retry") == []
-        assert "No file has failed." in screen_text(pilot.app)
+        assert "Every file was read whole." in screen_text(pilot.app)
 
 
 async def test_no_files_are_explained_and_their_keys_do_nothing() -> None:

@@ -105,9 +105,10 @@ def test_a_quotation_keeps_its_lines_and_says_where_it_is_from() -> None:
     text.encode()
 
 
-def test_of_a_failed_file_it_says_when_it_is_read_again() -> None:
+def test_of_a_file_that_was_not_read_whole_it_says_when_it_is_read_again() -> None:
     failed = FileStatus("a.pdf", FileState.FAILED, "encrypted", "", 0, 0, 0, n_failures=1)
     assert next_try(failed, 1_000) == "read again once it has changed, or on request"
     assert next_try(replace(failed, n_failures=3, retry_at=1_240), 1_000) == "tried 3 times; read again in 4 min"
     assert next_try(replace(failed, retry_at=0), 1_000) == "read again at the next sweep"
+    assert next_try(replace(failed, state=FileState.PARTIAL, retry_at=1_060), 1_000) == "read again in 1 min"
     assert next_try(replace(failed, state=FileState.CURRENT), 1_000) == ""

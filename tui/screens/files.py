@@ -1,6 +1,6 @@
 """Every file of the folder and how far it has come; for those that failed, why and what can be done.
 
-Reads the list once, when it is opened, and again with F5. `r` has what failed be read again.
+Reads the list once, when it is opened, and again with F5. `r` has what failed, or is partial, be read again.
 """
 
 import os
@@ -43,7 +43,7 @@ class FilesScreen(Screen[None]):
         Binding("f", "filter", "Filter", id="files.filter"),
         Binding("o,enter", "open", "Open", id="files.open"),
         Binding("y", "copy_path", "Copy path", id="files.copy_path"),
-        Binding("r", "retry", "Retry failed", id="files.retry"),
+        Binding("r", "retry", "Read again", id="files.retry"),
         Binding("f5", "read", "Reload", id="files.reload"),
     ]
 
@@ -84,19 +84,19 @@ class FilesScreen(Screen[None]):
         return self._backend.open(path, None)
 
     def action_retry(self) -> None:
-        """Have the files that could not be read be read again."""
-        if any(file.state is FileState.FAILED for file in self._files):
+        """Have the files that could not be read, or only in part, be read again."""
+        if any(file.reason for file in self._files):
             self._say(Content("Asking for them to be read again…"))
             self._retry()
         else:
-            self._say(Content("No file has failed."))
+            self._say(Content("Every file was read whole."))
 
     @work(thread=True, exclusive=True, group="retry", exit_on_error=False)
     def _retry(self) -> str:
         return self._backend.retry()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """The list has come, the file is open, or what failed is read again; or there is an error instead."""
+        """The list has come, the file is open, or files are read again; or there is an error instead."""
         if event.state is WorkerState.ERROR and event.worker.error is not None:
             if event.worker.group == "files":
                 self.query_one(HeaderLine).left = "Files"

@@ -12,7 +12,8 @@ from tiny_models import random_tensors, save_checkpoint, save_embedder, state_sp
 from engine.errors import ModelError
 from engine.inference.encoder import Encoder
 from engine.models.config import read_config
-from engine.models.weights import hash_weights, load_mamba2
+from engine.models.weight_files import hash_weights
+from engine.models.weights import load_mamba2
 
 
 def open_error(folder: Path) -> ModelError:

@@ -33,7 +33,7 @@ def add(
     path: str,
     sentences: Sequence[str],
     directions: Sequence[NDArray[np.float32]] | None = None,
-    title: str = "",
+    title: str = "·",  # no word to be found by; without one it would be called after its file
 ) -> int:
     """A document whose passages are `sentences`, each on a page of its own; embedded where directions are given."""
     starts = [sum(len(sentence) + 1 for sentence in sentences[:number]) for number in range(len(sentences))]

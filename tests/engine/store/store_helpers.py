@@ -1,6 +1,7 @@
 """What the store's tests share: made-up documents, unit vectors, and the checker of what must always hold."""
 
 import hashlib
+import os
 from pathlib import Path
 
 import apsw
@@ -25,12 +26,12 @@ def record(path: str, size: int = 10, mtime_ns: int = 1, inode: int = 1) -> File
 
 
 def document(seed: str, n_passages: int = 3) -> tuple[bytes, DocumentText, list[Passage]]:
-    """(hash, text, passages) made from `seed`; a page for every two passages."""
+    """(hash, text, passages) made from `seed`, "" with no title of its own; a page for every two passages."""
     sentences = [f"Sentence {number} of {seed} speaks of apples. " for number in range(n_passages)]
     starts = [sum(map(len, sentences[:number])) for number in range(n_passages)]
     passages = [Passage(start, start + len(words) - 1, 9) for start, words in zip(starts, sentences, strict=True)]
     headings = (Heading(1, f"On {seed}", 0),) if n_passages else ()
-    text = DocumentText("".join(sentences), tuple(starts[::2]), f"Title of {seed}", headings)
+    text = DocumentText("".join(sentences), tuple(starts[::2]), f"Title of {seed}" if seed else "", headings)
     return hashlib.sha256(seed.encode("utf-8", "surrogatepass")).digest(), text, passages
 
 
@@ -65,10 +66,21 @@ def check_invariants(store: Store) -> None:
         for content_id, n_chars, n_tokens in db.execute("SELECT id, n_chars, n_tokens FROM contents").fetchall():
             assert len(documents.text(db, content_id).text) == n_chars
             assert sum(passage.n_tokens for passage in documents.passages(db, content_id)) == n_tokens
+        _check_titles(db)
         _check_vectors(db)
         db.execute("INSERT INTO words (words) VALUES ('integrity-check')") if not db.readonly("main") else None
         assert db.pragma("foreign_key_check") is None
         assert db.pragma("integrity_check") == "ok"
+
+
+def _check_titles(db: apsw.Connection) -> None:
+    """A content without a title of its own is called, and found by its words, as the first file that holds it."""
+    sql = "SELECT contents.id, title, min(path) FROM contents JOIN files ON content_id = contents.id"
+    for content_id, title, path in db.execute(f"{sql} WHERE title_is_name GROUP BY 1").fetchall():
+        assert title == documents.title_of(os.fsdecode(path))
+        found = db.execute("SELECT rowid FROM words WHERE words MATCH ?", (f'title : "{title}"',))
+        if ids := documents.passage_ids(db, content_id):
+            assert ids[0] in {row[0] for row in found}
 
 
 def _check_vectors(db: apsw.Connection) -> None:

@@ -25,7 +25,7 @@ for number in range(1_000_000):
         print("batch", flush=True)
     if number % 2:
         store.finish_embedding(content_id, unit_vectors(1)[0], 361)
-    store.move(f"{{number % 7}}.pdf", record(f"moved {{number % 5}}.pdf"))
+    store.move([(f"{{number % 7}}.pdf", record(f"moved {{number % 5}}.pdf"))])
     store.forget([f"moved {{(number + 1) % 5}}.pdf"])
 """
 

@@ -2,16 +2,20 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_helpers import add, check_invariants, document, embed, open_store, record
 
 from engine.errors import StoreError
+from engine.search.searcher import search
+from engine.store.documents import title_of
 from engine.store.store import Store
-from engine.types import FileState
+from engine.types import FileState, SearchMode
 
 
 @pytest.fixture
@@ -38,7 +42,7 @@ def test_the_catalogue_says_how_each_file_was_when_it_was_indexed(store: Store) 
 def test_a_renamed_file_keeps_its_vectors(store: Store) -> None:
     content_id = add(store, "old.pdf", "a")
     vectors = embed(store, content_id)
-    assert store.move("old.pdf", record("new.pdf"))
+    assert store.move([("old.pdf", record("new.pdf"))]) == 1
     assert list(store.catalogue()) == ["new.pdf"]
     assert (store.passage_vectors(content_id) == vectors).all()
 
@@ -46,7 +50,7 @@ def test_a_renamed_file_keeps_its_vectors(store: Store) -> None:
 def test_a_move_onto_a_known_file_forgets_what_that_one_held(store: Store) -> None:
     content_id = add(store, "a.pdf", "a")
     embed(store, add(store, "b.pdf", "b"))
-    assert store.move("a.pdf", record("b.pdf"))
+    assert store.move([("a.pdf", record("b.pdf"))]) == 1
     assert [status.path for status in store.files()] == ["b.pdf"]
     assert n_rows(store, "contents") == 1
     assert store.text(content_id).title == "Title of a"
@@ -54,14 +58,101 @@ def test_a_move_onto_a_known_file_forgets_what_that_one_held(store: Store) -> No
 
 def test_a_move_onto_itself_changes_nothing(store: Store) -> None:
     add(store, "a.pdf", "a")
-    assert store.move("a.pdf", record("a.pdf", size=11))
+    assert store.move([("a.pdf", record("a.pdf", size=11))]) == 1
     assert store.catalogue()["a.pdf"].size == 11
 
 
 def test_a_move_from_an_unknown_path_says_so_and_changes_nothing(store: Store) -> None:
     add(store, "b.pdf", "b")
-    assert not store.move("never.pdf", record("b.pdf"))
+    assert store.move([("never.pdf", record("b.pdf"))]) == 0
     assert list(store.catalogue()) == ["b.pdf"]
+
+
+def test_files_that_change_names_with_each_other_keep_their_vectors(store: Store) -> None:
+    ids = {name: add(store, f"{name}.pdf", name) for name in "abc"}
+    vectors = {name: embed(store, content_id, seed) for seed, (name, content_id) in enumerate(ids.items())}
+    assert store.move([("a.pdf", record("b.pdf", 11)), ("b.pdf", record("c.pdf", 12)), ("c.pdf", record("a.pdf"))]) == 3
+    assert {path: file.size for path, file in store.catalogue().items()} == {"a.pdf": 10, "b.pdf": 11, "c.pdf": 12}
+    with store.reading() as db:
+        assert dict(db.execute("SELECT path, content_id FROM files")) == {
+            b"a.pdf": ids["c"],
+            b"b.pdf": ids["a"],
+            b"c.pdf": ids["b"],
+        }
+    assert all((store.passage_vectors(content_id) == vectors[name]).all() for name, content_id in ids.items())
+
+
+def test_of_many_moves_one_from_an_unknown_path_leaves_what_is_at_its_end(store: Store) -> None:
+    add(store, "a.pdf", "a")
+    add(store, "b.pdf", "b")
+    assert store.move([("never.pdf", record("b.pdf")), ("a.pdf", record("c.pdf"))]) == 1
+    assert list(store.catalogue()) == ["b.pdf", "c.pdf"]
+
+
+def test_folders_with_drives_are_remembered_as_they_were_told_last(store: Store) -> None:
+    assert store.drives() == frozenset()
+    for folders in ({"usb", "a\udcff/b"}, {"usb"}, set[str]()):
+        store.remember_drives(folders)
+        assert store.drives() == folders
+
+
+def found_by(store: Store, words: str) -> list[str]:
+    return [hit.title for hit in search(store, words, SearchMode.WORDS).hits]
+
+
+def test_a_document_without_a_title_is_called_and_found_after_its_file_whatever_that_is_called(store: Store) -> None:
+    content_id = add(store, "field notes.pdf", "")
+    assert store.text(content_id).title == "field notes"
+    assert found_by(store, "field") == ["field notes"]
+    store.move([("field notes.pdf", record("sub/harvest.v2.pdf"))])
+    assert store.text(content_id).title == "harvest.v2"
+    assert (found_by(store, "field"), found_by(store, "harvest")) == ([], ["harvest.v2"])
+    assert found_by(store, "apples") == ["harvest.v2"]
+
+
+def test_of_files_with_one_document_without_a_title_it_is_called_after_the_first(store: Store) -> None:
+    content_id = add(store, "m.pdf", "")
+    titles = []
+    for change in (
+        lambda: store.link(record("z.pdf"), document("")[0]),
+        lambda: store.link(record("a.pdf"), document("")[0]),
+        lambda: store.forget(["a.pdf"]),
+        lambda: add(store, "m.pdf", "other"),
+        lambda: add(store, "k.pdf", "", 4),
+    ):
+        change()
+        with store.reading() as db:
+            titles += [title for (title,) in db.execute("SELECT title FROM contents WHERE title_is_name")]
+        check_invariants(store)
+    assert titles == ["m", "a", "m", "z", "k"]
+    assert store.text(content_id + 2).title == "k"
+
+
+def test_a_title_of_its_own_stays_whatever_the_file_is_called(store: Store) -> None:
+    content_id = add(store, "Title of a.pdf", "a")
+    store.move([("Title of a.pdf", record("b.pdf"))])
+    assert store.text(content_id).title == "Title of a"
+
+
+def test_what_is_read_again_and_still_without_a_title_keeps_its_vectors(store: Store) -> None:
+    content_id = add(store, "a.pdf", "")
+    vectors = embed(store, content_id)
+    assert store.add_document(record("b.pdf"), *document("")) == content_id
+    assert (store.passage_vectors(content_id) == vectors).all()
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("a/b/Two  words.tar.gz", "Two words.tar"),
+        ("a.b/none", "none"),
+        ("\x1b[31mred\udcff.txt", "\ufffd[31mred\ufffd"),
+        ("u\u0308ber.md", "\u00fcber"),
+        ("  .txt", "untitled"),
+    ],
+)
+def test_a_name_is_a_title_on_one_line_that_can_be_shown(path: str, title: str) -> None:
+    assert title_of(path) == title
 
 
 def test_a_copy_costs_no_second_content_and_outlives_the_original(store: Store) -> None:
@@ -155,3 +246,52 @@ def test_the_next_retry_is_the_earliest_of_all_files(store: Store) -> None:
     for name, retry_at in (("a.pdf", 300.0), ("b.pdf", None), ("c.pdf", 200.5)):
         store.add_failure(record(name), "a drive that fails", "", n_failures=1, retry_at=retry_at)
     assert store.next_retry() == 200.5
+
+
+def retry_times(store: Store) -> dict[str, float | None]:
+    return {path: file.retry_at for path, file in store.catalogue().items()}
+
+
+def test_what_was_not_read_whole_is_read_again_on_request_and_holds_what_it_holds_until_then(store: Store) -> None:
+    whole, partial = add(store, "whole.pdf", "a"), store.add_document(record("partial.pdf"), *document("b"), "page 2")
+    embed(store, whole)
+    embed(store, partial)
+    store.add_document(record("waiting.pdf"), *document("c"), "page 7 (scanned?)")
+    store.add_failure(record("failed.pdf"), "scanned?", "")
+    before = store.files()
+    assert store.read_again(lambda reason: "scanned?" in reason) == 2
+    assert retry_times(store) == {"failed.pdf": 0, "partial.pdf": None, "waiting.pdf": 0, "whole.pdf": None}
+    assert store.read_again() == 3
+    assert retry_times(store) == {"failed.pdf": 0, "partial.pdf": 0, "waiting.pdf": 0, "whole.pdf": None}
+    assert [replace(file, retry_at=None) for file in store.files()] == before
+
+
+def test_to_read_again_may_fail_and_be_put_off(store: Store) -> None:
+    embed(store, store.add_document(record("a.pdf"), *document("a"), "page 2"))
+    store.put_off(record("a.pdf"), 1, 300.0)
+    (file,) = store.files()
+    assert (file.state, file.reason, file.n_failures, file.retry_at) == (FileState.PARTIAL, "page 2", 1, 300.0)
+
+
+def test_bytes_that_say_what_they_said_before_keep_their_vectors(store: Store) -> None:
+    partial = store.add_document(record("a.pdf"), *document("a"), "page 2", "try a repaired copy")
+    vectors = embed(store, partial)
+    store.read_again()
+    assert store.add_document(record("a.pdf"), *document("a"), "page 2: OCR failed", "") == partial
+    np.testing.assert_array_equal(store.passage_vectors(partial), vectors)
+    (file,) = store.files()
+    assert (file.state, file.reason, file.hint) == (FileState.PARTIAL, "page 2: OCR failed", "")
+    assert retry_times(store) == {"a.pdf": None}
+    store.add_document(record("a.pdf"), *document("a"))
+    assert store.files()[0].state is FileState.CURRENT
+
+
+def test_bytes_that_say_more_than_before_take_the_place_of_what_they_said_in_every_copy(store: Store) -> None:
+    content_hash, text, passages = document("a")
+    partial = store.add_document(record("a.pdf"), content_hash, *document("a", 2)[1:], "page 2")
+    store.link(record("copy.pdf"), content_hash)
+    embed(store, partial)
+    content_id = store.add_document(record("a.pdf"), content_hash, text, passages)
+    assert content_id != partial
+    assert [pending.content_id for pending in store.pending()] == [content_id]
+    assert {file.state for file in store.files()} == {FileState.WAITING}

@@ -116,6 +116,24 @@ def test_the_copy_is_written_anew_only_when_much_is_new(store: Store, monkeypatc
     check_agreement(store)
 
 
+def test_it_is_written_while_many_come_and_no_more_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(int8_copy, "FROM_PASSAGES", 1_500)
+    monkeypatch.setattr(int8_copy, "LOOK_EVERY_PASSAGES", 1_000)
+    monkeypatch.setattr(int8_copy, "_MAX_NEW_CHUNKS", 0)
+    looked: list[int] = []
+    refresh = int8_copy.refresh
+    monkeypatch.setattr(int8_copy, "refresh", lambda *given: looked.append(number) or refresh(*given))
+    with open_store(tmp_path / "index.db") as store, open_store(tmp_path / "index.db", read_only=True) as reader:
+        store.use_model("model-a", DIM)
+        with reader.reading():  # who keeps the log from being emptied
+            for number in range(6):
+                assert int8_copy.path_of(store.path).exists() == (number >= 4)
+                with store.changing():
+                    embed(store, f"{number}.pdf", number)
+        assert looked == [1, 3, 5]
+        check_agreement(store)
+
+
 def test_the_copy_can_be_read_by_its_owner_alone_and_nothing_else_is_left(store: Store) -> None:
     path = int8_copy.path_of(store.path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

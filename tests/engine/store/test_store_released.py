@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from released import FIXTURES, check, fill, unpack
-from store_helpers import add, embed, open_store, unit_vectors
+from store_helpers import add, embed, open_store, record, unit_vectors
 
 from engine.errors import StoreError
 from engine.search.searcher import search
@@ -39,6 +39,13 @@ def test_it_is_searched_by_words_and_by_meaning(released: Path) -> None:
         meaning = search(store, "anything", SearchMode.MEANING, unit_vectors(3, seed=3)[1])
         assert meaning.hits[0].path == "/papers/partial.pdf"
         assert meaning.hits[0].score == pytest.approx(1, abs=1e-6)
+
+
+def test_a_title_of_which_it_is_not_known_whether_it_is_a_name_stays(released: Path) -> None:
+    with open_store(released) as store:
+        (before, *_) = store.pending()
+        assert store.move([("half \udcff.pdf", record("other.pdf"))]) == 1
+        assert store.text(before.content_id).title == "Title of half"
 
 
 def test_work_goes_on_where_it_was_left(released: Path) -> None:

@@ -1,0 +1,195 @@
+"""Drives inside a root: what was indexed of one that is away is kept, and nothing is embedded when it is back."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_pipeline import Bench, bench  # noqa: F401
+
+import indexer.walk
+from engine.store.store import Store
+from indexer.drives import Drives, find_drives
+from indexer.walk import FolderStamp, WalkProblem
+
+ROOT_DEVICE, USB, NESTED = 1, 2, 3
+
+
+def folders(**devices: int) -> dict[str, FolderStamp]:
+    return {path.replace("_", "/"): FolderStamp(5, device) for path, device in {"": ROOT_DEVICE, **devices}.items()}
+
+
+def nothing_else(path: str) -> bool:
+    return False
+
+
+def away(folder: str, what: str) -> WalkProblem:
+    return WalkProblem(folder, f"its drive is away; {what} known of it are kept")
+
+
+def test_a_drive_is_a_folder_on_another_device_than_the_one_around_it() -> None:
+    found = find_drives((), folders(a=1, usb=USB, usb_b=USB, usb_c=NESTED, usb_c_d=NESTED), (), nothing_else)
+    assert found == Drives(frozenset({"usb", "usb/c"}), ())
+
+
+@pytest.mark.parametrize("listed", [folders(usb=ROOT_DEVICE), folders()], ids=["an empty folder", "no folder"])
+def test_where_a_drive_was_and_files_are_missing_it_is_away_and_remembered(listed: dict[str, FolderStamp]) -> None:
+    found = find_drives({"usb"}, listed, ["usb/a.pdf", "usb/b/c.pdf", "usb2/d.pdf"], nothing_else)
+    assert found == Drives(frozenset({"usb"}), (away("usb", "the 2 files"),))
+
+
+def test_of_a_drive_in_a_drive_the_outer_one_is_named() -> None:
+    found = find_drives({"usb", "usb/c"}, folders(), ["usb/a.pdf", "usb/c/d.pdf"], nothing_else)
+    assert found == Drives(frozenset({"usb", "usb/c"}), (away("usb", "the 2 files"),))
+    inner = find_drives({"usb", "usb/c"}, folders(usb=USB, usb_c=USB), ["usb/c/d.pdf"], nothing_else)
+    assert inner == Drives(frozenset({"usb", "usb/c"}), (away("usb/c", "the 1 file"),))
+
+
+def test_a_drive_that_is_there_has_lost_what_is_missing_of_it() -> None:
+    assert find_drives({"usb"}, folders(usb=USB), ["usb/a.pdf"], nothing_else).away == ()
+
+
+def test_a_folder_that_was_never_a_drive_has_lost_what_is_missing_of_it() -> None:
+    assert find_drives((), folders(usb=ROOT_DEVICE), ["usb/a.pdf"], nothing_else) == Drives(frozenset(), ())
+
+
+def test_a_folder_into_which_all_of_its_drive_was_copied_is_a_drive_no_more() -> None:
+    assert find_drives({"usb"}, folders(usb=ROOT_DEVICE), [], nothing_else) == Drives(frozenset(), ())
+
+
+@pytest.mark.parametrize("left_out", ["all", "all/usb"])
+def test_what_the_walk_was_told_to_pass_over_is_not_away(left_out: str) -> None:
+    listed = folders(all=ROOT_DEVICE) if left_out == "all/usb" else folders()
+    assert find_drives({"all/usb"}, listed, ["all/usb/a.pdf"], lambda path: path == left_out).away == ()
+
+
+NAMES = st.lists(st.sampled_from("ab"), min_size=1, max_size=3).map("/".join)
+
+
+@given(st.sets(NAMES), st.dictionaries(NAMES, st.integers(1, 2)), st.sets(NAMES.map("{}/x.txt".format)))
+def test_what_is_away_was_a_drive_is_none_and_is_remembered_until_nothing_of_it_is_missing(
+    remembered: set[str], devices: dict[str, int], missing: set[str]
+) -> None:
+    listed = folders()
+    for path, device in sorted(devices.items()):  # whatever is listed lies in a folder that is
+        for stop in range(1, path.count("/") + 2):
+            listed.setdefault("/".join(path.split("/")[:stop]), FolderStamp(5, device))
+    found = find_drives(remembered, listed, missing, nothing_else)
+    mounted = find_drives((), listed, (), nothing_else).folders
+    assert {problem.path for problem in found.away} <= (remembered - mounted) & found.folders
+    assert all(any(path.startswith(problem.path + "/") for path in missing) for problem in found.away)
+    kept = {path for path in missing if any(path.startswith(problem.path + "/") for problem in found.away)}
+    assert kept == {path for path in missing if any(path.startswith(f"{f}/") for f in remembered - mounted)}
+
+
+class UsbBench:
+    """A root with a file of its own and a drive at "usb" whose device is another while it is plugged in."""
+
+    def __init__(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+        self.bench, self.folder, self.elsewhere = bench, bench.root / "usb", bench.root.with_name("drive")
+        self.folder.mkdir()
+        true_look = indexer.walk._change_and_device
+
+        def look(folder: Path) -> tuple[int, int]:
+            changed_ns, device = true_look(folder)
+            return changed_ns, device + (not self.elsewhere.exists() and folder.is_relative_to(self.folder))
+
+        monkeypatch.setattr(indexer.walk, "_change_and_device", look)
+        bench.write("own.txt")
+        (self.folder / "sub").mkdir()
+        bench.write("usb/a.txt")
+        bench.write("usb/sub/b.txt")
+        bench.run()
+        bench.encoder.tokens_read = 0
+
+    def unplug(self, keep_folder: bool = True) -> None:
+        self.folder.rename(self.elsewhere)
+        if keep_folder:
+            self.folder.mkdir()
+
+    def plug(self) -> None:
+        if self.folder.exists():
+            self.folder.rmdir()
+        self.elsewhere.rename(self.folder)
+
+    def paths(self) -> set[str]:
+        return set(self.bench.states())
+
+
+ALL = {"own.txt", "usb/a.txt", "usb/sub/b.txt"}
+
+
+@pytest.fixture
+def usb(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[UsbBench]:  # noqa: F811
+    yield UsbBench(bench, monkeypatch)
+
+
+@pytest.mark.parametrize("keep_folder", [True, False])
+def test_the_files_of_a_drive_that_is_away_are_kept_and_not_embedded_again(usb: UsbBench, keep_folder: bool) -> None:
+    usb.unplug(keep_folder)
+    for _ in range(2):
+        summary = usb.bench.run()
+        assert summary.problems == ("usb: its drive is away; the 2 files known of it are kept",)
+        assert (summary.n_forgotten, usb.paths()) == (0, ALL)
+    usb.plug()
+    assert usb.bench.run().problems == ()
+    assert (usb.paths(), usb.bench.encoder.tokens_read) == (ALL, 0)
+
+
+def test_that_a_folder_was_a_drive_outlives_the_process(usb: UsbBench, tmp_path: Path) -> None:
+    usb.unplug()
+    usb.bench.store.close()
+    with Store.open(tmp_path / "index.sqlite", root=usb.bench.root) as store:
+        usb.bench.store = store
+        assert usb.bench.run().n_forgotten == 0
+        assert usb.paths() == ALL
+
+
+def test_a_file_deleted_on_a_drive_that_is_there_is_forgotten(usb: UsbBench) -> None:
+    (usb.folder / "a.txt").unlink()
+    assert usb.bench.run().n_forgotten == 1
+    assert usb.paths() == ALL - {"usb/a.txt"}
+
+
+def test_a_file_put_where_the_drive_was_is_read_and_the_drive_s_are_kept(usb: UsbBench) -> None:
+    usb.unplug()
+    usb.bench.write("usb/stray.txt")
+    for _ in range(2):
+        usb.bench.run()
+        assert usb.paths() == {*ALL, "usb/stray.txt"}
+
+
+def test_a_folder_of_a_drive_that_is_away_is_forgotten_once_it_is_to_be_ignored(usb: UsbBench) -> None:
+    usb.unplug()
+    (usb.bench.root / ".longsearchignore").write_text("usb\n")
+    for n_forgotten in (2, 0):
+        assert usb.bench.run().n_forgotten == n_forgotten
+    assert usb.paths() == {"own.txt"}
+    assert usb.bench.store.drives() == frozenset()
+
+
+def test_a_drive_that_is_all_of_a_root_may_be_away_too(usb: UsbBench) -> None:
+    (usb.bench.root / "own.txt").unlink()
+    usb.bench.run()
+    usb.unplug()
+    assert usb.bench.run().problems == ("usb: its drive is away; the 2 files known of it are kept",)
+    assert usb.paths() == ALL - {"own.txt"}
+
+
+def test_a_drive_that_is_mounted_elsewhere_is_a_rename_of_all_its_files(usb: UsbBench) -> None:
+    usb.unplug(keep_folder=False)
+    usb.elsewhere.rename(usb.bench.root / "disk")
+    summary = usb.bench.run()
+    assert (summary.n_moved, summary.n_read, summary.problems) == (2, 0, ())
+    assert usb.paths() == {"own.txt", "disk/a.txt", "disk/sub/b.txt"}
+
+
+def test_a_folder_into_which_its_drive_was_copied_is_like_any_other(usb: UsbBench) -> None:
+    usb.unplug(keep_folder=False)
+    shutil.copytree(usb.elsewhere, usb.folder)
+    assert usb.bench.run().problems == ()
+    (usb.folder / "a.txt").unlink()
+    assert usb.bench.run().n_forgotten == 1
+    assert usb.bench.encoder.tokens_read == 0
