@@ -65,14 +65,14 @@ def read_whole(
     around = _PRE_NORM if config.d_mlp is None else _POST_NORM
     hidden = F.pad(embedded.float(), (0, 0, 0, length % 2))  # to two blocks of one size
     half_decays = []
-    if compiled:  # one code for all batches and lengths, one for each width
-        for dim in (0, 1):
-            torch._dynamo.maybe_mark_dynamic(hidden, dim)
     for i in range(config.n_layers):
         mixer, biases, others = (
             [parameters[f"layers.{i}.{name}"] for name in names]
             for names in (_MIXER, _BIASES if config.use_bias else (), around)
         )
+        if compiled:  # one code for all batches and lengths, one for each width
+            for dim in (0, 1):
+                torch._dynamo.maybe_mark_dynamic(hidden, dim)
         hidden, half_decay = layer(hidden, mixer, biases, others, shape)
         half_decays.append(half_decay.detach().amin())
     within = float(torch.stack(half_decays).min()) >= -_MAX_HALF_LOG_DECAY  # False for nan: an earlier layer's overflow

@@ -77,6 +77,6 @@ def test_a_long_text_does_not_fit(student):
 @pytest.mark.filterwarnings("default")  # torch.compile's own
 def test_compiled_code_gives_the_same(student, monkeypatch):
     student.compiled = True
-    for width in (1.0, 0.5):
+    for width, lengths in ((0.5, (37, 5, 1, 20)), (1.0, (40, 30)), (0.25, (9, 9, 9)), (1.0, (12, 3, 7))):
         with monkeypatch.context() as patch:
-            check_equal(*both_ways(student, texts(37, 5, 1, 20), width, patch))
+            check_equal(*both_ways(student, texts(*lengths), width, patch))
