@@ -174,6 +174,7 @@ class Daemon:
         try:
             with open_pipeline(root, self._model, self._must_yield, self._ocr) as (pipeline, store):
                 watch.begin_sweep()
+                began_at = time.time()
                 if root in self._to_retry:
                     self._to_retry.discard(root)
                     store.read_again()
@@ -183,7 +184,7 @@ class Daemon:
                 finished = pipeline.embed() and summary.finished
                 self._problems[root] = "; ".join((*store.notes, *summary.problems))
                 (self._incomplete.discard if finished else self._incomplete.add)(root)
-                watch.ask_in(_until_retry_s(store))
+                watch.ask_in(_until_retry_s(store, began_at))
         except IndexLockedError as error:
             self._put_off(root, error.message)
         except LongsearchError as error:
@@ -217,7 +218,10 @@ class Daemon:
         return not self._stay and not self._incomplete and idle_s > IDLE_EXIT_S
 
 
-def _until_retry_s(store: Store) -> float | None:
-    """How long until a file that could not be read is to be tried again; None where there is none."""
-    retry_at = store.next_retry()
+def _until_retry_s(store: Store, swept_at: float) -> float | None:
+    """How long until a file that could not be read is to be tried again; None where there is none.
+
+    What was due at the sweep and still is lies where the sweep could not look, such as on a drive that is away.
+    """
+    retry_at = store.next_retry(after=swept_at)
     return None if retry_at is None else max(FIRST_S, retry_at - time.time())

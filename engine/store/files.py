@@ -50,9 +50,9 @@ def set_retry(db: apsw.Connection, path: str, n_failures: int, retry_at: float |
     db.execute(sql, (n_failures, retry_at, os.fsencode(path)))
 
 
-def next_retry(db: apsw.Connection) -> float | None:
-    """When the first file that could not be read is to be read again, seconds since 1970; None where none is."""
-    found = db.execute("SELECT min(retry_at) FROM files").get
+def next_retry(db: apsw.Connection, after: float) -> float | None:
+    """The first time later than `after` when a file is to be read again, seconds since 1970; None where none is."""
+    found = db.execute("SELECT min(retry_at) FROM files WHERE retry_at > ?", (after,)).get
     return None if found is None else float(found)
 
 

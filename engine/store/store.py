@@ -155,10 +155,10 @@ class Store:
             lifecycle.put_file(db, file, None, reason or "Unknown error", hint)
             files.set_retry(db, file.path, n_failures, retry_at)
 
-    def next_retry(self) -> float | None:
-        """When the first file that could not be read is to be read again, seconds since 1970; None where none is."""
+    def next_retry(self, after: float = 0.0) -> float | None:
+        """The first time later than `after` when a file is to be read again, seconds since 1970; None where none is."""
         with self.reading() as db:
-            return files.next_retry(db)
+            return files.next_retry(db, after)
 
     def put_off(self, file: FileRecord, n_failures: int, retry_at: float | None) -> None:
         """Note that to read again a file that was read in part failed, as `add_failure` does; what it holds stays."""

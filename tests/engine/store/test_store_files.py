@@ -246,6 +246,7 @@ def test_the_next_retry_is_the_earliest_of_all_files(store: Store) -> None:
     for name, retry_at in (("a.pdf", 300.0), ("b.pdf", None), ("c.pdf", 200.5)):
         store.add_failure(record(name), "a drive that fails", "", n_failures=1, retry_at=retry_at)
     assert store.next_retry() == 200.5
+    assert store.next_retry(after=200.5) == 300.0
 
 
 def retry_times(store: Store) -> dict[str, float | None]:
