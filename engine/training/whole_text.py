@@ -89,6 +89,7 @@ def _compiled_layer() -> Callable[..., tuple[Tensor, Tensor]]:
     # a width's weights are of one shape: taken for dynamic ones, which torch does when it sees a second width, code is
     # made that the first width no longer fits
     torch._dynamo.config.automatic_dynamic_shapes = False
+    torch._dynamo.config.recompile_limit = 32  # each width, with gradients and without
     compiled: Callable[..., tuple[Tensor, Tensor]] = torch.compile(_layer)
     return compiled
 
