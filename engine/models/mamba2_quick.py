@@ -1,10 +1,11 @@
 """Mamba2 on a processor without gradients: the same equations in fewer passes over memory.
 
-At widths of some hundreds of channels half of a step and more is elementwise work. So norms' weights are multiplied into
-the matrices after them once, sums, gates and decays are applied in place, and biases and GELUs inside the products. Twin
-of `Mamba2`, to which probes and slices under gradients are left. Against it on one core (width 384, mixers alone,
-bfloat16, V = 1,024): 1.35 times the tokens a second at 8 heads of 48, 1.2 at 16; float32 1.13. torch.compile of the same
-layer was no faster (1.2 to 1.3) and cost half a minute and a C++ compiler. Knows no files, text or vectors.
+At widths of some hundreds of channels half of a step and more is elementwise work. So norms' weights are multiplied
+into the matrices after them once, sums, gates and decays are applied in place, and biases and GELUs inside the
+products. Twin of `Mamba2`, to which probes and slices under gradients are left. Against it on one core (width 384,
+mixers alone, bfloat16, V = 1,024): 1.35 times the tokens a second at 8 heads of 48, 1.2 at 16; float32 1.13.
+torch.compile of the same layer was no faster (1.2 to 1.3) and cost half a minute and a C++ compiler. Knows no files,
+text or vectors.
 """
 
 from typing import cast

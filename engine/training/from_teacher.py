@@ -4,8 +4,8 @@ What a teacher knows of words lies in its token vectors and MLPs, and both are t
 would have added up, its value and output projections. Only who is added to whom has to be learnt. After 0.9M tokens of
 distillation such a model of four of MiniLM's six layers was where a static start had come after 43M (73.7 and 73.1
 nDCG@10, mean of four sets; the teacher 84.2). The idea is that of MOHAWK (Bick et al., arXiv 2408.10189) and of "Mamba
-in the Llama" (Wang et al., arXiv 2408.15237); attention's queries and keys are left out: as C and B, or under a causal
-mask, they were no help. Knows no files.
+in the Llama" (Wang et al., arXiv 2408.15237); attention's queries and keys are left out: under a causal mask they were
+no help. Knows no files.
 """
 
 import math
