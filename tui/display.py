@@ -3,6 +3,9 @@
 Knows nothing of Textual, documents or searches. Widths are terminal cells: a CJK character takes two.
 """
 
+import os
+from pathlib import Path
+
 from rich.cells import cell_len
 
 from engine.printable import printable
@@ -16,6 +19,12 @@ def shown(text: str) -> str:
     Variation selectors go: they change the width of the character before them, and terminals disagree on when.
     """
     return text if text.isascii() and text.isprintable() else printable(text.translate(_SELECTORS))
+
+
+def below_home(path: str) -> str:
+    """The path as a shell's prompt has it: ~ for the person's home."""
+    home = str(Path("~").expanduser())
+    return "~" + path[len(home) :] if len(home) > 1 and (path + os.sep).startswith(home + os.sep) else path
 
 
 def clip(text: str, width: int) -> str:

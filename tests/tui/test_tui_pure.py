@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from engine.types import DocumentText, SearchMode
-from tui.display import bar, clip, duration, quantity, shorten_middle, shown
+from tui.display import bar, below_home, clip, duration, quantity, shorten_middle, shown
 from tui.document_cache import MAX_CHARACTERS, MAX_DOCUMENTS, DocumentCache
 from tui.lane import Lane
 from tui.lighting import Span, runs
@@ -47,6 +47,20 @@ def test_clipped_and_shortened_texts_fit(text: str, width: int) -> None:
 )
 def test_a_path_gives_way_in_its_middle(width: int, expected: str) -> None:
     assert shorten_middle("reports/2011/final/unit-2.pdf", width) == expected
+
+
+@pytest.mark.parametrize(
+    ("home", "path", "expected"),
+    [
+        ("/home/ada", "/home/ada/papers", "~/papers"),
+        ("/home/ada", "/home/ada", "~"),
+        ("/home/ada", "/home/adam/papers", "/home/adam/papers"),
+        ("/", "/srv/papers", "/srv/papers"),
+    ],
+)
+def test_a_path_below_home_is_shown_as_a_shell_shows_it(home, path, expected, monkeypatch):
+    monkeypatch.setenv("HOME", home)
+    assert below_home(path) == expected
 
 
 @given(st.floats(allow_nan=False), st.integers(0, 20))

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 
 from engine.types import SearchMode
 from tui import styles
-from tui.display import clip, shorten_middle, shown
+from tui.display import below_home, clip, shorten_middle, shown
 
 _MODES = tuple(SearchMode)
 
@@ -100,7 +100,7 @@ class QueryBar(Horizontal):
 
     def _label(self) -> None:
         width = max(self.size.width - 8, 4)
-        self.border_title = Content(shorten_middle(shown(self._root), width))
+        self.border_title = Content(shorten_middle(shown(below_home(self._root)), width))
         text = f"instruction: {shown(self._instruction)}" if self._instruction else ""
         self.border_subtitle = Content(clip(text, width))
 
