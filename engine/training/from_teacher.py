@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from engine.models.config import Mamba2Config
 from engine.models.mamba2 import Mamba2, Mamba2Mixer, PostNormBlock
+from engine.training.initialise import inverse_softplus
 
 _POSITIONS = slice(1, 100)  # their mean stands for all: a recurrent model has no positions
 _DT_MIN, _DT_MAX = 5e-3, 3e-1  # the first head remembers longest: it is in every width
@@ -99,7 +100,7 @@ def _begin_mixer(mixer: Mamba2Mixer, attention: Any) -> None:
     if mixer.conv1d.bias is not None:
         nn.init.zeros_(mixer.conv1d.bias)
     dt = torch.exp(torch.linspace(math.log(_DT_MIN), math.log(_DT_MAX), c.n_heads))
-    mixer.dt_bias.copy_(dt + torch.log(-torch.expm1(-dt)))  # the inverse of softplus
+    mixer.dt_bias.copy_(inverse_softplus(dt))
     nn.init.zeros_(mixer.A_log)
     nn.init.constant_(mixer.norm.weight, _NORM)
     mixer.out_proj.load_state_dict(out.state_dict())

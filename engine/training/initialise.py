@@ -106,10 +106,15 @@ def new_model(config: Mamba2Config, seed: int) -> Mamba2:
         for mixer in (module for module in model.modules() if isinstance(module, Mamba2Mixer)):
             log_dt = torch.rand(config.n_heads, generator=generator)
             dt = torch.exp(math.log(_DT_MIN) + log_dt * (math.log(_DT_MAX) - math.log(_DT_MIN)))
-            mixer.dt_bias.copy_(dt + torch.log(-torch.expm1(-dt)))  # the inverse of softplus
+            mixer.dt_bias.copy_(inverse_softplus(dt))
             mixer.A_log.copy_(torch.log(1 + 15 * torch.rand(config.n_heads, generator=generator)))
             mixer.out_proj.weight.zero_()
     return model
+
+
+def inverse_softplus(x: Tensor) -> Tensor:
+    """What softplus makes x of, for x > 0; of any shape."""
+    return x + torch.log(-torch.expm1(-x))
 
 
 def _alone(tokenizer: Tokenizer, index: int) -> str:

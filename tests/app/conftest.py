@@ -24,6 +24,16 @@ def samples(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def root(home: Path) -> Path:
+    """A folder of two documents, not indexed yet."""
+    root = home / "root"
+    root.mkdir()
+    for name in ("tides.md", "violin.md"):
+        shutil.copy(SAMPLES / name, root)
+    return root
+
+
+@pytest.fixture
 def half_readable(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Of violin.md only the first half can be read until the event is set."""
     is_whole, extract = threading.Event(), ExtractorProcess.extract

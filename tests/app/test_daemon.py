@@ -45,15 +45,6 @@ def daemon(home: Path) -> Iterator[Daemon]:
         yield daemon
 
 
-@pytest.fixture
-def root(home: Path) -> Path:
-    root = home / "root"
-    root.mkdir()
-    for name in ("tides.md", "violin.md"):
-        shutil.copy(SAMPLES / name, root)
-    return root
-
-
 def wait_until(condition: Callable[[], bool]) -> None:
     """Look again and again, PATIENCE_S at most: what happens in other threads tells nobody here."""
     pause = threading.Event()

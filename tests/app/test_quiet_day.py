@@ -53,12 +53,8 @@ print([name for name in ("torch", "transformers") if name in sys.modules])
 
 
 @pytest.fixture
-def root(home: Path) -> Path:
+def root(root: Path) -> Path:
     """Two documents, indexed."""
-    root = home / "root"
-    root.mkdir()
-    for name in ("tides.md", "violin.md"):
-        shutil.copy(SAMPLES / name, root)
     assert main(["index", "-q", str(root)]) == 0
     return root
 
