@@ -16,7 +16,15 @@ from engine.training.initialise import Shape, new_checkpoint, save_new, static_s
 from engine.training.shards import load_pairs, write_shards
 from engine.training.student import Padded
 from engine.training.teacher import adopt_vectors, label_shards
-from engine.training.vocabulary import Kind, VocabularyOptions, measure, save_tokenizer, sides, train_tokenizer
+from engine.training.vocabulary import (
+    Kind,
+    VocabularyOptions,
+    measure,
+    reading_plainly,
+    save_tokenizer,
+    sides,
+    train_tokenizer,
+)
 
 _MEASURED_PAIRS = 2000
 _SAMPLE_TEXTS = 256
@@ -37,7 +45,7 @@ def vocabulary(arguments: argparse.Namespace) -> int:
 def _tokenizer(model: Path | None) -> Tokenizer:
     path = (model or minilm_folder()) / "tokenizer.json"
     try:
-        return Tokenizer.from_file(str(path))
+        return reading_plainly(Tokenizer.from_file(str(path)))
     except Exception as error:  # the library raises bare Exception
         hint = "name a folder that holds one, as `vocabulary` writes it"
         raise LongsearchError(f"cannot read the tokenizer {path}: {error}", hint) from error

@@ -58,7 +58,13 @@ def train_tokenizer(texts: Iterable[str], options: VocabularyOptions) -> Tokeniz
     given = 2 if options.kind == Kind.WORDPIECE else 257  # special tokens, and all bytes
     if made.get_vocab_size() <= given:
         raise LongsearchError("the texts to train a vocabulary on have no words", "give pairs with `q` and `p`")
-    return made
+    return reading_plainly(made)
+
+
+def reading_plainly(tokenizer: Tokenizer) -> Tokenizer:
+    """The same, for which "[PAD]" in a text is five characters, as it is where documents are read."""
+    tokenizer.encode_special_tokens = True  # not kept in tokenizer.json
+    return tokenizer
 
 
 def sides(pairs: Iterable[Pair]) -> Iterator[str]:
