@@ -15,6 +15,8 @@ from engine.models.rwkv7_config import RWKV7Config, read_rwkv7
 from engine.models.xlstm_config import XLSTMConfig, read_xlstm
 
 INSTRUCTION_TEMPLATE = "Instruction: {prompt}\nQuery: {text}"
+MLP_ACTIVATION = "hardswish"
+"""Of the MLPs a Mamba2 may have; transformers' name for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +116,15 @@ def _hugging_face(raw: dict[str, Any]) -> Mamba2Config:
             use_bias=raw.get("use_bias", False),
             use_conv_bias=raw.get("use_conv_bias", True),
             final_norm=raw.get("final_norm", True),
-            d_mlp=raw.get("intermediate_size"),
+            d_mlp=_mlp_size(raw),
         )
     )
+
+
+def _mlp_size(raw: dict[str, Any]) -> int | None:
+    if "intermediate_size" in raw and raw.get("hidden_act") != MLP_ACTIVATION:
+        raise ModelError(f"hidden_act is {raw.get('hidden_act')!r}", f"MLPs are read with {MLP_ACTIVATION!r} alone")
+    return raw.get("intermediate_size")
 
 
 def _number(value: Any) -> float:

@@ -24,6 +24,7 @@ _DT_MIN, _DT_MAX = 5e-3, 3e-1  # the first head remembers longest: it is in ever
 _GATE_BIAS = 1.5  # opens the gates, which have not learnt yet what to let through
 _QUIET = 0.1  # of a usual start, for what should begin by changing little
 _NORM = 0.3
+_GELU_SLOPE = 1.702  # GELU(x) is nearly x sigmoid(1.702 x) (Hendrycks and Gimpel 2016), so hardswish(1.702 x) / 1.702
 
 
 def config_like(bert: Any, n_layers: int, d_state: int = 64, head_dim: int = 48) -> Mamba2Config:
@@ -56,9 +57,9 @@ def student_of(bert: Any, config: Mamba2Config, layers: Sequence[int], sample: T
 def _begin_block(block: PostNormBlock, theirs: Any, order: Tensor) -> None:
     block.mixer_norm.load_state_dict(theirs.attention.output.LayerNorm.state_dict())
     block.mlp_norm.load_state_dict(theirs.output.LayerNorm.state_dict())
-    block.mlp.up.weight.copy_(theirs.intermediate.dense.weight[order])
-    block.mlp.up.bias.copy_(theirs.intermediate.dense.bias[order])
-    block.mlp.down.weight.copy_(theirs.output.dense.weight[:, order])
+    block.mlp.up.weight.copy_(theirs.intermediate.dense.weight[order] * _GELU_SLOPE)
+    block.mlp.up.bias.copy_(theirs.intermediate.dense.bias[order] * _GELU_SLOPE)
+    block.mlp.down.weight.copy_(theirs.output.dense.weight[:, order] / _GELU_SLOPE)
     block.mlp.down.bias.copy_(theirs.output.dense.bias)
     _begin_mixer(block.mixer, theirs.attention)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from engine.models.config import Mamba2Config
+from engine.models.config import MLP_ACTIVATION, Mamba2Config
 from engine.models.mamba2 import Mamba2, Mamba2Mixer
 from engine.training.saving import save_model
 from engine.training.shards import PairSet
@@ -145,4 +145,4 @@ def _as_json(c: Mamba2Config) -> dict[str, object]:
         "longsearch": {"readout": "mean", "dim": c.d_model, "widths": [1.0]},
     }
     limits = {} if math.isinf(c.dt_max) else {"time_step_limit": [c.dt_min, c.dt_max]}
-    return said | limits | ({} if c.d_mlp is None else {"intermediate_size": c.d_mlp})
+    return said | limits | ({} if c.d_mlp is None else {"intermediate_size": c.d_mlp, "hidden_act": MLP_ACTIVATION})

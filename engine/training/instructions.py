@@ -15,6 +15,7 @@ BY_KIND = {
     "definition2": ("Given a definition, find the paragraph that explains it",),
     "desc2": ("Given a description, find the page it describes",),
     "task2": ("Given a task, find the command that does it",),
+    "comment2": ("Given what code is for, find the code",),
     "summary": ("Find the summary of this topic",),
 }
 

@@ -115,7 +115,7 @@ def _layer(
     mixer_norm, mixer_norm_bias, up, up_bias, down, down_bias, mlp_norm, mlp_norm_bias = others  # as in _POST_NORM
     mixed, half_decay = _mix(hidden.to(dtype), mixer, biases, shape)
     hidden = F.layer_norm(hidden + mixed.float(), channels, mixer_norm, mixer_norm_bias, eps)
-    inner = F.gelu(F.linear(hidden.to(dtype), up.to(dtype), up_bias.to(dtype)))
+    inner = F.hardswish(F.linear(hidden.to(dtype), up.to(dtype), up_bias.to(dtype)))
     mixed = F.linear(inner, down.to(dtype), down_bias.to(dtype))
     return F.layer_norm(hidden + mixed.float(), channels, mlp_norm, mlp_norm_bias, eps), half_decay
 

@@ -32,7 +32,7 @@ def slow_model(tensors: dict[str, Tensor], config: dict[str, Any], tokens: Tenso
         if "intermediate_size" in config:
             hidden = _layer_norm(hidden + _mixer(own, config, hidden), own, "mixer_norm", eps)
             inner = hidden @ own["mlp.up.weight"].T + own["mlp.up.bias"]
-            inner = inner / 2 * (1 + torch.erf(inner / 2**0.5))  # GELU
+            inner = inner * (inner + 3).clamp(0, 6) / 6  # hardswish
             mixed = inner @ own["mlp.down.weight"].T + own["mlp.down.bias"]
             hidden = _layer_norm(hidden + mixed, own, "mlp_norm", eps)
         else:

@@ -72,6 +72,7 @@ def test_a_config_that_is_none_is_refused(folder: Path, content: str) -> None:
         {"n_groups": 0},
         {"gated_norm_groups": 5},
         {"chunk_size": 0},
+        {"intermediate_size": 24, "hidden_act": "gelu"},
         {"num_hidden_layers": 2**40},
         {"time_step_limit": 3},
         {"time_step_limit": [0.0, {"__float__": "large"}]},

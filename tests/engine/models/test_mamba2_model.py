@@ -29,7 +29,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "no final norm": {"final_norm": False},
     "wide convolution": {"conv_kernel": 6},
     "another epsilon": {"layer_norm_epsilon": 0.1},
-    "MLPs and post-norms": {"intermediate_size": 24, "use_bias": True},
+    "MLPs and post-norms": {"intermediate_size": 24, "hidden_act": "hardswish", "use_bias": True},
 }
 
 

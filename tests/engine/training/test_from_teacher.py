@@ -38,7 +38,7 @@ def student(bert: BertModel) -> Mamba2:
 
 
 def without_attention(bert: BertModel, tokens: torch.Tensor) -> torch.Tensor:
-    """The kept layers by hand; attention adds its output's bias alone."""
+    """The kept layers by hand, GELU as the student has it; attention adds its output's bias alone."""
     e = bert.embeddings
     hidden = e.LayerNorm(
         e.word_embeddings(tokens) + e.position_embeddings.weight[1:100].mean(0) + e.token_type_embeddings.weight[0]
@@ -46,7 +46,7 @@ def without_attention(bert: BertModel, tokens: torch.Tensor) -> torch.Tensor:
     for number in LAYERS:
         layer = bert.encoder.layer[number]
         hidden = layer.attention.output.LayerNorm(hidden + layer.attention.output.dense.bias)
-        inner = F.gelu(layer.intermediate.dense(hidden))
+        inner = F.hardswish(1.702 * layer.intermediate.dense(hidden)) / 1.702
         hidden = layer.output.LayerNorm(hidden + layer.output.dense(inner))
     return hidden
 
@@ -76,7 +76,7 @@ def test_the_channels_that_matter_most_come_first(bert):
         hidden = model.embeddings(tokens)
         mlp = model.layers[0].mlp
         whole = mlp(hidden) - mlp.down.bias
-        inner = F.gelu(mlp.up(hidden))
+        inner = F.hardswish(mlp.up(hidden))
         first, last = (inner[..., part] @ mlp.down.weight[:, part].T for part in (slice(24), slice(24, None)))
     assert (first - whole).norm() < (last - whole).norm()
 
