@@ -1,4 +1,4 @@
-"""The command line of the training: vocabulary, label, new, the stages, smoke. Wires the parts, decides nothing."""
+"""The command line of the training: from pairs to a model. Wires the parts, decides nothing."""
 
 import argparse
 import sys
@@ -57,6 +57,14 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="python -m engine.training", description="Make a model like the bundled one.")
     made.set_defaults(threads=0)
     commands = made.add_subparsers(required=True)
+    pairs = _command(commands, "pairs", preparing.pairs, "make pairs of Markdown, code and Stack Exchange's dumps")
+    pairs.add_argument("folders", nargs="+", type=Path, help="folders, or files named Posts.xml")
+    pairs.add_argument("--source", required=True, metavar="NAME", help="what to call them: a batch is of one source")
+    pairs.add_argument("--out", type=Path, required=True, metavar="FILE.jsonl", help="is added to")
+    pairs.add_argument("--limit", type=int, default=None, metavar="PAIRS", help="of each folder, drawn by --seed")
+    pairs.add_argument(
+        "--unlike", type=Path, nargs="+", default=(), metavar="DIR", help="evaluation sets to share no 25 words with"
+    )
     vocabulary = _command(
         commands, "vocabulary", preparing.vocabulary, "train a tokenizer on pairs: a vocabulary of our own"
     )

@@ -52,6 +52,11 @@ def read_pairs(paths: list[Path]) -> Iterator[Pair]:
             yield Pair(record["q"], record["p"], record["k"], record["s"], document)
 
 
+def record_of(pair: Pair) -> dict[str, str]:
+    """As `read_pairs` reads it."""
+    return {"q": pair.query, "p": pair.passage, "k": pair.kind, "s": pair.source, "d": pair.document}
+
+
 def read_long_documents(paths: list[Path]) -> Iterator[LongDocument]:
     """All long documents of files, in order. Raises LongsearchError for a file that holds none."""
     for path in paths:

@@ -1,6 +1,7 @@
 """The commands before any training: a vocabulary, labelled shards, a static model. Wires the parts, decides nothing."""
 
 import argparse
+import json
 from itertools import islice
 from pathlib import Path
 
@@ -8,10 +9,12 @@ import torch
 from tokenizers import Tokenizer
 
 from engine.errors import LongsearchError
+from engine.evaluation.datasets import load_dataset
 from engine.evaluation.minilm import MiniLM, minilm_folder
 from engine.inference.device import choose_hardware
-from engine.training.data import read_pairs
+from engine.training.data import read_pairs, record_of
 from engine.training.from_teacher import config_like, student_of
+from engine.training.harvest import harvest, overlapping
 from engine.training.initialise import Shape, new_checkpoint, save_new, static_start, token_counts
 from engine.training.shards import load_pairs, write_shards
 from engine.training.student import Padded
@@ -39,6 +42,23 @@ def vocabulary(arguments: argparse.Namespace) -> int:
     print(f"{tokenizer.get_vocab_size()} tokens: {arguments.out}")
     if cost := measure(tokenizer, sides(islice(texts, _MEASURED_PAIRS))):
         print(f"the pairs after those: {cost.tokens_per_word:.3f} tokens a word, {cost.unknown_share:.3%} unknown")
+    return 0
+
+
+def pairs(arguments: argparse.Namespace) -> int:
+    """Write pairs of folders as JSON lines; say how many."""
+    unlike = overlapping(d.full_text for folder in arguments.unlike for d in load_dataset(folder).documents)
+    seen: set[tuple[str, str]] = set()
+    dropped = 0
+    with arguments.out.open("a", encoding="utf-8") as out:
+        for folder in arguments.folders:
+            for pair in islice(harvest(folder, arguments.source, arguments.seed), arguments.limit):
+                if overlapping([pair.passage]) & unlike:
+                    dropped += 1
+                elif (pair.query, pair.passage) not in seen:
+                    seen.add((pair.query, pair.passage))
+                    out.write(json.dumps(record_of(pair)) + "\n")
+    print(f"{len(seen)} pairs" + (f", {dropped} left out, which overlap with an evaluation set" if dropped else ""))
     return 0
 
 

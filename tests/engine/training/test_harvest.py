@@ -1,0 +1,154 @@
+"""Training pairs out of folders: which text becomes a query, which a passage, and what strange files do."""
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from training_helpers import WORDS
+
+from engine.errors import LongsearchError
+from engine.training import commands
+from engine.training.data import read_pairs
+from engine.training.harvest import harvest, overlapping
+
+LONG = " ".join(WORDS[:30])
+MARKDOWN = f"""---
+title: "The harbour"
+---
+Intro {LONG} [a link](https://example.org) and ![an image](x.png).
+
+## Opening hours
+
+{LONG}
+
+## Who may moor here?
+
+<div>{LONG}</div>
+
+## Short
+
+Too little.
+"""
+PYTHON = '''"""Module of a harbour, which is long enough to be read as a file by the harvester of training pairs."""
+
+
+def tide_level(hour):
+    """The water at that hour, in metres above the chart's zero.
+
+    More that nobody asks for.
+    """
+    level = hour % 12
+    offset = 3
+    return level - offset
+
+
+def quiet():
+    return None
+'''
+RUST = """// Copyright 2020 of somebody, under a license that is not what anybody would ever search for here.
+use std::fmt;
+
+/// Opens the lock between both basins and waits for the water.
+///
+/// Not in the query.
+pub fn open_lock(basin: &Basin) -> Result<Level, Error> {
+    let level = basin.level();
+    basin.valve().open();
+    Ok(level)
+}
+"""
+POSTS = f"""<?xml version="1.0"?><posts>
+<row Id="1" PostTypeId="1" Title="Why do gulls sleep here?" Body="&lt;p&gt;I saw {LONG}&lt;/p&gt;" />
+<row Id="2" PostTypeId="2" ParentId="1" Score="3" Body="&lt;p&gt;Because {LONG}&lt;/p&gt;" />
+<row Id="3" PostTypeId="2" ParentId="1" Score="-1" Body="&lt;p&gt;Wrong {LONG}&lt;/p&gt;" />
+<row Id="4" PostTypeId="2" ParentId="9" Score="5" Body="&lt;p&gt;Of another {LONG}&lt;/p&gt;" />
+</posts>"""
+
+
+def pairs_of(folder, name, text, seed=0):
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(text, "utf-8")
+    return list(harvest(folder, "here", seed))
+
+
+def test_headings_are_queries_for_the_sections_below_them(tmp_path):
+    pairs = pairs_of(tmp_path, "harbour.md", MARKDOWN)
+    assert [(p.query, p.kind) for p in pairs] == [
+        ("The harbour", "heading2section"),
+        ("The harbour: Opening hours", "heading2section"),
+        ("Who may moor here?", "question2answer"),
+    ]
+    assert pairs[0].passage == f"Intro {LONG} a link and ."
+    assert pairs[2].passage == LONG
+    assert {(p.source, p.document) for p in pairs} == {("here", "harbour.md")}
+
+
+def test_a_function_is_found_by_what_its_docstring_says_or_by_its_name(tmp_path):
+    pairs = [pairs_of(tmp_path, "tide.py", PYTHON, seed)[0] for seed in range(30)]
+    assert all("tide_level" in p.passage and "quiet" not in p.passage for p in pairs)
+    queries = {p.query for p in pairs}
+    assert "The water at that hour, in metres above the chart's zero." in queries
+    assert any("tide" in query for query in queries)
+    assert len({"More that" in p.passage for p in pairs}) == 2  # with its docstring, and without
+
+
+def test_code_of_other_languages_is_found_by_the_comment_above_it(tmp_path):
+    found = [pairs_of(tmp_path, "lock.rs", RUST, seed) for seed in range(30)]
+    assert all(len(pairs) == 1 and "fn open_lock" in pairs[0].passage for pairs in found)
+    assert "Opens the lock between both basins and waits for the water." in {pairs[0].query for pairs in found}
+
+
+def test_answers_that_were_liked_and_what_was_asked_are_pairs_of_a_question(tmp_path):
+    pairs = pairs_of(tmp_path, "Posts.xml", POSTS)
+    assert [(p.query, p.kind, p.document) for p in pairs] == [
+        ("Why do gulls sleep here?", "question2question", "1"),
+        ("Why do gulls sleep here?", "question2answer", "1"),
+    ]
+    assert pairs[1].passage == f"Because {LONG}"
+
+
+def test_a_seed_draws_the_same_pairs_again(tmp_path):
+    for i in range(9):
+        (tmp_path / f"{i}.md").write_text(MARKDOWN.replace("harbour", f"harbour {i}"))
+    assert list(harvest(tmp_path, "s", 1)) == list(harvest(tmp_path, "s", 1))
+    assert list(harvest(tmp_path, "s", 1)) != list(harvest(tmp_path, "s", 2))
+
+
+def test_a_folder_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(LongsearchError, match="there is no"):
+        list(harvest(tmp_path / "nowhere", "s"))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.binary(max_size=2000), name=st.sampled_from(["a.md", "a.py", "a.rs", "Posts.xml"]))
+def test_strange_files_cost_nothing_else(content, name, tmp_path):
+    (tmp_path / name).write_bytes(content * 3)
+    for pair in harvest(tmp_path, "s"):
+        assert pair.query and pair.passage
+    (tmp_path / name).unlink()
+
+
+def test_texts_with_a_long_run_of_words_in_common_overlap():
+    words = " ".join(WORDS)
+    assert overlapping([words]) & overlapping(["before " + words.upper() + " after"])
+    assert not overlapping([words]) & overlapping([" ".join(reversed(WORDS))])
+    assert not overlapping(["few words"])
+
+
+def test_the_command_leaves_out_what_an_evaluation_set_holds(tmp_path, capsys):
+    evaluation = tmp_path / "evaluation"
+    evaluation.mkdir()
+    (evaluation / "corpus.jsonl").write_text(json.dumps({"_id": "d", "title": "", "text": LONG}))
+    (evaluation / "queries.jsonl").write_text(json.dumps({"_id": "q", "text": "gulls"}))
+    (evaluation / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq\td\t1\n")
+    source, out = tmp_path / "source", tmp_path / "pairs.jsonl"
+    source.mkdir()
+    (source / "harbour.md").write_text(MARKDOWN)
+    (source / "other.md").write_text(
+        f"# Another harbour altogether\n\n{' '.join(WORDS[30:])} and again {' '.join(WORDS[40:])}\n"
+    )
+    options = ["--source", "here", "--out", str(out), "--unlike", str(evaluation)]
+    assert commands.run(["pairs", str(source), *options]) == 0
+    assert "1 pairs, 3 left out" in capsys.readouterr().out
+    assert [pair.query for pair in read_pairs([out])] == ["Another harbour altogether"]
