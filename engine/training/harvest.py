@@ -26,7 +26,7 @@ _FRONT_MATTER = re.compile(r"^---\n(.*?)\n---\n", re.S)
 _TITLE = re.compile(r"^(?:title|question):\s*['\"]?(.*?)['\"]?\s*$", re.M)
 _HEADING = re.compile(r"^(#{1,5})\s+(.+?)\s*#*\s*$", re.M)
 _COMMENT = re.compile(
-    r"((?:^[ \t]*(?://[/!]?|#|\*|/\*\*?).*\n){1,25})((?:^[^\n]*\S[^\n]*\n|\n(?=[ \t]+\S)){3,45})", re.M
+    r"((?:^[ \t]*(?://[/!]?|#(?=\s)|\*|/\*\*?).*\n){1,25})((?:^[^\n]*\S[^\n]*\n|\n(?=[ \t]+\S)){3,45})", re.M
 )
 _NAME = re.compile(
     r"\b(?:fn|func|function|class|struct|enum|trait|def|interface|impl|void|int|static|public|const)"
