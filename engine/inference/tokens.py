@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from engine.errors import ModelError
+from engine.inference.world_tokenizer import END_OF_TEXT, WorldTokenizer
+from engine.models.hub import WORLD_VOCABULARY
 
 PIECE_CHARACTERS = 50_000  # 3 to 5 MB/s a thread at this size; ten times as much is slower (the encoding's own memory)
 _SEARCH_CHARACTERS = 20_000
@@ -37,21 +39,21 @@ class TokenizedText:
 class TextTokenizer:
     """A checkpoint's tokenizer, without special tokens, truncation or padding: those are ours to decide."""
 
-    def __init__(self, tokenizer: Tokenizer, eos_id: int | None) -> None:
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        tokenizer.encode_special_tokens = True  # "<|endoftext|>" in a document is text, not the end of it
+    def __init__(self, tokenizer: Tokenizer | WorldTokenizer, eos_id: int | None) -> None:
+        if isinstance(tokenizer, Tokenizer):
+            tokenizer.no_truncation()
+            tokenizer.no_padding()
+            tokenizer.encode_special_tokens = True  # "<|endoftext|>" in a document is text, not the end of it
         self._tokenizer = tokenizer
         self.eos_id = eos_id
 
     @classmethod
     def load(cls, folder: Path) -> "TextTokenizer":
-        """Read tokenizer.json (or, by transformers, whatever else the folder has). Raises ModelError."""
-        path = folder / "tokenizer.json"
+        """Read tokenizer.json, RWKV's vocabulary, or, by transformers, whatever else there is. Raises ModelError."""
         try:
-            tokenizer = Tokenizer.from_file(str(path)) if path.exists() else _by_transformers(folder)
+            tokenizer = _read(folder)
         except Exception as error:  # the library raises bare Exception
-            hint = "a model is a folder with tokenizer.json beside its config.json"
+            hint = "a model is a folder with tokenizer.json, or RWKV's vocabulary, beside its config.json"
             raise ModelError(f"cannot read the tokenizer in {folder}: {error}", hint) from error
         if not tokenizer.encode("a word", add_special_tokens=False).ids:  # transformers makes an empty one from nothing
             raise ModelError(f"there is no tokenizer in {folder}", "copy its tokenizer.json beside its config.json")
@@ -106,6 +108,13 @@ def pieces(text: str, size: int = PIECE_CHARACTERS, window: int = _SEARCH_CHARAC
     return spans
 
 
+def _read(folder: Path) -> Tokenizer | WorldTokenizer:
+    path, world = folder / "tokenizer.json", folder / WORLD_VOCABULARY
+    if path.exists():
+        return Tokenizer.from_file(str(path))
+    return WorldTokenizer.from_file(world) if world.exists() else _by_transformers(folder)
+
+
 def _by_transformers(folder: Path) -> Tokenizer:
     from transformers import AutoTokenizer  # seconds to import: only for folders without tokenizer.json
 
@@ -113,11 +122,11 @@ def _by_transformers(folder: Path) -> Tokenizer:
     return tokenizer
 
 
-def _eos_id(folder: Path, tokenizer: Tokenizer) -> int | None:
+def _eos_id(folder: Path, tokenizer: Tokenizer | WorldTokenizer) -> int | None:
     """The end-of-sequence id, from the tokenizer's own files: config.json is wrong in some releases (0 for the 7B)."""
     path = folder / "tokenizer_config.json"
     if not path.exists():
-        return None
+        return END_OF_TEXT if isinstance(tokenizer, WorldTokenizer) else None
     try:
         token = json.loads(path.read_text("utf-8")).get("eos_token")
         token = token.get("content") if isinstance(token, dict) else token

@@ -17,6 +17,8 @@ from engine.models.rwkv7_config import RWKV7Config
 from engine.models.xlstm_config import XLSTMConfig
 
 PIN = "longsearch"  # the ref that `engine.models.hub_download` writes
+WORLD_VOCABULARY = "rwkv_vocab_v20230424.txt"
+"""The one there is of RWKV's "World" tokenizer, for which its models have no tokenizer.json."""
 
 _NAME = re.compile(
     r"(?P<repo>[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95})(@(?P<revision>[\w./-]{1,200}))?", re.ASCII

@@ -11,13 +11,13 @@ from typing import Protocol, TypeVar
 
 from engine.errors import ModelError
 from engine.models.config import read_config
-from engine.models.hub import PIN, ModelName, tokenizer_lender
+from engine.models.hub import PIN, WORLD_VOCABULARY, ModelName, tokenizer_lender
 from engine.models.weight_files import indexed_files
 
 Answer = TypeVar("Answer")
 
 INDEX = "model.safetensors.index.json"
-_SMALL_FILES = ("config.json", INDEX, "vocab.txt", "merges.txt", "tokenizer.model")
+_SMALL_FILES = ("config.json", INDEX, "vocab.txt", "merges.txt", "tokenizer.model", WORLD_VOCABULARY)
 _TOKENIZER_FILES = (
     "tokenizer.json",
     "tokenizer_config.json",
@@ -25,7 +25,7 @@ _TOKENIZER_FILES = (
     "added_tokens.json",
     "vocab.json",
 )
-_READABLE_TOKENIZERS = {"tokenizer.json", "tokenizer.model", "vocab.json"}
+_READABLE_TOKENIZERS = {"tokenizer.json", "tokenizer.model", "vocab.json", WORLD_VOCABULARY}
 _OTHER_CONVERSIONS = "longsearch reads safetensors alone; look for a conversion, such as AntonV/mamba2-130m-hf"
 
 
@@ -68,8 +68,10 @@ def download(name: ModelName, hub: Hub, announce: Callable[[str], None]) -> Down
     folder = hub.fetch(name.repo, commit, "config.json").parent
     read_config(folder / "config.json")
     lender = tokenizer_lender(name)
-    if not (lender or files.keys() & _READABLE_TOKENIZERS):  # RWKV's World tokenizer is Python code in the repository
-        raise ModelError(f"{name} has no tokenizer that can be read", "longsearch reads tokenizer.json")
+    if not (lender or files.keys() & _READABLE_TOKENIZERS):
+        raise ModelError(
+            f"{name} has no tokenizer that can be read", f"longsearch reads tokenizer.json and {WORLD_VOCABULARY}"
+        )
     if INDEX in files:
         hub.fetch(name.repo, commit, INDEX)
     wanted = [file for file in remote if file.name in {*_SMALL_FILES, *_TOKENIZER_FILES} - {"config.json", INDEX}]

@@ -14,6 +14,8 @@ from safetensors.torch import save_file
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from torch import Tensor
 
+from engine.models.hub import WORLD_VOCABULARY
+
 EOS = "<|endoftext|>"
 BUNDLED = Path(__file__).parents[2] / "assets" / "model"
 # GPT-2's pattern, as every byte-level BPE descends from it
@@ -164,3 +166,19 @@ def _trained_bpe() -> str:
 
 def _paragraphs() -> Iterator[str]:
     yield from PROSE.split("\n\n")
+
+
+def world_vocabulary(folder: Path, tokens: list[str]) -> Path:
+    """A vocabulary in the format of RWKV's "World" tokenizer: all bytes, then `tokens` from id 257 on."""
+    entries = [bytes([byte]) for byte in range(256)] + [token.encode() for token in tokens]
+    lines = [f"{i} {_literal(entry)} {len(entry)}\n" for i, entry in enumerate(entries, 1)]
+    path = folder / WORLD_VOCABULARY
+    path.write_text("".join(lines), "utf-8")
+    return path
+
+
+def _literal(entry: bytes) -> str:
+    try:
+        return repr(entry.decode())
+    except UnicodeDecodeError:
+        return repr(entry)

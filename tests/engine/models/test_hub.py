@@ -11,11 +11,11 @@ from hub_cache import FakeHub, put_in_cache
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
-from tiny_models import save_embedder
+from tiny_models import save_embedder, world_vocabulary
 
 from engine.errors import ModelError
 from engine.inference.encoder import Encoder
-from engine.models.hub import ModelName, cached_models, locate
+from engine.models.hub import WORLD_VOCABULARY, ModelName, cached_models, locate
 from engine.models.hub_download import INDEX, HuggingFaceHub, download
 
 COMMIT, LATER = "a" * 40, "b" * 40
@@ -181,6 +181,18 @@ def test_a_repository_whose_tokenizer_is_code_is_refused_before_its_weights_are_
     with pytest.raises(ModelError, match="no tokenizer"):
         get(hub)
     assert hub.fetched == ["config.json"]
+
+
+def test_a_model_that_has_rwkvs_vocabulary_alone_is_fetched_with_it(hub: FakeHub, tmp_path: Path) -> None:
+    folder = save_family(tmp_path / "model", "rwkv7")
+    (folder / "tokenizer.json").unlink()
+    world_vocabulary(folder, ["gull"])
+    publish(hub, folder, "fla-hub/rwkv7-0.1B-world")
+    (folder / "hf_rwkv_tokenizer.py").write_text("raise SystemExit")
+    get(hub, "fla-hub/rwkv7-0.1B-world")
+    assert WORLD_VOCABULARY in hub.fetched and "hf_rwkv_tokenizer.py" not in hub.fetched
+    encoder = Encoder.open("fla-hub/rwkv7-0.1B-world", device="cpu", dtype="float32")
+    assert encoder.tokenizer.tokenize("gull").ids.tolist() == [257]
 
 
 def test_a_model_that_does_not_fit_on_the_disk_is_refused_before_it_is_fetched(hub: FakeHub, tmp_path: Path) -> None:

@@ -11,12 +11,14 @@ from family_checkpoints import RWKV7, VOCABULARY, XLSTM, rwkv7_tensors, save, sa
 from reference_rwkv7 import hidden_states
 from safetensors.torch import load_file, save_file
 from slices import run_vertically
-from tiny_models import PROSE
+from tiny_models import PROSE, world_vocabulary
 from torch import Tensor
 
 from engine.errors import ModelError
 from engine.inference.encoder import Encoder
+from engine.inference.world_tokenizer import END_OF_TEXT
 from engine.models.config import read_config
+from engine.models.identity import identify
 from engine.models.weights import Model, load_mamba2, load_model
 
 FAMILIES = pytest.mark.parametrize("family", ["rwkv7", "xlstm"])
@@ -228,3 +230,17 @@ def test_training_takes_mamba2_alone(tmp_path: Path) -> None:
 def test_only_mamba2_has_widths(family: str, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="width"):
         Encoder.open(save_family(tmp_path, family), device="cpu", width=0.5)
+
+
+def test_a_model_with_rwkvs_vocabulary_alone_is_opened_and_known_by_it(tmp_path: Path) -> None:
+    folder = save_family(tmp_path / "rwkv", "rwkv7")
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer_config.json").unlink(missing_ok=True)
+    world_vocabulary(folder, ["gull", " harbour"])
+    encoder = Encoder.open(folder, device="cpu", dtype="float32")
+    assert encoder.tokenizer.eos_id == END_OF_TEXT
+    assert encoder.tokenizer.tokenize("gull harbour").ids.tolist() == [257, 258]
+    assert encoder.encode_query("a gull in the harbour").shape == (encoder.dim,)
+    before = identify(folder)
+    world_vocabulary(folder, ["gull", " harbor"])
+    assert identify(folder) != before

@@ -1,0 +1,75 @@
+"""RWKV's World tokenizer beside the slowest way to say it."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_models import PROSE, world_vocabulary
+
+from engine.errors import ModelError
+from engine.inference.tokens import TextTokenizer, pieces
+from engine.inference.world_tokenizer import END_OF_TEXT, WorldTokenizer
+from engine.models.hub import WORLD_VOCABULARY
+
+VOCABULARY = {bytes([byte]): byte + 1 for byte in range(256)} | {
+    word.encode(): 257 + i
+    for i, word in enumerate(["ab", "abc", " the", " them", "é", "éa", "文", "文書", "\n\n", "    ", "it's", " 'tis"])
+}
+TEXTS = st.text(st.sampled_from("abc the'mis\n é文書🙂") | st.characters(exclude_categories=["Cs"]), max_size=80)
+
+
+def slow(text: str) -> list[int]:
+    """At each place all of the vocabulary is looked through."""
+    data, ids = text.encode(), []
+    while data:
+        token = max((token for token in VOCABULARY if data.startswith(token)), key=len)
+        ids.append(VOCABULARY[token])
+        data = data[len(token) :]
+    return ids
+
+
+@given(TEXTS)
+def test_the_longest_token_is_taken_everywhere(text: str) -> None:
+    assert WorldTokenizer(VOCABULARY).encode(text).ids == slow(text)
+
+
+@given(TEXTS)
+def test_tokens_say_which_characters_they_touch(text: str) -> None:
+    encoding = WorldTokenizer(VOCABULARY).encode(text)
+    tokens = {number: token for token, number in VOCABULARY.items()}
+    place = 0
+    for number, (start, stop) in zip(encoding.ids, encoding.offsets, strict=True):
+        begin, place = place, place + len(tokens[number])
+        assert text[:start].encode() == text.encode()[: len(text[:start].encode())]
+        assert len(text[:start].encode()) <= begin < len(text[: start + 1].encode())
+        assert len(text[: stop - 1].encode()) < place <= len(text[:stop].encode())
+
+
+def test_a_vocabulary_is_read_from_its_file(tmp_path: Path) -> None:
+    path = world_vocabulary(tmp_path, ["ab", " the", "it's", 'say "no"', "文書", "\n\n"])
+    read = WorldTokenizer.from_file(path)
+    for i, text in enumerate(["ab", " the", "it's", 'say "no"', "文書", "\n\n"]):
+        assert read.encode(text).ids == [257 + i]
+    assert read.encode("\xe9").ids == [0xC3 + 1, 0xA9 + 1]
+    assert read.token_to_id("ab") == 257
+    assert read.token_to_id("<|rwkv_tokenizer_end_of_text|>") == END_OF_TEXT
+    assert read.token_to_id("unheard of") is None
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert WorldTokenizer.from_file(path).encode(" the\n\n").ids == [258, 262]
+
+
+@pytest.mark.parametrize("content", ["", "1 'a' 1\n", "1", "x 'a' 1\n", "1 open('/etc/passwd') 1\n", "\0"])
+def test_what_is_no_vocabulary_is_refused(content: str, tmp_path: Path) -> None:
+    (tmp_path / WORLD_VOCABULARY).write_text(content)
+    with pytest.raises(ModelError, match="cannot read the tokenizer"):
+        TextTokenizer.load(tmp_path)
+
+
+def test_a_long_text_gives_in_pieces_the_tokens_of_the_whole() -> None:
+    text, tokenizer = PROSE * 20, WorldTokenizer(VOCABULARY)
+    assert len(pieces(text)) > 1
+    made, whole = TextTokenizer(tokenizer, None).tokenize(text), tokenizer.encode(text)
+    assert made.ids.tolist() == whole.ids
+    words = [start + (text[start] == " " and stop - start > 1) for start, stop in whole.offsets]
+    assert made.starts.tolist() == words
