@@ -50,7 +50,7 @@ def sentences(*lengths: int) -> list[str]:
 
 
 @pytest.mark.parametrize("tokenizer", [WORDS, BYTES, BYTES_WITH_SPACES], ids=["word pieces", "bytes", "with spaces"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(text=TEXTS)
 def test_passages_tile_any_text(tokenizer: TextTokenizer, text: str) -> None:
     tokens = tokenizer.tokenize(text)
@@ -71,7 +71,7 @@ def test_passages_tile_any_text(tokenizer: TextTokenizer, text: str) -> None:
         assert n_tokens == len(tokens)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(lengths=st.lists(st.integers(2, 60), max_size=60))
 def test_in_prose_every_passage_is_whole_sentences_of_its_own(lengths: list[int]) -> None:
     text = " ".join(sentences(*lengths))

@@ -56,7 +56,7 @@ def extractor() -> Iterator[ExtractorProcess]:
         yield process
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(folder=names, stems=st.lists(names, min_size=1, max_size=4, unique_by=lambda name: name.lower()))
 @example(folder=b"f", stems=[b"n" * (_LONGEST - len(_SUFFIX))])
 @example(folder=b"\x1b[31mred", stems=[b"a\nb", b"a\xffb", "\u202etxt.exe".encode()])

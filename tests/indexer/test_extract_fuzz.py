@@ -41,7 +41,7 @@ SOUND = {
 SUFFIXES = sorted(SOUND)
 Splice = tuple[float, int, bytes]
 splices = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 40), st.binary(max_size=12)), min_size=1, max_size=4)
-quick = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def spliced(data: bytes, changes: list[Splice]) -> bytes:
@@ -110,7 +110,7 @@ def test_any_play_of_marks_is_read(tmp_path: Path, suffix: str, source: str) -> 
     read_in_process(tmp_path, suffix, ("words " + source).encode())
 
 
-@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(suffix=st.sampled_from(SUFFIXES), other=st.sampled_from(SUFFIXES), changes=splices)
 def test_a_file_under_another_formats_name_is_text_or_an_error(
     extract: Callable[[Path], object], tmp_path: Path, suffix: str, other: str, changes: list[Splice]

@@ -25,7 +25,7 @@ def checkpoints(encoder: Encoder, text: str) -> list[tuple[int, int, bytes]]:
     ]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(cut=st.integers(2500, 5500), more=st.integers(1, 1500))
 def test_states_before_the_last_passage_outlive_any_added_text(encoder: Encoder, cut: int, more: int) -> None:
     shorter, longer = PROSE[:cut], PROSE[: cut + more]

@@ -51,7 +51,7 @@ def cases(draw: st.DrawFn) -> Case:
     return length, slices, borders
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(cases())
 def test_slices_of_any_size_give_the_sums_of_one_pass(case: Case) -> None:
     length, slices, borders = case

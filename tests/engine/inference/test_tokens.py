@@ -53,7 +53,7 @@ def test_pieces_tile_any_text(text: str, sizes: tuple[int, int]) -> None:
 
 
 @EACH
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=TEXTS, sizes=SIZES)
 def test_pieces_give_the_tokens_of_the_whole(tokenizer: TextTokenizer, text: str, sizes: tuple[int, int]) -> None:
     whole = tokenizer.tokenize(text)
@@ -68,7 +68,7 @@ def test_pieces_give_the_tokens_of_the_whole(tokenizer: TextTokenizer, text: str
 
 
 @EACH
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(text=st.text("abc文🙂é\ud800", min_size=50, max_size=300), sizes=SIZES)
 def test_without_any_space_tokens_may_differ_but_nothing_is_lost(
     tokenizer: TextTokenizer, text: str, sizes: tuple[int, int]
@@ -82,7 +82,7 @@ def test_without_any_space_tokens_may_differ_but_nothing_is_lost(
 
 
 @EACH
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(text=TEXTS, sizes=SIZES)
 def test_a_token_begins_with_what_stands_at_its_place(
     tokenizer: TextTokenizer, text: str, sizes: tuple[int, int]

@@ -59,7 +59,7 @@ def test_both_scans_are_the_recurrence(length: int) -> None:
             torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     lengths=st.lists(st.integers(1, 20), min_size=1, max_size=5),
     block_size=st.integers(1, 12),

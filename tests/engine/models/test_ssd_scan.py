@@ -41,7 +41,7 @@ def test_the_blockwise_scan_is_the_recurrence(scan: Scan, length: int, groups: i
 
 
 @EACH
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     lengths=st.lists(st.integers(1, 20), min_size=1, max_size=5),
     block_size=st.integers(1, 12),

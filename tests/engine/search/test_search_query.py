@@ -2,7 +2,7 @@
 
 import apsw
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.errors import QueryError
@@ -111,7 +111,6 @@ syntax = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(st.one_of(st.text(max_size=200), syntax.map("".join), syntax.map(" ".join)), st.booleans())
 @example("a" * 5000, False)
 @example('"' + "word " * 300 + '"', True)

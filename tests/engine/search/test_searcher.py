@@ -215,7 +215,7 @@ def test_a_read_only_store_can_be_searched_beside_a_writer(store: Store) -> None
         assert names(search(reader, "apples", HYBRID, toward(1))) == ["a.pdf"]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(st.text(min_size=1, max_size=60), st.booleans(), st.sampled_from(list(SearchMode)))
 def test_any_query_has_an_answer_with_scores_from_zero_to_one(
     store: Store, text: str, prefix_last: bool, mode: SearchMode

@@ -39,7 +39,7 @@ def test_a_passage_across_parts_is_read_whole(store: Store) -> None:
         assert store.passage_text(content_id, passage) == whole[passage.start : passage.stop]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(st.text(alphabet=st.characters(), max_size=300), st.integers(0, 300), st.integers(0, 300))
 def test_any_text_may_be_kept(store: Store, text: str, start: int, stop: int) -> None:
     start, stop = sorted((min(start, len(text)), min(stop, len(text))))

@@ -227,7 +227,7 @@ def test_a_touched_file_keeps_its_content(store: Store) -> None:
 names = st.binary(min_size=1, max_size=40).map(lambda name: os.fsdecode(name.replace(b"\0", b"x")))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(names, min_size=1, max_size=4, unique=True))
 def test_any_bytes_may_be_a_name(tmp_path_factory: pytest.TempPathFactory, paths: list[str]) -> None:
     folder = tmp_path_factory.mktemp("names")

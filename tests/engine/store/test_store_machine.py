@@ -133,7 +133,7 @@ class StoreMachine(RuleBasedStateMachine):
             self.folder.cleanup()
 
 
-StoreMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)
+StoreMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=30)
 
 
 class TestStoreMachine(StoreMachine.TestCase):  # type: ignore[misc]

@@ -120,7 +120,7 @@ def test_a_folder_that_is_not_there_is_said(tmp_path):
         list(harvest(tmp_path / "nowhere", "s"))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=2000), name=st.sampled_from(["a.md", "a.py", "a.rs", "Posts.xml"]))
 def test_strange_files_cost_nothing_else(content, name, tmp_path):
     (tmp_path / name).write_bytes(content * 3)

@@ -38,7 +38,7 @@ def slow_info_nce(q, p, same, temperature) -> float:
     return total / (2 * n)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(1, 5), st.integers(0, 4), st.integers(0, 100))
 def test_info_nce_agrees_with_its_slow_twin(n, n_hard, seed):
     q, p = unit(n, 6, seed), unit(n + n_hard, 6, seed + 1)
@@ -77,7 +77,7 @@ def slow_kl(student, teacher, keep, temperature) -> float:
     return total / len(student)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(2, 5), st.integers(2, 6), st.integers(0, 100))
 def test_the_similarity_kl_agrees_with_its_slow_twin(n, m, seed):
     student, teacher = (torch.rand(n, m, generator=torch.Generator().manual_seed(seed + i)) for i in range(2))
