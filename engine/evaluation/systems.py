@@ -15,7 +15,7 @@ from engine.evaluation.keeping import Kept
 from engine.evaluation.minilm import MiniLM
 from engine.evaluation.ranking import DEPTH, Ranked, Spans, Vectors, by_vectors
 from engine.evaluation.vectors import OurVectors
-from engine.search.fusion import combine, fuse
+from engine.search.fusion import WEIGHT_OF_DOCUMENT, combine, fuse
 
 _FUSED_DEPTH = 200
 _WINDOW_WORDS = 120
@@ -73,8 +73,11 @@ class Bench:
 
     @cached_property
     def meaning(self) -> Ranked:
-        """longsearch's passages by vector."""
-        return by_vectors(self.ours.passages, self.ours.passage_vectors, self.ours.queries)
+        """longsearch's passages by their vectors and their documents'."""
+        ours = self.ours
+        whole = ours.document_vectors[ours.passages.documents]
+        both = (1 - WEIGHT_OF_DOCUMENT) * ours.passage_vectors + WEIGHT_OF_DOCUMENT * whole
+        return by_vectors(ours.passages, both, ours.queries)  # as `in_document`: cosines are linear in the vectors
 
     @cached_property
     def minilm_windows(self) -> Vectors:
@@ -105,8 +108,13 @@ System = Callable[[Bench], Ranked]
 
 
 def meaning(bench: Bench) -> Ranked:
-    """The best passage's cosine similarity, passages read out of one stream over the document."""
+    """The best passage's score by meaning, as longsearch has it: its own cosine and its document's."""
     return bench.meaning
+
+
+def passages(bench: Bench) -> Ranked:
+    """The best passage's cosine alone, passages read out of one stream over the document."""
+    return by_vectors(bench.ours.passages, bench.ours.passage_vectors, bench.ours.queries)
 
 
 def document(bench: Bench) -> Ranked:
@@ -162,7 +170,13 @@ def minilm_hybrid_by_rank(bench: Bench) -> Ranked:
     return _fused(minilm_passages(bench), bench.window_words)
 
 
-OURS: dict[str, System] = {"meaning": meaning, "document": document, "hybrid": hybrid, "hybrid-rrf": hybrid_by_rank}
+OURS: dict[str, System] = {
+    "meaning": meaning,
+    "passages": passages,
+    "document": document,
+    "hybrid": hybrid,
+    "hybrid-rrf": hybrid_by_rank,
+}
 """Systems that depend on the model and its width."""
 BASELINES: dict[str, System] = {
     "words": words,

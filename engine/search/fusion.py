@@ -1,4 +1,4 @@
-"""One ranking out of two. Pure arithmetic; knows no passages.
+"""One ranking out of two. Pure arithmetic; knows no index.
 
 `combine` is what longsearch uses: the weighted sum of two scores that each mean something by themselves (Bruch, Gai,
 Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", TOIS 2023, with each function's theoretical range for
@@ -9,7 +9,16 @@ its normalisation). `fuse`, by places alone, is what it is measured against: on 
 from collections.abc import Mapping, Sequence
 
 WEIGHT_OF_MEANING = 0.3  # seven dev sets' mean nDCG@10 at .2 to .6: .842 .845 .846 .839 .827
+WEIGHT_OF_DOCUMENT = 0.2  # seven dev sets' mean nDCG@10 by meaning at 0, .2, .33, .5, .67: 75.5 76.1 76.3 75.7 75.3
 _K = 60
+
+
+def in_document(passage: float, document: float | None) -> float:
+    """A passage's score by meaning: 0.8 of its cosine and 0.2 of its document's, its own where that is not known.
+
+    What a passage says is not all that it is about: an answer need not repeat what the whole page is on.
+    """
+    return passage if document is None else (1 - WEIGHT_OF_DOCUMENT) * passage + WEIGHT_OF_DOCUMENT * document
 
 
 def combine(by_words: Mapping[int, float], by_meaning: Mapping[int, float]) -> list[tuple[int, float]]:

@@ -147,6 +147,12 @@ def passage_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, PassageRo
     return {row[0]: PassageRow(*row) for row in db.execute(sql, (json.dumps(list(ids)),))}
 
 
+def contents_of(db: apsw.Connection, passage_ids: Sequence[int]) -> dict[int, int]:
+    """Which content each of these passages is of."""
+    sql = "SELECT id, content_id FROM passages WHERE id IN (SELECT value FROM json_each(?))"
+    return dict(db.execute(sql, (json.dumps(list(passage_ids)),)))
+
+
 def passages_in(db: apsw.Connection, low: bytes, high: bytes) -> NDArray[np.int64]:
     """Ids of the passages of files with low <= path < high, ascending."""
     sql = (

@@ -77,7 +77,8 @@ def nearest(
     estimates = _estimates(db, directory, wanted, records, query)
     places = _best(estimates, k + RESCORED)
     chunks, offsets = np.divmod(places, SIZE)
-    scores = storage_chunks.read_rows(db, len(query), directory.chunk_ids[chunks], offsets) @ query
+    chunk_ids = directory.chunk_ids[chunks]
+    scores = storage_chunks.read_rows(db, storage_chunks.PASSAGES, len(query), chunk_ids, offsets) @ query
     if np.abs(scores - estimates.reshape(-1)[places]).max(initial=0.0) > _DOUBT:
         return None
     rowids = directory.rowids.reshape(-1)[places]

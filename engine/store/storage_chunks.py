@@ -1,4 +1,4 @@
-"""sqlite-vec's own storage of the passage vectors, read without sqlite-vec: 200 scattered vectors in 3 ms, not 44.
+"""sqlite-vec's own storage of vectors, read without sqlite-vec: 200 scattered vectors in 3 ms, not 44.
 
 vec0 keeps vectors in storage chunks of 1,024 rows: a directory table (which rowid lies where, and a bitmap of the rows
 that live) and a table with one blob of float32 a storage chunk. The layout is that of sqlite-vec 0.1; a test compares
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 SIZE = 1024
 """Rows of a storage chunk, vec0's default."""
-_BLOBS = "passage_vectors_vector_chunks00"
+PASSAGES, DOCUMENTS = "passage_vectors", "document_vectors"
+"""The two vec0 tables of an index."""
 _FLOAT_BYTES = 4
 
 Vectors = NDArray[np.float32]
@@ -43,23 +44,25 @@ def directory(db: apsw.Connection) -> Directory:
     return Directory(chunk_ids, rowids.reshape(-1, SIZE), live.reshape(-1, SIZE))
 
 
-def places_of(db: apsw.Connection, rowids: Sequence[int]) -> NDArray[np.int64]:
+def places_of(db: apsw.Connection, table: str, rowids: Sequence[int]) -> NDArray[np.int64]:
     """(n, 3) rowid, chunk id and offset of each of these that has a vector, in the order of storage."""
     sql = (
-        "SELECT rowid, chunk_id, chunk_offset FROM passage_vectors_rowids"
+        f"SELECT rowid, chunk_id, chunk_offset FROM {table}_rowids"  # noqa: S608
         " WHERE rowid IN (SELECT value FROM json_each(?)) ORDER BY chunk_id, chunk_offset"
     )
     return np.array(db.execute(sql, (json.dumps(list(rowids)),)).fetchall(), dtype=np.int64).reshape(-1, 3)
 
 
-def read_rows(db: apsw.Connection, dim: int, chunk_ids: NDArray[np.int64], offsets: NDArray[np.int64]) -> Vectors:
+def read_rows(
+    db: apsw.Connection, table: str, dim: int, chunk_ids: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> Vectors:
     """(n, dim) vectors at these places; fastest where they are in the order of storage."""
     vectors = np.empty((len(chunk_ids), dim), np.float32)
     if not len(chunk_ids):
         return vectors
     row_bytes = dim * _FLOAT_BYTES
     current = int(chunk_ids[0])
-    with db.blob_open("main", _BLOBS, "vectors", current, False) as blob:
+    with db.blob_open("main", _blobs(table), "vectors", current, False) as blob:
         for row, (chunk_id, offset) in enumerate(zip(chunk_ids.tolist(), offsets.tolist(), strict=True)):
             if chunk_id != current:
                 blob.reopen(chunk_id)
@@ -70,7 +73,11 @@ def read_rows(db: apsw.Connection, dim: int, chunk_ids: NDArray[np.int64], offse
 
 
 def read_chunk(db: apsw.Connection, dim: int, chunk_id: int) -> Vectors:
-    """(1024, dim) all of a storage chunk; rows that do not live are zeros or old."""
-    with db.blob_open("main", _BLOBS, "vectors", chunk_id, False) as blob:
+    """(1024, dim) all of a storage chunk of passages; rows that do not live are zeros or old."""
+    with db.blob_open("main", _blobs(PASSAGES), "vectors", chunk_id, False) as blob:
         whole = blob.read()
     return np.frombuffer(whole, np.float32).reshape(SIZE, dim)
+
+
+def _blobs(table: str) -> str:
+    return f"{table}_vector_chunks00"

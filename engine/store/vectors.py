@@ -17,7 +17,7 @@ from engine.store.records import PendingDocument
 K_MAX = 4096
 """sqlite-vec answers with no more."""
 _NORM_TOLERANCE = 1e-3
-_TABLES = ("passage_vectors", "document_vectors")
+_TABLES = (storage_chunks.PASSAGES, storage_chunks.DOCUMENTS)
 
 Vectors = NDArray[np.float32]
 
@@ -129,15 +129,15 @@ def of_passages(db: apsw.Connection, content_id: int) -> Vectors:
         " WHERE content_id = ? ORDER BY ordinal"
     )
     places = np.array(db.execute(sql, (content_id,)).fetchall(), dtype=np.int64).reshape(-1, 2)
-    return storage_chunks.read_rows(db, model[1], places[:, 0], places[:, 1])
+    return storage_chunks.read_rows(db, storage_chunks.PASSAGES, model[1], places[:, 0], places[:, 1])
 
 
-def of_ids(db: apsw.Connection, passage_ids: Sequence[int]) -> dict[int, Vectors]:
-    """(dim,) vectors of these passages; those that have none are missing."""
+def of_ids(db: apsw.Connection, table: str, rowids: Sequence[int]) -> dict[int, Vectors]:
+    """(dim,) vectors of these passages or contents; those that have none are missing."""
     if (model := model_in_use(db)) is None:
         return {}
-    places = storage_chunks.places_of(db, passage_ids)
-    found = storage_chunks.read_rows(db, model[1], places[:, 1], places[:, 2])
+    places = storage_chunks.places_of(db, table, rowids)
+    found = storage_chunks.read_rows(db, table, model[1], places[:, 1], places[:, 2])
     return dict(zip(places[:, 0].tolist(), found, strict=True))
 
 
@@ -163,7 +163,7 @@ def nearest(
         return []
     vector = _unit_vectors(np.atleast_2d(query), _dim(db))[0]
     found = None
-    if table == "passage_vectors":
+    if table == storage_chunks.PASSAGES:
         found = int8_copy.nearest(db, Path(db.filename), vector, min(k, K_MAX), allowed)
     return nearest_by_sqlite_vec(db, table, vector, k, allowed) if found is None else found
 

@@ -34,8 +34,12 @@ def add(
     sentences: Sequence[str],
     directions: Sequence[NDArray[np.float32]] | None = None,
     title: str = "·",  # no word to be found by; without one it would be called after its file
+    whole: NDArray[np.float32] | None = None,
 ) -> int:
-    """A document whose passages are `sentences`, each on a page of its own; embedded where directions are given."""
+    """A document whose passages are `sentences`, each on a page of its own; embedded where directions are given.
+
+    As a whole it is like its first passage, or like `whole`.
+    """
     starts = [sum(len(sentence) + 1 for sentence in sentences[:number]) for number in range(len(sentences))]
     passages = [Passage(start, start + len(words), 5) for start, words in zip(starts, sentences, strict=True)]
     text = DocumentText("\n".join(sentences), tuple(starts), title, (Heading(1, f"On {path}", 0),))
@@ -43,5 +47,5 @@ def add(
     content_id = store.add_document(FileRecord(path, 1, 1, 1), content_hash, text, passages)
     if directions is not None:
         store.add_vectors(content_id, 0, np.stack(directions), 5 * len(sentences), None)
-        store.finish_embedding(content_id, toward(1), 5 * len(sentences))
+        store.finish_embedding(content_id, directions[0] if whole is None else whole, 5 * len(sentences))
     return content_id

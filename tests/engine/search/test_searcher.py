@@ -70,13 +70,28 @@ def test_a_title_is_found_by_its_documents_first_passage(store: Store) -> None:
 
 
 def test_meaning_ranks_by_cosine(store: Store) -> None:
-    add(store, "near.pdf", ["one", "two"], [toward(0, 1), toward(3, 4)])
+    add(store, "near.pdf", ["one", "two"], [toward(0, 1), toward(3, 4)], whole=toward(3, 4))
     add(store, "far.pdf", ["three"], [toward(1, 10)])
     add(store, "against.pdf", ["four"], [toward(-1)])
     results = search(store, "anything", MEANING, toward(1))
     assert names(results) == ["near.pdf", "far.pdf", "against.pdf"]
     assert [hit.score for hit in results.hits] == pytest.approx([0.6, 1 / math.sqrt(101), 0.0], abs=1e-6)
     assert [passage.text for passage in results.hits[0].passages] == ["two", "one"]
+
+
+def test_of_passages_that_mean_the_same_the_one_in_the_document_on_the_subject_is_first(store: Store) -> None:
+    add(store, "aside.pdf", ["one"], [toward(3, 4)], whole=toward(0, 1))
+    add(store, "on it.pdf", ["two"], [toward(3, 4)], whole=toward(1))
+    results = search(store, "anything", MEANING, toward(1))
+    assert names(results) == ["on it.pdf", "aside.pdf"]
+    assert [hit.score for hit in results.hits] == pytest.approx([0.8 * 0.6 + 0.2, 0.8 * 0.6], abs=1e-6)
+
+
+def test_a_document_that_is_still_being_read_is_ranked_by_its_passages_alone(store: Store) -> None:
+    content_id = add(store, "begun.pdf", ["one", "two"])
+    store.add_vectors(content_id, 0, toward(3, 4)[None], 5, None)
+    (hit,) = search(store, "anything", MEANING, toward(1)).hits
+    assert hit.score == pytest.approx(0.6, abs=1e-6)
 
 
 def test_hybrid_puts_first_what_words_and_meaning_agree_on(store: Store) -> None:

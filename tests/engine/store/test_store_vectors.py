@@ -149,7 +149,7 @@ def test_what_is_read_past_sqlite_vec_is_what_it_says_itself(store: Store) -> No
     store.forget(["0.pdf", "3.pdf"])
     with store.reading() as db:
         expected = dict(db.execute("SELECT rowid, embedding FROM passage_vectors").fetchall())
-        found = vectors.of_ids(db, range(3000))
+        found = vectors.of_ids(db, "passage_vectors", range(3000))
         directory = storage_chunks.directory(db)
     assert {rowid: vector.tobytes() for rowid, vector in found.items()} == expected
     assert sorted(directory.rowids[directory.live].tolist()) == sorted(expected)
