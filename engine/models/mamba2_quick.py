@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from engine.models.config import Mamba2Config
-from engine.models.mamba2 import MLP, Mamba2, Mamba2Block, Mamba2Mixer, Mamba2State, PostNormBlock
+from engine.models.mamba2 import Mamba2, Mamba2Block, Mamba2Mixer, Mamba2State, PostNormBlock
 from engine.models.ops.ssd import ssd_scan
 from engine.models.ops.ssd_factored import MAX_LOG_DECAY
 from engine.models.probes import Probes
@@ -54,23 +54,36 @@ class QuickMamba2(Mamba2):
         hidden = embedded.to(torch.float32, copy=True)
         conv, ssm = [], []
         for layer, layer_conv, layer_ssm in zip(self.layers, state.conv, state.ssm, strict=True):
-            mixer = cast(Mamba2Mixer, layer.mixer)
-            dtype = mixer.in_proj.weight.dtype
-            pre_norm = isinstance(layer, Mamba2Block)
-            u = _scaled_by_rms(hidden, self.config.norm_eps, dtype) if pre_norm else hidden.to(dtype)
-            mixed, layer_conv, layer_ssm = _mix(mixer, u, layer_conv, layer_ssm, self.block_size)
-            hidden += mixed
             if isinstance(layer, PostNormBlock):
-                hidden = layer.mixer_norm(hidden)
-                hidden = layer.mlp_norm(hidden.add_(_mlp(layer.mlp, hidden.to(dtype))))
+                hidden, layer_conv, layer_ssm = _post_norm(layer, hidden, layer_conv, layer_ssm, self.block_size)
+            else:
+                block = cast(Mamba2Block, layer)
+                hidden, layer_conv, layer_ssm = _pre_norm(block, hidden, layer_conv, layer_ssm, self.block_size)
             conv.append(layer_conv)
             ssm.append(layer_ssm)
-        return self.norm_f(hidden), Mamba2State(tuple(conv), tuple(ssm))
+        return self.norm_f(hidden.float()), Mamba2State(tuple(conv), tuple(ssm))
 
 
-def _mlp(mlp: MLP, hidden: Tensor) -> Tensor:
-    """As `MLP.forward`."""
-    return _linear(_linear(hidden, mlp.up, "hardswish"), mlp.down)
+def _pre_norm(
+    layer: Mamba2Block, hidden: Tensor, conv: Tensor, ssm: Tensor, block_size: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """As `Mamba2Block.forward`; hidden, in float32, is changed."""
+    mixer = layer.mixer
+    u = _scaled_by_rms(hidden, mixer.config.norm_eps, mixer.in_proj.weight.dtype)
+    mixed, conv, ssm = _mix(mixer, u, conv, ssm, block_size)
+    return hidden.add_(_linear(mixed, mixer.out_proj)), conv, ssm
+
+
+def _post_norm(
+    layer: PostNormBlock, hidden: Tensor, conv: Tensor, ssm: Tensor, block_size: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """As `PostNormBlock.forward`, but for sums in the dtype of the weights: they are normalised at once."""
+    mixer, mlp = layer.mixer, layer.mlp
+    hidden = hidden.to(mixer.in_proj.weight.dtype)
+    mixed, conv, ssm = _mix(mixer, hidden, conv, ssm, block_size)
+    hidden = layer.mixer_norm(_sum(hidden, mixed, mixer.out_proj))
+    hidden = layer.mlp_norm(_sum(hidden, _linear(hidden, mlp.up, "hardswish"), mlp.down))
+    return hidden, conv, ssm
 
 
 def _linear(x: Tensor, linear: nn.Linear, activation: str = "none") -> Tensor:
@@ -82,6 +95,15 @@ def _linear(x: Tensor, linear: nn.Linear, activation: str = "none") -> Tensor:
         fused: Tensor = torch.ops.mkldnn._linear_pointwise(x, linear.weight, linear.bias, activation, [], "none")
         return fused
     return F.hardswish(linear(x)) if activation == "hardswish" else linear(x)
+
+
+def _sum(hidden: Tensor, x: Tensor, linear: nn.Linear) -> Tensor:
+    """hidden + linear(x), likewise; rounded once."""
+    if x.dtype == torch.bfloat16 and _FUSED:
+        fused: Tensor = torch.ops.mkldnn._linear_pointwise.binary(x, hidden, linear.weight, linear.bias, "add")
+        return fused
+    plain: Tensor = hidden + linear(x)
+    return plain
 
 
 def _fold(weights: dict[str, Tensor], norm: str, matrix: str) -> None:
@@ -98,7 +120,7 @@ def _scaled_by_rms(hidden: Tensor, eps: float, dtype: torch.dtype) -> Tensor:
 
 
 def _mix(mixer: Mamba2Mixer, u: Tensor, conv: Tensor, ssm: Tensor, block_size: int) -> tuple[Tensor, Tensor, Tensor]:
-    """As `Mamba2Mixer.forward`."""
+    """As `Mamba2Mixer.forward`, up to its out_proj."""
     c = mixer.config
     z, xBC, dt = _linear(u, mixer.in_proj).split((c.d_inner, c.d_conv_channels, c.n_heads), dim=-1)
     xBC, conv = mixer.convolve(xBC, conv)
@@ -106,7 +128,7 @@ def _mix(mixer: Mamba2Mixer, u: Tensor, conv: Tensor, ssm: Tensor, block_size: i
     y, ssm = _scan(xBC, dt, -mixer.A_log.float().exp(), c, ssm, min(block_size, xBC.shape[1]))
     D = mixer.D.to(y.dtype).repeat_interleave(c.head_dim)
     y.addcmul_(xBC[..., : c.d_inner], D).mul_(F.silu(z))
-    return _linear(_scaled_by_rms(y, c.norm_eps, y.dtype), mixer.out_proj), conv, ssm
+    return _scaled_by_rms(y, c.norm_eps, y.dtype), conv, ssm
 
 
 def _scan(xBC: Tensor, dt: Tensor, A: Tensor, c: Mamba2Config, state: Tensor, Q: int) -> tuple[Tensor, Tensor]:
