@@ -7,6 +7,8 @@
         --teacher --minutes M --rate 3e-4
     python -m engine.training smoke                                                         (seconds, its own data)
 
+Other text joins in with `pairs FOLDER --source NAME --out MORE.jsonl`, and MORE.jsonl beside the corpus in `label`.
+
 A vocabulary of our own, before all this: `vocabulary CORPUS/pairs-*.jsonl.xz --size 16384 --out OWN`, then `label` and
 `new` with `--model OWN`; the teacher, which reads its own ids alone, labels SHARDS of its own, and `label --vectors-of
 SHARDS` gives those vectors to the others. LoRA on a larger checkpoint: `contrast --lora 16 --widths 1 --width-weights 1
