@@ -32,16 +32,23 @@ class Prompter:
         """`share` of the batches get an instruction, one for the whole batch, as a person's searches would."""
         self._tokenizer = tokenizer
         self._share = share
+        prefix, text = INSTRUCTION_TEMPLATE.format(prompt=GENERAL[0], text=""), "harbour"
+        # WordPiece splits at spaces first; a byte-level BPE takes the space to the word after it
+        self._ids_can_be_joined = self._encode(prefix + text) == self._encode(prefix) + self._encode(text)
 
     def __call__(self, queries: list[NDArray[np.int64]], kind: str, seed: int, step: int) -> list[NDArray[np.int64]]:
-        """The queries' ids, with or without the ids of an instruction.
-
-        Ids are joined, not texts: the same for tokenizers that split at spaces first, as WordPiece does.
-        """
+        """The queries' ids, with or without an instruction before them: as the whole text's would be."""
         random = np.random.default_rng([seed, step, 2])
         if random.random() >= self._share:
             return queries
         prompt = str(random.choice(prompts_for(kind)))
         prefix = INSTRUCTION_TEMPLATE.format(prompt=prompt, text="")
-        ids = np.array(self._tokenizer.encode(prefix, add_special_tokens=False).ids, dtype=np.int64)
-        return [np.concatenate((ids, query)) for query in queries]
+        if self._ids_can_be_joined:
+            ids = np.array(self._encode(prefix), dtype=np.int64)
+            return [np.concatenate((ids, query)) for query in queries]
+        texts = [self._tokenizer.decode(query.tolist(), skip_special_tokens=False) for query in queries]
+        return [np.array(self._encode(prefix + text.removeprefix(" ")), dtype=np.int64) for text in texts]
+
+    def _encode(self, text: str) -> list[int]:
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids

@@ -5,9 +5,11 @@ import lzma
 
 import numpy as np
 import pytest
+from tiny_models import byte_level_bpe
 from training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_pairs
 
 from engine.errors import LongsearchError
+from engine.models.config import INSTRUCTION_TEMPLATE
 from engine.training.batches import Batches, pick
 from engine.training.data import held_out_hash, read_long_documents, read_pairs
 from engine.training.instructions import Prompter, prompts_for
@@ -159,6 +161,16 @@ def test_instructions_stand_in_front_of_a_share_of_the_batches():
         assert (len(made[0]) > 2) == (len(made[1]) > 1)
     assert 70 < changed < 130
     assert Prompter(tokenizer, 0.0)(queries, "ict", 0, 0) is queries
+
+
+@pytest.mark.parametrize("text", ["state space models", "Gulls sleep, don't they?", "été 文書 🙂", "x"])
+def test_tokens_of_a_byte_level_vocabulary_are_those_of_the_whole_text(text):
+    """There the space before the query belongs to its first word."""
+    tokenizer = byte_level_bpe()
+    query = np.array(tokenizer.encode(text).ids)
+    (made,) = Prompter(tokenizer, 1.0)([query], "ict", 0, 0)
+    wholes = [INSTRUCTION_TEMPLATE.format(prompt=prompt, text=text) for prompt in prompts_for("ict")]
+    assert made.tolist() in [tokenizer.encode(whole).ids for whole in wholes]
 
 
 def test_the_prompt_is_the_one_the_product_puts_there():
