@@ -55,10 +55,10 @@ def says(db: apsw.Connection, content_id: int, document: DocumentText, cut: Sequ
     return (replace(stored, title="") if is_name else stored) == document and passages(db, content_id) == list(cut)
 
 
-def set_missing(db: apsw.Connection, content_id: int, partial_reason: str, hint: str) -> None:
-    """Note why a content is not the whole of its file; "" where it is."""
-    sql = "UPDATE contents SET partial_reason = ?, hint = ? WHERE id = ?"
-    db.execute(sql, (storable(partial_reason), storable(hint), content_id))
+def renew(db: apsw.Connection, content_id: int, content_hash: bytes, partial_reason: str, hint: str) -> None:
+    """Note which bytes say this now, and why they are not the whole of their file; "" where they are."""
+    sql = "UPDATE contents SET hash = ?, partial_reason = ?, hint = ? WHERE id = ?"
+    db.execute(sql, (content_hash, storable(partial_reason), storable(hint), content_id))
 
 
 def exists(db: apsw.Connection, content_id: int) -> bool:

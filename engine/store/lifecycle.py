@@ -23,14 +23,15 @@ def put_document(
 ) -> int:
     """Let the file hold this content, replacing what it held and any content of the same hash; the content id.
 
-    Its vectors are those up to `resume`, if one is given, and its embedding goes on from there. Bytes that were read
-    again and say what they said before keep all vectors; only what is missing, and why, may be new.
+    Its vectors are those up to `resume`, if one is given, and its embedding goes on from there. What says the same as
+    before keeps all vectors, whether the same bytes were read again or others came: a highlight in a PDF is no word.
     """
     same = documents.find(db, content_hash)
-    if same is not None and documents.says(db, same, document, passages):
-        documents.set_missing(db, same, partial_reason, hint)
-        put_file(db, file, same)
-        return same
+    before = _held_alone(db, file.path) if same is None else same
+    if before is not None and documents.says(db, before, document, passages):
+        documents.renew(db, before, content_hash, partial_reason, hint)
+        put_file(db, file, before)
+        return before
     if same is not None:  # two of one hash for a moment: the old one's is made another
         db.execute("UPDATE contents SET hash = randomblob(32) WHERE id = ?", (same,))
     content_id = documents.insert(db, content_hash, document, passages, partial_reason, hint)
@@ -74,6 +75,12 @@ def settle(db: apsw.Connection, content_id: int | None) -> None:
         if first is not None:
             (text,) = documents.spans(db, content_id, [(first.start, first.stop)])
             keywords.retitle(db, first.passage_id, text, title)
+
+
+def _held_alone(db: apsw.Connection, path: str) -> int | None:
+    """The content that this file holds and no other does."""
+    content_id = files.content_of(db, path)
+    return content_id if content_id is not None and files.paths_of(db, content_id) == [path] else None
 
 
 def _remove(db: apsw.Connection, content_id: int) -> None:

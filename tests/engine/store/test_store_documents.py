@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from store_helpers import add, check_invariants, document, open_store, record
+from store_helpers import DIM, add, check_invariants, document, embed, open_store, record
 
 from engine.errors import StoreError
 from engine.store.documents import PART_CHARS
@@ -55,6 +56,28 @@ def test_a_passage_is_on_the_page_that_holds_its_middle(store: Store) -> None:
     with store.reading() as db:
         pages = [row[0] for row in db.execute("SELECT page FROM passages WHERE content_id = ?", (content_id,))]
     assert pages == [1, 2]
+
+
+def test_other_bytes_that_say_the_same_keep_their_vectors(store: Store) -> None:
+    """As a PDF that was highlighted in."""
+    store.use_model("model-a", DIM)
+    content_id = add(store, "a.pdf", "a")
+    vectors = embed(store, content_id)
+    highlighted = (record("a.pdf", size=11), b"with a highlight", *document("a")[1:])
+    assert store.add_document(*highlighted, "A page was not read", "!") == content_id
+    assert np.array_equal(store.passage_vectors(content_id), vectors)
+    assert store.pending() == []
+    assert store.files()[0].state is FileState.PARTIAL
+    assert store.link(record("copy.pdf"), b"with a highlight")
+    assert not store.link(record("old copy.pdf"), document("a")[0])
+
+
+def test_bytes_that_another_file_still_holds_stay_what_they_are(store: Store) -> None:
+    content_id = add(store, "a.pdf", "a")
+    assert store.link(record("copy.pdf"), document("a")[0])
+    _, text, passages = document("a")
+    assert store.add_document(record("a.pdf", size=11), b"with a highlight", text, passages) != content_id
+    assert store.link(record("third.pdf"), document("a")[0])
 
 
 def test_a_document_without_passages_is_complete_at_once(store: Store) -> None:
