@@ -99,7 +99,7 @@ def describe(figures: Figures) -> str:
     lines = [
         f"model       {figures.model}, {figures.n_parameters / 1e6:,.1f} million parameters",
         f"runs on     {figures.device}, {figures.dtype}, {figures.threads} threads",
-        f"slices      Q {figures.block_size}, V {figures.vertical_size} (measured); short documents"
+        f"slices      Q {figures.block_size}, V {figures.vertical_size}; short documents"
         f" {figures.batch_documents} at once, {figures.batch_tokens} tokens a step",
         f"reading     {figures.tokens_per_s:,.0f} tokens/s",
         f"            notes of 200 tokens: {figures.notes_together_per_s:,.0f} together,"

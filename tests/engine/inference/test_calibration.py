@@ -19,6 +19,12 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
     return Encoder.open(save_embedder(tmp_path_factory.mktemp("calibration"), "mean"), device="cpu", dtype="float32")
 
 
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever else the machine of the tests does."""
+    monkeypatch.setattr("os.getloadavg", lambda: (0.1, 9.0, 9.0))
+
+
 def test_the_smallest_that_is_nearly_as_good_as_the_best_is_taken() -> None:
     trials = [Trial(256, 900.0), Trial(512, 975.0), Trial(1024, 1000.0), Trial(2048, 990.0)]
     assert choose(trials) == 512
@@ -100,6 +106,17 @@ def test_it_is_measured_once_and_then_remembered(
     assert calibrated_size(encoder, cache, may_measure=True) == 512
     assert len(measured) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["calibration.json"]
+
+
+def test_a_busy_processor_is_not_measured(encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibration, "calibrate", lambda *_: [Trial(512, 1.0)])
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr("os.getloadavg", lambda: (1.1, 0.0, 0.0))
+    assert calibrated_size(encoder, tmp_path / "c.json", may_measure=True) is None
+    monkeypatch.setattr("os.getloadavg", lambda: (0.9, 0.0, 0.0))
+    assert calibrated_size(encoder, tmp_path / "c.json", may_measure=True) == 512
+    monkeypatch.setattr("os.getloadavg", lambda: (1.1, 0.0, 0.0))
+    assert calibrated_size(encoder, tmp_path / "c.json", may_measure=True) == 512  # what is known is known
 
 
 def test_another_number_of_threads_is_another_machine(
