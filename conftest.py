@@ -1,4 +1,4 @@
-"""How hypothesis draws: the same examples in every run, so that what passes once passes on any machine.
+"""How hypothesis draws in all tests: the same examples in every run, so that what passes once passes on any machine.
 
 `pytest --hypothesis-profile=explore` looks for new ones.
 """
