@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from conftest import ask, screen_text, settle, until
 from fake_backend import DONE, EMPTY, ROOT, FakeBackend, hit, long_document, three_reports
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from conftest import ask, screen_text, settle, until
 from engine.errors import ModelError, StoreError
 from engine.types import DocumentText, PassageHit, SearchMode
 from tui.app import LongsearchApp

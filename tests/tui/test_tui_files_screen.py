@@ -3,11 +3,11 @@
 import time
 from typing import Any
 
-from conftest import screen_text, settle
 from fake_backend import ROOT, FakeBackend, some_files
 from textual.pilot import Pilot
 from textual.widgets import DataTable
 
+from conftest import screen_text, settle
 from engine.errors import LongsearchError
 from engine.types import FileState, FileStatus
 from tui.app import LongsearchApp

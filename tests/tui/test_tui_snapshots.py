@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from conftest import ask, settle
 from fake_backend import INDEXING, FakeBackend, some_files, three_reports
 from textual.pilot import Pilot
 
+from conftest import ask, settle
 from engine.errors import ModelError
 from tui.app import LongsearchApp
 
