@@ -23,7 +23,6 @@ from engine.evaluation.minilm import MAX_TOKENS, MiniLM
 from engine.inference.encoder import Encoder
 
 BATCH = 32
-_SLICES = 8
 _PEAK_OF_ENCODING = (
     PEAK
     + """
@@ -63,26 +62,7 @@ def minilm(dtype: str) -> Encode:
     return encode
 
 
-def products(dtype: str, width: str = "1") -> Encode:
-    """Only the matrix products of longsearch's layers, of random numbers: what the machine can do at these shapes."""
-    import torch
-
-    encoder = Encoder.open("bundled", device="cpu", dtype=dtype, width=float(width))
-    rows = encoder.vertical_size
-    weights = [m.weight for m in encoder.model.modules() if isinstance(m, torch.nn.Linear)]
-    inputs = {w.shape[1]: torch.randn(rows, w.shape[1], dtype=w.dtype) for w in weights}
-
-    @torch.inference_mode()
-    def encode(_texts: list[str]) -> int:
-        for _ in range(_SLICES):
-            for weight in weights:
-                inputs[weight.shape[1]] @ weight.T
-        return _SLICES * rows
-
-    return encode
-
-
-MAKERS = {"longsearch": longsearch, "MiniLM": minilm, "products": products}
+MAKERS = {"longsearch": longsearch, "MiniLM": minilm}
 
 
 def contenders(names: list[str]) -> dict[str, Encode]:
@@ -127,7 +107,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     texts = read_texts(arguments.files, arguments.characters)
-    names = [f"{maker} {dtype}" for dtype in arguments.dtypes for maker in ("longsearch", "MiniLM")]
+    names = [f"{maker} {dtype}" for dtype in arguments.dtypes for maker in MAKERS]
     speeds = take_turns(contenders(names), texts, arguments.rounds)
     here = os.pathsep.join((str(Path(__file__).parent), str(Path(__file__).parents[2])))
     peaks = {name: run_python(_PEAK_OF_ENCODING, name, text="\0".join(texts), PYTHONPATH=here) for name in names}
