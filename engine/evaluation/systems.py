@@ -15,7 +15,7 @@ from engine.evaluation.keeping import Kept
 from engine.evaluation.minilm import MiniLM
 from engine.evaluation.ranking import DEPTH, Ranked, Spans, Vectors, by_vectors
 from engine.evaluation.vectors import OurVectors
-from engine.search.fusion import WEIGHT_OF_DOCUMENT, combine, fuse
+from engine.search.fusion import combine, fuse, in_document
 
 _FUSED_DEPTH = 200
 _WINDOW_WORDS = 120
@@ -76,8 +76,7 @@ class Bench:
         """longsearch's passages by their vectors and their documents'."""
         ours = self.ours
         whole = ours.document_vectors[ours.passages.documents]
-        both = (1 - WEIGHT_OF_DOCUMENT) * ours.passage_vectors + WEIGHT_OF_DOCUMENT * whole
-        return by_vectors(ours.passages, both, ours.queries)  # as `in_document`: cosines are linear in the vectors
+        return by_vectors(ours.passages, in_document(ours.passage_vectors, whole), ours.queries)
 
     @cached_property
     def minilm_windows(self) -> Vectors:

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 
 from engine.errors import ModelError
 from engine.inference.world_tokenizer import END_OF_TEXT, WorldTokenizer
-from engine.models.hub import WORLD_VOCABULARY
+from engine.models.hub import WORLD_VOCABULARY, tokenizer_file
 
 PIECE_CHARACTERS = 50_000  # 3 to 5 MB/s a thread at this size; ten times as much is slower (the encoding's own memory)
 _SEARCH_CHARACTERS = 20_000
@@ -43,7 +43,7 @@ class TextTokenizer:
         if isinstance(tokenizer, Tokenizer):
             tokenizer.no_truncation()
             tokenizer.no_padding()
-            tokenizer.encode_special_tokens = True  # "<|endoftext|>" in a document is text, not the end of it
+            reading_plainly(tokenizer)
         self._tokenizer = tokenizer
         self.eos_id = eos_id
 
@@ -80,6 +80,12 @@ class TextTokenizer:
         return TokenizedText(np.concatenate(ids), np.concatenate(starts))
 
 
+def reading_plainly(tokenizer: Tokenizer) -> Tokenizer:
+    """The same, for which "<|endoftext|>" in a document is text and not the end of it."""
+    tokenizer.encode_special_tokens = True  # not kept in tokenizer.json
+    return tokenizer
+
+
 def _first_characters(piece: str, offsets: list[tuple[int, int]]) -> NDArray[np.int64]:
     """Where tokens begin, without the space that some tokenizers count to the word after it."""
     spans = np.array(offsets, dtype=np.int64).reshape(-1, 2)
@@ -109,10 +115,10 @@ def pieces(text: str, size: int = PIECE_CHARACTERS, window: int = _SEARCH_CHARAC
 
 
 def _read(folder: Path) -> Tokenizer | WorldTokenizer:
-    path, world = folder / "tokenizer.json", folder / WORLD_VOCABULARY
-    if path.exists():
-        return Tokenizer.from_file(str(path))
-    return WorldTokenizer.from_file(world) if world.exists() else _by_transformers(folder)
+    path = tokenizer_file(folder)
+    if path is None:
+        return _by_transformers(folder)
+    return WorldTokenizer.from_file(path) if path.name == WORLD_VOCABULARY else Tokenizer.from_file(str(path))
 
 
 def _by_transformers(folder: Path) -> Tokenizer:

@@ -5,7 +5,6 @@ Knows no model.
 """
 
 import ast
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ import numpy as np
 
 END_OF_TEXT = 0
 """The one id that no text has."""
+_ONE_BYTE = (1,)
 
 
 class WorldEncoding(NamedTuple):
@@ -32,6 +32,7 @@ class WorldTokenizer:
         if lacking:
             raise ValueError(f"the vocabulary lacks {len(lacking)} of the 256 bytes")
         self._ids = vocabulary
+        self._lengths = _lengths(vocabulary)
 
     @classmethod
     def from_file(cls, path: Path) -> "WorldTokenizer":
@@ -50,7 +51,7 @@ class WorldTokenizer:
         data, ids, stops = text.encode(), [], []
         known, lengths, place = self._ids, self._lengths, 0
         while place < len(data):
-            for length in lengths[data[place : place + 2]]:
+            for length in lengths.get(data[place : place + 2], _ONE_BYTE):
                 token = data[place : place + length]
                 if token in known:
                     break
@@ -68,22 +69,13 @@ class WorldTokenizer:
         """Tokens as text; bytes that are none are shown as backslash escapes."""
         return {token.decode("utf-8", "backslashreplace"): number for token, number in self._ids.items()}
 
-    @cached_property
-    def _lengths(self) -> "_Lengths":
-        return _Lengths(self._ids)
 
-
-class _Lengths(dict[bytes, tuple[int, ...]]):
+def _lengths(vocabulary: dict[bytes, int]) -> dict[bytes, tuple[int, ...]]:
     """The lengths of tokens that begin with the same two bytes, longest first: few need be tried."""
-
-    def __init__(self, vocabulary: dict[bytes, int]) -> None:
-        found: dict[bytes, set[int]] = {}
-        for token in vocabulary:
-            found.setdefault(token[:2], {1}).add(len(token))
-        super().__init__({start: tuple(sorted(lengths, reverse=True)) for start, lengths in found.items()})
-
-    def __missing__(self, start: bytes) -> tuple[int, ...]:
-        return (1,)
+    found: dict[bytes, set[int]] = {}
+    for token in vocabulary:
+        found.setdefault(token[:2], {1}).add(len(token))
+    return {start: tuple(sorted(lengths, reverse=True)) for start, lengths in found.items()}
 
 
 def _characters(data: bytes, stops: list[int]) -> list[tuple[int, int]]:
@@ -91,5 +83,6 @@ def _characters(data: bytes, stops: list[int]) -> list[tuple[int, int]]:
     begins = (np.frombuffer(data, np.uint8) & 0xC0) != 0x80  # all but a character's later bytes
     before = np.concatenate(([0], np.cumsum(begins)))  # characters begun before each place
     starts = np.array([0, *stops[:-1]] if stops else [], dtype=np.int64)
-    inside = ~begins[starts] if len(starts) else starts
-    return list(zip((before[starts] - inside).tolist(), before[np.array(stops, dtype=np.int64)].tolist(), strict=True))
+    return list(
+        zip((before[starts] - ~begins[starts]).tolist(), before[np.array(stops, dtype=np.int64)].tolist(), strict=True)
+    )

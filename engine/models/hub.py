@@ -97,6 +97,11 @@ def locate(model: str | Path) -> ModelFiles:
     return ModelFiles(folder, _cached_folder(lender, "tokenizer.json", name) if lender and borrows else folder)
 
 
+def tokenizer_file(folder: Path) -> Path | None:
+    """tokenizer.json, or else RWKV's vocabulary; None where there is neither."""
+    return next((path for name in ("tokenizer.json", WORLD_VOCABULARY) if (path := folder / name).exists()), None)
+
+
 def tokenizer_lender(name: ModelName) -> ModelName | None:
     """Whose tokenizer a model uses that was published without one."""
     return next((ModelName(repo) for start, repo in _BORROWED_TOKENIZERS.items() if name.repo.startswith(start)), None)

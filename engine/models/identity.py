@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.errors import ModelError
 from engine.models.config import ModelConfig, ReadoutConfig, read_config
-from engine.models.hub import WORLD_VOCABULARY, ModelFiles, locate
+from engine.models.hub import ModelFiles, locate, tokenizer_file
 from engine.models.weight_files import hash_weights, opened, weight_files
 from engine.passages import RULES
 
@@ -36,10 +36,10 @@ def identify(model: str | Path) -> ModelIdentity:
 
 def fingerprint(files: ModelFiles, config: ModelConfig, readout: ReadoutConfig) -> str:
     """A hash of whatever changes vectors. Raises ModelError where weights are missing."""
-    tokenizers = [files.tokenizer_folder / name for name in ("tokenizer.json", WORLD_VOCABULARY)]
+    tokenizer = tokenizer_file(files.tokenizer_folder)
     digest = hashlib.blake2b(digest_size=16)
     digest.update(hash_weights(files.folder).encode())
-    digest.update(next((path.read_bytes() for path in tokenizers if path.exists()), b""))
+    digest.update(tokenizer.read_bytes() if tokenizer else b"")
     digest.update(f"{config}{readout}{RULES}".encode())
     return digest.hexdigest()
 

@@ -9,7 +9,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.search.fusion import in_document
+from engine.search.fusion import best_first, in_document
 from engine.search.query import Query, all_of, any_of
 from engine.store import documents, keywords, vectors
 from engine.store.files import folder_range
@@ -47,8 +47,7 @@ def by_words(db: apsw.Connection, query: Query, limit: int, allowed: NDArray[np.
 
 def by_vector(db: apsw.Connection, vector: Vectors, limit: int, allowed: NDArray[np.int64] | None) -> Scored:
     """Passages whose vectors are nearest to `vector` (dim,); score: their meaning's and their document's."""
-    scores = _by_meaning(db, vector, dict(vectors.nearest(db, PASSAGES, vector, limit, allowed)))
-    return sorted(scores.items(), key=lambda row: (-row[1], row[0]))
+    return best_first(_by_meaning(db, vector, dict(vectors.nearest(db, PASSAGES, vector, limit, allowed))))
 
 
 def similarities(db: apsw.Connection, vector: Vectors, passage_ids: Sequence[int]) -> dict[int, float]:
@@ -58,11 +57,13 @@ def similarities(db: apsw.Connection, vector: Vectors, passage_ids: Sequence[int
 
 
 def _by_meaning(db: apsw.Connection, vector: Vectors, cosines: dict[int, float]) -> dict[int, float]:
-    """Passages' cosines with their documents', which are missing as long as a document is not read to its end."""
+    """Passages' cosines with their documents'; of a document that is not read to its end yet, their own alone."""
     content_of = documents.contents_of(db, list(cosines))
     whole = vectors.of_ids(db, DOCUMENTS, sorted(set(content_of.values())))
     of_document = {content_id: float(other @ vector) for content_id, other in whole.items()}
-    return {id_: _clipped(in_document(cosine, of_document.get(content_of[id_]))) for id_, cosine in cosines.items()}
+    return {
+        id_: _clipped(in_document(cosine, of_document.get(content_of[id_], cosine))) for id_, cosine in cosines.items()
+    }
 
 
 def ids(scored: Sequence[tuple[int, float]]) -> list[int]:

@@ -89,9 +89,7 @@ def _best_documents(db: apsw.Connection, plan: _Plan) -> list[RankedDocument]:
     while True:
         lists = _candidates(db, plan, n)
         scored = _hybrid(db, plan, *lists) if len(lists) == 2 else lists[0]
-        rows = documents.passage_rows(db, ids(scored))
-        content_of = {passage_id: row.content_id for passage_id, row in rows.items()}
-        ranked = group(scored, content_of, plan.passages_per_document)
+        ranked = group(scored, documents.contents_of(db, ids(scored)), plan.passages_per_document)
         if len(ranked) >= plan.k or n >= K_MAX or all(len(found) < n for found in lists):
             return ranked[: plan.k]
         n = min(4 * n, K_MAX)

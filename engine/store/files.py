@@ -97,6 +97,13 @@ def content_of(db: apsw.Connection, path: str) -> int | None:
     return None if found is None else int(found)
 
 
+def held_alone(db: apsw.Connection, path: str) -> int | None:
+    """The content that this file holds and no other does, or None."""
+    content_id, name = content_of(db, path), os.fsencode(path)
+    sql = "SELECT 1 FROM files WHERE content_id = ? AND path <> ? LIMIT 1"
+    return content_id if db.execute(sql, (content_id, name)).get is None else None
+
+
 def paths_of(db: apsw.Connection, content_id: int, under: str = "") -> list[str]:
     """Paths of the files that hold this content and lie under the folder `under` ("" for all), in order."""
     low, high = folder_range(under)

@@ -27,7 +27,7 @@ def put_document(
     before keeps all vectors, whether the same bytes were read again or others came: a highlight in a PDF is no word.
     """
     same = documents.find(db, content_hash)
-    before = _held_alone(db, file.path) if same is None else same
+    before = files.held_alone(db, file.path) if same is None else same
     if before is not None and documents.says(db, before, document, passages):
         documents.renew(db, before, content_hash, partial_reason, hint)
         put_file(db, file, before)
@@ -75,12 +75,6 @@ def settle(db: apsw.Connection, content_id: int | None) -> None:
         if first is not None:
             (text,) = documents.spans(db, content_id, [(first.start, first.stop)])
             keywords.retitle(db, first.passage_id, text, title)
-
-
-def _held_alone(db: apsw.Connection, path: str) -> int | None:
-    """The content that this file holds and no other does."""
-    content_id = files.content_of(db, path)
-    return content_id if content_id is not None and files.paths_of(db, content_id) == [path] else None
 
 
 def _remove(db: apsw.Connection, content_id: int) -> None:

@@ -12,6 +12,7 @@ from engine.errors import LongsearchError
 from engine.evaluation.datasets import load_dataset
 from engine.evaluation.minilm import MiniLM, minilm_folder
 from engine.inference.device import choose_hardware
+from engine.inference.tokens import reading_plainly
 from engine.training.data import read_pairs, record_of
 from engine.training.from_teacher import config_like, student_of
 from engine.training.harvest import harvest, overlapping
@@ -19,15 +20,7 @@ from engine.training.initialise import Shape, new_checkpoint, save_new, static_s
 from engine.training.shards import load_pairs, write_shards
 from engine.training.student import Padded
 from engine.training.teacher import adopt_vectors, label_shards
-from engine.training.vocabulary import (
-    Kind,
-    VocabularyOptions,
-    measure,
-    reading_plainly,
-    save_tokenizer,
-    sides,
-    train_tokenizer,
-)
+from engine.training.vocabulary import Kind, VocabularyOptions, measure, save_tokenizer, sides, train_tokenizer
 
 _MEASURED_PAIRS = 2000
 _SAMPLE_TEXTS = 256

@@ -13,6 +13,7 @@ from pathlib import Path
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from engine.errors import LongsearchError
+from engine.inference.tokens import reading_plainly
 from engine.training.data import Pair
 
 _PADDING, _UNKNOWN = "[PAD]", "[UNK]"
@@ -59,12 +60,6 @@ def train_tokenizer(texts: Iterable[str], options: VocabularyOptions) -> Tokeniz
     if made.get_vocab_size() <= given:
         raise LongsearchError("the texts to train a vocabulary on have no words", "give pairs with `q` and `p`")
     return reading_plainly(made)
-
-
-def reading_plainly(tokenizer: Tokenizer) -> Tokenizer:
-    """The same, for which "[PAD]" in a text is five characters, as it is where documents are read."""
-    tokenizer.encode_special_tokens = True  # not kept in tokenizer.json
-    return tokenizer
 
 
 def sides(pairs: Iterable[Pair]) -> Iterator[str]:

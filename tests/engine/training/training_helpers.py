@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from engine.training.data import Pair
+from engine.training.data import Pair, record_of
 from engine.training.initialise import Shape, StaticStart, new_checkpoint
 
 WORDS = [f"w{i}" for i in range(60)]
@@ -31,8 +31,7 @@ def make_pairs(n: int, seed: int = 0) -> Iterator[Pair]:
 
 
 def write_pairs(path: Path, n: int = 50) -> Path:
-    records = [{"q": p.query, "p": p.passage, "k": p.kind, "s": p.source, "d": p.document} for p in make_pairs(n)]
-    path.write_text("\n".join(map(json.dumps, records)))
+    path.write_text("\n".join(json.dumps(record_of(pair)) for pair in make_pairs(n)))
     return path
 
 
