@@ -1,5 +1,8 @@
-"""AdamW in groups, with a lazy update of the embedding, and the schedule of learning rates.
+"""Muon for the blocks' matrices, AdamW for the rest, a lazy update of the embedding; the schedule of learning rates.
 
+Muon (Jordan et al. 2024; https://kellerjordan.github.io/posts/muon) makes the momentum of a matrix orthogonal before
+the update; scaled to the size of AdamW's updates (Liu et al., arXiv 2502.16982) it takes the same rates. For a seventh
+more time a step, a million tokens brought the bundled model nearer to its teacher where AdamW's left it as it was.
 The table of 30,522 x 384 is two thirds of the weights, and a step touches a few thousand rows of it: updating those
 alone takes a twentieth of the time of updating all.
 """
@@ -16,15 +19,19 @@ _BETAS = (0.9, 0.98)
 
 
 class Optimiser:
-    """Two optimisers stepped as one: AdamW for what is dense, SparseAdam for the embedding."""
+    """Optimisers stepped as one: Muon for matrices, AdamW for what else is dense, SparseAdam for the embedding."""
 
     def __init__(self, student: Trainable, rates: Rates) -> None:
         groups = student.groups(rates)
         self._optimisers: dict[str, torch.optim.Optimizer] = {"dense": torch.optim.AdamW(groups, betas=_BETAS)}
+        if matrices := student.matrices():
+            self._optimisers["matrices"] = torch.optim.Muon(
+                matrices, lr=rates.blocks, weight_decay=rates.weight_decay, adjust_lr_fn="match_rms_adamw"
+            )
         if sparse := student.sparse():
             self._optimisers["sparse"] = torch.optim.SparseAdam(sparse, lr=rates.embedding, betas=_BETAS)
         self._peaks = {name: [group["lr"] for group in o.param_groups] for name, o in self._optimisers.items()}
-        self._clipped = [p for group in groups for p in group["params"]]
+        self._clipped = [*matrices, *(p for group in groups for p in group["params"])]
 
     def step(self, factor: float, clip: float = 1.0) -> float:
         """Update at `factor` times the peak rates, gradients of the dense part clipped to norm `clip`.

@@ -66,7 +66,11 @@ class Trainable(nn.Module, ABC):
 
     @abstractmethod
     def groups(self, rates: Rates) -> list[dict[str, Any]]:
-        """The dense weights to be trained, as groups of an optimiser."""
+        """The dense weights to be trained that are not `matrices`, as groups of an optimiser."""
+
+    def matrices(self) -> list[Tensor]:
+        """Matrices of two dimensions whose updates are to be made orthogonal."""
+        return []
 
     def sparse(self) -> list[Tensor]:
         """Weights whose gradients are sparse."""
@@ -135,15 +139,22 @@ class Student(Trainable):
         return None if hidden is None else self.model.norm_f(hidden)
 
     def groups(self, rates: Rates) -> list[dict[str, Any]]:
-        """Blocks, projection, token weights; decay for the blocks' matrices alone."""
-        blocks = [p for n, p in self.model.named_parameters() if not n.startswith("embeddings.")]
-        matrices, vectors = [p for p in blocks if p.dim() >= 2], [p for p in blocks if p.dim() < 2]
+        """The blocks' convolutions, norms, biases and decays; projection, token weights."""
+        convolutions = [p for p in self._blocks() if p.dim() > 2]
+        vectors = [p for p in self._blocks() if p.dim() < 2]
         return [
-            {"params": matrices, "lr": rates.blocks, "weight_decay": rates.weight_decay},
+            {"params": convolutions, "lr": rates.blocks, "weight_decay": rates.weight_decay},
             {"params": vectors, "lr": rates.blocks, "weight_decay": 0.0},
             {"params": [self.projection], "lr": rates.projection, "weight_decay": 0.0},
             {"params": [self.token_log_weight], "lr": rates.embedding, "weight_decay": 0.0},
         ]
+
+    def matrices(self) -> list[Tensor]:
+        """The blocks' projections."""
+        return [p for p in self._blocks() if p.dim() == 2]
+
+    def _blocks(self) -> list[Tensor]:
+        return [p for name, p in self.model.named_parameters() if not name.startswith("embeddings.")]
 
     def sparse(self) -> list[Tensor]:
         """The embedding."""

@@ -165,6 +165,29 @@ def test_the_embedding_is_updated_only_where_it_was_read(tmp_path):
     assert changed.tolist() == [7, 9]
 
 
+def test_a_matrix_moves_by_its_gradients_nearest_orthogonal_matrix(tmp_path):
+    student, _ = load_student(write_checkpoint(tmp_path / "model"), "cpu", torch.float32)
+    rates, matrix = Rates(), student.matrices()[0]
+    before = matrix.detach().clone()
+    optimiser = Optimiser(student, rates)
+    gradient = torch.randn(matrix.shape, generator=torch.Generator().manual_seed(1))
+    matrix.grad = gradient.clone()
+    optimiser.step(1.0)
+    moved = (before * (1 - rates.blocks * rates.weight_decay) - matrix.detach()) / rates.blocks
+    U, _, Vh = torch.linalg.svd(gradient.double(), full_matrices=False)
+    orthogonal = (U @ Vh).float()
+    assert torch.cosine_similarity(moved.flatten(), orthogonal.flatten(), dim=0) > 0.95
+    # as large as an update of AdamW: 0.2 each number, on average (arXiv 2502.16982, section 2.2)
+    assert moved.square().mean().sqrt() == pytest.approx(0.2, rel=0.25)
+
+
+def test_every_weight_belongs_to_one_optimiser(tmp_path):
+    student, _ = load_student(write_checkpoint(tmp_path / "model"), "cpu", torch.float32)
+    dense = [p for group in student.groups(Rates()) for p in group["params"]]
+    all_ids = [id(p) for p in (*dense, *student.matrices(), *student.sparse())]
+    assert sorted(all_ids) == sorted(id(p) for p in student.parameters())
+
+
 def test_the_rate_rises_gently_and_falls_to_its_floor():
     factors = [rate_factor(progress / 100, 0.1) for progress in range(101)]
     assert factors[0] == pytest.approx(0.01)
