@@ -16,16 +16,15 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.errors import BeingWrittenError, ExtractionError, PassingError
-from engine.store.records import FileRecord
-from engine.store.records import KnownFile as StoredFile
+from engine.store.records import FileStamp, KnownFile
 from engine.store.store import Store
 from indexer.drives import find_drives
 from indexer.embedding import DocumentEncoder, Embedder
 from indexer.extract.reader import Result
-from indexer.plan import Action, Forget, KnownFile, Move, Read, RootOffline, identity, plan
+from indexer.plan import Action, Forget, Move, Read, RootOffline, identity, plan
 from indexer.rate import Rate
 from indexer.retries import retry_at
-from indexer.walk import CLOCK_TICK_NS, FileStamp, FolderStamp, WalkProblem, is_unchanged, walk
+from indexer.walk import CLOCK_TICK_NS, FolderStamp, WalkProblem, is_unchanged, walk
 
 ACTIVITY_S = 1.0
 _HASH_BYTES = 1 << 20
@@ -71,7 +70,7 @@ class Pipeline:
         self._should_stop = should_stop
         self._rate = Rate()
         self._activity_at = 0.0
-        self._catalogue: dict[str, StoredFile] = {}
+        self._catalogue: dict[str, KnownFile] = {}
         if store.model_in_use() not in (None, (encoder.fingerprint, encoder.dim)):
             encoder.tokenize("")  # a model that cannot be loaded must not cost the vectors of one that could
         store.use_model(encoder.fingerprint, encoder.dim)
@@ -81,10 +80,9 @@ class Pipeline:
         listing, folders, problems, is_steady = self._listing()
         self._catalogue = self._store.catalogue()
         problems += self._drives_away(listing, folders, {problem.path for problem in problems})
-        known = {path: KnownFile(_stamp(file), file.failed, file.retry_at) for path, file in self._catalogue.items()}
         reasons = tuple(map(str, problems))
         try:
-            actions = plan(listing, known, {problem.path for problem in problems}, time.time())
+            actions = plan(listing, self._catalogue, {problem.path for problem in problems}, time.time())
         except RootOffline as offline:
             return ReadSummary(0, 0, 0, 0, (*reasons, offline.message), finished=True)
         if not is_steady:  # what seems to be gone may have been moved behind the walk's back
@@ -112,8 +110,8 @@ class Pipeline:
         """
         remembered = self._store.drives()
         found = set(map(identity, listing.values()))  # a drive may be mounted on another folder now
-        unlisted_files = (file for path, file in self._catalogue.items() if path not in listing)
-        missing = [file.path for file in unlisted_files if identity(_stamp(file)) not in found]
+        unlisted_files = (file.stamp for path, file in self._catalogue.items() if path not in listing)
+        missing = [stamp.path for stamp in unlisted_files if identity(stamp) not in found]
         # what could not be looked at is there, and was told of by the walk
         drives = find_drives(
             remembered, folders, missing, lambda path: path in unlisted or os.path.lexists(self._root / path)
@@ -141,7 +139,7 @@ class Pipeline:
             if kind is Read:
                 self._read_files([action.stamp for action in run if isinstance(action, Read)], done)
             elif kind is Move:
-                moves = [(action.old, _record(action.new)) for action in run if isinstance(action, Move)]
+                moves = [(action.old, action.new) for action in run if isinstance(action, Move)]
                 done["moved"] += self._store.move(moves)
             else:
                 self._forget([action.path for action in run if isinstance(action, Forget)], done)
@@ -168,10 +166,10 @@ class Pipeline:
                     return
                 stamp, content_hash = begun.popleft()
                 try:
-                    self._store_result(path, _record(stamp), content_hash, result)
+                    self._store_result(path, stamp, content_hash, result)
                     done["read"] += 1
                 except (OSError, ExtractionError) as error:
-                    self._fail(_record(stamp), error, done)
+                    self._fail(stamp, error, done)
 
     def _unknown(
         self, stamps: Iterable[FileStamp], begun: deque[tuple[FileStamp, bytes]], done: Counter[str]
@@ -180,22 +178,22 @@ class Pipeline:
         for stamp in stamps:
             if self._should_stop():
                 return
-            path, file = self._root / stamp.path, _record(stamp)
+            path = self._root / stamp.path
             self._say(f"reading {stamp.path}")
             try:
                 content_hash = _hash(path)
             except OSError as error:
-                self._fail(file, error, done)
+                self._fail(stamp, error, done)
                 continue
-            if not self._is_asked_for(file) and self._store.link(file, content_hash):
+            if not self._is_asked_for(stamp) and self._store.link(stamp, content_hash):
                 done["read"] += 1
             else:
                 begun.append((stamp, content_hash))
                 yield path
 
-    def _store_result(self, path: Path, file: FileRecord, content_hash: bytes, result: Result) -> None:
+    def _store_result(self, path: Path, stamp: FileStamp, content_hash: bytes, result: Result) -> None:
         """Raises what is wrong with the file."""
-        if not self._is_asked_for(file) and self._store.link(file, content_hash):  # a copy came a moment before
+        if not self._is_asked_for(stamp) and self._store.link(stamp, content_hash):  # a copy came a moment before
             return
         if isinstance(result, ExtractionError):
             path.stat()  # where it is gone, that is what is wrong
@@ -204,33 +202,33 @@ class Pipeline:
             raise BeingWrittenError("the file changed while it was read", "it will be read again")
         document = result.document
         tokens, passages = self._encoder.split(document.text)
-        resume = self._store.resume_point(file.path)
+        resume = self._store.resume_point(stamp.path)
         if resume and not (len(tokens) and self._encoder.can_resume(tokens, passages, resume.state)):
             resume = None  # it is not what the file held before with something added
-        self._store.add_document(file, content_hash, document, passages, result.partial_reason, result.hint, resume)
+        self._store.add_document(stamp, content_hash, document, passages, result.partial_reason, result.hint, resume)
 
-    def _fail(self, file: FileRecord, error: OSError | ExtractionError, done: Counter[str]) -> None:
+    def _fail(self, stamp: FileStamp, error: OSError | ExtractionError, done: Counter[str]) -> None:
         if isinstance(error, FileNotFoundError):  # since it was listed: the next sweep finds it elsewhere or forgets it
             done["gone"] += 1
             return
         if not isinstance(error, ExtractionError):
             error = PassingError(f"cannot be opened: {error.strerror}", "check that you may read it")
-        known = self._catalogue.get(file.path)
+        known = self._catalogue.get(stamp.path)
         if isinstance(error, BeingWrittenError) and known and not known.failed:
             done["kept"] += 1  # a log that grows all day stays searchable as it was; the next sweep reads it again
             return
-        n_failures = 1 + (known.n_failures if known and _stamp(known) == _stamp(file) else 0)
+        n_failures = 1 + (known.n_failures if known and known.stamp == stamp else 0)
         again_at = retry_at(n_failures, error.n_retries, time.time())
-        if self._is_asked_for(file):
-            self._store.put_off(file, n_failures, again_at)
+        if self._is_asked_for(stamp):
+            self._store.put_off(stamp, n_failures, again_at)
         else:
-            self._store.add_failure(file, error.message, error.hint, n_failures, again_at)
+            self._store.add_failure(stamp, error.message, error.hint, n_failures, again_at)
         done["failed"] += 1
 
-    def _is_asked_for(self, file: FileRecord) -> bool:
+    def _is_asked_for(self, stamp: FileStamp) -> bool:
         """Whether a file that is to be read has not changed and was read in part: to do better is why it is read."""
-        known = self._catalogue.get(file.path)
-        return known is not None and not known.failed and _stamp(known) == _stamp(file)
+        known = self._catalogue.get(stamp.path)
+        return known is not None and not known.failed and known.stamp == stamp
 
     def _say(self, activity: str) -> None:
         """Let other processes see what is done, once a second at most; "" at once."""
@@ -246,11 +244,3 @@ def _hash(path: Path) -> bytes:
         while block := file.read(_HASH_BYTES):
             digest.update(block)
     return digest.digest()
-
-
-def _record(stamp: FileStamp) -> FileRecord:
-    return FileRecord(stamp.path, stamp.size, stamp.mtime_ns, stamp.inode)
-
-
-def _stamp(file: StoredFile | FileRecord) -> FileStamp:
-    return FileStamp(file.path, file.size, file.mtime_ns, file.inode)

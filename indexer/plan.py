@@ -8,20 +8,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from engine.errors import LongsearchError
+from engine.store.records import FileStamp, KnownFile
 from indexer.retries import is_due
-from indexer.walk import FileStamp
-
-
-@dataclass(frozen=True, slots=True)
-class KnownFile:
-    """A file as the index knows it."""
-
-    stamp: FileStamp
-    """As it was when it was read."""
-    failed: bool
-    """Whether nothing could be read of it."""
-    retry_at: float | None = None
-    """When it is to be read again although it has not changed, seconds since 1970; None: never."""
 
 
 @dataclass(frozen=True, slots=True)

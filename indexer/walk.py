@@ -13,24 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import LongsearchError
+from engine.store.records import FileStamp
 from indexer.extract.formats import is_readable
 from indexer.ignore import IGNORE_FILE, IgnoreRules, is_passed_over, marks_a_cache, read_rules
 
 CLOCK_TICK_NS = 20_000_000
 """Changes closer together than this may bear one time: file systems stamp with a clock of 1 to 10 ms."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileStamp:
-    """A file as the folder lists it: enough to see that it has changed, or that it is the same under another name."""
-
-    path: str
-    """Relative to the root, with "/"; undecodable bytes are surrogate escapes."""
-    size: int
-    """Bytes."""
-    mtime_ns: int
-    inode: int
-    """0 where the file system has none."""
 
 
 @dataclass(frozen=True, slots=True)

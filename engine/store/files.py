@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 import apsw
 
 from engine.store.documents import storable
-from engine.store.records import FileRecord, KnownFile
+from engine.store.records import FileStamp, KnownFile
 
 
 def catalogue(db: apsw.Connection) -> dict[str, KnownFile]:
@@ -15,10 +15,10 @@ def catalogue(db: apsw.Connection) -> dict[str, KnownFile]:
         "SELECT path, size, mtime_ns, inode, content_id IS NULL, n_failures, retry_at FROM files ORDER BY path"
     )
     known = (
-        KnownFile(os.fsdecode(path), size, mtime_ns, _unsigned(inode), bool(failed), *retry)
+        KnownFile(FileStamp(os.fsdecode(path), size, mtime_ns, _unsigned(inode)), bool(failed), *retry)
         for path, size, mtime_ns, inode, failed, *retry in rows
     )
-    return {file.path: file for file in known}
+    return {file.stamp.path: file for file in known}
 
 
 def drives(db: apsw.Connection) -> frozenset[str]:
@@ -33,7 +33,7 @@ def set_drives(db: apsw.Connection, folders: Collection[str]) -> None:
     db.execute("INSERT OR REPLACE INTO meta VALUES ('drives', ?)", (packed,))
 
 
-def put(db: apsw.Connection, file: FileRecord, content_id: int | None, reason: str = "", hint: str = "") -> int | None:
+def put(db: apsw.Connection, file: FileStamp, content_id: int | None, reason: str = "", hint: str = "") -> int | None:
     """Note what the file holds now: `content_id`, or nothing for `reason`. The content it held before, or None."""
     before = content_of(db, file.path)
     db.execute(
@@ -61,14 +61,14 @@ def read_again(db: apsw.Connection, paths: Collection[str]) -> None:
     db.executemany("UPDATE files SET retry_at = 0 WHERE path = ?", ((os.fsencode(path),) for path in paths))
 
 
-def touch(db: apsw.Connection, file: FileRecord) -> bool:
+def touch(db: apsw.Connection, file: FileStamp) -> bool:
     """Note a new size, time or inode of a file whose bytes are the same; False where it is not known."""
     sql = "UPDATE files SET size = ?, mtime_ns = ?, inode = ? WHERE path = ?"
     db.execute(sql, (*_stat(file), os.fsencode(file.path)))
     return db.changes() > 0
 
 
-def move(db: apsw.Connection, moves: Sequence[tuple[str, FileRecord]]) -> tuple[int, set[int]]:
+def move(db: apsw.Connection, moves: Sequence[tuple[str, FileStamp]]) -> tuple[int, set[int]]:
     """Give known files their new paths, all at one moment; how many were known, and what those paths held before."""
     rename = "UPDATE files SET path = ? WHERE path = ?"
     under_way = []
@@ -129,7 +129,7 @@ def folder_range(under: str) -> tuple[bytes, bytes]:
     return (folder + b"/", folder + b"0") if folder not in (b"", b".") else (b"", b"\xff" * 4096)
 
 
-def _stat(file: FileRecord) -> tuple[int, int, int]:
+def _stat(file: FileStamp) -> tuple[int, int, int]:
     return file.size, file.mtime_ns, _signed(file.inode)
 
 

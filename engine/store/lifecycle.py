@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import apsw
 
 from engine.store import documents, files, keywords, resuming, vectors
-from engine.store.records import FileRecord, ResumePoint
+from engine.store.records import FileStamp, ResumePoint
 from engine.types import DocumentText, Passage
 
 
 def put_document(
     db: apsw.Connection,
-    file: FileRecord,
+    file: FileStamp,
     content_hash: bytes,
     document: DocumentText,
     passages: Sequence[Passage],
@@ -46,13 +46,13 @@ def put_document(
     return content_id
 
 
-def put_file(db: apsw.Connection, file: FileRecord, content_id: int | None, reason: str = "", hint: str = "") -> None:
+def put_file(db: apsw.Connection, file: FileStamp, content_id: int | None, reason: str = "", hint: str = "") -> None:
     """Note what the file holds now, a content or nothing for `reason`, and drop what it held if no other file does."""
     settle(db, files.put(db, file, content_id, reason, hint))
     settle(db, content_id)
 
 
-def move(db: apsw.Connection, moves: Sequence[tuple[str, FileRecord]]) -> int:
+def move(db: apsw.Connection, moves: Sequence[tuple[str, FileStamp]]) -> int:
     """Give files their new paths, all at one moment, and drop what no file holds now; how many were known."""
     n_known, let_go = files.move(db, moves)
     moved = (files.content_of(db, file.path) for _, file in moves)

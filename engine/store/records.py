@@ -6,8 +6,8 @@ from engine.types import DocumentText, Heading
 
 
 @dataclass(frozen=True, slots=True)
-class FileRecord:
-    """A file as the disk shows it."""
+class FileStamp:
+    """A file as its folder lists it: enough to see that it has changed, or that it is the same under another name."""
 
     path: str
     """Relative to the root, with "/"; undecodable bytes are surrogate escapes."""
@@ -15,16 +15,15 @@ class FileRecord:
     """Bytes."""
     mtime_ns: int
     inode: int
+    """0 where the file system has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """A file as it was when it was last indexed."""
+    """A file as the index knows it."""
 
-    path: str
-    size: int
-    mtime_ns: int
-    inode: int
+    stamp: FileStamp
+    """As it was when it was last indexed."""
     failed: bool
     """Whether nothing could be read of it."""
     n_failures: int = 0

@@ -26,7 +26,7 @@ from engine.store.connection import (
     open_for_writing,
     transaction,
 )
-from engine.store.records import FileRecord, KnownFile, PendingDocument, ResumePoint
+from engine.store.records import FileStamp, KnownFile, PendingDocument, ResumePoint
 from engine.store.vectors import Vectors
 from engine.types import DocumentText, FileStatus, IndexProgress, Passage
 
@@ -115,7 +115,7 @@ class Store:
 
     def add_document(
         self,
-        file: FileRecord,
+        file: FileStamp,
         content_hash: bytes,
         document: DocumentText,
         passages: Sequence[Passage],
@@ -137,7 +137,7 @@ class Store:
         with self.reading() as db:
             return resuming.of_file(db, path)
 
-    def link(self, file: FileRecord, content_hash: bytes) -> bool:
+    def link(self, file: FileStamp, content_hash: bytes) -> bool:
         """Let the path hold a content that is known already; False where it is not."""
         with self.changing() as db:
             content_id = documents.find(db, content_hash)
@@ -146,7 +146,7 @@ class Store:
         return content_id is not None
 
     def add_failure(
-        self, file: FileRecord, reason: str, hint: str = "", n_failures: int = 1, retry_at: float | None = None
+        self, file: FileStamp, reason: str, hint: str = "", n_failures: int = 1, retry_at: float | None = None
     ) -> None:
         """Note that nothing can be read of the file, why, for which time in a row, and when to try again (seconds
         since 1970; None: not before it has changed).
@@ -160,7 +160,7 @@ class Store:
         with self.reading() as db:
             return files.next_retry(db, after)
 
-    def put_off(self, file: FileRecord, n_failures: int, retry_at: float | None) -> None:
+    def put_off(self, file: FileStamp, n_failures: int, retry_at: float | None) -> None:
         """Note that to read again a file that was read in part failed, as `add_failure` does; what it holds stays."""
         with self.changing() as db:
             files.set_retry(db, file.path, n_failures, retry_at)
@@ -175,7 +175,7 @@ class Store:
             files.read_again(db, paths)
         return len(paths)
 
-    def move(self, moves: Sequence[tuple[str, FileRecord]]) -> int:
+    def move(self, moves: Sequence[tuple[str, FileStamp]]) -> int:
         """Note renames, each from a path to a file, which cost nothing; how many of the old paths were known.
 
         All are made at one moment: two files may change names. No path stands twice on one side.
@@ -183,7 +183,7 @@ class Store:
         with self.changing() as db:
             return lifecycle.move(db, moves)
 
-    def touch(self, file: FileRecord) -> bool:
+    def touch(self, file: FileStamp) -> bool:
         """Note a new time, size or inode of unchanged bytes; False where the path is not known."""
         with self.changing() as db:
             return files.touch(db, file)

@@ -8,7 +8,7 @@ import pytest
 from app.cli import main
 from app.commands.status import describe
 from app.paths import index_path
-from engine.store.records import FileRecord
+from engine.store.records import FileStamp
 from engine.store.store import Store
 from engine.types import FileState, FileStatus
 
@@ -19,8 +19,8 @@ def root(home: Path) -> Path:
     root = home / "root"
     root.mkdir()
     with Store.open(index_path(root), root=root) as store:
-        store.add_failure(FileRecord("locked\x1b[31m.pdf", 1, 1, 1), "encrypted", "save a copy without the password")
-        store.add_failure(FileRecord("drive.pdf", 1, 1, 2), "cannot be opened: Input/output error", "", 3, 4e9)
+        store.add_failure(FileStamp("locked\x1b[31m.pdf", 1, 1, 1), "encrypted", "save a copy without the password")
+        store.add_failure(FileStamp("drive.pdf", 1, 1, 2), "cannot be opened: Input/output error", "", 3, 4e9)
     return root
 
 

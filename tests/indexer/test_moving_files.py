@@ -8,11 +8,12 @@ import pytest
 from fake_encoder import FakeEncoder
 
 import indexer.pipeline as pipeline_module
+from engine.store.records import FileStamp
 from engine.store.store import Store
 from engine.types import FileState
 from indexer.extract.reader import ExtractorProcess
 from indexer.pipeline import Pipeline
-from indexer.walk import CLOCK_TICK_NS, FileStamp, FolderStamp, WalkProblem, is_unchanged, walk
+from indexer.walk import CLOCK_TICK_NS, FolderStamp, WalkProblem, is_unchanged, walk
 
 
 @pytest.fixture

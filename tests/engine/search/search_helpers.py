@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.store.records import FileRecord
+from engine.store.records import FileStamp
 from engine.store.store import Store
 from engine.types import DocumentText, Heading, Passage
 
@@ -44,7 +44,7 @@ def add(
     passages = [Passage(start, start + len(words), 5) for start, words in zip(starts, sentences, strict=True)]
     text = DocumentText("\n".join(sentences), tuple(starts), title, (Heading(1, f"On {path}", 0),))
     content_hash = hashlib.sha256(repr((sentences, title)).encode()).digest()
-    content_id = store.add_document(FileRecord(path, 1, 1, 1), content_hash, text, passages)
+    content_id = store.add_document(FileStamp(path, 1, 1, 1), content_hash, text, passages)
     if directions is not None:
         store.add_vectors(content_id, 0, np.stack(directions), 5 * len(sentences), None)
         store.finish_embedding(content_id, directions[0] if whole is None else whole, 5 * len(sentences))

@@ -13,7 +13,7 @@ from search_helpers import ROOT, add, library, toward
 from engine.errors import QueryError
 from engine.search import searcher
 from engine.search.searcher import search
-from engine.store.records import FileRecord
+from engine.store.records import FileStamp
 from engine.store.store import Store
 from engine.types import SearchMode, SearchResults
 
@@ -180,7 +180,7 @@ def test_a_folder_is_filtered_before_ranking(store: Store) -> None:
 def test_copies_are_one_hit_named_by_the_first_path_that_may_be_shown(store: Store) -> None:
     add(store, "b/original.pdf", ["apples"], [toward(1)])
     content_hash = content_hash_of(store)
-    assert store.link(FileRecord("a/copy.pdf", 1, 1, 1), content_hash)
+    assert store.link(FileStamp("a/copy.pdf", 1, 1, 1), content_hash)
     assert names(search(store, "apples", WORDS)) == ["a/copy.pdf"]
     assert names(search(store, "apples", WORDS, under="b")) == ["b/original.pdf"]
 

@@ -43,7 +43,7 @@ def check(store: Store) -> None:
         "failed.pdf": FileState.FAILED,
     }
     known = store.catalogue()["failed.pdf"]
-    assert (known.size, known.mtime_ns, known.inode, known.failed) == (7, -1, 2**64 - 1, True)
+    assert (known.stamp, known.failed) == (record("failed.pdf", 7, -1, 2**64 - 1), True)
     assert store.model_in_use() == ("model-a", 8)
     for seed, n_passages, vectors in (
         ("complete", 5, unit_vectors(5, seed=1)),

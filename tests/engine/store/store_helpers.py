@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.store import documents
-from engine.store.records import FileRecord
+from engine.store.records import FileStamp
 from engine.store.store import Store
 from engine.types import DocumentText, Heading, Passage
 
@@ -21,8 +21,8 @@ def open_store(path: Path, **options: bool) -> Store:
     return Store.open(path, **options) if options else Store.open(path, root=ROOT)
 
 
-def record(path: str, size: int = 10, mtime_ns: int = 1, inode: int = 1) -> FileRecord:
-    return FileRecord(path, size, mtime_ns, inode)
+def record(path: str, size: int = 10, mtime_ns: int = 1, inode: int = 1) -> FileStamp:
+    return FileStamp(path, size, mtime_ns, inode)
 
 
 def document(seed: str, n_passages: int = 3) -> tuple[bytes, DocumentText, list[Passage]]:

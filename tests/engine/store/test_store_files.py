@@ -35,7 +35,7 @@ def test_the_catalogue_says_how_each_file_was_when_it_was_indexed(store: Store) 
     store.add_document(record("a.pdf", 123, -5, 2**64 - 1), *document("a"))
     store.add_failure(record("b.pdf"), "encrypted", "give the password")
     known = store.catalogue()
-    assert (known["a.pdf"].size, known["a.pdf"].mtime_ns, known["a.pdf"].inode) == (123, -5, 2**64 - 1)
+    assert known["a.pdf"].stamp == record("a.pdf", 123, -5, 2**64 - 1)
     assert (known["a.pdf"].failed, known["b.pdf"].failed) == (False, True)
 
 
@@ -59,7 +59,7 @@ def test_a_move_onto_a_known_file_forgets_what_that_one_held(store: Store) -> No
 def test_a_move_onto_itself_changes_nothing(store: Store) -> None:
     add(store, "a.pdf", "a")
     assert store.move([("a.pdf", record("a.pdf", size=11))]) == 1
-    assert store.catalogue()["a.pdf"].size == 11
+    assert store.catalogue()["a.pdf"].stamp.size == 11
 
 
 def test_a_move_from_an_unknown_path_says_so_and_changes_nothing(store: Store) -> None:
@@ -72,7 +72,8 @@ def test_files_that_change_names_with_each_other_keep_their_vectors(store: Store
     ids = {name: add(store, f"{name}.pdf", name) for name in "abc"}
     vectors = {name: embed(store, content_id, seed) for seed, (name, content_id) in enumerate(ids.items())}
     assert store.move([("a.pdf", record("b.pdf", 11)), ("b.pdf", record("c.pdf", 12)), ("c.pdf", record("a.pdf"))]) == 3
-    assert {path: file.size for path, file in store.catalogue().items()} == {"a.pdf": 10, "b.pdf": 11, "c.pdf": 12}
+    sizes = {path: known.stamp.size for path, known in store.catalogue().items()}
+    assert sizes == {"a.pdf": 10, "b.pdf": 11, "c.pdf": 12}
     with store.reading() as db:
         assert dict(db.execute("SELECT path, content_id FROM files")) == {
             b"a.pdf": ids["c"],
@@ -219,7 +220,7 @@ def test_a_file_that_fails_loses_its_content_and_keeps_its_reason(store: Store) 
 def test_a_touched_file_keeps_its_content(store: Store) -> None:
     content_id = add(store, "a.pdf", "a")
     assert store.touch(record("a.pdf", mtime_ns=99))
-    assert store.catalogue()["a.pdf"].mtime_ns == 99
+    assert store.catalogue()["a.pdf"].stamp.mtime_ns == 99
     assert store.passages(content_id)
     assert not store.touch(record("b.pdf"))
 
