@@ -1,19 +1,20 @@
 """Pairs out of folders of text: headings and their sections, comments and the code below, questions and answers.
 
-What is read: Markdown; Python, by its syntax tree; other languages, by their comments; `Posts.xml` of a Stack Exchange
-dump. Knows no tokens and no model.
+What is read: Markdown; Python, by its syntax tree; other languages, by their comments; tables of what people asked and
+answered (`posts`). Knows no tokens and no model.
 """
 
 import ast
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 
 from engine.errors import LongsearchError
 from engine.training.data import Pair
+from engine.training.posts import holds_posts, read_posts
 
 MAX_PASSAGE_WORDS, MAX_CODE_WORDS, MAX_QUERY_WORDS = 220, 160, 40
 _DOCUMENTATION = (".md", ".mdx", ".markdown")
@@ -51,11 +52,13 @@ def harvest(folder: Path, source: str, seed: int = 0) -> Iterator[Pair]:
     """
     paths = sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else [folder]
     if not folder.exists():
-        raise LongsearchError(f"there is no {folder}", "name a folder of Markdown or code, or a Posts.xml")
-    draw = np.random.default_rng(seed)
+        raise LongsearchError(
+            f"there is no {folder}", "name a folder of Markdown, code or tables of posts, or a Posts.xml"
+        )
+    draw, titles = np.random.default_rng(seed), _titles(paths)
     for path in (paths[i] for i in draw.permutation(len(paths))):
         name = path.relative_to(folder).as_posix() if folder.is_dir() else path.name
-        for query, passage, kind, document in _pairs_of(path, draw):
+        for query, passage, kind, document in _pairs_of(path, draw, titles):
             yield Pair(_first_words(query, MAX_QUERY_WORDS), passage, kind, source, document or name)
 
 
@@ -68,10 +71,19 @@ def overlapping(texts: Iterable[str], words: int = 25) -> set[int]:
     return runs
 
 
-def _pairs_of(path: Path, draw: np.random.Generator) -> Iterator[tuple[str, str, str, str]]:
+def _titles(paths: Iterable[Path]) -> dict[tuple[Path, str], str]:
+    """Of all questions, by folder and thread: the files of a folder are of one site, and its ids its own."""
+    return {
+        (p.parent, post.thread): post.title for p in paths if holds_posts(p) for post in read_posts(p) if post.title
+    }
+
+
+def _pairs_of(
+    path: Path, draw: np.random.Generator, titles: Mapping[tuple[Path, str], str]
+) -> Iterator[tuple[str, str, str, str]]:
     """Query, passage, kind, and the document where it is not the file."""
-    if path.name == "Posts.xml":
-        yield from _exchange(path)
+    if holds_posts(path):
+        yield from _posts(path, titles)
         return
     suffix = path.suffix.lower()
     if suffix not in (*_DOCUMENTATION, *_CODE, ".py") or not _SMALLEST < path.stat().st_size < _LARGEST:
@@ -93,8 +105,7 @@ def _sections(text: str) -> Iterator[tuple[str, str, str]]:
         title = sections[1][0]
     for raw_heading, raw_body in sections:
         heading, body = _plain(raw_heading).strip("`# "), _plain(raw_body)
-        english = sum(c.isascii() for c in body) >= 0.95 * len(body)
-        if not heading or len(body.split()) < _LEAST_WORDS or not english:
+        if not heading or len(body.split()) < _LEAST_WORDS or not _is_english(body):
             continue
         alone = len(heading.split()) > 3 or raw_heading == title or not title
         kind = "question2answer" if heading.endswith("?") or _QUESTION.match(heading) else "heading2section"
@@ -155,30 +166,18 @@ def _question(name: str, said: str, kind: str, draw: np.random.Generator) -> str
     return said if draw.random() < 0.5 else asked[int(draw.integers(len(asked)))]
 
 
-def _exchange(path: Path) -> Iterator[tuple[str, str, str, str]]:
-    titles: dict[str, str] = {}  # of questions: they stand before their answers
-    for post in _rows(path):
-        body = _plain(re.sub(r"</p>|<br\s*/?>|</li>", "\n", post.get("Body", "")))
-        asks, answers = post.get("PostTypeId") == "1", post.get("PostTypeId") == "2" and _liked(post)
-        thread = post.get("Id" if asks else "ParentId", "")
-        if asks:
-            titles[thread] = post.get("Title", "")
-        if (asks or answers) and titles.get(thread) and len(body.split()) >= _LEAST_WORDS:
-            kind = "question2answer" if answers else "question2question"
-            yield titles[thread], _first_words(body, MAX_PASSAGE_WORDS), kind, thread
+def _posts(path: Path, titles: Mapping[tuple[Path, str], str]) -> Iterator[tuple[str, str, str, str]]:
+    for post in read_posts(path):
+        title = _plain(titles.get((path.parent, post.thread), ""))
+        body = _plain(re.sub(r"</p>|<br\s*/?>|</li>", "\n", post.body))
+        if title and (post.title or post.is_liked) and len(body.split()) >= _LEAST_WORDS and _is_english(body):
+            kind = "question2question" if post.title else "question2answer"
+            yield title, _first_words(body, MAX_PASSAGE_WORDS), kind, post.thread
 
 
-def _rows(path: Path) -> Iterator[dict[str, str]]:
-    """Attributes of each row. A dump has one on a line and may be larger than memory, so no XML tree is made."""
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            if line.lstrip().startswith("<row "):
-                yield {name: html.unescape(value) for name, value in re.findall(r'(\w+)="([^"]*)"', line)}
-
-
-def _liked(post: dict[str, str]) -> bool:
-    score = post.get("Score", "")
-    return score.isdecimal() and int(score) > 0
+def _is_english(text: str) -> bool:
+    """A guess that costs nothing: most other languages have letters that ASCII has not."""
+    return sum(c.isascii() for c in text) >= 0.95 * len(text)
 
 
 def _plain(markdown: str) -> str:

@@ -108,6 +108,23 @@ def test_answers_that_were_liked_and_what_was_asked_are_pairs_of_a_question(tmp_
     assert pairs[1].passage == f"Because {LONG}"
 
 
+def test_answers_in_one_table_find_their_questions_in_another(tmp_path):
+    (tmp_path / "questions.csv").write_text(
+        f'\ufeffId,Title,Content\n7,Where are gulls?,"<p>I ask, ""{LONG}""</p>"\n8,Short,few\n', "utf-8"
+    )
+    answers = f'id,question_id,body\n70,7,"Here {LONG}"\n71,9,"Of nobody {LONG}"\n72,7,"{"ж" * 99} {LONG}"\n'
+    pairs = pairs_of(tmp_path, "answers.csv", answers)
+    assert sorted((p.query, p.passage, p.kind, p.document) for p in pairs) == [
+        ("Where are gulls?", f"Here {LONG}", "question2answer", "7"),
+        ("Where are gulls?", f'I ask, "{LONG}"', "question2question", "7"),
+    ]
+
+
+def test_tables_of_other_things_hold_no_pairs(tmp_path):
+    assert pairs_of(tmp_path, "prices.csv", f"title,price\n{LONG},7\n") == []
+    assert pairs_of(tmp_path, "endless.csv", 'id,title,body\n1,Gulls,"' + "endless " * 300_000) == []
+
+
 def test_a_seed_draws_the_same_pairs_again(tmp_path):
     for i in range(9):
         (tmp_path / f"{i}.md").write_text(MARKDOWN.replace("harbour", f"harbour {i}"))
@@ -121,7 +138,7 @@ def test_a_folder_that_is_not_there_is_said(tmp_path):
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(content=st.binary(max_size=2000), name=st.sampled_from(["a.md", "a.py", "a.rs", "Posts.xml"]))
+@given(content=st.binary(max_size=2000), name=st.sampled_from(["a.md", "a.py", "a.rs", "a.csv", "Posts.xml"]))
 def test_strange_files_cost_nothing_else(content, name, tmp_path):
     (tmp_path / name).write_bytes(content * 3)
     for pair in harvest(tmp_path, "s"):

@@ -1,0 +1,68 @@
+"""What people asked and answered, out of tables: a Stack Exchange dump's Posts.xml, and .csv files of posts.
+
+A .csv has a row for each post: a question's has a `title`, an answer's names its question in `parentid` or
+`question_id`; the text is in `body` or `content`, the id in `id`; capitals do not matter. Other tables hold no posts.
+"""
+
+import csv
+import html
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_POSTS_XML, _TABLE = "Posts.xml", ".csv"
+_LARGEST_FIELD = 1 << 20  # characters; longer is no post
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A question or an answer."""
+
+    thread: str
+    """Id of the question."""
+    title: str
+    """Of a question; "" for an answer."""
+    body: str
+    """HTML or Markdown."""
+    is_liked: bool
+    """Whether it has votes, or nothing is known of them."""
+
+
+def holds_posts(path: Path) -> bool:
+    """Whether the file's name says that it may hold posts."""
+    return path.name == _POSTS_XML or path.suffix.lower() == _TABLE
+
+
+def read_posts(path: Path) -> Iterator[Post]:
+    """All posts of a file, in order; none where it holds something else. It may be larger than memory."""
+    rows = _xml_rows(path) if path.name == _POSTS_XML else _csv_rows(path)
+    for row in rows:
+        score, title = row.get("score", ""), row.get("title", "").strip()
+        thread = row.get("id", "") if title else row.get("parentid") or row.get("question_id") or ""
+        body = row.get("body") or row.get("content") or ""
+        if thread and body:
+            yield Post(thread, title, body, not score or (score.isdecimal() and int(score) > 0))
+
+
+def _xml_rows(path: Path) -> Iterator[Mapping[str, str]]:
+    """Attributes of each row. A dump has one on a line and may be larger than memory, so no XML tree is made."""
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            if line.lstrip().startswith("<row "):
+                yield {name.lower(): html.unescape(value) for name, value in re.findall(r'(\w+)="([^"]*)"', line)}
+
+
+def _csv_rows(path: Path) -> Iterator[Mapping[str, str]]:
+    """Fields of each row by the names in the first; what is no table of posts ends at once."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
+        csv.field_size_limit(_LARGEST_FIELD)
+        rows = csv.reader(line.replace("\0", "") for line in lines)
+        try:
+            names = [name.strip().lower() for name in next(rows, [])]
+            if not {"body", "content"} & set(names):
+                return
+            for row in rows:
+                yield dict(zip(names, row, strict=False))
+        except csv.Error:  # an endless field, or no CSV: what was read until there is kept
+            return
