@@ -25,6 +25,7 @@ _HEAD = re.compile(
     r"(international )?journal of .*|vol(ume|\.) ?\d.*|copyright\b.*|©.*|permission to .*|https?:.*|(?-i:[A-Z&]{2,8})",
     re.IGNORECASE,
 )
+_STAMP = re.compile(r"^\[[a-z-]+-\d{5,}, v\d+\]\s*")  # HAL's, before what its authors wrote
 _MIN_LETTERS = 3
 _LETTER_SHARE = 0.6
 _MAX_FIRST_LINE = 200
@@ -46,7 +47,7 @@ def is_title_of_paper(text: str) -> bool:
 def choose_title(candidates: Iterable[str], text: str, is_first: Callable[[str], bool] = is_title) -> str:
     """The first candidate that could be a title, else the text's first line that `is_first`, or ""."""
     for candidate in candidates:
-        title = one_line(candidate, MAX_TITLE_CHARACTERS)
+        title = _STAMP.sub("", one_line(candidate, MAX_TITLE_CHARACTERS))
         if is_title(title):
             return title
     return first_line(text, is_first)

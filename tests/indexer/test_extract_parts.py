@@ -138,6 +138,12 @@ def test_what_programs_write_is_no_title(junk: str) -> None:
     assert choose_title((junk,), "") == ""
 
 
+def test_a_repository_s_stamp_is_no_part_of_the_title() -> None:
+    assert choose_title(("[inria-00555588, v1] A comprehensive study",), "") == "A comprehensive study"
+    assert choose_title(("[inria-00555588, v1]",), "Its first line") == "Its first line"
+    assert choose_title(("[Draft] A comprehensive study",), "") == "[Draft] A comprehensive study"
+
+
 @pytest.mark.parametrize(
     "title", ["Paxos Made Simple", "Über Bücher", "深度学习", "TCP/IP Illustrated, Volume 1", "Dune"]
 )
