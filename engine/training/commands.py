@@ -25,6 +25,7 @@ from engine.training.loop import run as run_loop
 from engine.training.lora import load_lora_student
 from engine.training.probe import HeldOut
 from engine.training.saving import load_student
+from engine.training.sentences import Sentences
 from engine.training.shards import MAX_PASSAGE_TOKENS, load_pairs, tokenizer_hash
 from engine.training.smoke import smoke
 from engine.training.stages import Contrast, Distillation, Mixture, PairOptions
@@ -151,6 +152,9 @@ def _add_training(command: argparse.ArgumentParser, name: str) -> None:
         command.add_argument("--slice-tokens", type=int, default=streams.slice_tokens)
         command.add_argument("--max-tokens", type=int, default=streams.max_tokens)
         command.add_argument("--teacher", action="store_true", help="hold passages near the teacher's vectors")
+        command.add_argument(
+            "--sentences-share", type=float, default=0.0, help="of the pairs' steps, on their sentences; with --teacher"
+        )
 
 
 Made = tuple[Stage, HeldOut | None]
@@ -221,6 +225,11 @@ def _streams(arguments: argparse.Namespace, student: Trainable, tokenizer: Token
     if arguments.shards is None:
         return stage, None
     pairs, held_out = _contrast(arguments, student, tokenizer, hardware)
+    if arguments.sentences_share:
+        if teacher is None or held_out is None:
+            raise LongsearchError("sentences have no labels: a teacher must read them", "add --teacher")
+        sentences = Sentences(student, held_out.pairs, _pair_options(arguments), teacher, tokenizer)
+        pairs = Mixture(sentences, pairs, 1 - arguments.sentences_share, arguments.seed + 1)
     return Mixture(stage, pairs, arguments.pairs_share, arguments.seed), held_out
 
 

@@ -8,6 +8,7 @@ matched with its title. The teacher, where there is one, says what a passage's v
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -198,7 +199,7 @@ def cut_sentence(document: TokenDocument, passage: SlicePassage, random: np.rand
     """The ids of one of the passage's sentences, of 5 to 64 tokens; empty where it has none."""
     starts = document.sentence_starts
     inside = starts[(starts >= passage.first) & (starts < passage.stop)]
-    borders = [(int(a), int(b)) for a, b in zip(inside, [*inside[1:], passage.stop], strict=True)]
+    borders = pairwise([*inside.tolist(), passage.stop])
     fitting = [border for border in borders if _SENTENCE_TOKENS[0] <= border[1] - border[0] <= _SENTENCE_TOKENS[1]]
     if not fitting:
         return document.ids[:0]

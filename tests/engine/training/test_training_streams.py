@@ -13,7 +13,7 @@ from engine.training.data import LongDocument
 from engine.training.instructions import Prompter
 from engine.training.saving import load_student
 from engine.training.smoke import smoke
-from engine.training.streams import StreamOptions, Streams, cut_sentence, passages_in_slice, prepare
+from engine.training.streams import SlicePassage, StreamOptions, Streams, cut_sentence, passages_in_slice, prepare
 
 OPTIONS = StreamOptions(documents=3, min_tokens=300, max_tokens=700, slice_tokens=200)
 
@@ -58,6 +58,13 @@ def test_a_sentence_is_cut_out_of_its_passage_and_is_one():
         assert (sentence[:-1] != full_stop).all()
         joined = document.ids[passage.first : passage.stop].tolist()
         assert any(joined[i : i + len(sentence)] == sentence.tolist() for i in range(len(joined)))
+
+
+def test_a_passage_in_the_middle_of_a_sentence_has_none_to_cut_out():
+    (document,) = make_documents(1)
+    start = int(document.sentence_starts[3])
+    inside = SlicePassage(0, start + 1, int(document.sentence_starts[4]))
+    assert cut_sentence(document, inside, np.random.default_rng(0)).tolist() == []
 
 
 def test_slices_follow_each_other_to_the_documents_end_and_then_others_begin(tmp_path):
