@@ -82,8 +82,8 @@ class DocumentHit:
     """Absolute; undecodable bytes are surrogate escapes: pass it through `printable` before showing it."""
     title: str
     score: float
-    """Of its best passage, 0 to 1. meaning: cosine similarity. words: share of the highest BM25 the query can
-    reach. hybrid: 0.3 of the one and 0.7 of the other."""
+    """Of its best passage, 0 to 1, with its document's. meaning: cosine similarity. words: share of the highest BM25
+    the query can reach. hybrid: 0.35 of the one and 0.65 of the other."""
     passages: tuple[PassageHit, ...]
 
 

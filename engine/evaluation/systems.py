@@ -15,7 +15,7 @@ from engine.evaluation.keeping import Kept
 from engine.evaluation.minilm import MiniLM
 from engine.evaluation.ranking import DEPTH, Ranked, Spans, Vectors, by_vectors
 from engine.evaluation.vectors import OurVectors
-from engine.search.fusion import combine, fuse, in_document
+from engine.search.fusion import best_first, combine, fuse, in_document, words_in_document
 
 _FUSED_DEPTH = 200
 _WINDOW_WORDS = 120
@@ -64,12 +64,20 @@ class Bench:
     @cached_property
     def words(self) -> Ranked:
         """longsearch's passages by BM25."""
-        return self._same_words.words if self._same_words else self._by_words(self.ours.passages)
+        return self._same_words.words if self._same_words else self._by_words(self.ours.passages, self._index)
+
+    @cached_property
+    def words_of_documents(self) -> list[dict[int, float]]:
+        """For each query, the documents' scores by words."""
+        if self._same_words:
+            return self._same_words.words_of_documents
+        documents = self.ours.passages.documents
+        return [self._index.of_documents(query.text, documents) for query in self.dataset.queries]
 
     @cached_property
     def window_words(self) -> Ranked:
         """The baselines' passages by BM25."""
-        return self._by_words(self.windows)
+        return self._by_words(self.windows, Bm25(self.span_texts(self.windows)))
 
     @cached_property
     def meaning(self) -> Ranked:
@@ -97,8 +105,11 @@ class Bench:
         rows = {text: row for row, text in enumerate(dict.fromkeys(texts))}
         return self._minilm().encode(list(rows))[[rows[text] for text in texts]]
 
-    def _by_words(self, spans: Spans) -> Ranked:
-        index = Bm25(self.span_texts(spans))
+    @cached_property
+    def _index(self) -> Bm25:
+        return Bm25(self.span_texts(self.ours.passages))
+
+    def _by_words(self, spans: Spans, index: Bm25) -> Ranked:
         ranked = [index.rank(query.text, DEPTH) for query in self.dataset.queries]
         return Ranked(spans, [rows for rows, _ in ranked], [scores for _, scores in ranked])
 
@@ -122,13 +133,18 @@ def document(bench: Bench) -> Ranked:
 
 
 def words(bench: Bench) -> Ranked:
-    """The best passage's BM25."""
-    return bench.words
+    """The best passage's score by words, as longsearch has it: its own BM25 and its document's."""
+    return _ranked(bench.ours.passages, [best_first(scores) for scores in _by_words(bench, _scores(bench.words))])
 
 
 def hybrid(bench: Bench) -> Ranked:
     """Passages by meaning and by words, their scores combined as longsearch does."""
-    return _combined(bench.meaning, bench.words)
+    by_meaning = _scores(bench.meaning)
+    found = [
+        dict.fromkeys(meaning, 0.0) | words for meaning, words in zip(by_meaning, _scores(bench.words), strict=True)
+    ]
+    pairs = zip(_by_words(bench, found), by_meaning, strict=True)
+    return _ranked(bench.ours.passages, [combine(*pair) for pair in pairs])
 
 
 def hybrid_by_rank(bench: Bench) -> Ranked:
@@ -200,14 +216,25 @@ def _fused(left: Ranked, right: Ranked) -> Ranked:
 
 
 def _combined(meaning: Ranked, words: Ranked) -> Ranked:
-    by_meaning, by_words = (
-        [
-            dict(zip(rows.tolist(), np.clip(scores, 0, 1).tolist(), strict=True))
-            for rows, scores in zip(one.rows, one.scores, strict=True)
-        ]
-        for one in (meaning, words)
-    )
-    return _ranked(meaning.spans, [combine(*pair) for pair in zip(by_words, by_meaning, strict=True)])
+    pairs = zip(_scores(words), _scores(meaning), strict=True)
+    return _ranked(meaning.spans, [combine(*pair) for pair in pairs])
+
+
+def _by_words(bench: Bench, found: list[dict[int, float]]) -> list[dict[int, float]]:
+    """Passages' scores by words, each with its document's."""
+    documents = bench.ours.passages.documents.tolist()
+    return [
+        {row: words_in_document(score, whole[documents[row]]) for row, score in scores.items()}
+        for scores, whole in zip(found, bench.words_of_documents, strict=True)
+    ]
+
+
+def _scores(ranked: Ranked) -> list[dict[int, float]]:
+    """For each query, row to score, from 0 to 1."""
+    return [
+        dict(zip(rows.tolist(), np.clip(scores, 0, 1).tolist(), strict=True))
+        for rows, scores in zip(ranked.rows, ranked.scores, strict=True)
+    ]
 
 
 def _ranked(spans: Spans, answers: list[list[tuple[int, float]]]) -> Ranked:

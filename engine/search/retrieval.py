@@ -3,13 +3,14 @@
 Words and vectors are two statements, never a join: one joining sqlite-vec's MATCH with FTS5's took 26.7 s.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.search.fusion import best_first, in_document
+from engine.search import bm25
+from engine.search.fusion import best_first, in_document, words_in_document
 from engine.search.query import Query, all_of, any_of
 from engine.store import documents, keywords, vectors
 from engine.store.files import folder_range
@@ -40,9 +41,25 @@ def allowed_passages(db: apsw.Connection, query: Query, under: str) -> NDArray[n
 def by_words(db: apsw.Connection, query: Query, limit: int, allowed: NDArray[np.int64] | None) -> Scored:
     """Passages that hold any word or phrase; score: the share of the highest BM25 that the query can reach."""
     found = keywords.best(db, any_of(query.terms), limit, allowed)
-    matches = [term.match for term in query.terms]
-    highest = keywords.highest_bm25(db, matches, documents.n_passages(db)) if found else 0.0
+    if not found:
+        return []
+    n_matching = [keywords.n_matching(db, term.match) for term in query.terms]
+    highest = bm25.highest(n_matching, documents.n_passages(db))
     return [(passage_id, _clipped(score / highest)) for passage_id, score in found]
+
+
+def words_in_documents(db: apsw.Connection, query: Query, found: Scored, also: Iterable[int] = ()) -> dict[int, float]:
+    """Scores by words: those `by_words` found, each with its document's; of passages it did not, the latter alone."""
+    of_passage = dict(found)
+    content_of = documents.contents_of(db, list(of_passage.keys() | set(also)))
+    n_documents = documents.count(db)
+    whole = bm25.of_documents(
+        [keywords.n_matching_by_content(db, term.match) for term in query.terms],
+        documents.lengths(db, sorted(set(content_of.values()))),
+        n_documents,
+        documents.n_passages(db) / max(1, n_documents),
+    )
+    return {id_: words_in_document(of_passage.get(id_, 0.0), whole[content]) for id_, content in content_of.items()}
 
 
 def by_vector(db: apsw.Connection, vector: Vectors, limit: int, allowed: NDArray[np.int64] | None) -> Scored:

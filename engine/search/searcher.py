@@ -12,10 +12,18 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.search.fusion import combine
+from engine.search.fusion import best_first, combine
 from engine.search.query import Query, parse
 from engine.search.ranking import RankedDocument, group
-from engine.search.retrieval import Scored, allowed_passages, by_vector, by_words, ids, similarities
+from engine.search.retrieval import (
+    Scored,
+    allowed_passages,
+    by_vector,
+    by_words,
+    ids,
+    similarities,
+    words_in_documents,
+)
 from engine.store import documents, files, vectors
 from engine.store.records import Outline
 from engine.store.store import Store
@@ -88,7 +96,7 @@ def _best_documents(db: apsw.Connection, plan: _Plan) -> list[RankedDocument]:
     n = _N_CANDIDATES
     while True:
         lists = _candidates(db, plan, n)
-        scored = _hybrid(db, plan, *lists) if len(lists) == 2 else lists[0]
+        scored = _scored(db, plan, lists)
         ranked = group(scored, documents.contents_of(db, ids(scored)), plan.passages_per_document)
         if len(ranked) >= plan.k or n >= K_MAX or all(len(found) < n for found in lists):
             return ranked[: plan.k]
@@ -105,13 +113,17 @@ def _candidates(db: apsw.Connection, plan: _Plan, n: int) -> list[Scored]:
     return lists
 
 
-def _hybrid(db: apsw.Connection, plan: _Plan, words: Scored, meaning: Scored) -> Scored:
-    """Both scores of every candidate, combined; what only its words found is asked for its meaning too."""
+def _scored(db: apsw.Connection, plan: _Plan, lists: list[Scored]) -> Scored:
+    """The candidates with the scores they are ranked by."""
+    if plan.mode is SearchMode.MEANING:
+        return lists[0]
+    if plan.vector is None or len(lists) == 1:
+        return best_first(words_in_documents(db, plan.query, lists[0]))
+    words, meaning = lists
     similarity = dict(meaning)
+    by_words = words_in_documents(db, plan.query, words, also=similarity)
     unasked = [passage_id for passage_id, _ in words if passage_id not in similarity]
-    if plan.vector is not None:
-        similarity |= similarities(db, plan.vector, unasked)
-    return combine(dict(words), similarity)
+    return combine(by_words, similarity | similarities(db, plan.vector, unasked))
 
 
 def _hit(db: apsw.Connection, root: Path, under: str, rank: int, document: RankedDocument) -> DocumentHit:

@@ -141,6 +141,15 @@ def n_passages(db: apsw.Connection) -> int:
     return int(db.execute("SELECT count(*) FROM passages").get)
 
 
+def lengths(db: apsw.Connection, content_ids: Sequence[int]) -> dict[int, int]:
+    """How many passages each of these contents has."""
+    sql = (
+        "SELECT id, (SELECT max(ordinal) + 1 FROM passages WHERE content_id = contents.id) FROM contents"
+        " WHERE id IN (SELECT value FROM json_each(?))"
+    )
+    return dict(db.execute(sql, (json.dumps(list(content_ids)),)))
+
+
 def passage_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, PassageRow]:
     """Where each of these passages lies."""
     sql = "SELECT id, content_id, start, stop, page FROM passages WHERE id IN (SELECT value FROM json_each(?))"
