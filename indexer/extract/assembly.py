@@ -13,7 +13,7 @@ from indexer.extract.limits import MAX_TEXT_CHARACTERS
 from indexer.extract.messages import NO_LETTERS, NO_OCR_TOOL, SCANNED, Message, Opened, Outline, Page, Whole
 from indexer.extract.ocr import INSTALL_HINT
 from indexer.extract.pages import join_pages, without_running_lines
-from indexer.extract.titles import choose_title, is_title_of_paper
+from indexer.extract.titles import choose_title, is_said, is_title_of_paper
 
 _SCAN_HINT = "have it read with OCR: longsearch index FOLDER --ocr; or make a searchable copy: ocrmypdf in.pdf out.pdf"
 _OCR_HINT = "see what it can read: tesseract --list-langs; another language: LONGSEARCH_OCR=deu"
@@ -105,7 +105,8 @@ def assemble_pdf(parts: PdfParts) -> Extraction:
         raise _no_text(parts)
     text, page_starts = join_pages(texts)
     large_text = parts.pages[0].large_text if 0 in parts.pages else ""
-    title = choose_title((parts.title, large_text), "" if 0 in parts.lost else text, is_title_of_paper)
+    own = parts.title if is_said(parts.title, large_text, texts[0]) else ""
+    title = choose_title((own, large_text), "" if 0 in parts.lost else text, is_title_of_paper)
     headings = _headings(parts.outline, text, page_starts)
     return Extraction(DocumentText(text, page_starts, title, headings), *_what_is_missing(parts, n_silent))
 

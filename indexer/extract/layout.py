@@ -141,11 +141,11 @@ def title_in(lines: Sequence[Line]) -> str:
 
 
 def _first_run(lines: Sequence[Line], size: float) -> list[str]:
-    """The first lines of about `size` that follow one another."""
+    """The first lines of about `size` that follow one another; none where a sentence goes on after a large initial."""
     run: list[str] = []
     for line in lines:
         if abs(line.size - size) <= 0.06 * size:
             run.append(line.text)
         elif run:
-            break
+            return [] if line.text[:1].islower() and not line.text.startswith("by ") else run
     return run

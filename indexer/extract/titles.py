@@ -26,6 +26,7 @@ _HEAD = re.compile(
     re.IGNORECASE,
 )
 _STAMP = re.compile(r"^\[[a-z-]+-\d{5,}, v\d+\]\s*")  # HAL's, before what its authors wrote
+_WORD = re.compile(r"\w+")
 _MIN_LETTERS = 3
 _LETTER_SHARE = 0.6
 _MAX_FIRST_LINE = 200
@@ -42,6 +43,15 @@ def is_title(text: str) -> bool:
 def is_title_of_paper(text: str) -> bool:
     """`is_title`, for a line of a PDF's first page: not a section's name, a publisher's, or a single word."""
     return is_title(text) and _HEAD.fullmatch(text) is None
+
+
+def is_said(title: str, large_text: str, page: str) -> bool:
+    """Whether a page says the title its file claims: half of the words in its large type, or all of them anywhere.
+
+    True where nothing stands in large type: programs also take a section's name, or an older document's, for the title.
+    """
+    words, large, all_words = (set(_WORD.findall(part.casefold())) for part in (title, large_text, page))
+    return not large or len(words & large) * 2 >= len(words) or words <= all_words
 
 
 def choose_title(candidates: Iterable[str], text: str, is_first: Callable[[str], bool] = is_title) -> str:

@@ -20,7 +20,7 @@ from indexer.extract.messages import Opened, Outline, Page, Whole
 from indexer.extract.pages import join_pages, without_running_lines
 from indexer.extract.pdf_repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
 from indexer.extract.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, garbage_share
-from indexer.extract.titles import choose_title, is_title
+from indexer.extract.titles import choose_title, is_said, is_title
 
 ROOT = Path(__file__).parents[2]
 
@@ -115,6 +115,12 @@ def test_chinese_lines_are_joined_without_a_space() -> None:
     assert separated(lines)[0] == "这是一个很长的句子没有"
 
 
+def test_a_sentence_that_begins_with_a_large_initial_is_no_title() -> None:
+    lines = [line("AN IMPORTANT class of theoretical and practical", 700, size=14)]
+    assert title_in([*lines, *(line("problems in communication", 688 - 12 * n) for n in range(5))]) == ""
+    assert title_in([*lines, *(line("by R. E. Kalman", 688 - 12 * n) for n in range(5))]) == lines[0].text
+
+
 def test_nothing_large_is_no_title() -> None:
     assert title_in([line("Body text of one size", 700), line("and more of it", 688)]) == ""
     assert title_in([]) == ""
@@ -142,6 +148,15 @@ def test_a_repository_s_stamp_is_no_part_of_the_title() -> None:
     assert choose_title(("[inria-00555588, v1] A comprehensive study",), "") == "A comprehensive study"
     assert choose_title(("[inria-00555588, v1]",), "Its first line") == "Its first line"
     assert choose_title(("[Draft] A comprehensive study",), "") == "[Draft] A comprehensive study"
+
+
+def test_a_title_that_the_first_page_does_not_say_is_not_believed() -> None:
+    page = "Dynamo: Amazon's Highly Available Key-value Store\n\nThe system is used by services at Amazon."
+    large = "Dynamo: Amazon's Highly Available Key-value Store"
+    assert not is_said("System Model", large, page)
+    assert is_said("Dynamo: a highly available store", large, page)
+    assert is_said("The system at Amazon", large, page)
+    assert is_said("System Model", "", page), "nothing better is known"
 
 
 @pytest.mark.parametrize(
