@@ -4,7 +4,7 @@
     python -m engine.training new --shards SHARDS --out START --teacher-layers 0 1 3 5      (of the teacher's six)
     python -m engine.training contrast --shards SHARDS --model START --out STAGE2 --minutes M --rate 5e-4
     python -m engine.training streams CORPUS/long-documents.jsonl.xz --shards SHARDS --model STAGE2 --out STAGE3 \
-        --teacher --minutes M --rate 3e-4
+        --teacher --sentences-share 0.4 --minutes M --rate 3e-4
     python -m engine.training smoke                                                         (seconds, its own data)
 
 Other text joins in with `pairs FOLDER --source NAME --out MORE.jsonl`, and MORE.jsonl beside the corpus in `label`.

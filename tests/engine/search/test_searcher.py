@@ -127,7 +127,7 @@ def test_of_passages_that_mean_the_same_the_one_in_the_document_on_the_subject_i
     add(store, "on it.pdf", ["two"], [toward(3, 4)], whole=toward(1))
     results = search(store, "anything", MEANING, toward(1))
     assert names(results) == ["on it.pdf", "aside.pdf"]
-    assert [hit.score for hit in results.hits] == pytest.approx([0.8 * 0.6 + 0.2, 0.8 * 0.6], abs=1e-6)
+    assert [hit.score for hit in results.hits] == pytest.approx([0.7 * 0.6 + 0.3, 0.7 * 0.6], abs=1e-6)
 
 
 def test_a_document_that_is_still_being_read_is_ranked_by_its_passages_alone(store: Store) -> None:
