@@ -74,7 +74,8 @@ def _with_separator(line: Line, following: Line, separator: str) -> str:
 def _separator(line: Line, following: Line, edge: float, pitch: float) -> str:
     if line.right <= line.left or following.right <= following.left:
         return LINE
-    if _sizes_differ(line, following):
+    goes_on = line.size > following.size and following.text[:1].islower()  # after a large initial
+    if _sizes_differ(line, following) and not goes_on:
         return PARAGRAPH
     ended = line.text.endswith(SENTENCE_END)
     drop = line.end_baseline - following.baseline

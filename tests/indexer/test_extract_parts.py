@@ -106,6 +106,11 @@ def test_a_heading_in_larger_type_stands_alone() -> None:
     assert separated(lines)[0] == "1 Introduction\n\n"
 
 
+def test_a_sentence_goes_on_after_its_large_initial() -> None:
+    lines = [line("AN IMPORTANT class of problems", 700, size=14), line("in communication and control is", 688)]
+    assert separated(lines)[0] == "AN IMPORTANT class of problems "
+
+
 def test_lines_without_places_keep_their_ends() -> None:
     assert separated([Line("one two-"), Line("three"), Line("Four")]) == ("one two", "three\n", "Four\n")
 
