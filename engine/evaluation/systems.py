@@ -134,7 +134,7 @@ def document(bench: Bench) -> Ranked:
 
 def words(bench: Bench) -> Ranked:
     """The best passage's score by words, as longsearch has it: its own BM25 and its document's."""
-    return _ranked(bench.ours.passages, [best_first(scores) for scores in _by_words(bench, _scores(bench.words))])
+    return _ranked(bench.ours.passages, [best_first(scores) for scores in _in_documents(bench, _scores(bench.words))])
 
 
 def hybrid(bench: Bench) -> Ranked:
@@ -143,7 +143,7 @@ def hybrid(bench: Bench) -> Ranked:
     found = [
         dict.fromkeys(meaning, 0.0) | words for meaning, words in zip(by_meaning, _scores(bench.words), strict=True)
     ]
-    pairs = zip(_by_words(bench, found), by_meaning, strict=True)
+    pairs = zip(_in_documents(bench, found), by_meaning, strict=True)
     return _ranked(bench.ours.passages, [combine(*pair) for pair in pairs])
 
 
@@ -176,7 +176,7 @@ def minilm_mean(bench: Bench) -> Ranked:
 
 
 def minilm_hybrid(bench: Bench) -> Ranked:
-    """Baseline: passages of 120 words by MiniLM and by BM25, their scores combined as ours are."""
+    """Baseline: passages of 120 words by MiniLM and by BM25, their scores combined by our weights, no document's."""
     return _combined(minilm_passages(bench), bench.window_words)
 
 
@@ -220,7 +220,7 @@ def _combined(meaning: Ranked, words: Ranked) -> Ranked:
     return _ranked(meaning.spans, [combine(*pair) for pair in pairs])
 
 
-def _by_words(bench: Bench, found: list[dict[int, float]]) -> list[dict[int, float]]:
+def _in_documents(bench: Bench, found: list[dict[int, float]]) -> list[dict[int, float]]:
     """Passages' scores by words, each with its document's."""
     documents = bench.ours.passages.documents.tolist()
     return [

@@ -19,6 +19,8 @@ from engine.store.vectors import Vectors
 
 Scored = list[tuple[int, float]]
 """(passage id, score from 0 to 1), best first."""
+Found = list[tuple[int, float]]
+"""(passage id, FTS5's BM25), best first."""
 
 
 def allowed_passages(db: apsw.Connection, query: Query, under: str) -> NDArray[np.int64] | None:
@@ -38,27 +40,23 @@ def allowed_passages(db: apsw.Connection, query: Query, under: str) -> NDArray[n
     return allowed
 
 
-def by_words(db: apsw.Connection, query: Query, limit: int, allowed: NDArray[np.int64] | None) -> Scored:
-    """Passages that hold any word or phrase; score: the share of the highest BM25 that the query can reach."""
-    found = keywords.best(db, any_of(query.terms), limit, allowed)
-    if not found:
-        return []
-    n_matching = [keywords.n_matching(db, term.match) for term in query.terms]
-    highest = bm25.highest(n_matching, documents.n_passages(db))
-    return [(passage_id, _clipped(score / highest)) for passage_id, score in found]
+def by_words(db: apsw.Connection, query: Query, limit: int, allowed: NDArray[np.int64] | None) -> Found:
+    """Passages that hold any word or phrase, best first; `words_in_documents` makes scores of them."""
+    return keywords.best(db, any_of(query.terms), limit, allowed)
 
 
-def words_in_documents(db: apsw.Connection, query: Query, found: Scored, also: Iterable[int] = ()) -> dict[int, float]:
-    """Scores by words: those `by_words` found, each with its document's; of passages it did not, the latter alone."""
-    of_passage = dict(found)
+def words_in_documents(db: apsw.Connection, query: Query, found: Found, also: Iterable[int] = ()) -> dict[int, float]:
+    """Scores by words: of those `by_words` found and their documents; of passages it did not, of the latter alone.
+
+    Each is the share of the highest BM25 that the query can reach.
+    """
+    n_documents, n_passages = documents.count(db), documents.n_passages(db)
+    holding = [keywords.n_matching_by_content(db, term.match) for term in query.terms]
+    highest = bm25.highest([sum(counts.values()) for counts in holding], n_passages)
+    of_passage = {passage_id: _clipped(score / highest) for passage_id, score in found}
     content_of = documents.contents_of(db, list(of_passage.keys() | set(also)))
-    n_documents = documents.count(db)
-    whole = bm25.of_documents(
-        [keywords.n_matching_by_content(db, term.match) for term in query.terms],
-        documents.lengths(db, sorted(set(content_of.values()))),
-        n_documents,
-        documents.n_passages(db) / max(1, n_documents),
-    )
+    lengths = documents.lengths(db, sorted(set(content_of.values())))
+    whole = bm25.of_documents(holding, lengths, n_documents, n_passages / max(1, n_documents))
     return {id_: words_in_document(of_passage.get(id_, 0.0), whole[content]) for id_, content in content_of.items()}
 
 

@@ -16,6 +16,7 @@ from engine.search.fusion import best_first, combine
 from engine.search.query import Query, parse
 from engine.search.ranking import RankedDocument, group
 from engine.search.retrieval import (
+    Found,
     Scored,
     allowed_passages,
     by_vector,
@@ -103,7 +104,7 @@ def _best_documents(db: apsw.Connection, plan: _Plan) -> list[RankedDocument]:
         n = min(4 * n, K_MAX)
 
 
-def _candidates(db: apsw.Connection, plan: _Plan, n: int) -> list[Scored]:
+def _candidates(db: apsw.Connection, plan: _Plan, n: int) -> list[Found | Scored]:
     """The best `n` by words, by meaning, or by each, in this order."""
     lists = []
     if plan.mode is not SearchMode.MEANING:
@@ -113,7 +114,7 @@ def _candidates(db: apsw.Connection, plan: _Plan, n: int) -> list[Scored]:
     return lists
 
 
-def _scored(db: apsw.Connection, plan: _Plan, lists: list[Scored]) -> Scored:
+def _scored(db: apsw.Connection, plan: _Plan, lists: list[Found | Scored]) -> Scored:
     """The candidates with the scores they are ranked by."""
     if plan.mode is SearchMode.MEANING:
         return lists[0]

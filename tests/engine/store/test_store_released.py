@@ -8,7 +8,6 @@ from released import FIXTURES, check, fill, unpack
 from store_helpers import add, embed, open_store, record, unit_vectors
 
 from engine.errors import StoreError
-from engine.search.fusion import in_document
 from engine.search.searcher import search
 from engine.store.schema import MIGRATIONS
 from engine.store.store import Store
@@ -41,7 +40,7 @@ def test_it_is_searched_by_words_and_by_meaning(released: Path) -> None:
         best = search(store, "anything", SearchMode.MEANING, asked).hits[0]
         whole = store.document_vector(best.content_id)
         assert best.path == "/papers/partial.pdf"
-        assert best.score == pytest.approx(in_document(1.0, 1.0 if whole is None else float(whole @ asked)), abs=1e-6)
+        assert best.score == pytest.approx(0.7 + (0.3 if whole is None else 0.3 * float(whole @ asked)), abs=1e-6)
 
 
 def test_a_title_of_which_it_is_not_known_whether_it_is_a_name_stays(released: Path) -> None:
