@@ -26,13 +26,14 @@ from engine.training.lora import load_lora_student
 from engine.training.probe import HeldOut
 from engine.training.saving import load_student
 from engine.training.sentences import Sentences
-from engine.training.shards import MAX_PASSAGE_TOKENS, load_pairs, tokenizer_hash
+from engine.training.shards import MAX_PASSAGE_TOKENS, PairSet, load_pairs, tokenizer_hash
 from engine.training.smoke import smoke
 from engine.training.stages import Contrast, Distillation, Mixture, PairOptions
-from engine.training.streams import StreamOptions, Streams, prepare
+from engine.training.streams import Encode, StreamOptions, Streams, prepare
 from engine.training.student import Rates, Student, Trainable
 from engine.training.vocabulary import Kind, VocabularyOptions
 from engine.training.whole_text import can_compile
+from engine.training.words import Words
 
 _TRAINING_BLOCK = (
     64  # Q: at 48 to 72 a step costs least; the block's matrix grows with Q, the blocks' states with 1 / Q
@@ -139,9 +140,12 @@ def _add_training(command: argparse.ArgumentParser, name: str) -> None:
         "--compile", action="store_true", help="short texts by compiled code: twice as fast, after minutes of compiling"
     )
     command.add_argument("--dims", type=int, nargs="*", default=(), help="Matryoshka dimensions besides the whole")
-    command.set_defaults(lora=0, base_bits=16, without_teacher=False)
+    command.set_defaults(lora=0, base_bits=16, without_teacher=False, words_share=0.0)
     if name != "distil":
         command.add_argument("--without-teacher", action="store_true", help="shards need no labels; InfoNCE alone")
+        command.add_argument(
+            "--words-share", type=float, default=0.0, help="of what is taught, by words (BM25) instead of the teacher"
+        )
     if name == "contrast":
         command.add_argument("--lora", type=int, default=0, metavar="RANK", help="adapters beside a frozen model")
         command.add_argument("--base-bits", type=int, default=16, choices=(4, 16), help="of the frozen model (QLoRA)")
@@ -201,8 +205,21 @@ def _distillation(arguments: argparse.Namespace, student: Trainable, tokenizer: 
 def _contrast(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware) -> Made:
     """2, which passage answers which query"""
     pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
-    stage = Contrast(student, pairs, _pair_options(arguments), Prompter(tokenizer, arguments.instruction_share))
+    return _contrast_of(arguments, student, tokenizer, pairs, _words(arguments, pairs))
+
+
+def _contrast_of(
+    arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, pairs: PairSet, words: Words | None
+) -> Made:
+    prompter = Prompter(tokenizer, arguments.instruction_share)
+    stage = Contrast(student, pairs, _pair_options(arguments), prompter, words)
     return stage, HeldOut(pairs, stage.batches.held_out)
+
+
+def _words(arguments: argparse.Namespace, pairs: PairSet) -> Words | None:
+    if not arguments.words_share:
+        return None
+    return Words(pairs.passages, MiniLM().model.get_input_embeddings().weight, arguments.words_share)
 
 
 def _streams(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware) -> Made:
@@ -215,22 +232,29 @@ def _streams(arguments: argparse.Namespace, student: Trainable, tokenizer: Token
         arguments.seed, arguments.side_by_side, max_tokens=arguments.max_tokens, slice_tokens=arguments.slice_tokens,
         contrast_weight=arguments.contrast_weight, cosine_weight=arguments.cosine_weight,
     )  # fmt: skip
-    teacher = None
-    if arguments.teacher:
-        minilm = MiniLM(hardware.device, hardware.dtype)
-        if tokenizer_hash(tokenizer) != tokenizer_hash(minilm.tokenizer):
-            raise LongsearchError("the teacher cannot read the ids of another vocabulary", "leave out --teacher")
-        teacher = partial(minilm.encode_ids, max_tokens=MAX_PASSAGE_TOKENS + 42)  # a tail may be joined to a passage
-    stage = Streams(student, documents, options, Prompter(tokenizer, arguments.instruction_share), teacher)
+    teacher = _reading_teacher(tokenizer, hardware) if arguments.teacher else None
+    prompter = Prompter(tokenizer, arguments.instruction_share)
     if arguments.shards is None:
-        return stage, None
-    pairs, held_out = _contrast(arguments, student, tokenizer, hardware)
+        return Streams(student, documents, options, prompter, teacher), None
+    pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
+    words = _words(arguments, pairs)
+    if words and teacher:
+        teacher = words.beside(teacher)
+    of_pairs, held_out = _contrast_of(arguments, student, tokenizer, pairs, words)
     if arguments.sentences_share:
-        if teacher is None or held_out is None:
+        if teacher is None:
             raise LongsearchError("sentences have no labels: a teacher must read them", "add --teacher")
-        sentences = Sentences(student, held_out.pairs, _pair_options(arguments), teacher, tokenizer)
-        pairs = Mixture(sentences, pairs, 1 - arguments.sentences_share, arguments.seed + 1)
-    return Mixture(stage, pairs, arguments.pairs_share, arguments.seed), held_out
+        sentences = Sentences(student, pairs, _pair_options(arguments), teacher, tokenizer)
+        of_pairs = Mixture(sentences, of_pairs, 1 - arguments.sentences_share, arguments.seed + 1)
+    streams = Streams(student, documents, options, prompter, teacher)
+    return Mixture(streams, of_pairs, arguments.pairs_share, arguments.seed), held_out
+
+
+def _reading_teacher(tokenizer: Tokenizer, hardware: Hardware) -> Encode:
+    minilm = MiniLM(hardware.device, hardware.dtype)
+    if tokenizer_hash(tokenizer) != tokenizer_hash(minilm.tokenizer):
+        raise LongsearchError("the teacher cannot read the ids of another vocabulary", "leave out --teacher")
+    return partial(minilm.encode_ids, max_tokens=MAX_PASSAGE_TOKENS + 42)  # a tail may be joined to a passage
 
 
 def _pair_options(arguments: argparse.Namespace) -> PairOptions:

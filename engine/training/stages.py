@@ -23,6 +23,7 @@ from engine.training.losses import (
 )
 from engine.training.shards import PairSet
 from engine.training.student import Padded, Trainable
+from engine.training.words import Words
 
 _OTHER_DRAW = 1 << 40  # so that the draw of the stage is not the draw of the width
 
@@ -72,8 +73,17 @@ class Distillation:
 class Contrast:
     """Stage 2: InfoNCE over in-batch and near passages; with labels, the teacher's scores and vectors beside it."""
 
-    def __init__(self, student: Trainable, pairs: PairSet, options: PairOptions, prompter: Prompter) -> None:
+    def __init__(
+        self,
+        student: Trainable,
+        pairs: PairSet,
+        options: PairOptions,
+        prompter: Prompter,
+        words: Words | None = None,
+    ) -> None:
+        """With `words`, what is taught is the teacher's and the words' together."""
         self._student, self._pairs, self._options, self._prompter = student, pairs, options, prompter
+        self._words = words
         self.batches = Batches(pairs, options.seed)
 
     def __call__(self, step: int, width: float) -> StepLoss:
@@ -98,7 +108,17 @@ class Contrast:
         teacher_q = on_device(self._pairs.query_vectors[rows], self._student)
         teacher_p = on_device(self._pairs.passage_vectors[rows], self._student)
         same = unfair_negatives(documents, documents, teacher_p)
-        return contrast_terms(q, p, teacher_q, teacher_p, same, self._options.dims)
+        scores = teacher_q @ torch.cat((teacher_p, teacher_q)).T
+        temperature = DISTILLATION_TEMPERATURE
+        if self._words:
+            queries, passages = ([texts[row] for row in rows] for texts in (self._pairs.queries, self._pairs.passages))
+            scores = self._words.mixed(scores, queries, passages + queries)
+            teacher_q, teacher_p = self._words.added(teacher_q, queries), self._words.added(teacher_p, passages)
+            temperature *= 1 - self._words.share  # the teacher's differences are as much smaller
+        terms = {"nce": _nce(q, p, same, self._options.dims), "kl": _kl(q, p, scores, temperature)}
+        if q.shape == teacher_q.shape:  # a larger model's vectors are longer than the teacher's: then scores alone
+            terms["cosine_distance"] = (cosine_distance(q, teacher_q) + cosine_distance(p, teacher_p)) / 2
+        return terms
 
 
 class Mixture:
@@ -112,19 +132,11 @@ class Mixture:
         return self._stages[pick(self._weights, self._seed, step + _OTHER_DRAW)](step, width)
 
 
-def contrast_terms(
-    q: Tensor, p: Tensor, teacher_q: Tensor, teacher_p: Tensor, same: Tensor, dims: tuple[int, ...]
-) -> dict[str, Tensor]:
-    """The parts of stage 2's loss. Unit vectors (n, dim), the teacher's maybe of another dim; same as in `info_nce`."""
-    # over queries too: near queries are told apart by what the teacher makes of them
-    both, teacher_both = torch.cat((p, q)), torch.cat((teacher_p, teacher_q))
-    others = torch.ones(len(q), len(both), dtype=torch.bool, device=q.device)
+def _kl(q: Tensor, p: Tensor, scores: Tensor, temperature: float) -> Tensor:
+    """To `scores` (n, 2n) of queries with passages and with queries: near queries are told apart by them too."""
+    others = torch.ones(scores.shape, dtype=torch.bool, device=q.device)
     others[:, len(p) :].fill_diagonal_(False)
-    kl = similarity_kl(q @ both.T, teacher_q @ teacher_both.T, DISTILLATION_TEMPERATURE, others)
-    terms = {"nce": _nce(q, p, same, dims), "kl": kl}
-    if q.shape == teacher_q.shape:  # a larger model's vectors are longer than the teacher's: then scores alone
-        terms["cosine_distance"] = (cosine_distance(q, teacher_q) + cosine_distance(p, teacher_p)) / 2
-    return terms
+    return similarity_kl(q @ torch.cat((p, q)).T, scores, temperature, others)
 
 
 def _nce(q: Tensor, p: Tensor, same: Tensor, dims: tuple[int, ...]) -> Tensor:
