@@ -14,7 +14,7 @@ from engine.types import Passage
 
 MIN_TOKENS, MAX_TOKENS = 100, 160
 _TAIL_TOKENS = 40  # a last passage shorter than this joins the one before
-RULES = f"{MIN_TOKENS}-{MAX_TOKENS}-{_TAIL_TOKENS}-v1"
+RULES = f"{MIN_TOKENS}-{MAX_TOKENS}-{_TAIL_TOKENS}-v2"
 """Part of every fingerprint: vectors are of these passages and no others."""
 
 # only after a full stop or its kin: a heading and the line that introduces a formula belong to what follows

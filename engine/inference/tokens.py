@@ -19,6 +19,7 @@ from engine.models.hub import WORLD_VOCABULARY, tokenizer_file
 
 PIECE_CHARACTERS = 50_000  # 3 to 5 MB/s a thread at this size; ten times as much is slower (the encoding's own memory)
 _SEARCH_CHARACTERS = 20_000
+_RUN_TOKENS = 3
 _SAFE_CUT = re.compile(r"(?<=[!-~]) (?=[A-Za-z])")
 _ANY_SPACE = re.compile(r"(?<=\S)\s")
 
@@ -65,7 +66,10 @@ class TextTokenizer:
         return max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
 
     def tokenize(self, text: str) -> TokenizedText:
-        """All tokens of `text`. Lone surrogates, which no tokenizer accepts, are read as U+FFFD."""
+        """The tokens of `text`, of a sign that comes again and again the first three: a contents page's dots.
+
+        Lone surrogates, which no tokenizer accepts, are read as U+FFFD.
+        """
         ids: list[NDArray[np.int64]] = []
         starts: list[NDArray[np.int64]] = []
         for start, stop in pieces(text):
@@ -77,7 +81,15 @@ class TextTokenizer:
             starts.append(_first_characters(piece, encoding.offsets) + start)
         if not ids:
             return TokenizedText(np.empty(0, np.int64), np.empty(0, np.int64))
-        return TokenizedText(np.concatenate(ids), np.concatenate(starts))
+        return without_runs(text, np.concatenate(ids), np.concatenate(starts))
+
+
+def without_runs(text: str, ids: NDArray[np.int64], starts: NDArray[np.int64]) -> TokenizedText:
+    """No token of signs that the three before it are the same as: dots up to a page's number, rules, forms' blanks."""
+    same = [ids[_RUN_TOKENS:] == ids[_RUN_TOKENS - n : -n] for n in range(1, 1 + _RUN_TOKENS)]
+    repeated = np.flatnonzero(np.logical_and.reduce(same)) + _RUN_TOKENS
+    left_out = [token for token in repeated.tolist() if not text[starts[token]].isalnum()]
+    return TokenizedText(np.delete(ids, left_out), np.delete(starts, left_out))
 
 
 def reading_plainly(tokenizer: Tokenizer) -> Tokenizer:

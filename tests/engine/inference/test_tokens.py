@@ -12,7 +12,7 @@ from tiny_models import BUNDLED, EOS, PROSE, byte_level_bpe
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from engine.inference import tokens as tokens_module
-from engine.inference.tokens import PIECE_CHARACTERS, TextTokenizer, pieces
+from engine.inference.tokens import PIECE_CHARACTERS, TextTokenizer, pieces, without_runs
 
 WORD_PIECES = TextTokenizer.load(BUNDLED)
 BYTES = TextTokenizer(byte_level_bpe(), None)
@@ -117,6 +117,22 @@ def test_a_long_text_goes_through_in_pieces(tokenizer: TextTokenizer) -> None:
 @EACH
 def test_a_megabyte_without_spaces_is_tokenized(tokenizer: TextTokenizer) -> None:
     assert len(tokenizer.tokenize("abc" * 100_000)) > 0
+
+
+def test_of_a_token_that_comes_again_and_again_three_are_read() -> None:
+    text = "Values " + "." * 90 + " 3\nOptions " + ". " * 40 + "4"
+    tokens = WORD_PIECES.tokenize(text)
+    characters = [text[start] for start in tokens.starts.tolist()]
+    assert characters == ["V", ".", ".", ".", "3", "O", ".", ".", ".", "4"]
+    assert tokens.starts[4] == text.index("3")
+
+
+@given(st.text(".-a", max_size=40))
+def test_no_sign_is_left_out_that_the_three_before_it_are_not_the_same_as(text: str) -> None:
+    kept = without_runs(text, np.array([ord(c) for c in text], np.int64), np.arange(len(text)))
+    places = [i for i, c in enumerate(text) if i < 3 or c == "a" or text[i - 3 : i] != 3 * c]
+    assert kept.starts.tolist() == places
+    assert kept.ids.tolist() == [ord(text[i]) for i in places]
 
 
 @EACH
