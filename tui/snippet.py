@@ -2,6 +2,7 @@
 
 import re
 
+from engine.printable import in_short
 from tui.display import clip, shown
 from tui.text_layout import wrap
 
@@ -11,7 +12,7 @@ _LEAD = 24
 
 def snippet(passage: str, words: re.Pattern[str] | None, width: int, n_lines: int) -> list[str]:
     """At most `n_lines` lines of at most `width` cells: the passage's start, or the part with its first query word."""
-    text = shown(" ".join(passage[: 40 * width].split()))
+    text = shown(in_short(passage[: 40 * width]))
     found = words.search(text) if words else None
     if found and found.end() > width * n_lines - 2:
         space = text.find(" ", max(found.start() - _LEAD, 0), found.start())

@@ -9,7 +9,7 @@ from typing import Any
 from app import vectors
 from app.paths import find_index
 from app.searching import search_index
-from engine.printable import printable
+from engine.printable import in_short, printable
 from engine.types import DocumentHit, SearchMode, SearchResults
 
 _SHOWN_PASSAGES = 2
@@ -50,7 +50,7 @@ def to_text(results: SearchResults, width: int) -> str:
         lines.append(f"     {printable(hit.path)}")
         for passage in hit.passages[:_SHOWN_PASSAGES]:
             place = f"p. {passage.page}" if passage.page else passage.heading
-            text = printable(" ".join(passage.text.split()))[:_SHOWN_CHARACTERS]
+            text = printable(in_short(passage.text))[:_SHOWN_CHARACTERS]
             lines += textwrap.wrap(
                 f"{printable(place)}: {text}" if place else text,
                 max(width, 40),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.printable import printable
+from engine.printable import in_short, printable
 
 HOSTILE = st.text(
     st.one_of(
@@ -55,3 +55,15 @@ def test_what_is_safe_is_not_touched(text: str) -> None:
 )
 def test_known_attacks(text: str, shown: str) -> None:
     assert printable(text) == shown
+
+
+def test_in_a_list_white_space_is_a_space_and_a_run_of_signs_an_ellipsis() -> None:
+    assert in_short("Values\n ........ 3\nOptions . . . . 4") == "Values … 3 Options … 4"
+    assert in_short("Name: ______  a -> b ... wait!!! <==>") == "Name: … a -> b ... wait!!! <==>"
+    assert in_short("=" * 90 + " aaaaaa 0000") == "… aaaaaa 0000"
+
+
+@given(st.text(".-_ a\n"))
+def test_in_short_loses_no_word_and_grows_no_longer(text: str) -> None:
+    assert len(in_short(text)) <= len(text)
+    assert in_short(text).count("a") == text.count("a")
