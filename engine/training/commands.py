@@ -11,29 +11,21 @@ import torch
 from tokenizers import Tokenizer
 
 from engine.errors import LongsearchError
-from engine.evaluation.minilm import MiniLM
 from engine.inference.device import Hardware, choose_hardware
-from engine.inference.tokens import TextTokenizer
 from engine.models.hub import bundled_model
 from engine.printable import printable
-from engine.training import preparing
-from engine.training.data import read_long_documents
+from engine.training import preparing, stage_makers
 from engine.training.initialise import Shape
-from engine.training.instructions import Prompter
-from engine.training.loop import WIDTH_WEIGHTS, WIDTHS, LoopOptions, Stage
+from engine.training.loop import WIDTH_WEIGHTS, WIDTHS, LoopOptions
 from engine.training.loop import run as run_loop
 from engine.training.lora import load_lora_student
-from engine.training.probe import HeldOut
 from engine.training.saving import load_student
-from engine.training.sentences import Sentences
-from engine.training.shards import MAX_PASSAGE_TOKENS, PairSet, load_pairs, tokenizer_hash
 from engine.training.smoke import smoke
-from engine.training.stages import Contrast, Distillation, Mixture, PairOptions
-from engine.training.streams import Encode, StreamOptions, Streams, prepare
-from engine.training.student import Rates, Student, Trainable
+from engine.training.stages import PairOptions
+from engine.training.streams import StreamOptions
+from engine.training.student import Rates, Trainable
 from engine.training.vocabulary import Kind, VocabularyOptions
 from engine.training.whole_text import can_compile
-from engine.training.words import Words
 
 _TRAINING_BLOCK = (
     64  # Q: at 48 to 72 a step costs least; the block's matrix grows with Q, the blocks' states with 1 / Q
@@ -93,7 +85,8 @@ def parser() -> argparse.ArgumentParser:
         "--teacher-layers", type=int, nargs="+", default=(), metavar="LAYER",
         help="begin with these layers of the teacher, mixers in the place of their attention: far better than static",
     )  # fmt: skip
-    for name, stage in (("distil", _distillation), ("contrast", _contrast), ("streams", _streams)):
+    stages = {"distil": stage_makers.distillation, "contrast": stage_makers.contrast, "streams": stage_makers.streams}
+    for name, stage in stages.items():
         command = _command(commands, name, partial(_train, stage), f"stage {stage.__doc__}")
         command.set_defaults(stage=name)
         _add_training(command, name)
@@ -161,11 +154,7 @@ def _add_training(command: argparse.ArgumentParser, name: str) -> None:
         )
 
 
-Made = tuple[Stage, HeldOut | None]
-StageMaker = Callable[[argparse.Namespace, Trainable, Tokenizer, Hardware], Made]
-
-
-def _train(make_stage: StageMaker, arguments: argparse.Namespace) -> int:
+def _train(make_stage: stage_makers.StageMaker, arguments: argparse.Namespace) -> int:
     hardware = choose_hardware(arguments.device, arguments.dtype)
     if len(arguments.widths) != len(arguments.width_weights):
         raise LongsearchError(f"{len(arguments.widths)} widths, {len(arguments.width_weights)} weights of them")
@@ -193,75 +182,6 @@ def _student(arguments: argparse.Namespace, hardware: Hardware) -> tuple[Trainab
         raise LongsearchError("no C++ compiler is found", "install g++ or clang++, or leave out --compile")
     student.compiled = arguments.compile
     return student, tokenizer
-
-
-def _distillation(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware) -> Made:
-    """1, the teacher's vectors of single texts"""
-    pairs = load_pairs(arguments.shards, tokenizer, True)
-    stage = Distillation(student, pairs, _pair_options(arguments))
-    return stage, HeldOut(pairs, stage.batches.held_out)
-
-
-def _contrast(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware) -> Made:
-    """2, which passage answers which query"""
-    pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
-    return _contrast_of(arguments, student, tokenizer, pairs, _words(arguments, pairs))
-
-
-def _contrast_of(
-    arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, pairs: PairSet, words: Words | None
-) -> Made:
-    prompter = Prompter(tokenizer, arguments.instruction_share)
-    stage = Contrast(student, pairs, _pair_options(arguments), prompter, words)
-    return stage, HeldOut(pairs, stage.batches.held_out)
-
-
-def _words(arguments: argparse.Namespace, pairs: PairSet) -> Words | None:
-    if not arguments.words_share:
-        return None
-    return Words(pairs.passages, MiniLM().model.get_input_embeddings().weight, arguments.words_share)
-
-
-def _streams(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware) -> Made:
-    """3, long documents in one stream"""
-    if not isinstance(student, Student):
-        raise LongsearchError("long streams are trained whole, not by LoRA", "leave out --lora")
-    texts = TextTokenizer(tokenizer, None)
-    documents = [prepare(d, texts, arguments.max_tokens) for d in read_long_documents(arguments.documents)]
-    options = StreamOptions(
-        arguments.seed, arguments.side_by_side, max_tokens=arguments.max_tokens, slice_tokens=arguments.slice_tokens,
-        contrast_weight=arguments.contrast_weight, cosine_weight=arguments.cosine_weight,
-    )  # fmt: skip
-    teacher = _reading_teacher(tokenizer, hardware) if arguments.teacher else None
-    prompter = Prompter(tokenizer, arguments.instruction_share)
-    if arguments.shards is None:
-        return Streams(student, documents, options, prompter, teacher), None
-    pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
-    words = _words(arguments, pairs)
-    if words and teacher:
-        teacher = words.beside(teacher)
-    of_pairs, held_out = _contrast_of(arguments, student, tokenizer, pairs, words)
-    if arguments.sentences_share:
-        if teacher is None:
-            raise LongsearchError("sentences have no labels: a teacher must read them", "add --teacher")
-        sentences = Sentences(student, pairs, _pair_options(arguments), teacher, tokenizer)
-        of_pairs = Mixture(sentences, of_pairs, 1 - arguments.sentences_share, arguments.seed + 1)
-    streams = Streams(student, documents, options, prompter, teacher)
-    return Mixture(streams, of_pairs, arguments.pairs_share, arguments.seed), held_out
-
-
-def _reading_teacher(tokenizer: Tokenizer, hardware: Hardware) -> Encode:
-    minilm = MiniLM(hardware.device, hardware.dtype)
-    if tokenizer_hash(tokenizer) != tokenizer_hash(minilm.tokenizer):
-        raise LongsearchError("the teacher cannot read the ids of another vocabulary", "leave out --teacher")
-    return partial(minilm.encode_ids, max_tokens=MAX_PASSAGE_TOKENS + 42)  # a tail may be joined to a passage
-
-
-def _pair_options(arguments: argparse.Namespace) -> PairOptions:
-    return PairOptions(
-        arguments.seed, arguments.batch_tokens, arguments.max_pairs, arguments.hard_share,
-        arguments.contrast_weight, arguments.cosine_weight, tuple(arguments.dims),
-    )  # fmt: skip
 
 
 def _smoke(arguments: argparse.Namespace) -> int:

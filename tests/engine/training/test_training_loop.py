@@ -285,6 +285,10 @@ def test_commands_say_what_is_wrong(tmp_path, capsys):
     assert "no shards in" in capsys.readouterr().err
     assert commands.run(["contrast", *options, "--widths", "1", "--width-weights", "1", "2"]) == 1
     assert "1 widths, 2 weights" in capsys.readouterr().err
+    write_shards(make_pairs(20), make_tokenizer(), tmp_path / "shards")
+    words = ["--words-share", "0.3", "--shards", str(tmp_path / "shards"), "--without-teacher"]
+    assert commands.run(["contrast", *options[:4], *words]) == 1
+    assert "beside the teacher" in capsys.readouterr().err
     documents = write_pairs(tmp_path / "pairs.jsonl")
     assert commands.run(["streams", *options[:4], str(documents)]) == 1
     assert "title, text, s" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from engine.errors import LongsearchError
 from engine.inference import tokens
 from engine.inference.encoder import Encoder
 from engine.inference.tokens import TextTokenizer
-from engine.training import commands, preparing
+from engine.training import commands, preparing, stage_makers
 from engine.training.initialise import Shape, new_checkpoint, static_start, token_counts
 from engine.training.shards import load_pairs, load_shard, save_teacher, shard_paths, teacher_path, write_shards
 from engine.training.teacher import adopt_vectors
@@ -166,7 +166,7 @@ def test_a_missing_vocabulary_is_said_in_one_line(tmp_path, capsys):
 
 
 def test_streams_refuse_a_teacher_of_another_vocabulary(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(commands, "MiniLM", lambda *_: FakeTeacher())
+    monkeypatch.setattr(stage_makers, "MiniLM", lambda *_: FakeTeacher())
     own = train_tokenizer(sides(make_pairs(30)), VocabularyOptions(512))
     start = static_start(own, FakeTeacher().encode, np.ones(own.get_vocab_size(), np.int64))
     new_checkpoint(tmp_path / "model", Shape(16, 2, 8, 4, 8, 8), own, start, seed=0)

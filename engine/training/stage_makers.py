@@ -1,0 +1,104 @@
+"""From a command's options to the stage it trains: data, teacher and prompts put together. Trains nothing."""
+
+import argparse
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from tokenizers import Tokenizer
+
+from engine.errors import LongsearchError
+from engine.evaluation.minilm import MiniLM
+from engine.inference.device import Hardware
+from engine.inference.tokens import TextTokenizer
+from engine.training.data import read_long_documents
+from engine.training.instructions import Prompter
+from engine.training.loop import Stage
+from engine.training.probe import HeldOut
+from engine.training.sentences import Sentences
+from engine.training.shards import MAX_PASSAGE_TOKENS, PairSet, load_pairs, tokenizer_hash
+from engine.training.stages import Contrast, Distillation, Mixture, PairOptions
+from engine.training.streams import Encode, StreamOptions, Streams, prepare
+from engine.training.student import Student, Trainable
+from engine.training.words import Words
+
+Made = tuple[Stage, HeldOut | None]
+StageMaker = Callable[[argparse.Namespace, Trainable, Tokenizer, Hardware], Made]
+
+
+def distillation(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware) -> Made:
+    """1, the teacher's vectors of single texts"""
+    pairs = load_pairs(arguments.shards, tokenizer, True)
+    stage = Distillation(student, pairs, _pair_options(arguments))
+    return stage, HeldOut(pairs, stage.batches.held_out)
+
+
+def contrast(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware) -> Made:
+    """2, which passage answers which query"""
+    pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
+    return _contrast_of(arguments, student, tokenizer, pairs, _words(arguments, tokenizer, pairs))
+
+
+def _contrast_of(
+    arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, pairs: PairSet, words: Words | None
+) -> Made:
+    prompter = Prompter(tokenizer, arguments.instruction_share)
+    stage = Contrast(student, pairs, _pair_options(arguments), prompter, words)
+    return stage, HeldOut(pairs, stage.batches.held_out)
+
+
+def _words(arguments: argparse.Namespace, tokenizer: Tokenizer, pairs: PairSet) -> Words | None:
+    if not arguments.words_share:
+        return None
+    if arguments.without_teacher or not 0 < arguments.words_share < 1:
+        hint = "give a share below 1, and no --without-teacher"
+        raise LongsearchError("words are taught beside the teacher, not instead of it", hint)
+    return Words(pairs.passages, _teacher_of(tokenizer).model.get_input_embeddings().weight, arguments.words_share)
+
+
+def streams(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware) -> Made:
+    """3, long documents in one stream"""
+    if not isinstance(student, Student):
+        raise LongsearchError("long streams are trained whole, not by LoRA", "leave out --lora")
+    texts = TextTokenizer(tokenizer, None)
+    documents = [prepare(d, texts, arguments.max_tokens) for d in read_long_documents(arguments.documents)]
+    options = StreamOptions(
+        arguments.seed, arguments.side_by_side, max_tokens=arguments.max_tokens, slice_tokens=arguments.slice_tokens,
+        contrast_weight=arguments.contrast_weight, cosine_weight=arguments.cosine_weight,
+    )  # fmt: skip
+    teacher = _reading_teacher(tokenizer, hardware) if arguments.teacher else None
+    prompter = Prompter(tokenizer, arguments.instruction_share)
+    if arguments.shards is None:
+        return Streams(student, documents, options, prompter, teacher), None
+    pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
+    words = _words(arguments, tokenizer, pairs)
+    if words and teacher:
+        teacher = words.beside(teacher)
+    of_pairs, held_out = _contrast_of(arguments, student, tokenizer, pairs, words)
+    if arguments.sentences_share:
+        if teacher is None:
+            raise LongsearchError("sentences have no labels: a teacher must read them", "add --teacher")
+        sentences = Sentences(student, pairs, _pair_options(arguments), teacher, tokenizer)
+        of_pairs = Mixture(sentences, of_pairs, 1 - arguments.sentences_share, arguments.seed + 1)
+    streams = Streams(student, documents, options, prompter, teacher)
+    return Mixture(streams, of_pairs, arguments.pairs_share, arguments.seed), held_out
+
+
+def _reading_teacher(tokenizer: Tokenizer, hardware: Hardware) -> Encode:
+    minilm = _teacher_of(tokenizer, hardware.device, hardware.dtype)
+    return partial(minilm.encode_ids, max_tokens=MAX_PASSAGE_TOKENS + 42)  # a tail may be joined to a passage
+
+
+def _teacher_of(tokenizer: Tokenizer, device: str = "cpu", dtype: torch.dtype = torch.float32) -> MiniLM:
+    minilm = MiniLM(device, dtype)
+    if tokenizer_hash(tokenizer) != tokenizer_hash(minilm.tokenizer):
+        hint = "leave out --teacher and --words-share"
+        raise LongsearchError("the teacher cannot read the ids of another vocabulary", hint)
+    return minilm
+
+
+def _pair_options(arguments: argparse.Namespace) -> PairOptions:
+    return PairOptions(
+        arguments.seed, arguments.batch_tokens, arguments.max_pairs, arguments.hard_share,
+        arguments.contrast_weight, arguments.cosine_weight, tuple(arguments.dims),
+    )  # fmt: skip
