@@ -19,7 +19,7 @@ from engine.training.initialise import Shape
 from engine.training.loop import WIDTH_WEIGHTS, WIDTHS, LoopOptions
 from engine.training.loop import run as run_loop
 from engine.training.lora import load_lora_student
-from engine.training.saving import load_student
+from engine.training.saving import load_student, save_average
 from engine.training.smoke import smoke
 from engine.training.stages import PairOptions
 from engine.training.streams import StreamOptions
@@ -90,6 +90,9 @@ def parser() -> argparse.ArgumentParser:
         command = _command(commands, name, partial(_train, stage), f"stage {stage.__doc__}")
         command.set_defaults(stage=name)
         _add_training(command, name)
+    average = _command(commands, "average", _average, "one model of the means of several's weights")
+    average.add_argument("models", nargs="+", type=Path, metavar="DIR", help="of one training, or one after the other")
+    average.add_argument("--out", type=Path, required=True, metavar="DIR")
     smoke_command = _command(commands, "smoke", _smoke, "train a tiny model on made data and say what it learnt")
     smoke_command.add_argument("--steps", type=int, default=60)
     return made
@@ -182,6 +185,11 @@ def _student(arguments: argparse.Namespace, hardware: Hardware) -> tuple[Trainab
         raise LongsearchError("no C++ compiler is found", "install g++ or clang++, or leave out --compile")
     student.compiled = arguments.compile
     return student, tokenizer
+
+
+def _average(arguments: argparse.Namespace) -> int:
+    save_average(arguments.models, arguments.out)
+    return 0
 
 
 def _smoke(arguments: argparse.Namespace) -> int:

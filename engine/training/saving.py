@@ -6,6 +6,7 @@ weights and the optimisers' moments, is for the trainer alone.
 
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from pickle import UnpicklingError
@@ -41,6 +42,22 @@ def load_student(folder: Path, device: str, dtype: torch.dtype) -> tuple[Student
     model, tensors = load_mamba2(folder, config, device, torch.float32)
     student = Student(model, tensors["projection.weight"], tensors["token_log_weight"], dtype)
     return student, Tokenizer.from_file(str(folder / "tokenizer.json"))
+
+
+def save_average(folders: Sequence[Path], out: Path) -> None:
+    """Write to `out` the model whose weights are the means of those in `folders`; all else is the first's.
+
+    Of models that are one training's, or go on from each other: Wortsman et al., "Model soups: averaging weights of
+    multiple fine-tuned models improves accuracy without increasing inference time" (2022). Raises ModelError.
+    """
+    students = [load_student(folder, "cpu", torch.float32)[0] for folder in folders]
+    states = [student.state_dict() for student in students]
+    shapes = [{name: tensor.shape for name, tensor in state.items()} for state in states]
+    for folder, found in zip(folders, shapes, strict=True):
+        if found != shapes[0]:
+            raise ModelError(f"{folders[0]} and {folder} are of different shapes", "average models of one training")
+    students[0].load_state_dict({name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]})
+    save_model(students[0], folders[0], out, {})
 
 
 def save_model(student: Trainable, like: Path, folder: Path, trained: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_checkpoint, write_pairs
 
 from engine.errors import LongsearchError, ModelError
@@ -18,7 +19,7 @@ from engine.training.instructions import Prompter
 from engine.training.loop import LoopOptions, run
 from engine.training.optimiser import Optimiser, rate_factor
 from engine.training.probe import HeldOut
-from engine.training.saving import load_student
+from engine.training.saving import load_student, save_model
 from engine.training.shards import load_pairs, write_shards
 from engine.training.stages import Contrast, Distillation, Mixture, PairOptions
 from engine.training.student import Padded, Rates
@@ -211,6 +212,27 @@ def test_weights_too_large_for_float16_are_not_saved(tmp_path):
         student.projection[0, 0] = 1e6
     with pytest.raises(LongsearchError, match="finite"):
         run(student, stage, LoopOptions(tmp_path / "out", tmp_path / "start", steps=1))
+
+
+def test_an_average_is_the_mean_of_each_weight_and_of_one_shape(tmp_path, capsys):
+    for name, seed in (("a", 1), ("b", 2)):
+        write_checkpoint(tmp_path / name)
+        student, _ = load_student(tmp_path / name, "cpu", torch.float32)
+        torch.manual_seed(seed)
+        with torch.no_grad():
+            for tensor in student.tensors().values():
+                tensor.add_(torch.randn_like(tensor) / 8)
+        save_model(student, tmp_path / name, tmp_path / name, {})
+    folders = [str(tmp_path / "a"), str(tmp_path / "b")]
+    assert commands.run(["average", *folders, "--out", str(tmp_path / "mean")]) == 0
+    a, b, mean = (load_file(tmp_path / name / "model.safetensors") for name in ("a", "b", "mean"))
+    assert set(mean) == set(a)
+    for name, tensor in mean.items():
+        assert torch.allclose(tensor.float(), (a[name].float() + b[name].float()) / 2, atol=2e-3)
+        assert not torch.equal(a[name], b[name])
+    write_checkpoint(tmp_path / "other", dim=32)
+    assert commands.run(["average", folders[0], str(tmp_path / "other"), "--out", str(tmp_path / "no")]) == 1
+    assert "different shapes" in capsys.readouterr().err
 
 
 def test_only_models_with_the_mean_readout_can_be_trained(tmp_path):
