@@ -88,8 +88,12 @@ def without_runs(text: str, ids: NDArray[np.int64], starts: NDArray[np.int64]) -
     """No token of signs that the three before it are the same as: dots up to a page's number, rules, forms' blanks."""
     same = [ids[_RUN_TOKENS:] == ids[_RUN_TOKENS - n : -n] for n in range(1, 1 + _RUN_TOKENS)]
     repeated = np.flatnonzero(np.logical_and.reduce(same)) + _RUN_TOKENS
-    left_out = [token for token in repeated.tolist() if not text[starts[token]].isalnum()]
+    left_out = [token for token in repeated.tolist() if _is_sign(text[starts[token]])]
     return TokenizedText(np.delete(ids, left_out), np.delete(starts, left_out))
+
+
+def _is_sign(character: str) -> bool:
+    return not (character.isalnum() or character.isspace())
 
 
 def reading_plainly(tokenizer: Tokenizer) -> Tokenizer:
