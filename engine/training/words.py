@@ -67,9 +67,8 @@ class Words:
 
 def document_counts(texts: Texts, vocabulary: int) -> NDArray[np.int64]:
     """(vocabulary,) in how many of the texts each token is."""
-    rows = np.repeat(np.arange(len(texts)), texts.lengths)
-    once = np.unique(rows * vocabulary + texts.ids)
-    return np.bincount(once % vocabulary, minlength=vocabulary)
+    once = np.concatenate([np.unique(texts[row]) for row in range(len(texts))])
+    return np.bincount(once, minlength=vocabulary)
 
 
 def whitened(vectors: Tensor) -> Tensor:
