@@ -4,7 +4,6 @@ import argparse
 from collections.abc import Callable
 from functools import partial
 
-import torch
 from tokenizers import Tokenizer
 
 from engine.errors import LongsearchError
@@ -36,7 +35,8 @@ def distillation(arguments: argparse.Namespace, student: Trainable, tokenizer: T
 def contrast(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware) -> Made:
     """2, which passage answers which query"""
     pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
-    return _contrast_of(arguments, student, tokenizer, pairs, _words(arguments, tokenizer, pairs))
+    words = _words(arguments, pairs, _teacher_of(tokenizer, hardware)) if arguments.words_share else None
+    return _contrast_of(arguments, student, tokenizer, pairs, words)
 
 
 def _contrast_of(
@@ -47,13 +47,11 @@ def _contrast_of(
     return stage, HeldOut(pairs, stage.batches.held_out)
 
 
-def _words(arguments: argparse.Namespace, tokenizer: Tokenizer, pairs: PairSet) -> Words | None:
-    if not arguments.words_share:
-        return None
+def _words(arguments: argparse.Namespace, pairs: PairSet, minilm: MiniLM) -> Words:
     if arguments.without_teacher or not 0 < arguments.words_share < 1:
         hint = "give a share below 1, and no --without-teacher"
         raise LongsearchError("words are taught beside the teacher, not instead of it", hint)
-    return Words(pairs.passages, _teacher_of(tokenizer).model.get_input_embeddings().weight, arguments.words_share)
+    return Words(pairs.passages, minilm.model.get_input_embeddings().weight, arguments.words_share)
 
 
 def streams(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware) -> Made:
@@ -66,12 +64,15 @@ def streams(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokeni
         arguments.seed, arguments.side_by_side, max_tokens=arguments.max_tokens, slice_tokens=arguments.slice_tokens,
         contrast_weight=arguments.contrast_weight, cosine_weight=arguments.cosine_weight,
     )  # fmt: skip
-    teacher = _reading_teacher(tokenizer, hardware) if arguments.teacher else None
+    minilm = _teacher_of(tokenizer, hardware) if arguments.teacher or arguments.words_share else None
+    teacher: Encode | None = None
+    if minilm and arguments.teacher:  # a tail may be joined to a passage
+        teacher = partial(minilm.encode_ids, max_tokens=MAX_PASSAGE_TOKENS + 42)
     prompter = Prompter(tokenizer, arguments.instruction_share)
     if arguments.shards is None:
         return Streams(student, documents, options, prompter, teacher), None
     pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
-    words = _words(arguments, tokenizer, pairs)
+    words = _words(arguments, pairs, minilm) if minilm and arguments.words_share else None
     if words and teacher:
         teacher = words.beside(teacher)
     of_pairs, held_out = _contrast_of(arguments, student, tokenizer, pairs, words)
@@ -84,13 +85,8 @@ def streams(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokeni
     return Mixture(streams, of_pairs, arguments.pairs_share, arguments.seed), held_out
 
 
-def _reading_teacher(tokenizer: Tokenizer, hardware: Hardware) -> Encode:
-    minilm = _teacher_of(tokenizer, hardware.device, hardware.dtype)
-    return partial(minilm.encode_ids, max_tokens=MAX_PASSAGE_TOKENS + 42)  # a tail may be joined to a passage
-
-
-def _teacher_of(tokenizer: Tokenizer, device: str = "cpu", dtype: torch.dtype = torch.float32) -> MiniLM:
-    minilm = MiniLM(device, dtype)
+def _teacher_of(tokenizer: Tokenizer, hardware: Hardware) -> MiniLM:
+    minilm = MiniLM(hardware.device, hardware.dtype)
     if tokenizer_hash(tokenizer) != tokenizer_hash(minilm.tokenizer):
         hint = "leave out --teacher and --words-share"
         raise LongsearchError("the teacher cannot read the ids of another vocabulary", hint)
