@@ -246,6 +246,19 @@ def test_a_book_that_holds_all_the_best_passages_leaves_room_for_others(
     assert [len(hit.passages) for hit in results.hits] == [3, 1]
 
 
+@pytest.mark.parametrize("mode", list(SearchMode))
+def test_nothing_more_is_asked_for_when_every_document_was_found(
+    store: Store, mode: SearchMode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searcher, "_N_CANDIDATES", 4)
+    asked = []
+    candidates = searcher._candidates
+    monkeypatch.setattr(searcher, "_candidates", lambda db, plan, n: asked.append(n) or candidates(db, plan, n))
+    add(store, "book.pdf", [f"apples {number}" for number in range(30)], [toward(1)] * 30)
+    assert names(search(store, "apples", mode, toward(1), k=50)) == ["book.pdf"]
+    assert asked == [4]
+
+
 def test_the_word_being_typed_is_found_by_its_beginning(store: Store) -> None:
     add(store, "a.pdf", ["about transformers"])
     assert names(search(store, "transf", WORDS, prefix_last=True)) == ["a.pdf"]
