@@ -35,7 +35,7 @@ def distillation(arguments: argparse.Namespace, student: Trainable, tokenizer: T
 def contrast(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware) -> Made:
     """2, which passage answers which query"""
     pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
-    words = _words(arguments, pairs, _teacher_of(tokenizer, hardware)) if arguments.words_share else None
+    words = _words(arguments, pairs, _teacher_of(tokenizer, hardware)) if _teaches_words(arguments) else None
     return _contrast_of(arguments, student, tokenizer, pairs, words)
 
 
@@ -47,10 +47,14 @@ def _contrast_of(
     return stage, HeldOut(pairs, stage.batches.held_out)
 
 
-def _words(arguments: argparse.Namespace, pairs: PairSet, minilm: MiniLM) -> Words:
-    if arguments.without_teacher or not 0 < arguments.words_share < 1:
+def _teaches_words(arguments: argparse.Namespace) -> bool:
+    if arguments.words_share and (arguments.without_teacher or not 0 < arguments.words_share < 1):
         hint = "give a share below 1, and no --without-teacher"
         raise LongsearchError("words are taught beside the teacher, not instead of it", hint)
+    return bool(arguments.words_share)
+
+
+def _words(arguments: argparse.Namespace, pairs: PairSet, minilm: MiniLM) -> Words:
     return Words(pairs.passages, minilm.model.get_input_embeddings().weight, arguments.words_share)
 
 
@@ -64,7 +68,7 @@ def streams(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokeni
         arguments.seed, arguments.side_by_side, max_tokens=arguments.max_tokens, slice_tokens=arguments.slice_tokens,
         contrast_weight=arguments.contrast_weight, cosine_weight=arguments.cosine_weight,
     )  # fmt: skip
-    minilm = _teacher_of(tokenizer, hardware) if arguments.teacher or arguments.words_share else None
+    minilm = _teacher_of(tokenizer, hardware) if _teaches_words(arguments) or arguments.teacher else None
     teacher: Encode | None = None
     if minilm and arguments.teacher:  # a tail may be joined to a passage
         teacher = partial(minilm.encode_ids, max_tokens=MAX_PASSAGE_TOKENS + 42)
