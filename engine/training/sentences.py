@@ -28,7 +28,7 @@ _OTHER_SEED = 1  # so that the passages are not those of the step's pairs
 
 
 class Sentences:
-    """A stage that needs no labels: the teacher reads along, four times as fast as the student learns."""
+    """A stage that needs no labels: the teacher reads along, twice as fast as the student learns."""
 
     def __init__(
         self, student: Trainable, pairs: PairSet, options: PairOptions, teacher: Encode, tokenizer: Tokenizer
