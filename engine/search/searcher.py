@@ -95,7 +95,7 @@ def _mode_and_note(db: apsw.Connection, mode: SearchMode, vector: Vectors | None
 def _best_documents(db: apsw.Connection, plan: _Plan) -> list[RankedDocument]:
     """More candidates are asked for while those of fewer than `k` documents came: one book may hold the best 200.
 
-    Not when those of all documents came: of 30, to look for 50 took as long again.
+    Not when those of all documents came: of 30, to look for 50 took half as long again.
     """
     n, enough = _N_CANDIDATES, min(plan.k, documents.count(db))
     while True:
