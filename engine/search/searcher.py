@@ -97,12 +97,13 @@ def _best_documents(db: apsw.Connection, plan: _Plan) -> list[RankedDocument]:
 
     Not when those of all documents came: of 30, to look for 50 took half as long again.
     """
-    n, enough = _N_CANDIDATES, min(plan.k, documents.count(db))
+    n = _N_CANDIDATES
     while True:
         lists = _candidates(db, plan, n)
         scored = _scored(db, plan, lists)
         ranked = group(scored, documents.contents_of(db, ids(scored)), plan.passages_per_document)
-        if len(ranked) >= enough or n >= K_MAX or all(len(found) < n for found in lists):
+        is_all = n >= K_MAX or all(len(found) < n for found in lists)
+        if len(ranked) >= plan.k or is_all or len(ranked) == documents.count(db):
             return ranked[: plan.k]
         n = min(4 * n, K_MAX)
 
