@@ -69,9 +69,7 @@ def streams(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokeni
         contrast_weight=arguments.contrast_weight, cosine_weight=arguments.cosine_weight,
     )  # fmt: skip
     minilm = _teacher_of(tokenizer, hardware) if _teaches_words(arguments) or arguments.teacher else None
-    teacher: Encode | None = None
-    if minilm and arguments.teacher:  # a tail may be joined to a passage
-        teacher = partial(minilm.encode_ids, max_tokens=MAX_PASSAGE_TOKENS + 42)
+    teacher = _reading(minilm) if minilm and arguments.teacher else None
     prompter = Prompter(tokenizer, arguments.instruction_share)
     if arguments.shards is None:
         return Streams(student, documents, options, prompter, teacher), None
@@ -87,6 +85,10 @@ def streams(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokeni
         of_pairs = Mixture(sentences, of_pairs, 1 - arguments.sentences_share, arguments.seed + 1)
     streams = Streams(student, documents, options, prompter, teacher)
     return Mixture(streams, of_pairs, arguments.pairs_share, arguments.seed), held_out
+
+
+def _reading(minilm: MiniLM) -> Encode:
+    return partial(minilm.encode_ids, max_tokens=MAX_PASSAGE_TOKENS + 42)  # a tail may be joined to a passage
 
 
 def _teacher_of(tokenizer: Tokenizer, hardware: Hardware) -> MiniLM:
