@@ -1,10 +1,13 @@
-"""Where a document's passages begin and end: at ends of paragraphs and sentences, 100 to 160 tokens each.
+"""Where a document's passages begin and end: at ends of paragraphs and sentences, 100 to 160 tokens each; and where,
+within a passage, its excerpts do: a sentence or two each.
 
 Pure: text and the places of its tokens in, spans out. Knows no model; the same text always gives the same passages.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -12,10 +15,22 @@ from numpy.typing import NDArray
 
 from engine.types import Passage
 
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """How long spans are to be, in tokens or whatever is counted instead."""
+
+    least: int
+    most: int
+    tail: int
+    """A last span shorter than this joins the one before."""
+
+
 MIN_TOKENS, MAX_TOKENS = 100, 160
-_TAIL_TOKENS = 40  # a last passage shorter than this joins the one before
-RULES = f"{MIN_TOKENS}-{MAX_TOKENS}-{_TAIL_TOKENS}-v2"
-"""Part of every fingerprint: vectors are of these passages and no others."""
+_PASSAGE = _Sizes(MIN_TOKENS, MAX_TOKENS, 40)
+_EXCERPT = _Sizes(13, 26, 7)
+RULES = f"{_PASSAGE.least}-{_PASSAGE.most}-{_PASSAGE.tail}-v3, {_EXCERPT.least}-{_EXCERPT.most}-{_EXCERPT.tail}"
+"""Part of every fingerprint: vectors are of these passages and excerpts and no others."""
 
 # only after a full stop or its kin: a heading and the line that introduces a formula belong to what follows
 _PARAGRAPH_END = re.compile(r"[.!?…。！？][\"'”’)\]*_」』）]*[ \t]*\n\s*\n\s*")
@@ -27,6 +42,9 @@ _NO_END = (
 # . ! ? … and their CJK kin, closing quotes or brackets, then white space; CJK needs none
 _SENTENCE_END = re.compile(rf"[.!?…]{_NO_END}[\"'”’)\]*_]*\s+(?=[^a-z\s])|[。！？][」』”）]*\s*")
 _LINE_END = re.compile(r"\n\s*")
+_WORD_END = re.compile(r"\s+")
+_ENDS = (_PARAGRAPH_END, _SENTENCE_END, _LINE_END, _WORD_END)
+_WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]")
 
 
 def cut_passages(text: str, token_starts: NDArray[np.int64]) -> list[Passage]:
@@ -35,39 +53,55 @@ def cut_passages(text: str, token_starts: NDArray[np.int64]) -> list[Passage]:
     Passages do not overlap and leave out nothing but white space. One is longer than 160 tokens only where the tail
     was joined to it, shorter than 100 only where text or a paragraph's end leaves no choice.
     """
+    return list(_spans(text, token_starts, _cuts(text, token_starts, _PASSAGE)))
+
+
+def cut_excerpts(passage: str) -> list[tuple[int, int]]:
+    """(start, stop) of the excerpts of a passage's text: 13 to 26 words and signs each, ends of sentences preferred.
+
+    They leave out nothing but white space, and need no tokens: whoever has the text knows them.
+    """
+    starts = np.fromiter((match.start() for match in _WORD_OR_SIGN.finditer(passage)), dtype=np.int64)
+    return [(span.start, span.stop) for span in _spans(passage, starts, _cuts(passage, starts, _EXCERPT))]
+
+
+def _cuts(text: str, token_starts: NDArray[np.int64], sizes: _Sizes) -> list[int]:
+    """The first token of every span."""
     n_tokens = len(token_starts)
-    paragraphs, sentences, lines = (
-        _token_index(pattern, text, token_starts) for pattern in (_PARAGRAPH_END, _SENTENCE_END, _LINE_END)
-    )
+    ends = [_token_index(pattern, text, token_starts) for pattern in _ENDS]
     cuts = [0]
-    while n_tokens - cuts[-1] > MAX_TOKENS:
-        cuts.append(_next_cut(cuts[-1], paragraphs, sentences, lines))
-    if len(cuts) > 1 and n_tokens - cuts[-1] < _TAIL_TOKENS:
+    while n_tokens - cuts[-1] > sizes.most:
+        cuts.append(_next_cut(cuts[-1], sizes, *ends))
+    if len(cuts) > 1 and n_tokens - cuts[-1] < sizes.tail:
         cuts.pop()
-    return list(_spans(text, token_starts, cuts))
+    return cuts
 
 
-def _next_cut(start: int, paragraphs: NDArray[np.int64], sentences: NDArray[np.int64], lines: NDArray[np.int64]) -> int:
-    """The token at which the next passage begins: the best end within reach, else the hard limit."""
-    long, short = start + MIN_TOKENS, start + _TAIL_TOKENS
-    # lines come last: in a text with hard line breaks they end in the middle of sentences
+def _next_cut(
+    start: int, sizes: _Sizes, paragraphs: list[int], sentences: list[int], lines: list[int], words: list[int]
+) -> int:
+    """The token at which the next span begins: the best end within reach, else the hard limit."""
+    long, short = start + sizes.least, start + sizes.tail
+    # lines come late: in a text with hard line breaks they end in the middle of sentences
     for least, ends in (
         (long, paragraphs),
         (long, sentences),
         (short, paragraphs),
         (short, sentences),
         (short, lines),
+        (short, words),
     ):
-        last = int(np.searchsorted(ends, start + MAX_TOKENS, side="right")) - 1
+        last = bisect_right(ends, start + sizes.most) - 1
         if last >= 0 and ends[last] >= least:
-            return int(ends[last])
-    return start + MAX_TOKENS
+            return ends[last]
+    return start + sizes.most
 
 
-def _token_index(pattern: re.Pattern[str], text: str, token_starts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _token_index(pattern: re.Pattern[str], text: str, token_starts: NDArray[np.int64]) -> list[int]:
     """Index of the first token at or after the end of each match."""
     ends = np.fromiter((match.end() for match in pattern.finditer(text)), dtype=np.int64)
-    return np.searchsorted(token_starts, ends)
+    found: list[int] = np.searchsorted(token_starts, ends).tolist()
+    return found
 
 
 def _spans(text: str, token_starts: NDArray[np.int64], cuts: list[int]) -> Iterator[Passage]:

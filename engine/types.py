@@ -69,6 +69,8 @@ class PassageHit:
     text: str
     score: float
     """As `DocumentHit.score`, for this passage."""
+    excerpt: tuple[int, int] | None = None
+    """(start, stop) of what in it is nearest to the query by meaning; None where that is all of it, or not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,8 @@ class DocumentHit:
     """Absolute; undecodable bytes are surrogate escapes: pass it through `printable` before showing it."""
     title: str
     score: float
-    """Of its best passage, 0 to 1, with its document's. meaning: cosine similarity. words: share of the highest BM25
-    the query can reach. hybrid: 0.35 of the one and 0.65 of the other."""
+    """Of its best passage, 0 to 1, with its document's. meaning: cosine similarity, half of the passage's its nearest
+    excerpt's. words: share of the highest BM25 the query can reach. hybrid: 0.35 of the one and 0.65 of the other."""
     passages: tuple[PassageHit, ...]
 
 

@@ -28,6 +28,8 @@ class Part(Protocol):
     @property
     def vectors(self) -> NDArray[np.float32]: ...
     @property
+    def excerpts(self) -> Sequence[NDArray[np.float32]]: ...
+    @property
     def n_tokens_done(self) -> int: ...
     @property
     def checkpoint(self) -> Callable[[], bytes]: ...
@@ -138,7 +140,9 @@ class Embedder:
         state = None if part.is_last else part.checkpoint()
         resume = work.resume_point() if part.is_last else None
         with self._store.changing():
-            known = self._store.add_vectors(work.content_id, work.first, work.vectors(), part.n_tokens_done, state)
+            known = self._store.add_vectors(
+                work.content_id, work.first, work.vectors(), part.n_tokens_done, state, work.excerpts()
+            )
             if known and part.is_last:
                 self._store.finish_embedding(work.content_id, part.document_vector, part.n_tokens_done, resume)
         work.saved(is_gone=not known)
@@ -158,6 +162,7 @@ class _Embedding:
         self.is_gone = False
         """Whether the document was forgotten meanwhile."""
         self._unsaved: list[NDArray[np.float32]] = []
+        self._unsaved_excerpts: list[NDArray[np.float32]] = []
         self._pending = pending
         self._resume: Part | None = None
         # added text may change where the last passage ends, and nothing before it
@@ -168,6 +173,7 @@ class _Embedding:
         before = self.part.n_tokens_done if self.part else self._pending.n_tokens_done
         self.part = part
         self._unsaved.append(part.vectors)
+        self._unsaved_excerpts += part.excerpts
         if part.n_tokens_done <= self._stable_tokens:
             self._resume = part
         return part.n_tokens_done - before
@@ -176,10 +182,14 @@ class _Embedding:
         """(n, dim) of the passages from `first` on."""
         return np.concatenate(self._unsaved)
 
+    def excerpts(self) -> list[NDArray[np.float32]]:
+        """Of each of these passages, (n_excerpts, dim)."""
+        return self._unsaved_excerpts
+
     def saved(self, is_gone: bool) -> None:
         """What was read is in the store, or of no use to anybody."""
         self.first += sum(map(len, self._unsaved))
-        self._unsaved = [self._unsaved[-1][:0]]
+        self._unsaved, self._unsaved_excerpts = [self._unsaved[-1][:0]], []
         self.saved_at, self.is_gone = time.monotonic(), is_gone
 
     def resume_point(self) -> ResumePoint | None:

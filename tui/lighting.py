@@ -15,6 +15,8 @@ class Span:
     """One past its last character."""
     score: float
     """0 to 1, as in `engine.types.PassageHit`."""
+    excerpt: tuple[int, int] | None = None
+    """(start, stop) of what in it is nearest to the query, if that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +30,28 @@ class Run:
     """Index of the passage that lights it, or None."""
     is_word: bool
     """Whether it is one of the query's words."""
+    is_excerpt: bool = False
+    """Whether it is of what in the current passage is nearest to the query."""
 
 
 def runs(
     text: str, start: int, stop: int, spans: Sequence[Span], current: int, words: re.Pattern[str] | None
 ) -> list[Run]:
     """The line of `text` from `start` to `stop` in runs, in order, without gaps. The current span lies on top."""
+    excerpt = (spans[current].excerpt if 0 <= current < len(spans) else None) or (start, start)
     found = [match.span() for match in words.finditer(text, start, stop)] if words else []
     touching = [index for index, span in enumerate(spans) if span.start < stop and span.stop > start]
     edges = {start, stop}
-    for low, high in [*found, *((spans[index].start, spans[index].stop) for index in touching)]:
-        edges.update((max(low, start), min(high, stop)))
+    for low, high in [*found, excerpt, *((spans[index].start, spans[index].stop) for index in touching)]:
+        edges.update((min(max(low, start), stop), max(min(high, stop), start)))
     ordered = sorted(edges)
     return [
-        Run(low, high, _on_top(spans, touching, current, low), any(first <= low < last for first, last in found))
+        Run(
+            low, high, _on_top(spans, touching, current, low),
+            is_word=any(first <= low < last for first, last in found), is_excerpt=excerpt[0] <= low < excerpt[1],
+        )
         for low, high in pairwise(ordered)
-    ]
+    ]  # fmt: skip
 
 
 def _on_top(spans: Sequence[Span], touching: Sequence[int], current: int, offset: int) -> int | None:

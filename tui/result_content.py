@@ -21,7 +21,9 @@ def hit_content(hit: DocumentHit, root: str, words: re.Pattern[str] | None, widt
     """The hit in `width` cells, with `n_lines` lines of its best passage."""
     lines = [_title_line(hit, words, width), _path_line(hit, root, width)]
     if hit.passages:
-        lines += [_lit(line, words, "") for line in snippet(hit.passages[0].text, words, width, n_lines)]
+        best = hit.passages[0]
+        excerpt = best.excerpt[0] - best.start if best.excerpt else None
+        lines += [_lit(line, words, "") for line in snippet(best.text, words, width, n_lines, excerpt)]
     return Content("\n").join(lines)
 
 

@@ -10,7 +10,7 @@ from app import vectors
 from app.paths import find_index
 from app.searching import search_index
 from engine.printable import in_short, printable
-from engine.types import DocumentHit, SearchMode, SearchResults
+from engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
 
 _SHOWN_PASSAGES = 2
 _SHOWN_CHARACTERS = 400
@@ -50,7 +50,7 @@ def to_text(results: SearchResults, width: int) -> str:
         lines.append(f"     {printable(hit.path)}")
         for passage in hit.passages[:_SHOWN_PASSAGES]:
             place = f"p. {passage.page}" if passage.page else passage.heading
-            text = printable(in_short(passage.text))[:_SHOWN_CHARACTERS]
+            text = printable(in_short(_from_excerpt(passage)))[:_SHOWN_CHARACTERS]
             lines += textwrap.wrap(
                 f"{printable(place)}: {text}" if place else text,
                 max(width, 40),
@@ -62,6 +62,13 @@ def to_text(results: SearchResults, width: int) -> str:
     return "\n".join([*lines, f"{found}, {results.mode.value}, {results.took_ms:.0f} ms"])
 
 
+def _from_excerpt(passage: PassageHit) -> str:
+    """The passage's text, from where it is nearest to the query if that would not be seen otherwise."""
+    if passage.excerpt is None or passage.excerpt[1] - passage.start <= _SHOWN_CHARACTERS:
+        return passage.text
+    return "…" + passage.text[passage.excerpt[0] - passage.start :]
+
+
 def _hit_to_json(hit: DocumentHit) -> dict[str, Any]:
     passages = [
         {
@@ -71,6 +78,7 @@ def _hit_to_json(hit: DocumentHit) -> dict[str, Any]:
             "stop": passage.stop,
             "text": passage.text,
             "score": round(passage.score, 4),
+            "excerpt": list(passage.excerpt) if passage.excerpt else None,
         }
         for passage in hit.passages
     ]

@@ -7,8 +7,8 @@ import numpy as np
 
 from engine.errors import LongsearchError
 from engine.evaluation.keeping import Kept
-from engine.evaluation.ranking import Ranked, Vectors, by_vectors
-from engine.evaluation.vectors import OurVectors
+from engine.evaluation.ranking import Ranked, Vectors, by_scores
+from engine.evaluation.vectors import OurVectors, passage_scores, whole_excerpts
 from engine.inference.encoder import Encoder
 from engine.inference.tokens import TokenizedText
 
@@ -21,26 +21,31 @@ def passages_at_depth(ours: OurVectors, filler: str, depth: int, kept: Kept) -> 
     texts = [document.full_text for document in ours.dataset.documents]
     depends_on = [*ours.maker, str(depth), filler if depth else "", *texts]
     vectors = kept.vectors("ours-deep", depends_on, lambda: _read_deep(ours.encoder, texts, filler, depth))
-    return by_vectors(ours.passages, vectors, ours.queries)
+    passages, excerpts = np.split(vectors, [len(ours.passages.documents)])
+    return by_scores(ours.passages, passage_scores(ours.queries, passages, excerpts, ours.n_excerpts))
 
 
 def _read_deep(encoder: Encoder, texts: list[str], filler: str, depth: int) -> Vectors:
-    """(n_passages, dim)"""
+    """(n_passages + n_excerpts, dim)"""
     before = _first_tokens(encoder, filler, depth)
     checkpoint = None
     for part in encoder.stream(before, []) if len(before) else ():
         checkpoint = part.checkpoint
     state = checkpoint() if checkpoint else None
-    vectors = []
+    vectors, excerpts = [], []
     for text in texts:
         tokens, passages = encoder.split(text)
         # the filler has no characters: the document's offsets are its own, and its passages begin behind the filler
         whole = TokenizedText(
-            np.concatenate((before.ids, tokens.ids)), np.concatenate((np.full(len(before), -1), tokens.starts))
+            np.concatenate((before.ids, tokens.ids)),
+            np.concatenate((np.full(len(before), -1), tokens.starts)),
+            tokens.text,
         )
         if len(tokens):
-            vectors += [part.vectors for part in encoder.stream(whole, passages, state)]
-    return np.concatenate(vectors)
+            for part in encoder.stream(whole, passages, state):
+                vectors.append(part.vectors)
+                excerpts.append(whole_excerpts(part.vectors, part.excerpts))
+    return np.concatenate((*vectors, *excerpts))
 
 
 def _first_tokens(encoder: Encoder, filler: str, n: int) -> TokenizedText:
@@ -49,4 +54,4 @@ def _first_tokens(encoder: Encoder, filler: str, n: int) -> TokenizedText:
     if n and not len(ids):
         raise LongsearchError("the text to be read before the passages is empty", "give a book with --filler")
     repeated = np.resize(ids, n) if n else ids[:0]
-    return TokenizedText(repeated, np.zeros(n, np.int64))
+    return TokenizedText(repeated, np.zeros(n, np.int64), "")

@@ -41,8 +41,13 @@ class Ranked:
 
 def by_vectors(spans: Spans, vectors: Vectors, queries: Vectors, depth: int = DEPTH) -> Ranked:
     """Spans by the scalar product of vectors (n_spans, dim) and queries (n_queries, dim); ties by row."""
+    return by_scores(spans, queries @ vectors.T, depth)
+
+
+def by_scores(spans: Spans, similarities: Vectors, depth: int = DEPTH) -> Ranked:
+    """Spans by their scores (n_queries, n_spans); ties by row."""
     rows, scores = [], []
-    for similarity in queries @ vectors.T:
+    for similarity in similarities:
         best = np.argpartition(-similarity, min(depth, len(similarity)) - 1)[:depth]
         best = best[np.lexsort((best, -similarity[best]))]
         rows.append(best)

@@ -13,7 +13,7 @@ from engine.evaluation.bm25 import Bm25
 from engine.evaluation.datasets import Dataset
 from engine.evaluation.keeping import Kept
 from engine.evaluation.minilm import MiniLM
-from engine.evaluation.ranking import DEPTH, Ranked, Spans, Vectors, by_vectors
+from engine.evaluation.ranking import DEPTH, Ranked, Spans, Vectors, by_scores, by_vectors
 from engine.evaluation.vectors import OurVectors
 from engine.search.fusion import best_first, combine, fuse, in_document, words_in_document
 
@@ -81,10 +81,10 @@ class Bench:
 
     @cached_property
     def meaning(self) -> Ranked:
-        """longsearch's passages by their vectors and their documents'."""
+        """longsearch's passages by their vectors, their excerpts' and their documents'."""
         ours = self.ours
-        whole = ours.document_vectors[ours.passages.documents]
-        return by_vectors(ours.passages, in_document(ours.passage_vectors, whole), ours.queries)
+        whole = ours.queries @ ours.document_vectors.T
+        return by_scores(ours.passages, in_document(ours.passage_scores(), whole[:, ours.passages.documents]))
 
     @cached_property
     def minilm_windows(self) -> Vectors:
@@ -118,13 +118,13 @@ System = Callable[[Bench], Ranked]
 
 
 def meaning(bench: Bench) -> Ranked:
-    """The best passage's score by meaning, as longsearch has it: its own cosine and its document's."""
+    """The best passage's score by meaning, as longsearch has it: with its nearest excerpt's and its document's."""
     return bench.meaning
 
 
 def passages(bench: Bench) -> Ranked:
-    """The best passage's cosine alone, passages read out of one stream over the document."""
-    return by_vectors(bench.ours.passages, bench.ours.passage_vectors, bench.ours.queries)
+    """The best passage's score alone, its excerpts' in it; passages read out of one stream over the document."""
+    return by_scores(bench.ours.passages, bench.ours.passage_scores())
 
 
 def document(bench: Bench) -> Ranked:

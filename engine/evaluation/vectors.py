@@ -1,5 +1,6 @@
 """longsearch's own vectors of a dataset, at one width and at all or the first of their dimensions. Knows no metric."""
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -9,6 +10,8 @@ from engine.evaluation.datasets import Dataset
 from engine.evaluation.keeping import Kept
 from engine.evaluation.ranking import Spans, Vectors
 from engine.inference.encoder import Encoder
+from engine.passages import cut_excerpts
+from engine.search.fusion import with_excerpt
 
 
 class OurVectors:
@@ -29,15 +32,33 @@ class OurVectors:
         split = (self.encoder.split(document.full_text)[1] for document in self.dataset.documents)
         return Spans.of_passages([(row, p.start, p.stop) for row, passages in enumerate(split) for p in passages])
 
+    @cached_property
+    def n_excerpts(self) -> NDArray[np.int64]:
+        """(n_passages,) how many excerpts each is cut into: at least one."""
+        if self.encoder.readout.readout == "eos":
+            return np.ones(len(self.passages.documents), np.int64)
+        texts = [document.full_text for document in self.dataset.documents]
+        spans = zip(self.passages.documents.tolist(), self.passages.borders.tolist(), strict=True)
+        return np.array([max(1, len(cut_excerpts(texts[row][a:b]))) for row, (a, b) in spans], np.int64)
+
     @property
     def passage_vectors(self) -> Vectors:
         """(n_passages, dim)"""
         return self._of_documents[: len(self.passages.documents)]
 
     @property
+    def excerpt_vectors(self) -> Vectors:
+        """(n_excerpts, dim), of one passage after the other."""
+        return self._of_documents[len(self.passages.documents) : -len(self.dataset.documents)]
+
+    @property
     def document_vectors(self) -> Vectors:
         """(n_documents, dim); zeros for a document without tokens."""
-        return self._of_documents[len(self.passages.documents) :]
+        return self._of_documents[-len(self.dataset.documents) :]
+
+    def passage_scores(self) -> Vectors:
+        """(n_queries, n_passages) by meaning, without their documents."""
+        return passage_scores(self.queries, self.passage_vectors, self.excerpt_vectors, self.n_excerpts)
 
     @cached_property
     def queries(self) -> Vectors:
@@ -53,17 +74,18 @@ class OurVectors:
 
     @cached_property
     def _of_documents(self) -> Vectors:
-        """(n_passages + n_documents, dim): the passages' vectors, then the documents'."""
+        """(n_passages + n_excerpts + n_documents, dim), in this order."""
         texts = [document.full_text for document in self.dataset.documents]
         return self._kept.vectors("ours", [*self.maker, *texts], lambda: self._embed(texts))
 
     def _embed(self, texts: list[str]) -> Vectors:
         documents = np.zeros((len(texts), self.encoder.dim), np.float32)
-        passages = [documents[:0]] * len(texts)
+        passages, excerpts = [documents[:0]] * len(texts), [documents[:0]] * len(texts)
         readable = ((row, texts[row]) for row in np.unique(self.passages.documents).tolist())  # those with tokens
         for row, embedding in self.encoder.encode_documents(readable):
             passages[row], documents[row] = embedding.passage_vectors, embedding.vector
-        return np.concatenate((*passages, documents))
+            excerpts[row] = whole_excerpts(embedding.passage_vectors, embedding.excerpts)
+        return np.concatenate((*passages, *excerpts, documents))
 
 
 class _FirstDims(OurVectors):
@@ -79,6 +101,11 @@ class _FirstDims(OurVectors):
         return self._whole.passages
 
     @cached_property
+    def n_excerpts(self) -> NDArray[np.int64]:
+        """The same."""
+        return self._whole.n_excerpts
+
+    @cached_property
     def queries(self) -> Vectors:
         """(n_queries, dim)"""
         return first_dims(self._whole.queries, self._dim)
@@ -86,6 +113,21 @@ class _FirstDims(OurVectors):
     @cached_property
     def _of_documents(self) -> Vectors:
         return first_dims(self._whole._of_documents, self._dim)
+
+
+def passage_scores(queries: Vectors, passages: Vectors, excerpts: Vectors, n_excerpts: NDArray[np.int64]) -> Vectors:
+    """(n_queries, n_passages), as longsearch has them: cosines of (n_passages, dim) with those of the nearest of their
+    excerpts, of which each passage has its `n_excerpts`, one passage after the other.
+    """
+    firsts = np.cumsum(n_excerpts) - n_excerpts
+    nearest: Vectors = np.maximum.reduceat(queries @ excerpts.T, firsts, axis=1)
+    return with_excerpt(queries @ passages.T, nearest)
+
+
+def whole_excerpts(passages: Vectors, excerpts: Sequence[Vectors]) -> Vectors:
+    """(n_excerpts, dim): of each passage its excerpts, its own vector where it is cut into none."""
+    pairs = zip(passages, excerpts, strict=True)
+    return np.concatenate([own if len(own) else vector[None] for vector, own in pairs] or [passages])
 
 
 def first_dims(vectors: NDArray[np.float32], dim: int) -> Vectors:

@@ -14,6 +14,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from engine.errors import ModelError
+from engine.inference.borders import Borders
 from engine.models.state import LayerState
 
 _HINT = "the document is read again from its start"
@@ -32,10 +33,10 @@ class PassState:
     """Of what was read, where it was loaded."""
 
 
-def to_bytes(state: PassState, ids: NDArray[np.int64], borders: NDArray[np.int64]) -> bytes:
+def to_bytes(state: PassState, ids: NDArray[np.int64], borders: Borders) -> bytes:
     """Serialise, in safetensors; some megabytes, whatever the length of what was read.
 
-    ids (n_tokens,) and borders (n_passages, 2) in tokens are the document's: their beginning is remembered by a hash.
+    ids (n_tokens,) and borders are the document's: their beginning is remembered by a hash.
     """
     tensors = state.model.tensors() | {f"sums.{i}": t for i, t in enumerate(state.sums)}
     tensors["done"] = torch.tensor([state.n_tokens_done, state.n_passages_done])
@@ -57,29 +58,29 @@ def from_bytes(data: bytes, device: str, family: type[LayerState]) -> PassState:
     return PassState(model, n_tokens, n_passages, sums, digest)
 
 
-def check_fits(
-    state: PassState, empty: LayerState, n_sums: int, ids: NDArray[np.int64], borders: NDArray[np.int64]
-) -> None:
+def check_fits(state: PassState, empty: LayerState, n_sums: int, ids: NDArray[np.int64], borders: Borders) -> None:
     """Raise ModelError unless `state` can be gone on from: by the model whose first state is `empty`, with a readout
     of `n_sums` sums, in a document that begins, up to there, with the tokens and passages of the one that was read.
     """
     found, expected = ({name: t.shape for name, t in s.tensors().items()} for s in (state.model, empty))
     n_tokens, n_passages = state.n_tokens_done, state.n_passages_done
-    within = 0 <= n_tokens <= len(ids) and 0 <= n_passages <= len(borders)
+    within = 0 <= n_tokens <= len(ids) and 0 <= n_passages <= len(borders.passages)
     if (
         found != expected
         or len(state.sums) != n_sums
         or not within
-        or (n_passages < len(borders) and borders[n_passages, 1] < n_tokens)  # the old one's ends later
+        or (borders.passages[n_passages:, 1] < n_tokens).any()  # the old one's ends later
         or state.digest != _digest(ids, borders, n_tokens, n_passages)
     ):
         raise ModelError("a saved state is of another model or another document", _HINT)
 
 
-def _digest(ids: NDArray[np.int64], borders: NDArray[np.int64], n_tokens: int, n_passages: int) -> bytes:
-    """Of the tokens read, the passages done, and where the passage begins that was being read."""
-    open_passage = borders[n_passages : n_passages + 1, 0]
+def _digest(ids: NDArray[np.int64], borders: Borders, n_tokens: int, n_passages: int) -> bytes:
+    """Of the tokens read, the excerpts done and how they make passages, and where that begins which was begun."""
+    done = borders.excerpts[:, 1] <= n_tokens
+    begun = borders.excerpts[~done, 0]
     digest = hashlib.blake2b(digest_size=16)
-    for numbers in (ids[:n_tokens], borders[:n_passages].ravel(), open_passage[open_passage < n_tokens]):
+    read = (ids[:n_tokens], borders.excerpts[done].ravel(), borders.firsts[: n_passages + 1], begun[begun < n_tokens])
+    for numbers in read:
         digest.update(len(numbers).to_bytes(8, "little") + numbers.astype("<i8").tobytes())
     return digest.digest()

@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from engine.errors import ModelError, QueryError
+from engine.inference.borders import Borders
 from engine.inference.checkpoints import check_fits, from_bytes
 from engine.inference.device import Hardware, choose_hardware
 from engine.inference.passes import EmbeddedPart, EosReadout, MeanReadout, Readout
@@ -28,7 +29,7 @@ from engine.models.mamba2 import Mamba2
 from engine.models.mamba2_quick import QuickMamba2, can_be_quick
 from engine.models.matmamba import at_width
 from engine.models.weights import Model, load_model
-from engine.passages import cut_passages
+from engine.passages import cut_excerpts, cut_passages
 from engine.types import Passage
 
 _VERTICAL_TOKENS = {"cpu": 2048, "cuda": 4096}  # on a CPU 1.14 times the speed of 1024; twice as much buys 1.03
@@ -47,6 +48,8 @@ class DocumentEmbedding:
     """(start, stop) in characters."""
     passage_vectors: NDArray[np.float32]
     """(n_passages, dim), unit length; each knows all the text before it."""
+    excerpts: list[NDArray[np.float32]]
+    """Of each passage, (n_excerpts, dim), unit length; as in `engine.inference.passes.EmbeddedPart`."""
     n_tokens: int
 
 
@@ -131,28 +134,22 @@ class Encoder:
     def encode_document(self, text: str) -> DocumentEmbedding:
         """Read a document whole in one streaming pass. Raises ValueError for a text without tokens."""
         tokens, passages = self.split(text)
-        vectors = []
-        for part in self.stream(tokens, passages):
-            vectors.append(part.vectors)
-        spans = [(passage.start, passage.stop) for passage in passages]
-        return DocumentEmbedding(part.document_vector, spans, np.concatenate(vectors), len(tokens))
+        return _embedding(passages, list(self.stream(tokens, passages)))
 
     def encode_documents(self, texts: Iterable[tuple[K, str]]) -> Iterator[tuple[K, DocumentEmbedding]]:
         """As `encode_document`, for many at once: each under its key, in the order in which they are finished."""
-        found: dict[K, tuple[list[tuple[int, int]], int, list[NDArray[np.float32]]]] = {}
+        found: dict[K, tuple[list[Passage], list[EmbeddedPart]]] = {}
 
         def split() -> Iterator[tuple[K, TokenizedText, list[Passage], None]]:
             for key, text in texts:
                 tokens, passages = self.split(text)
-                found[key] = ([(p.start, p.stop) for p in passages], len(tokens), [])
+                found[key] = (passages, [])
                 yield key, tokens, passages, None
 
         for key, part in self.stream_many(split()):
-            spans, n_tokens, vectors = found[key]
-            vectors.append(part.vectors)
+            found[key][1].append(part)
             if part.is_last:
-                del found[key]
-                yield key, DocumentEmbedding(part.document_vector, spans, np.concatenate(vectors), n_tokens)
+                yield key, _embedding(*found.pop(key))
 
     def encode_query(self, text: str, instruction: str | None = None) -> NDArray[np.float32]:
         """The unit vector (dim,) of a query. Raises QueryError for one without words.
@@ -220,8 +217,7 @@ class Encoder:
     ) -> Document[K]:
         if not len(tokens):
             raise ValueError("a document without tokens has no vector")
-        characters = np.array([(p.start, p.stop) for p in passages], dtype=np.int64).reshape(-1, 2)
-        borders = np.searchsorted(tokens.starts, characters)
+        borders = self._borders(tokens, [(p.start, p.stop) for p in passages])
         if checkpoint is None:
             return Document(key, tokens.ids, borders)
         empty = self.model.initial_state()
@@ -229,5 +225,24 @@ class Encoder:
         check_fits(state, empty, self._how().n_sums, tokens.ids, borders)
         return Document(key, tokens.ids, borders, state)
 
+    def _borders(self, tokens: TokenizedText, passages: list[tuple[int, int]]) -> Borders:
+        """The places among the tokens of passages, and of excerpts where the readout has any: (start, stop) each."""
+        excerpts = [
+            [(start + a, start + b) for a, b in cut_excerpts(tokens.text[start:stop])] if self._head else []
+            for start, stop in passages
+        ]
+        return Borders.among(tokens.starts, passages, excerpts)
+
     def _how(self) -> Readout:
         return MeanReadout(self._head) if self._head else EosReadout(self.tokenizer.eos_id or 0)
+
+
+def _embedding(passages: list[Passage], parts: list[EmbeddedPart]) -> DocumentEmbedding:
+    last = parts[-1]
+    return DocumentEmbedding(
+        last.document_vector,
+        [(passage.start, passage.stop) for passage in passages],
+        np.concatenate([part.vectors for part in parts]),
+        [excerpts for part in parts for excerpts in part.excerpts],
+        last.n_tokens_done,
+    )

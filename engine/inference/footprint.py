@@ -10,7 +10,7 @@ import resource
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +54,12 @@ def _in_own_process(*arguments: str) -> Footprint:
 
 def _measure(model: str, width: str, dtype: str, vertical_size: str, n_tokens: str, length: str) -> Footprint:
     from engine.inference.encoder import Encoder
-    from engine.inference.speed import random_document
+    from engine.inference.speed import PASSAGE_TOKENS, random_document
 
     encoder = Encoder.open(model, dtype=dtype, width=float(width), vertical_size=int(vertical_size))
     tokens, passages = random_document(encoder, int(length))
     n = int(n_tokens)
-    tokens, passages = type(tokens)(tokens.ids[:n], tokens.starts[:n]), [p for p in passages if p.stop <= n]
+    tokens, passages = replace(tokens, ids=tokens.ids[:n], starts=tokens.starts[:n]), passages[: n // PASSAGE_TOKENS]
     before, began = peak_mib(), time.perf_counter()
     for _ in encoder.stream(tokens, passages):  # what becomes of the vectors is not this measurement's
         pass

@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from engine.inference.borders import Borders
 from engine.inference.checkpoints import PassState
 from engine.inference.readouts import MeanHead, RunningMeans, push, unit
 
@@ -26,6 +27,8 @@ class EmbeddedPart:
     first_passage: int
     vectors: Vectors
     """(n, dim) of passages first_passage .. first_passage + n - 1; n may be 0."""
+    excerpts: list[Vectors]
+    """Of each of these passages, (n_excerpts, dim); none where it is one excerpt, or the readout has none."""
     n_tokens_done: int
     """Tokens of the document read so far."""
     checkpoint: Callable[[], bytes]
@@ -33,6 +36,16 @@ class EmbeddedPart:
     document_vector: Vectors
     """(dim,) In the last part, the document's; before, that of what was read (mean), or up to a passage's end (eos)."""
     is_last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What a step finished of one document."""
+
+    vectors: Vectors
+    """(n, dim) of passages."""
+    excerpts: list[Vectors]
+    """As in `EmbeddedPart`."""
 
 
 class Reading(Protocol):
@@ -64,63 +77,87 @@ class Readout(Protocol):
 
     n_sums: int
 
-    def begin(self, ids: NDArray[np.int64], borders: NDArray[np.int64], resume: PassState | None) -> Reading:
-        """A document of ids (n_tokens,) and passages' borders (n_passages, 2) in tokens, from `resume` on."""
+    def begin(self, ids: NDArray[np.int64], borders: Borders, resume: PassState | None) -> Reading:
+        """A document of ids (n_tokens,), from `resume` on."""
 
-    def take(self, readings: Sequence[Any], hidden: Tensor, ids: Tensor, lengths: Sequence[int]) -> list[Vectors]:
+    def take(self, readings: Sequence[Any], hidden: Tensor, ids: Tensor, lengths: Sequence[int]) -> list[Finished]:
         """Add hidden (documents, length, d_model) of ids (documents, length), of which the first `lengths` count.
 
-        `readings` are what `begin` gave. Returns the vectors of the passages that each document finished, (n, dim).
+        `readings` are what `begin` gave. Returns what each document finished.
         """
 
 
 class MeanReading:
-    """A document under the `mean` readout: weighted sums of hidden states."""
+    """A document under the `mean` readout: weighted sums of hidden states, a passage's being those of its excerpts."""
 
     probes = None
 
-    def __init__(self, means: RunningMeans, stream: NDArray[np.int64]) -> None:
-        self.means = means
-        self.stream = stream
+    def __init__(self, head: MeanHead, ids: NDArray[np.int64], borders: Borders, resume: PassState | None) -> None:
+        self.means = RunningMeans(head, borders.excerpts)
+        self.n_passages_done = 0
+        self._borders = borders
+        self._waiting = torch.zeros(0, head.projection.shape[1], device=head.projection.device)
+        """(n, d_model) of excerpts that were finished before their passage is."""
+        if resume:
+            self.n_passages_done = resume.n_passages_done
+            self.means.position = resume.n_tokens_done
+            self.means.total, self.means.open, self._waiting = resume.sums
+            self.means.n_finished = int(borders.firsts[resume.n_passages_done]) + len(self._waiting)
+        self.stream = ids[self.means.position :]
 
     @property
     def n_tokens_done(self) -> int:
         return self.means.position
 
     @property
-    def n_passages_done(self) -> int:
-        return self.means.n_finished
-
-    @property
     def sums(self) -> tuple[Tensor, ...]:
-        return self.means.total, self.means.open
+        return self.means.total, self.means.open, self._waiting
 
     @property
     def document_vector(self) -> Vectors:
         return self.means.document()
 
+    def finish(self, excerpts: Tensor) -> tuple[Tensor, NDArray[np.int64]]:
+        """Take the sums (n, d_model) of excerpts that were just finished. Returns those of the passages that are whole
+        now, (n_excerpts, d_model), and how many of them each passage has, (n_passages,).
+        """
+        self._waiting = torch.cat((self._waiting, excerpts))
+        done, self.n_passages_done = self.n_passages_done, self._borders.n_passages_within(self.means.n_finished)
+        sizes = self._borders.sizes(done, self.n_passages_done)
+        finished, self._waiting = self._waiting.tensor_split([int(sizes.sum())])
+        return finished, sizes
+
 
 class MeanReadout:
     """Weighted means of hidden states."""
 
-    n_sums = 2
+    n_sums = 3
 
     def __init__(self, head: MeanHead) -> None:
         self._head = head
 
-    def begin(self, ids: NDArray[np.int64], borders: NDArray[np.int64], resume: PassState | None) -> MeanReading:
+    def begin(self, ids: NDArray[np.int64], borders: Borders, resume: PassState | None) -> MeanReading:
         """See `Readout`."""
-        means = RunningMeans(self._head, borders)
-        if resume:
-            means.position, means.n_finished = resume.n_tokens_done, resume.n_passages_done
-            means.total, means.open = resume.sums
-        return MeanReading(means, ids[means.position :])
+        return MeanReading(self._head, ids, borders, resume)
 
     def take(
         self, readings: Sequence[MeanReading], hidden: Tensor, ids: Tensor, lengths: Sequence[int]
-    ) -> list[Vectors]:
+    ) -> list[Finished]:
         """See `Readout`."""
-        return push([reading.means for reading in readings], hidden, ids, lengths)
+        sums = push([reading.means for reading in readings], hidden, ids, lengths)
+        finished = [reading.finish(own) for reading, own in zip(readings, sums, strict=True)]
+        sizes = np.concatenate([own for _, own in finished])
+        excerpts = torch.cat([own for own, _ in finished])
+        owners = torch.from_numpy(np.repeat(np.arange(len(sizes)), sizes)).to(excerpts.device)
+        passages = torch.zeros(len(sizes), excerpts.shape[1], device=excerpts.device).index_add_(0, owners, excerpts)
+        # one product for all documents: on a GPU each of many small ones would cost as much
+        of_passages, of_excerpts = np.split(self._head.vectors(torch.cat((passages, excerpts))), [len(sizes)])
+        one_by_one = [own if len(own) > 1 else own[:0] for own in np.split(of_excerpts, np.cumsum(sizes)[:-1])]
+        ends = np.cumsum([len(own) for _, own in finished])
+        return [
+            Finished(of_passages[end - len(own) : end], one_by_one[end - len(own) : end])
+            for end, (_, own) in zip(ends, finished, strict=True)
+        ]
 
 
 class EosReading:
@@ -129,14 +166,14 @@ class EosReading:
     sums = ()
 
     def __init__(
-        self, eos_id: int, ids: NDArray[np.int64], borders: NDArray[np.int64], resume: PassState | None
+        self, eos_id: int, ids: NDArray[np.int64], passages: NDArray[np.int64], resume: PassState | None
     ) -> None:
         self.n_tokens_done = resume.n_tokens_done if resume else 0
         self.n_passages_done = resume.n_passages_done if resume else 0
-        self.n_passages = len(borders)
+        self.n_passages = len(passages)
         self.document_vector: Vectors = np.zeros(0, np.float32)
         rest = ids[self.n_tokens_done :]
-        ends = borders[self.n_passages_done :, 1] - self.n_tokens_done
+        ends = passages[self.n_passages_done :, 1] - self.n_tokens_done
         if not len(ends) or ends[-1] != len(rest):
             ends = np.append(ends, len(rest))  # no passage ends where the document does
         self.stream = np.insert(rest, ends, eos_id)
@@ -159,24 +196,25 @@ class EosReading:
 
 
 class EosReadout:
-    """What EOS says after a passage's last token; that EOS itself is not carried on."""
+    """What EOS says after a passage's last token; that EOS itself is not carried on. Of excerpts it says nothing."""
 
     n_sums = 0
 
     def __init__(self, eos_id: int) -> None:
         self._eos_id = eos_id
 
-    def begin(self, ids: NDArray[np.int64], borders: NDArray[np.int64], resume: PassState | None) -> EosReading:
+    def begin(self, ids: NDArray[np.int64], borders: Borders, resume: PassState | None) -> EosReading:
         """See `Readout`."""
-        return EosReading(self._eos_id, ids, borders, resume)
+        return EosReading(self._eos_id, ids, borders.passages, resume)
 
     def take(
         self, readings: Sequence[EosReading], hidden: Tensor, ids: Tensor, lengths: Sequence[int]
-    ) -> list[Vectors]:
+    ) -> list[Finished]:
         """See `Readout`."""
         positions = [reading.probes_within(length) for reading, length in zip(readings, lengths, strict=True)]
         counts = [len(found) for found in positions]
         rows = torch.from_numpy(np.repeat(np.arange(len(readings)), counts)).to(hidden.device)
         vectors = unit(hidden[rows, torch.from_numpy(np.concatenate(positions)).to(hidden.device)])
         by_document = np.split(vectors, np.cumsum(counts)[:-1])
-        return [r.advance(n, found) for r, n, found in zip(readings, lengths, by_document, strict=True)]
+        passages = [r.advance(n, found) for r, n, found in zip(readings, lengths, by_document, strict=True)]
+        return [Finished(own, [own[:0]] * len(own)) for own in passages]

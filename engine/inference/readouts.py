@@ -1,6 +1,6 @@
 """How hidden states become vectors: running sums for the `mean` readout, the last token for `eos`.
 
-Knows no text and no model: token positions, hidden states and weights in, unit vectors out.
+Knows no text, no passage and no model: spans of tokens, hidden states and weights in, sums and unit vectors out.
 """
 
 from collections.abc import Sequence
@@ -51,19 +51,19 @@ def unit(vectors: Tensor) -> NDArray[np.float32]:
 
 @dataclass(slots=True)
 class RunningMeans:
-    """Weighted sums of one document and of the passages in it, over hidden states that arrive slice by slice."""
+    """Weighted sums of one document and of spans in it, over hidden states that arrive slice by slice."""
 
     head: MeanHead
     borders: NDArray[np.int64]
-    """(n_passages, 2): index of each passage's first token and one past its last; ascending, not overlapping."""
+    """(n_spans, 2): index of each span's first token and one past its last; ascending, not overlapping."""
     position: int = 0
     """Tokens read so far."""
     n_finished: int = 0
-    """Passages whose last token has been read."""
+    """Spans whose last token has been read."""
     total: Tensor = field(default_factory=lambda: torch.zeros(0))
     """(d_model,) sum over all tokens so far."""
     open: Tensor = field(default_factory=lambda: torch.zeros(0))
-    """(d_model,) sum of the passage that the last slice ended in."""
+    """(d_model,) sum of the span that the last slice ended in."""
 
     def document(self) -> NDArray[np.float32]:
         """The vector of all that was read, (dim,)."""
@@ -71,51 +71,48 @@ class RunningMeans:
         return vector
 
     def place(self, length: int) -> tuple[NDArray[np.int64], int, int]:
-        """Where the next `length` tokens belong: for each how many passages after `n_finished` it lies, -1 for none;
-        how many of those passages they finish; and how many they have begun.
+        """Where the next `length` tokens belong: for each how many spans after `n_finished` it lies, -1 for none;
+        how many of those spans they finish; and how many they have begun.
         """
         stop = self.position + length
         finished = int(np.searchsorted(self.borders[:, 1], stop, side="right"))
-        # passages that begin before `stop`, and those without tokens that begin and end at it
+        # spans that begin before `stop`, and those without tokens that begin and end at it
         begun = max(int(np.searchsorted(self.borders[:, 0], stop)), finished)
         positions = np.arange(self.position, stop)
-        passage = np.searchsorted(self.borders[:, 0], positions, side="right") - 1  # -1: before the first
+        span = np.searchsorted(self.borders[:, 0], positions, side="right") - 1  # -1: before the first
         stops = np.append(self.borders[:, 1], 0)  # for -1: nothing is inside
-        inside = (passage >= self.n_finished) & (positions < stops[passage])
-        return np.where(inside, passage - self.n_finished, -1), finished - self.n_finished, begun - self.n_finished
+        inside = (span >= self.n_finished) & (positions < stops[span])
+        return np.where(inside, span - self.n_finished, -1), finished - self.n_finished, begun - self.n_finished
 
     def advance(self, length: int, total: Tensor, sums: Tensor, n_new: int) -> None:
-        """Take over what `length` tokens added: `total` (d_model,), and `sums` (n_begun, d_model) of the passages."""
+        """Take over what `length` tokens added: `total` (d_model,), and `sums` (n_begun, d_model) of the spans."""
         self.open = sums[n_new].clone() if n_new < len(sums) else torch.zeros_like(total)
         self.total = self.total + total if self.total.numel() else total
         self.position += length
         self.n_finished += n_new
 
 
-def push(
-    means: Sequence[RunningMeans], hidden: Tensor, ids: Tensor, lengths: Sequence[int]
-) -> list[NDArray[np.float32]]:
+def push(means: Sequence[RunningMeans], hidden: Tensor, ids: Tensor, lengths: Sequence[int]) -> list[Tensor]:
     """Add a slice of each document. hidden (documents, length, d_model); ids (documents, length), of which each
-    document's first `lengths` count, the rest is padding. Returns the passages each finished, (n, dim).
+    document's first `lengths` count, the rest is padding. Returns the sums of the spans each finished, (n, d_model).
 
-    One sum and one product for all documents: on a GPU each of many small ones would cost as much.
+    One sum for all documents: on a GPU each of many small ones would cost as much.
     """
-    head = means[0].head
     places = [mean.place(length) for mean, length in zip(means, lengths, strict=True)]
     offsets = np.cumsum([0, *(begun for *_, begun in places)])
-    slots = np.full(tuple(ids.shape), offsets[-1])  # one more than there are collects what lies in no passage
+    slots = np.full(tuple(ids.shape), offsets[-1])  # one more than there are collects what lies in no span
     for row, (place, *_) in enumerate(places):
         slots[row, : len(place)] = np.where(place < 0, offsets[-1], place + offsets[row])
     padding = torch.arange(ids.shape[1], device=ids.device) >= torch.tensor(lengths, device=ids.device)[:, None]
-    weighted = hidden.float() * head.token_weight[ids].masked_fill(padding, 0)[..., None]
+    weighted = hidden.float() * means[0].head.token_weight[ids].masked_fill(padding, 0)[..., None]
     totals = weighted.sum(1)
     sums = torch.zeros(int(offsets[-1]) + 1, weighted.shape[-1], device=weighted.device)
     sums.index_add_(0, torch.from_numpy(slots.ravel()).to(weighted.device), weighted.flatten(0, 1))
+    finished = []
     for row, (mean, (_, n_new, begun)) in enumerate(zip(means, places, strict=True)):
         own = sums[offsets[row] : offsets[row] + begun]
         if begun and mean.open.numel():
             own[0] += mean.open
         mean.advance(lengths[row], totals[row], own, n_new)
-    finished = [np.arange(n_new) + offset for (_, n_new, _), offset in zip(places, offsets, strict=False)]
-    vectors = head.vectors(sums[torch.from_numpy(np.concatenate(finished)).to(sums.device)])
-    return np.split(vectors, np.cumsum([len(rows) for rows in finished])[:-1])
+        finished.append(own[:n_new])
+    return finished

@@ -16,8 +16,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from engine.inference.borders import Borders
 from engine.inference.checkpoints import PassState, to_bytes
-from engine.inference.passes import EmbeddedPart, Reading, Readout, Vectors
+from engine.inference.passes import EmbeddedPart, Finished, Reading, Readout
 from engine.inference.vertical import RecurrentModel, step_probed
 from engine.models.state import LayerState
 
@@ -33,8 +34,7 @@ class Document(Generic[K]):
     """The caller's own name of it."""
     ids: NDArray[np.int64]
     """(n_tokens,)"""
-    borders: NDArray[np.int64]
-    """(n_passages, 2) in tokens."""
+    borders: Borders
     resume: PassState | None = None
 
 
@@ -77,10 +77,10 @@ def read_documents(
         _put_in(model, state, row, slot)
     while slots:
         if is_step := all(slot.n_left for slot in slots):
-            vectors, state = _step(model, readout, slots, state, budget)
+            finished, state = _step(model, readout, slots, state, budget)
         else:  # some begin where they ended, and have only their own vector to tell
-            vectors = [slot.reading.document_vector[None][:0] for slot in slots]
-        for row, (slot, found) in enumerate(zip(slots, vectors, strict=True)):
+            finished = [Finished(slot.reading.document_vector[None][:0], []) for slot in slots]
+        for row, (slot, found) in enumerate(zip(slots, finished, strict=True)):
             if not slot.n_left:  # its row is about to be overwritten
                 yield slot.document.key, slot.part(found, state.rows([row]), 0)
             elif is_step:
@@ -90,8 +90,8 @@ def read_documents(
 
 def _step(
     model: RecurrentModel, readout: Readout, slots: Sequence["_Slot[K]"], state: LayerState, budget: int
-) -> tuple[list[Vectors], LayerState]:
-    """One step of all rows: the vectors each document finished, and the next state."""
+) -> tuple[list[Finished], LayerState]:
+    """One step of all rows: what each document finished, and the next state."""
     size = slice_length([slot.n_left for slot in slots], budget, model.block_size)
     tokens, probes = np.zeros((len(slots), size), np.int64), np.zeros((len(slots), size), np.bool_)
     lengths = [slot.fill(tokens[row], probes[row]) for row, slot in enumerate(slots)]
@@ -123,12 +123,13 @@ class _Slot(Generic[K]):
         self._at += length
         return length
 
-    def part(self, vectors: Vectors, state: LayerState, row: int) -> EmbeddedPart:
+    def part(self, finished: Finished, state: LayerState, row: int) -> EmbeddedPart:
         reading, document = self.reading, self.document
         n_tokens, n_passages = reading.n_tokens_done, reading.n_passages_done
         return EmbeddedPart(
-            n_passages - len(vectors),
-            vectors,
+            n_passages - len(finished.vectors),
+            finished.vectors,
+            finished.excerpts,
             n_tokens,
             partial(_checkpoint, state, row, document, n_tokens, n_passages, reading.sums),
             reading.document_vector,

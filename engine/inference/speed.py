@@ -22,10 +22,11 @@ PASSAGE_TOKENS = 130  # as the passages of prose are on average
 
 
 def random_document(encoder: Encoder, n_tokens: int, seed: int = 0) -> tuple[TokenizedText, list[Passage]]:
-    """A document as `Encoder.split` gives it, each token one character long."""
+    """A document as `Encoder.split` gives it, each token a word of one letter."""
     ids = np.random.default_rng(seed).integers(0, encoder.tokenizer.vocabulary_size, n_tokens)
     borders = [(start, min(start + PASSAGE_TOKENS, n_tokens)) for start in range(0, n_tokens, PASSAGE_TOKENS)]
-    return TokenizedText(ids, np.arange(n_tokens)), [Passage(start, stop, stop - start) for start, stop in borders]
+    passages = [Passage(2 * start, 2 * stop, stop - start) for start, stop in borders]
+    return TokenizedText(ids, 2 * np.arange(n_tokens), "a " * n_tokens), passages
 
 
 def document_rate(encoder: Encoder, seconds: float) -> float:

@@ -32,6 +32,7 @@ class TokenizedText:
     """(n_tokens,)"""
     starts: NDArray[np.int64]
     """(n_tokens,) offset of each token's first character."""
+    text: str
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -80,7 +81,7 @@ class TextTokenizer:
             ids.append(np.array(encoding.ids, dtype=np.int64))
             starts.append(_first_characters(piece, encoding.offsets) + start)
         if not ids:
-            return TokenizedText(np.empty(0, np.int64), np.empty(0, np.int64))
+            return TokenizedText(np.empty(0, np.int64), np.empty(0, np.int64), text)
         return without_runs(text, np.concatenate(ids), np.concatenate(starts))
 
 
@@ -89,7 +90,7 @@ def without_runs(text: str, ids: NDArray[np.int64], starts: NDArray[np.int64]) -
     same = [ids[_RUN_TOKENS:] == ids[_RUN_TOKENS - n : -n] for n in range(1, 1 + _RUN_TOKENS)]
     repeated = np.flatnonzero(np.logical_and.reduce(same)) + _RUN_TOKENS
     left_out = [token for token in repeated.tolist() if _is_sign(text[starts[token]])]
-    return TokenizedText(np.delete(ids, left_out), np.delete(starts, left_out))
+    return TokenizedText(np.delete(ids, left_out), np.delete(starts, left_out), text)
 
 
 def _is_sign(character: str) -> bool:

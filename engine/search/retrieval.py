@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.search import bm25
-from engine.search.fusion import best_first, in_document, words_in_document
+from engine.search.fusion import best_first, in_document, with_excerpt, words_in_document
 from engine.search.query import Query, all_of, any_of
-from engine.store import documents, keywords, vectors
+from engine.store import documents, excerpts, keywords, vectors
 from engine.store.files import folder_range
 from engine.store.storage_chunks import DOCUMENTS, PASSAGES
 from engine.store.vectors import Vectors
@@ -61,7 +61,7 @@ def words_in_documents(db: apsw.Connection, query: Query, found: Found, also: It
 
 
 def by_vector(db: apsw.Connection, vector: Vectors, limit: int, allowed: NDArray[np.int64] | None) -> Scored:
-    """Passages whose vectors are nearest to `vector` (dim,); score: their meaning's and their document's."""
+    """Passages whose vectors are nearest to `vector` (dim,); score: theirs, their excerpts' and their document's."""
     return best_first(_by_meaning(db, vector, dict(vectors.nearest(db, PASSAGES, vector, limit, allowed))))
 
 
@@ -72,13 +72,19 @@ def similarities(db: apsw.Connection, vector: Vectors, passage_ids: Sequence[int
 
 
 def _by_meaning(db: apsw.Connection, vector: Vectors, cosines: dict[int, float]) -> dict[int, float]:
-    """Passages' cosines with their documents'; of a document that is not read to its end yet, their own alone."""
+    """Passages' cosines with those of their nearest excerpts and their documents; of a document that is not read to its
+    end yet, without.
+    """
     content_of = documents.contents_of(db, list(cosines))
     whole = vectors.of_ids(db, DOCUMENTS, sorted(set(content_of.values())))
     of_document = {content_id: float(other @ vector) for content_id, other in whole.items()}
-    return {
-        id_: _clipped(in_document(cosine, of_document.get(content_of[id_], cosine))) for id_, cosine in cosines.items()
-    }
+    nearest = excerpts.nearest(db, vector, list(cosines))
+    scores = {}
+    for id_, cosine in cosines.items():
+        _, excerpt = nearest.get(id_, (0, cosine))
+        own = with_excerpt(cosine, excerpt)
+        scores[id_] = _clipped(in_document(own, of_document.get(content_of[id_], own)))
+    return scores
 
 
 def ids(scored: Sequence[tuple[int, float]]) -> list[int]:

@@ -5,6 +5,7 @@ Knows no model: the caller makes the vector, of `parse(text).meaning` under its 
 
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.passages import cut_excerpts
 from engine.search.fusion import best_first, combine
 from engine.search.query import Query, parse
 from engine.search.ranking import RankedDocument, group
@@ -25,7 +27,7 @@ from engine.search.retrieval import (
     similarities,
     words_in_documents,
 )
-from engine.store import documents, files, vectors
+from engine.store import documents, excerpts, files, vectors
 from engine.store.records import Outline
 from engine.store.store import Store
 from engine.store.vectors import K_MAX, Vectors
@@ -71,7 +73,8 @@ def search(
         plan = _Plan(query, mode, query_vector, allowed, k, passages_per_document)
         root = store.root
         ranked = _best_documents(db, plan)
-        hits = tuple(_hit(db, root, under, rank, document) for rank, document in enumerate(ranked, start=1))
+        nearest = _nearest_excerpts(db, plan, ranked)
+        hits = tuple(_hit(db, root, under, rank, document, nearest) for rank, document in enumerate(ranked, start=1))
     took_ms = (time.perf_counter() - started) * 1000
     return SearchResults(query_text, mode, instruction, took_ms, hits, note)
 
@@ -131,7 +134,17 @@ def _scored(db: apsw.Connection, plan: _Plan, lists: list[Found | Scored]) -> Sc
     return combine(by_words, similarity | similarities(db, plan.vector, unasked))
 
 
-def _hit(db: apsw.Connection, root: Path, under: str, rank: int, document: RankedDocument) -> DocumentHit:
+def _nearest_excerpts(db: apsw.Connection, plan: _Plan, ranked: list[RankedDocument]) -> dict[int, int]:
+    """The number of each passage's nearest excerpt; none of a search by words, or of passages that have no excerpts."""
+    if plan.mode is SearchMode.WORDS or plan.vector is None:
+        return {}
+    shown = [passage_id for document in ranked for passage_id in ids(document.passages)]
+    return {id_: number for id_, (number, _) in excerpts.nearest(db, plan.vector, shown).items()}
+
+
+def _hit(
+    db: apsw.Connection, root: Path, under: str, rank: int, document: RankedDocument, nearest: Mapping[int, int]
+) -> DocumentHit:
     """The hit as a person sees it. Of several files with these bytes, the first path in order is named."""
     outline = documents.outline(db, document.content_id)
     path = files.paths_of(db, document.content_id, under)[0]
@@ -141,15 +154,26 @@ def _hit(db: apsw.Connection, root: Path, under: str, rank: int, document: Ranke
         path=os.path.join(root, path),  # noqa: PTH118 (Path would fold what a hostile name may hold)
         title=outline.title,
         score=document.score,
-        passages=_passages(db, document, outline),
+        passages=_passages(db, document, outline, nearest),
     )
 
 
-def _passages(db: apsw.Connection, document: RankedDocument, outline: Outline) -> tuple[PassageHit, ...]:
+def _passages(
+    db: apsw.Connection, document: RankedDocument, outline: Outline, nearest: Mapping[int, int]
+) -> tuple[PassageHit, ...]:
     rows = documents.passage_rows(db, ids(document.passages))
     places = [rows[passage_id] for passage_id, _ in document.passages]
     texts = documents.spans(db, document.content_id, [(row.start, row.stop) for row in places])
     return tuple(
-        PassageHit(row.page, outline.heading_at(row.start), row.start, row.stop, text, score)
-        for row, text, (_, score) in zip(places, texts, document.passages, strict=True)
-    )
+        PassageHit(
+            row.page, outline.heading_at(row.start), row.start, row.stop, text, score,
+            _excerpt(text, row.start, nearest.get(passage_id)),
+        )
+        for row, text, (passage_id, score) in zip(places, texts, document.passages, strict=True)
+    )  # fmt: skip
+
+
+def _excerpt(text: str, start: int, number: int | None) -> tuple[int, int] | None:
+    """Where in the document the excerpt of that number lies, of a passage that begins at `start`."""
+    found = [] if number is None else cut_excerpts(text)[number : number + 1]  # none where another Unicode cuts it
+    return (start + found[0][0], start + found[0][1]) if found else None

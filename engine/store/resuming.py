@@ -6,7 +6,7 @@ the bundled model's 1.2 MB, and reading 700 tokens anew takes no longer. Knows n
 
 import apsw
 
-from engine.store import files, vectors
+from engine.store import documents, excerpts, files, vectors
 from engine.store.records import ResumePoint
 
 KEPT_BYTES = 64 * 2**20
@@ -52,3 +52,5 @@ def inherit(db: apsw.Connection, point: ResumePoint, content_id: int) -> None:
     done = vectors.of_passages(db, point.content_id)[: point.n_passages_done]
     if len(done) == point.n_passages_done:  # else it was dropped since
         vectors.add(db, content_id, 0, done, point.n_tokens_done, point.state)
+        old, new = (documents.passage_ids(db, id_)[: len(done)] for id_ in (point.content_id, content_id))
+        excerpts.inherit(db, old, new)

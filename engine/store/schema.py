@@ -129,7 +129,16 @@ _V4 = """
 ALTER TABLE contents ADD COLUMN title_is_name INTEGER NOT NULL DEFAULT 0 CHECK (title_is_name IN (0, 1));
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4)
+_V5 = """
+-- Of passages of more than one excerpt: a record each (see `excerpts`). An index from before is embedded anew, as the
+-- fingerprint names the rule for cutting them.
+CREATE TABLE excerpt_vectors (
+    passage_id INTEGER PRIMARY KEY REFERENCES passages,
+    vectors BLOB NOT NULL
+) STRICT;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5)
 """Append only: a script that has been released is never edited."""
 
 

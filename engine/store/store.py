@@ -242,16 +242,23 @@ class Store:
             return vectors.pending(db, limit)
 
     def add_vectors(
-        self, content_id: int, first_ordinal: int, passage_vectors: Vectors, n_tokens_done: int, state: bytes | None
+        self,
+        content_id: int,
+        first_ordinal: int,
+        passage_vectors: Vectors,
+        n_tokens_done: int,
+        state: bytes | None,
+        of_excerpts: Sequence[Vectors] = (),
     ) -> bool:
-        """Add unit vectors (n, dim), n >= 0, of the passages from `first_ordinal` on, and where to resume after them.
+        """Add unit vectors (n, dim), n >= 0, of the passages from `first_ordinal` on, of each one's excerpts
+        (n_excerpts, dim) where there are any, and where to resume after them.
 
         False where the document has gone meanwhile. ValueError for vectors out of order or not unit vectors.
         """
         with self.changing() as db:
             known = documents.exists(db, content_id)
             if known:
-                vectors.add(db, content_id, first_ordinal, passage_vectors, n_tokens_done, state)
+                vectors.add(db, content_id, first_ordinal, passage_vectors, n_tokens_done, state, of_excerpts)
                 self._n_vectors_new += len(passage_vectors)
         return known
 

@@ -10,7 +10,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.store import int8_copy, storage_chunks
+from engine.store import excerpts, int8_copy, storage_chunks
 from engine.store.documents import bindable
 from engine.store.records import PendingDocument
 
@@ -36,6 +36,7 @@ def use_model(db: apsw.Connection, fingerprint: str, dim: int) -> bool:
         db.execute(f"DROP TABLE IF EXISTS {table}")
         db.execute(f"CREATE VIRTUAL TABLE {table} USING vec0(embedding float[{int(dim)}])")
     int8_copy.new_table(db)
+    excerpts.remove_all(db)
     db.execute("DELETE FROM embeddings")
     db.execute(
         "INSERT INTO embeddings SELECT id, 0, 0, 1, NULL FROM contents"
@@ -56,7 +57,9 @@ def remove(db: apsw.Connection, content_id: int, passage_ids: list[int]) -> None
     n_done = db.execute("SELECT n_passages_done FROM embeddings WHERE content_id = ?", (content_id,)).get
     db.execute("DELETE FROM embeddings WHERE content_id = ?", (content_id,))
     if model_in_use(db):
-        db.executemany("DELETE FROM passage_vectors WHERE rowid = ?", ((id_,) for id_ in passage_ids[: n_done or 0]))
+        done = passage_ids[: n_done or 0]
+        db.executemany("DELETE FROM passage_vectors WHERE rowid = ?", ((id_,) for id_ in done))
+        excerpts.remove(db, done)
         db.execute("DELETE FROM document_vectors WHERE rowid = ?", (content_id,))
 
 
@@ -86,8 +89,12 @@ def add(
     vectors: Vectors,
     n_tokens_done: int,
     state: bytes | None,
+    of_excerpts: Sequence[Vectors] = (),
 ) -> None:
-    """Add the vectors of passages `first_ordinal` on. ValueError where they do not follow those that are there."""
+    """Add the vectors of passages `first_ordinal` on. ValueError where they do not follow those that are there.
+
+    `of_excerpts`: of each passage, (n_excerpts, dim); all of none may be left out.
+    """
     checked = _unit_vectors(vectors, _dim(db))
     n_done, done = _counters(db, content_id)
     if done or first_ordinal != n_done:
@@ -97,6 +104,8 @@ def add(
         raise ValueError(f"{len(checked)} vectors for {len(ids)} passages from {first_ordinal} on")
     rows = ((passage_id, vector.tobytes()) for passage_id, vector in zip(ids, checked, strict=True))
     db.executemany("INSERT INTO passage_vectors (rowid, embedding) VALUES (?, ?)", rows)
+    if of_excerpts:
+        excerpts.add(db, ids, of_excerpts)
     db.execute(
         "INSERT OR REPLACE INTO embeddings (content_id, n_passages_done, n_tokens_done, done, state)"
         " VALUES (?, ?, ?, 0, ?)",

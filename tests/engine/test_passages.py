@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tiny_models import BUNDLED, byte_level_bpe
 
 from engine.inference.tokens import TextTokenizer
-from engine.passages import MAX_TOKENS, MIN_TOKENS, cut_passages
+from engine.passages import MAX_TOKENS, MIN_TOKENS, cut_excerpts, cut_passages
 from engine.types import Passage
 
 WORDS = TextTokenizer.load(BUNDLED)
@@ -172,3 +172,48 @@ def test_characters_before_the_first_token_are_not_left_out() -> None:
 def test_white_space_costs_linear_time() -> None:
     text = ("word" + "\n" * 5_000 + "." + " \n" * 5_000 + "." + " " * 20_000 + "x" + '."' + ")" * 20_000) * 5
     assert len(cut(text)) == 1
+
+
+def test_a_hard_cut_falls_between_words() -> None:
+    text = "antidisestablishmentarianism " * 100
+    tokens = WORDS.tokenize(text)
+    passages = cut_passages(text, tokens.starts)
+    assert len(passages) > 3
+    assert all(set(text[p.start : p.stop].split()) == {"antidisestablishmentarianism"} for p in passages)
+
+
+def excerpts(text: str) -> list[str]:
+    return [text[start:stop] for start, stop in cut_excerpts(text)]
+
+
+@settings(max_examples=60)
+@given(text=TEXTS)
+def test_excerpts_tile_any_text(text: str) -> None:
+    cuts = cut_excerpts(text)
+    borders = [0, *(offset for cut_ in cuts for offset in cut_), len(text)]
+    assert borders == sorted(borders)
+    if re.search(r"\w", text):
+        assert not "".join(text[a:b] for a, b in zip(borders[::2], borders[1::2], strict=True)).strip()
+    assert all(text[start:stop] == text[start:stop].strip() != "" for start, stop in cuts)
+
+
+def test_excerpts_are_sentences_where_these_are_of_their_length() -> None:
+    parts = sentences(14, 20, 25)
+    assert excerpts(" ".join(parts)) == parts
+
+
+def test_short_sentences_share_an_excerpt_and_long_ones_have_several() -> None:
+    short, long = sentences(4, 4, 4), "A long one goes on " + "and on " * 30 + "to its end."
+    assert excerpts(" ".join(short)) == [" ".join(short)]
+    assert len(excerpts(long)) > 2
+    assert " ".join(excerpts(long)) == long
+
+
+def test_signs_count_so_that_code_has_excerpts_too() -> None:
+    code = "\n".join(f"x[{i}] = f(x[{i - 1}], y[{i}])" for i in range(12))
+    assert len(excerpts(code)) > 4
+    assert all(part.startswith("x[") and part.endswith("])") for part in excerpts(code))
+
+
+def test_a_text_without_words_has_no_excerpts() -> None:
+    assert cut_excerpts("") == cut_excerpts(" \n ") == []

@@ -11,6 +11,7 @@ from tiny_models import BUNDLED, PROSE, random_tensors, save_checkpoint, tiny_co
 from torch import Tensor
 
 from engine.inference import Encoder
+from engine.inference.borders import Borders
 from engine.inference.checkpoints import PassState, from_bytes, to_bytes
 from engine.models.config import read_config
 from engine.models.mamba2 import Mamba2, Mamba2State
@@ -99,7 +100,7 @@ def test_a_state_saved_on_the_gpu_goes_on_where_it_was(gpu: torch.device, folder
     model, ids = load(folder, gpu), random_ids(6 * Q)
     whole, _ = read(model, ids, 2 * Q)
     _, state = read(model, ids[: 4 * Q], 2 * Q)
-    borders = np.zeros((0, 2), np.int64)
+    borders = Borders.of_passages(np.zeros((0, 2), np.int64))
     data = to_bytes(PassState(state, 4 * Q, 0, ()), ids, borders)
     resumed = from_bytes(data, str(gpu), Mamba2State)
     (rest, _), *_ = list(run_vertically(model, ids[4 * Q :], 2 * Q, gpu, resumed.model))

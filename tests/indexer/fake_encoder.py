@@ -19,6 +19,7 @@ PASSAGE_TOKENS = 5
 class FakePart:
     first_passage: int
     vectors: NDArray[np.float32]
+    excerpts: list[NDArray[np.float32]]
     n_tokens_done: int
     checkpoint: Callable[[], bytes]
     document_vector: NDArray[np.float32]
@@ -51,7 +52,9 @@ class FakeEncoder:
             self.tokens_read += stop - index * PASSAGE_TOKENS
             vector = _unit(history)
             state = json.dumps([index + 1, history]).encode()
-            yield FakePart(index, vector[None], stop, lambda state=state: state, vector, index + 1 == len(passages))
+            excerpts = [np.stack([_unit(history[8:]), _unit(history[16:])])[: 2 * (index % 2)]]  # of every other none
+            is_last = index + 1 == len(passages)
+            yield FakePart(index, vector[None], excerpts, stop, lambda state=state: state, vector, is_last)
 
     def stream_many(
         self, documents: Iterable[tuple[int, list[str], list[Passage], bytes | None]]

@@ -70,10 +70,12 @@ def long_document(n_pages: int = 40, title: str = "Report on the accident at uni
 
 
 def passage(document: DocumentText, page: int, score: float, n_characters: int = 300) -> PassageHit:
-    """A passage of `document`, a little below the top of `page`."""
+    """A passage of `document`, a little below the top of `page`; its second sentence is nearest to any query."""
     start = document.text.index("\n\n", document.page_starts[page - 1]) + 2
     stop = document.text.index(". ", start + n_characters) + 1
-    return PassageHit(page, document.heading_at(start), start, stop, document.text[start:stop], score)
+    first = document.text.index(". ", start) + 2
+    excerpt = (first, document.text.index(". ", first) + 1)
+    return PassageHit(page, document.heading_at(start), start, stop, document.text[start:stop], score, excerpt)
 
 
 def hit(

@@ -131,9 +131,17 @@ def test_a_snippet_moves_to_the_first_query_word() -> None:
     assert lines == ["…nothing here then the valve stayed open"]
 
 
-@given(ANY, st.integers(2, 30), st.integers(1, 3))
-def test_a_snippet_fits(passage: str, width: int, n_lines: int) -> None:
-    lines = snippet(passage * 5, re.compile("a"), width, n_lines)
+def test_a_snippet_begins_with_the_excerpt_whatever_words_stand_elsewhere() -> None:
+    text = "The valve stayed open. Nobody looked. They were tired."
+    assert snippet(text, re.compile("valve"), 40, 1, text.index("Nobody")) == ["…Nobody looked. They were tired."]
+    assert snippet("Nobody looked. " + "and so on " * 9 + "The valve", re.compile("valve"), 16, 1, 0) == [
+        "Nobody looked. …"
+    ]
+
+
+@given(ANY, st.integers(2, 30), st.integers(1, 3), st.none() | st.integers(0, 30))
+def test_a_snippet_fits(passage: str, width: int, n_lines: int, excerpt: int | None) -> None:
+    lines = snippet(passage * 5, re.compile("a"), width, n_lines, excerpt)
     assert len(lines) <= n_lines
     assert all(cell_len(line) <= width for line in lines)
 
@@ -141,12 +149,16 @@ def test_a_snippet_fits(passage: str, width: int, n_lines: int) -> None:
 # Lit lines and the strip
 
 
-@given(st.lists(st.tuples(st.integers(0, 50), st.integers(1, 20)), max_size=5), st.integers(0, 40), st.integers(0, 20))
+@given(
+    st.lists(st.tuples(st.integers(0, 50), st.integers(1, 20), st.integers(0, 19)), max_size=5),
+    st.integers(0, 40),
+    st.integers(0, 20),
+)
 def test_runs_cover_the_line_and_say_for_each_character_what_lights_it(
-    pairs: list[tuple[int, int]], start: int, length: int
+    given_spans: list[tuple[int, int, int]], start: int, length: int
 ) -> None:
     text = "ab " * 20
-    spans = [Span(low, low + size, 0.5) for low, size in pairs]
+    spans = [Span(low, low + size, 0.5, (low + min(lead, size), low + size)) for low, size, lead in given_spans]
     stop = min(start + length, len(text))
     pieces = runs(text, start, stop, spans, 0, re.compile("b"))
     assert "".join(text[piece.start : piece.stop] for piece in pieces) == text[start:stop]
@@ -155,11 +167,21 @@ def test_runs_cover_the_line_and_say_for_each_character_what_lights_it(
             over = [index for index, span in enumerate(spans) if span.start <= offset < span.stop]
             assert piece.passage == (over[0] if over else None)
             assert piece.is_word is (text[offset] == "b")
+            first, last = spans[0].excerpt or (0, 0) if spans else (0, 0)
+            assert piece.is_excerpt is (first <= offset < last)
 
 
 def test_the_current_passage_lies_on_top() -> None:
     spans = [Span(0, 10, 0.5), Span(5, 8, 0.4)]
     assert [piece.passage for piece in runs("x" * 10, 0, 10, spans, 1, None)] == [0, 1, 0]
+
+
+def test_only_the_current_passages_excerpt_is_lit() -> None:
+    spans = [Span(0, 10, 0.5, (2, 4)), Span(12, 20, 0.4, (15, 18))]
+    for current, excerpt in ((0, (2, 4)), (1, (15, 18))):
+        lit = [piece for piece in runs("x" * 30, 0, 30, spans, current, None) if piece.is_excerpt]
+        assert [(piece.start, piece.stop, piece.passage) for piece in lit] == [(*excerpt, current)]
+    assert not any(piece.is_excerpt for piece in runs("x" * 30, 0, 30, spans, -1, None))
 
 
 def test_the_strip_shows_where_the_passages_are() -> None:

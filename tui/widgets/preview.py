@@ -57,6 +57,7 @@ class Preview(ScrollView):
         "preview--lit",
         "preview--passage",
         "preview--current",
+        "preview--excerpt",
         "preview--word",
     }
 
@@ -254,6 +255,7 @@ class Preview(ScrollView):
     def _style(self, run: Run, style: Style) -> Style:
         if run.passage is not None:
             name = "preview--current" if run.passage == self._current else "preview--passage"
+            name = "preview--excerpt" if run.is_excerpt else name
             style = self._component("preview--lit") + Style(bgcolor=self._component(name).bgcolor)
         if run.is_word:
             word = self._component("preview--word")

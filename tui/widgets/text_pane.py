@@ -89,7 +89,7 @@ class TextPane(Vertical):
     def _show(self, document: DocumentText, stay: bool) -> None:
         if self.hit is not None:
             self._head(shown(self.hit.title or document.title))
-            spans = [Span(passage.start, passage.stop, passage.score) for passage in self.hit.passages]
+            spans = [Span(p.start, p.stop, p.score, p.excerpt) for p in self.hit.passages]
             self.preview.show(document, spans, self._words, stay)
 
     def _say(self, message: str) -> None:

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from evaluation_helpers import write_model, write_set
 
+from engine import passages
 from engine.evaluation import run as evaluation_run
 from engine.evaluation.datasets import load_dataset
 from engine.evaluation.depth import passages_at_depth
 from engine.evaluation.keeping import Kept
-from engine.evaluation.vectors import OurVectors
+from engine.evaluation.vectors import OurVectors, first_dims, passage_scores
 from engine.inference.encoder import Encoder
 
 
@@ -68,6 +69,29 @@ def test_vectors_are_those_of_documents_read_one_by_one(made):
     assert np.allclose(ours.passage_vectors, np.concatenate([e.passage_vectors for e in embeddings]), atol=1e-5)
     assert np.allclose(ours.document_vectors, np.stack([e.vector for e in embeddings]), atol=1e-5)
     assert ours.passages.borders.tolist() == [list(border) for e in embeddings for border in e.passages]
+
+
+def test_a_passages_score_is_half_its_own_and_half_its_nearest_excerpts(made, monkeypatch):
+    monkeypatch.setattr(passages, "_EXCERPT", passages._Sizes(1, 2, 1))
+    ours = made(kept=Kept(None))
+    own = [e for d in ours.dataset.documents for e in ours.encoder.encode_document(d.full_text).excerpts]
+    assert max(map(len, own)) > 1
+    for query, scores in zip(ours.queries, ours.passage_scores(), strict=True):
+        cosines = ours.passage_vectors @ query
+        nearest = [max(vectors @ query, default=cosine) for vectors, cosine in zip(own, cosines, strict=True)]
+        assert np.allclose(scores, (cosines + nearest) / 2, atol=1e-5)
+
+
+def test_the_first_dimensions_of_excerpts_are_theirs(made):
+    ours = made(kept=Kept(None))
+    shortened = ours.of_dim(3)
+    scores = passage_scores(
+        first_dims(ours.queries, 3),
+        first_dims(ours.passage_vectors, 3),
+        first_dims(ours.excerpt_vectors, 3),
+        ours.n_excerpts,
+    )
+    assert np.allclose(shortened.passage_scores(), scores, atol=1e-6)
 
 
 def test_a_second_run_of_the_command_reads_nothing(tmp_path, monkeypatch, capsys):

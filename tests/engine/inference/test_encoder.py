@@ -11,6 +11,7 @@ from tiny_models import BUNDLED, PROSE, save_embedder
 
 from engine.errors import ModelError, QueryError
 from engine.inference.encoder import DocumentEmbedding, Encoder
+from engine.passages import cut_excerpts
 from engine.types import Passage
 
 TEXT = PROSE[:6000]
@@ -58,6 +59,8 @@ def assert_same(ours: DocumentEmbedding, theirs: DocumentEmbedding, atol: float)
     assert ours.n_tokens == theirs.n_tokens
     np.testing.assert_allclose(ours.vector, theirs.vector, atol=atol)
     np.testing.assert_allclose(ours.passage_vectors, theirs.passage_vectors, atol=atol)
+    for own, other in zip(ours.excerpts, theirs.excerpts, strict=True):
+        np.testing.assert_allclose(own, other, atol=atol)
 
 
 def test_vectors_are_what_the_slow_twin_says(folder: Path) -> None:
@@ -70,6 +73,30 @@ def test_vectors_are_what_the_slow_twin_says(folder: Path) -> None:
     np.testing.assert_allclose(document.vector, slow_vector(encoder, tokens.ids, 0, len(tokens)), atol=1e-5)
     for vector, (start, stop) in zip(document.passage_vectors, borders, strict=True):
         np.testing.assert_allclose(vector, slow_vector(encoder, tokens.ids, start, stop), atol=1e-5)
+
+
+@pytest.mark.parametrize("vertical_size", [8, 64, 100_000])
+def test_vectors_of_excerpts_are_what_the_slow_twin_says(folders: dict[str, Path], vertical_size: int) -> None:
+    encoder = open_exact(folders["mean"], vertical_size)
+    tokens, passages = encoder.split(SHORT)
+    document = encoder.encode_document(SHORT)
+    assert len(document.excerpts) == len(passages)
+    for vectors, passage in zip(document.excerpts, passages, strict=True):
+        cuts = [passage.start + start for start, _ in cut_excerpts(SHORT[passage.start : passage.stop])]
+        borders = np.searchsorted(tokens.starts, [*cuts, passage.stop]).tolist()
+        assert len(vectors) == len(cuts) > 1
+        for vector, start, stop in zip(vectors, borders, borders[1:], strict=False):
+            np.testing.assert_allclose(vector, slow_vector(encoder, tokens.ids, start, stop), atol=1e-5)
+
+
+def test_a_passage_of_one_excerpt_has_no_other_vector(folders: dict[str, Path]) -> None:
+    document = open_exact(folders["mean"]).encode_document("A few words.")
+    assert [vectors.shape for vectors in document.excerpts] == [(0, document.vector.size)]
+
+
+def test_the_eos_readout_says_nothing_of_excerpts(folders: dict[str, Path]) -> None:
+    document = open_exact(folders["eos"]).encode_document(SHORT)
+    assert [len(vectors) for vectors in document.excerpts] == [0] * len(document.passages)
 
 
 @pytest.mark.parametrize("vertical_size", [1, 7, 8, 160, 1000, 100_000])
@@ -110,7 +137,7 @@ def test_an_eos_alone_in_the_last_slice_is_read_as_any_other(folders: dict[str, 
     tokens = encoder.tokenizer.tokenize("a" + "\n" * (n_tokens - 1))
     tokens = encoder.tokenizer.tokenize("abcdefghijklmnopq"[:n_tokens]) if len(tokens) != n_tokens else tokens
     ids = np.resize(tokens.ids, n_tokens)
-    text_tokens = type(tokens)(ids, np.arange(n_tokens))
+    text_tokens = type(tokens)(ids, np.arange(n_tokens), "a" * n_tokens)
     *_, last = encoder.stream(text_tokens, [Passage(0, n_tokens, n_tokens)])
     np.testing.assert_allclose(last.document_vector, slow_vector(encoder, ids, 0, n_tokens), atol=1e-5)
     np.testing.assert_allclose(last.vectors[0], last.document_vector, atol=1e-6)
@@ -163,7 +190,8 @@ def test_a_checkpoint_keeps_its_size(folder: Path) -> None:
     encoder = open_exact(folder, 64)
     tokens, passages = encoder.split(TEXT)
     sizes = {len(part.checkpoint()) for part in encoder.stream(tokens, passages)}
-    assert max(sizes) - min(sizes) < 100
+    longest = max(len(own) for own in encoder.encode_document(TEXT).excerpts)
+    assert max(sizes) - min(sizes) < 100 + 4 * longest * encoder.model.config.d_model  # the open passage's excerpts
 
 
 @pytest.mark.parametrize("damage", ["empty", "truncated", "noise", "header", "other tensors", "scalar"])

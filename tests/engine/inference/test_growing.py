@@ -1,5 +1,6 @@
 """A document to which text is added goes on from a state of the shorter one, with the vectors of one whole pass."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,9 @@ def test_states_before_the_last_passage_outlive_any_added_text(encoder: Encoder,
         assert parts[0].n_tokens_done <= n_tokens + 64
         vectors = np.concatenate([part.vectors for part in parts])
         np.testing.assert_allclose(vectors, whole.passage_vectors[n_passages:], atol=1e-5)
+        excerpts = [own for part in parts for own in part.excerpts]
+        for found, expected in zip(excerpts, whole.excerpts[n_passages:], strict=True):
+            np.testing.assert_allclose(found, expected, atol=1e-5)
         np.testing.assert_allclose(parts[-1].document_vector, whole.vector, atol=1e-5)
 
 
@@ -51,10 +55,10 @@ def test_a_state_is_refused_by_a_text_that_begins_otherwise(encoder: Encoder) ->
     for place in (0, n_tokens // 2, n_tokens - 1):
         ids = tokens.ids.copy()
         ids[place] += 1
-        assert not encoder.can_resume(type(tokens)(ids, tokens.starts), passages, state)
+        assert not encoder.can_resume(replace(tokens, ids=ids), passages, state)
     ids = tokens.ids.copy()
     ids[n_tokens:] += 1
-    assert encoder.can_resume(type(tokens)(ids, tokens.starts), passages, state)
+    assert encoder.can_resume(replace(tokens, ids=ids), passages, state)
 
 
 def test_a_state_is_refused_where_passages_are_cut_otherwise(encoder: Encoder) -> None:
@@ -72,6 +76,18 @@ def test_a_state_is_refused_where_passages_are_cut_otherwise(encoder: Encoder) -
     ]
     was_begun = np.searchsorted(tokens.starts, passages[n_passages].start) < n_tokens
     assert encoder.can_resume(tokens, moved, state) != was_begun
+
+
+def test_a_state_is_refused_where_excerpts_are_cut_otherwise(tmp_path: Path) -> None:
+    encoder = Encoder.open(save_embedder(tmp_path, "mean"), device="cpu", dtype="float32", vertical_size=64)
+    text = PROSE[:3000]
+    tokens, passages = encoder.split(text)
+    n_tokens, n_passages, state = checkpoints(encoder, text)[4]
+    read = int(tokens.starts[n_tokens])
+    for place, is_refused in ((passages[n_passages].start, True), (read + 200, False)):
+        # words become one: the same tokens, but an excerpt counts more of them
+        joined = text[:place] + text[place : place + 120].replace(" ", "_") + text[place + 120 :]
+        assert encoder.can_resume(replace(tokens, text=joined), passages, state) != is_refused
 
 
 def test_bytes_that_are_no_state_are_refused(encoder: Encoder, tmp_path: Path) -> None:

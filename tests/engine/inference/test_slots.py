@@ -42,6 +42,8 @@ def assert_same_as_alone(encoder: Encoder, order: list[str]) -> list[str]:
         assert (together.passages, together.n_tokens) == (alone.passages, alone.n_tokens)
         np.testing.assert_allclose(together.vector, alone.vector, atol=1e-5)
         np.testing.assert_allclose(together.passage_vectors, alone.passage_vectors, atol=1e-5)
+        for own, other in zip(together.excerpts, alone.excerpts, strict=True):
+            np.testing.assert_allclose(own, other, atol=1e-5)
     return [key for key, _ in found]
 
 
@@ -68,7 +70,7 @@ def test_a_row_tells_nothing_of_the_document_before(encoder: Encoder) -> None:
     with torch.no_grad():
         weight[loud_id] = 1000.0
     try:
-        noise = TokenizedText(np.full(3000, loud_id), np.arange(3000)), [Passage(0, 3000, 3000)]
+        noise = TokenizedText(np.full(3000, loud_id), np.arange(3000), ""), [Passage(0, 3000, 3000)]
         documents = [*[(f"loud {i}", *noise, None) for i in range(6)], *[(f"{i}", *quiet, None) for i in range(6)]]
         alone = list(encoder.stream(*quiet))
         vectors: dict[str, list[NDArray[np.float32]]] = {}
@@ -95,7 +97,7 @@ def test_steps_stay_as_large_however_long_the_longest_is(encoder: Encoder, monke
     monkeypatch.setattr(type(encoder.model), "step_embedded", step_and_count)
     long = np.resize(encoder.tokenize(PROSE).ids, 50_000)
     documents = [
-        ("long", TokenizedText(long, np.arange(len(long))), [Passage(i, i + 100, 100) for i in range(0, 50_000, 100)]),
+        ("long", TokenizedText(long, np.arange(50_000), ""), [Passage(i, i + 100, 100) for i in range(0, 50_000, 100)]),
         *[(f"{i}", encoder.tokenize("a"), [Passage(0, 1, 1)]) for i in range(40)],
     ]
     n_passages = {"long": 0}

@@ -35,10 +35,11 @@ def add(
     directions: Sequence[NDArray[np.float32]] | None = None,
     title: str = "·",  # no word to be found by; without one it would be called after its file
     whole: NDArray[np.float32] | None = None,
+    excerpts: Sequence[Sequence[NDArray[np.float32]]] = (),
 ) -> int:
     """A document whose passages are `sentences`, each on a page of its own; embedded where directions are given.
 
-    As a whole it is like its first passage, or like `whole`.
+    As a whole it is like its first passage, or like `whole`. `excerpts`: the directions of each passage's.
     """
     starts = [sum(len(sentence) + 1 for sentence in sentences[:number]) for number in range(len(sentences))]
     passages = [Passage(start, start + len(words), 5) for start, words in zip(starts, sentences, strict=True)]
@@ -46,6 +47,7 @@ def add(
     content_hash = hashlib.sha256(repr((sentences, title)).encode()).digest()
     content_id = store.add_document(FileStamp(path, 1, 1, 1), content_hash, text, passages)
     if directions is not None:
-        store.add_vectors(content_id, 0, np.stack(directions), 5 * len(sentences), None)
+        of_excerpts = [np.array(own, np.float32).reshape(-1, DIM) for own in excerpts]
+        store.add_vectors(content_id, 0, np.stack(directions), 5 * len(sentences), None, of_excerpts)
         store.finish_embedding(content_id, directions[0] if whole is None else whole, 5 * len(sentences))
     return content_id

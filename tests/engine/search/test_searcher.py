@@ -12,8 +12,9 @@ from search_helpers import ROOT, add, library, toward
 
 from engine.errors import QueryError
 from engine.evaluation.bm25 import Bm25
+from engine.evaluation.vectors import passage_scores, whole_excerpts
 from engine.search import searcher
-from engine.search.fusion import words_in_document
+from engine.search.fusion import in_document, words_in_document
 from engine.search.searcher import search
 from engine.store.records import FileStamp
 from engine.store.store import Store
@@ -128,6 +129,65 @@ def test_of_passages_that_mean_the_same_the_one_in_the_document_on_the_subject_i
     results = search(store, "anything", MEANING, toward(1))
     assert names(results) == ["on it.pdf", "aside.pdf"]
     assert [hit.score for hit in results.hits] == pytest.approx([0.7 * 0.6 + 0.3, 0.7 * 0.6], abs=1e-6)
+
+
+TWO_EXCERPTS = (
+    "The parties met in spring, in a town by the sea, and spoke of this and that and of the weather.\n"
+    "Whoever ends the lease before its time pays three months of rent to the owner of the house."
+)
+
+
+def test_an_excerpt_that_is_not_there_is_not_told(store: Store) -> None:
+    """As where Python's Unicode has become another, and with it what a word is."""
+    add(store, "a.pdf", ["one"], [toward(1)], excerpts=[[toward(0, 1), toward(1)]])
+    (hit,) = search(store, "anything", MEANING, toward(1)).hits
+    assert hit.passages[0].excerpt is None
+
+
+def test_half_of_a_passages_score_by_meaning_is_that_of_its_nearest_excerpt(store: Store) -> None:
+    add(store, "a.pdf", ["one", "two"], [toward(3, 4)] * 2, excerpts=[[toward(0, 1), toward(1)], []])
+    add(store, "b.pdf", ["three"], [toward(3, 4)], excerpts=[[toward(4, 3), toward(0, 1)]])
+    results = search(store, "anything", MEANING, toward(1))
+    scores = {hit.path[-5]: [passage.score for passage in hit.passages] for hit in results.hits}
+    assert scores["a"] == pytest.approx([0.7 * (0.3 + 0.5) + 0.3 * 0.6, 0.6], abs=1e-6)
+    assert scores["b"] == pytest.approx([0.7 * (0.3 + 0.5 * 0.8) + 0.3 * 0.6], abs=0.02)  # four bits round 0.8
+
+
+def test_a_hit_says_which_excerpt_is_nearest(store: Store) -> None:
+    before = "A word ahead."
+    add(
+        store, "lease.pdf", [before, TWO_EXCERPTS], [toward(0, 1), toward(1, 1)],
+        excerpts=[[], [toward(0, 1), toward(1)]],
+    )  # fmt: skip
+    for mode in (MEANING, HYBRID):
+        (hit,) = search(store, "house", mode, toward(1)).hits
+        found = {passage.text: passage.excerpt for passage in hit.passages}
+        first = len(before) + 1 + TWO_EXCERPTS.index("Whoever")
+        assert found == {TWO_EXCERPTS: (first, len(before) + 1 + len(TWO_EXCERPTS)), before: None}
+    (hit,) = search(store, "house", WORDS, toward(1)).hits
+    assert hit.passages[0].excerpt is None
+
+
+def test_the_measured_meaning_is_that_of_the_search(store: Store) -> None:
+    random = np.random.default_rng(6)
+    sizes = [[int(n) for n in random.integers(1, 4, 1 + number % 3)] for number in range(8)]
+    passages, documents = ([toward(*random.normal(size=4)) for _ in range(n)] for n in (sum(map(len, sizes)), 8))
+    excerpts = [[toward(*random.normal(size=4)) for _ in range(n)] if n > 1 else [] for own in sizes for n in own]
+    row = 0
+    for number, own in enumerate(sizes):
+        rows = slice(row, row := row + len(own))
+        texts = [f"{number}" for _ in own]
+        add(store, f"{number}.pdf", texts, passages[rows], whole=documents[number], excerpts=excerpts[rows])
+    query = toward(*random.normal(size=4))
+    whole = whole_excerpts(np.stack(passages), [np.array(own, np.float32).reshape(-1, 4) for own in excerpts])
+    n_excerpts = np.array([n for own in sizes for n in own])
+    alone = passage_scores(query[None], np.stack(passages), whole, n_excerpts)[0]
+    of_passage = np.repeat(np.arange(8), [len(own) for own in sizes])
+    scores = in_document(alone, (np.stack(documents) @ query)[of_passage])
+    expected = {f"{number}.pdf": max(0.0, scores[of_passage == number].max()) for number in range(8)}
+    results = search(store, "anything", MEANING, query)
+    found = {name: hit.score for name, hit in zip(names(results), results.hits, strict=True)}
+    assert found == pytest.approx(expected, abs=0.06)  # four bits of four coordinates
 
 
 def test_a_document_that_is_still_being_read_is_ranked_by_its_passages_alone(store: Store) -> None:

@@ -47,7 +47,8 @@ def unit_vectors(n: int, dim: int = DIM, seed: int = 0) -> NDArray[np.float32]:
 def embed(store: Store, content_id: int, seed: int = 0) -> NDArray[np.float32]:
     """Give a document all its vectors; those of its passages."""
     vectors = unit_vectors(len(store.passages(content_id)), seed=seed)
-    assert store.add_vectors(content_id, 0, vectors, 9 * len(vectors), b"state")
+    excerpts = [unit_vectors(number % 3, seed=seed + number) for number in range(len(vectors))]
+    assert store.add_vectors(content_id, 0, vectors, 9 * len(vectors), b"state", excerpts)
     assert store.finish_embedding(content_id, unit_vectors(1, seed=seed + 1)[0], 9 * len(vectors) + 1)
     return vectors
 
@@ -92,6 +93,7 @@ def _check_vectors(db: apsw.Connection) -> None:
         return
     embedded = "SELECT id FROM passages JOIN embeddings USING (content_id) WHERE ordinal < n_passages_done"
     assert _set(db, "SELECT rowid FROM passage_vectors") == _set(db, embedded)
+    assert _set(db, "SELECT passage_id FROM excerpt_vectors") <= _set(db, embedded)
     assert _set(db, "SELECT rowid FROM document_vectors") == done - without_passages
     incomplete = """
         SELECT content_id FROM embeddings WHERE done

@@ -1,0 +1,116 @@
+"""Vectors of excerpts: kept in four bits, told as the nearest of each passage, gone with their passages."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from store_helpers import DIM, add, check_invariants, document, embed, open_store, record, unit_vectors
+
+from engine.store import documents, excerpts
+from engine.store.records import ResumePoint
+from engine.store.schema import migrate
+from engine.store.store import Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "index.db") as opened:
+        opened.use_model("model-a", DIM)
+        yield opened
+        check_invariants(opened)
+
+
+def table_alone() -> apsw.Connection:
+    """Without the passages that its rows belong to."""
+    db = apsw.Connection(":memory:")
+    migrate(db)
+    return db
+
+
+def n_kept(store: Store) -> int:
+    with store.reading() as db:
+        return int(db.execute("SELECT count(*) FROM excerpt_vectors").get)
+
+
+@pytest.mark.parametrize("dim", [384, 7, 1])
+@settings(max_examples=20, deadline=None)
+@given(sizes=st.lists(st.integers(0, 7), min_size=1, max_size=6), seed=st.integers(0, 99))
+def test_the_nearest_is_that_of_the_whole_vectors_but_for_rounding(dim: int, sizes: list[int], seed: int) -> None:
+    given_vectors = [unit_vectors(n, dim, seed + place) for place, n in enumerate(sizes)]
+    query = unit_vectors(1, dim, seed + 100)[0]
+    db = table_alone()
+    excerpts.add(db, range(len(sizes)), given_vectors)
+    found = excerpts.nearest(db, query, range(len(sizes) + 3))
+    assert sorted(found) == [place for place, n in enumerate(sizes) if n]
+    for place, (number, cosine) in found.items():
+        exact = given_vectors[place] @ query
+        rounding = np.abs(given_vectors[place]).max() / 14 * np.abs(query).sum()  # half a step each, at worst
+        assert abs(cosine - exact[number]) <= rounding + 1e-5
+        assert exact[number] >= exact.max() - 2 * rounding
+
+
+def test_rounding_moves_a_cosine_by_less_than_a_hundredth() -> None:
+    vectors, query = unit_vectors(300, 384), unit_vectors(1, 384, seed=1)[0]
+    db = table_alone()
+    excerpts.add(db, range(len(vectors)), np.split(vectors, len(vectors)))
+    found = excerpts.nearest(db, query, range(len(vectors)))
+    moved = np.array([found[row][1] for row in range(len(vectors))]) - vectors @ query
+    assert 0.003 < np.sqrt((moved**2).mean()) < 0.01
+
+
+def test_vectors_that_are_not_finite_are_refused(store: Store) -> None:
+    content_id = add(store, "a.pdf", "a")
+    bad = unit_vectors(2)
+    bad[1, 0] = np.nan
+    with pytest.raises(ValueError, match="finite"):
+        store.add_vectors(content_id, 0, unit_vectors(1), 9, None, [bad])
+    assert n_kept(store) == len(store.passage_vectors(content_id)) == 0
+
+
+def test_excerpts_of_other_passages_are_refused(store: Store) -> None:
+    content_id = add(store, "a.pdf", "a")
+    with pytest.raises(ValueError, match="zip"):
+        store.add_vectors(content_id, 0, unit_vectors(2), 18, None, [unit_vectors(2)])
+    assert n_kept(store) == len(store.passage_vectors(content_id)) == 0
+
+
+def test_an_excerpt_of_zeros_is_as_far_as_can_be_from_everything(store: Store) -> None:
+    content_id = add(store, "a.pdf", "a", n_passages=1)
+    store.add_vectors(content_id, 0, unit_vectors(1), 9, None, [np.zeros((2, DIM), np.float32)])
+    with store.reading() as db:
+        (found,) = excerpts.nearest(db, unit_vectors(1)[0], documents.passage_ids(db, content_id)).values()
+    assert found == (0, 0.0)
+
+
+def test_they_go_with_their_document_their_model_and_a_new_beginning(store: Store) -> None:
+    first, second = (add(store, f"{name}.pdf", name, n_passages=6) for name in "ab")
+    for content_id in (first, second):
+        embed(store, content_id)
+    assert n_kept(store) == 8  # of every third passage none
+    store.forget(["a.pdf"])
+    assert n_kept(store) == 4
+    store.restart_embedding(second)
+    assert n_kept(store) == 0
+    embed(store, second)
+    store.use_model("model-b", DIM)
+    assert n_kept(store) == 0
+
+
+def test_a_document_that_has_grown_has_those_it_began_with(store: Store) -> None:
+    content_id = add(store, "a.md", "a", n_passages=3)
+    given_vectors = [unit_vectors(2, seed=place) for place in range(3)]
+    store.add_vectors(content_id, 0, unit_vectors(3), 27, None, given_vectors)
+    store.finish_embedding(content_id, unit_vectors(1)[0], 27, ResumePoint(content_id, 2, 18, b"state"))
+    point = store.resume_point("a.md")
+    grown = store.add_document(record("a.md", 20), *document("grown", 5), resume=point)
+    query = unit_vectors(1, seed=9)[0]
+    with store.reading() as db:
+        ids = documents.passage_ids(db, grown)
+        found = excerpts.nearest(db, query, ids)
+    assert sorted(found) == ids[:2]
+    for place, id_ in enumerate(ids[:2]):
+        assert found[id_][0] == int((given_vectors[place] @ query).argmax())
