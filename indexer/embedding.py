@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.store.excerpts import Excerpts
 from engine.store.records import PendingDocument, ResumePoint
 from engine.store.store import Store
 from engine.types import Passage
@@ -28,7 +29,7 @@ class Part(Protocol):
     @property
     def vectors(self) -> NDArray[np.float32]: ...
     @property
-    def excerpts(self) -> Sequence[NDArray[np.float32]]: ...
+    def excerpts(self) -> Sequence[Excerpts]: ...
     @property
     def n_tokens_done(self) -> int: ...
     @property
@@ -162,7 +163,7 @@ class _Embedding:
         self.is_gone = False
         """Whether the document was forgotten meanwhile."""
         self._unsaved: list[NDArray[np.float32]] = []
-        self._unsaved_excerpts: list[NDArray[np.float32]] = []
+        self._unsaved_excerpts: list[Excerpts] = []
         self._pending = pending
         self._resume: Part | None = None
         # added text may change where the last passage ends, and nothing before it
@@ -182,8 +183,8 @@ class _Embedding:
         """(n, dim) of the passages from `first` on."""
         return np.concatenate(self._unsaved)
 
-    def excerpts(self) -> list[NDArray[np.float32]]:
-        """Of each of these passages, (n_excerpts, dim)."""
+    def excerpts(self) -> list[Excerpts]:
+        """Of each of these passages."""
         return self._unsaved_excerpts
 
     def saved(self, is_gone: bool) -> None:

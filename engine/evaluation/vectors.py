@@ -10,6 +10,7 @@ from engine.evaluation.datasets import Dataset
 from engine.evaluation.keeping import Kept
 from engine.evaluation.ranking import Spans, Vectors
 from engine.inference.encoder import Encoder
+from engine.inference.passes import Excerpts
 from engine.passages import cut_excerpts
 from engine.search.fusion import with_excerpt
 
@@ -124,9 +125,9 @@ def passage_scores(queries: Vectors, passages: Vectors, excerpts: Vectors, n_exc
     return with_excerpt(queries @ passages.T, nearest)
 
 
-def whole_excerpts(passages: Vectors, excerpts: Sequence[Vectors]) -> Vectors:
+def whole_excerpts(passages: Vectors, excerpts: Sequence[Excerpts]) -> Vectors:
     """(n_excerpts, dim): of each passage its excerpts, its own vector where it is cut into none."""
-    pairs = zip(passages, excerpts, strict=True)
+    pairs = zip(passages, (own.vectors for own in excerpts), strict=True)
     return np.concatenate([own if len(own) else vector[None] for vector, own in pairs] or [passages])
 
 

@@ -5,6 +5,7 @@ Knows no text beyond where in it the tokens begin.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -21,11 +22,13 @@ class Borders:
     """(n_excerpts, 2) that tile the passages: of each at least one."""
     firsts: NDArray[np.int64]
     """(n_passages + 1,) the number of each passage's first excerpt, then of all."""
+    starts: NDArray[np.int64]
+    """(n_excerpts,) where each begins, in characters from its passage's start."""
 
     @classmethod
     def of_passages(cls, passages: NDArray[np.int64]) -> Self:
         """Each passage (n_passages, 2) its own one excerpt."""
-        return cls(passages, passages, np.arange(len(passages) + 1))
+        return cls(passages, passages, np.arange(len(passages) + 1), np.zeros(len(passages), np.int64))
 
     @classmethod
     def among(
@@ -38,18 +41,21 @@ class Borders:
 
         An excerpt has the tokens up to the next one's, so that none is left out.
         """
-        borders = np.searchsorted(token_starts, np.array(passages, np.int64).reshape(-1, 2))
-        firsts, starts, stops = [0], [], []
-        for (first, last), own in zip(borders.tolist(), excerpts, strict=True):
-            inner = np.searchsorted(token_starts, [start for start, _ in own[1:]]).tolist()
-            starts += [first, *inner]
-            stops += [*inner, last]
-            firsts.append(len(starts))
-        return cls(borders, np.array([starts, stops], np.int64).T, np.array(firsts, np.int64))
+        begins, ends = np.array(passages, np.int64).reshape(-1, 2).T
+        inner = [[start for start, _ in own[1:]] for own in excerpts]
+        firsts = np.cumsum([0, *(1 + len(own) for own in inner)])
+        pairs = zip(begins.tolist(), inner, strict=True)
+        starts = np.array([start for begin, own in pairs for start in (begin, *own)], np.int64)
+        tokens, last = np.searchsorted(token_starts, starts), np.searchsorted(token_starts, ends)
+        stops = np.roll(tokens, -1)
+        stops[firsts[1:] - 1] = last  # of a passage's last excerpt not where the next begins
+        borders = np.stack((tokens[firsts[:-1]], last), axis=1)
+        from_passage = starts - np.repeat(begins, np.diff(firsts))
+        return cls(borders, np.stack((tokens, stops), axis=1), firsts, from_passage)
 
-    def sizes(self, first: int, stop: int) -> NDArray[np.int64]:
-        """How many excerpts each of the passages from `first` to `stop` has."""
-        return np.diff(self.firsts[first : stop + 1])
+    def starts_of(self, first: int, stop: int) -> list[NDArray[np.int64]]:
+        """The `starts` of each of the passages from `first` to `stop`."""
+        return [self.starts[a:b] for a, b in pairwise(self.firsts[first : stop + 1])]
 
     def n_passages_within(self, n_excerpts: int) -> int:
         """How many passages lie whole in the first `n_excerpts` excerpts."""

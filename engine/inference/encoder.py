@@ -18,7 +18,7 @@ from engine.errors import ModelError, QueryError
 from engine.inference.borders import Borders
 from engine.inference.checkpoints import check_fits, from_bytes
 from engine.inference.device import Hardware, choose_hardware
-from engine.inference.passes import EmbeddedPart, EosReadout, MeanReadout, Readout
+from engine.inference.passes import EmbeddedPart, EosReadout, Excerpts, MeanReadout, Readout
 from engine.inference.readouts import MeanHead
 from engine.inference.slots import Document, read_documents, rows_that_fit
 from engine.inference.tokens import TextTokenizer, TokenizedText
@@ -48,8 +48,8 @@ class DocumentEmbedding:
     """(start, stop) in characters."""
     passage_vectors: NDArray[np.float32]
     """(n_passages, dim), unit length; each knows all the text before it."""
-    excerpts: list[NDArray[np.float32]]
-    """Of each passage, (n_excerpts, dim), unit length; as in `engine.inference.passes.EmbeddedPart`."""
+    excerpts: list[Excerpts]
+    """Of each passage; none where it is one excerpt, or the readout has none."""
     n_tokens: int
 
 

@@ -6,7 +6,7 @@ vectors. `engine.inference.slots` runs the model.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -20,6 +20,15 @@ from engine.inference.readouts import MeanHead, RunningMeans, push, unit
 Vectors = NDArray[np.float32]
 
 
+class Excerpts(NamedTuple):
+    """Of one passage."""
+
+    starts: NDArray[np.int64]
+    """(n_excerpts,) where they begin, in characters from the passage's start; each goes on to the next."""
+    vectors: Vectors
+    """(n_excerpts, dim)"""
+
+
 @dataclass(frozen=True, slots=True)
 class EmbeddedPart:
     """A step of a pass: the vectors finished since the step before."""
@@ -27,8 +36,8 @@ class EmbeddedPart:
     first_passage: int
     vectors: Vectors
     """(n, dim) of passages first_passage .. first_passage + n - 1; n may be 0."""
-    excerpts: list[Vectors]
-    """Of each of these passages, (n_excerpts, dim); none where it is one excerpt, or the readout has none."""
+    excerpts: list[Excerpts]
+    """Of each of these passages; none where it is one excerpt, or the readout has none."""
     n_tokens_done: int
     """Tokens of the document read so far."""
     checkpoint: Callable[[], bytes]
@@ -44,7 +53,7 @@ class Finished:
 
     vectors: Vectors
     """(n, dim) of passages."""
-    excerpts: list[Vectors]
+    excerpts: list[Excerpts]
     """As in `EmbeddedPart`."""
 
 
@@ -117,15 +126,15 @@ class MeanReading:
     def document_vector(self) -> Vectors:
         return self.means.document()
 
-    def finish(self, excerpts: Tensor) -> tuple[Tensor, NDArray[np.int64]]:
+    def finish(self, excerpts: Tensor) -> tuple[Tensor, list[NDArray[np.int64]]]:
         """Take the sums (n, d_model) of excerpts that were just finished. Returns those of the passages that are whole
-        now, (n_excerpts, d_model), and how many of them each passage has, (n_passages,).
+        now, (n_excerpts, d_model), and where each passage's begin, (n,) in characters.
         """
         self._waiting = torch.cat((self._waiting, excerpts))
         done, self.n_passages_done = self.n_passages_done, self._borders.n_passages_within(self.means.n_finished)
-        sizes = self._borders.sizes(done, self.n_passages_done)
-        finished, self._waiting = self._waiting.tensor_split([int(sizes.sum())])
-        return finished, sizes
+        starts = self._borders.starts_of(done, self.n_passages_done)
+        finished, self._waiting = self._waiting.tensor_split([sum(map(len, starts))])
+        return finished, starts
 
 
 class MeanReadout:
@@ -146,13 +155,17 @@ class MeanReadout:
         """See `Readout`."""
         sums = push([reading.means for reading in readings], hidden, ids, lengths)
         finished = [reading.finish(own) for reading, own in zip(readings, sums, strict=True)]
-        sizes = np.concatenate([own for _, own in finished])
+        starts = [one for _, own in finished for one in own]
         excerpts = torch.cat([own for own, _ in finished])
+        sizes = np.array([len(one) for one in starts], np.int64)
         owners = torch.from_numpy(np.repeat(np.arange(len(sizes)), sizes)).to(excerpts.device)
         passages = torch.zeros(len(sizes), excerpts.shape[1], device=excerpts.device).index_add_(0, owners, excerpts)
         # one product for all documents: on a GPU each of many small ones would cost as much
         of_passages, of_excerpts = np.split(self._head.vectors(torch.cat((passages, excerpts))), [len(sizes)])
-        one_by_one = [own if len(own) > 1 else own[:0] for own in np.split(of_excerpts, np.cumsum(sizes)[:-1])]
+        one_by_one = [
+            Excerpts(own, vectors) if len(own) > 1 else Excerpts(own[:0], vectors[:0])
+            for own, vectors in zip(starts, np.split(of_excerpts, np.cumsum(sizes))[: len(starts)], strict=True)
+        ]
         ends = np.cumsum([len(own) for _, own in finished])
         return [
             Finished(of_passages[end - len(own) : end], one_by_one[end - len(own) : end])
@@ -217,4 +230,5 @@ class EosReadout:
         vectors = unit(hidden[rows, torch.from_numpy(np.concatenate(positions)).to(hidden.device)])
         by_document = np.split(vectors, np.cumsum(counts)[:-1])
         passages = [r.advance(n, found) for r, n, found in zip(readings, lengths, by_document, strict=True)]
-        return [Finished(own, [own[:0]] * len(own)) for own in passages]
+        none = Excerpts(np.zeros(0, np.int64), passages[0][:0])
+        return [Finished(own, [none] * len(own)) for own in passages]

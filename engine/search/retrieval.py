@@ -81,8 +81,7 @@ def _by_meaning(db: apsw.Connection, vector: Vectors, cosines: dict[int, float])
     nearest = excerpts.nearest(db, vector, list(cosines))
     scores = {}
     for id_, cosine in cosines.items():
-        _, excerpt = nearest.get(id_, (0, cosine))
-        own = with_excerpt(cosine, excerpt)
+        own = with_excerpt(cosine, nearest[id_].cosine if id_ in nearest else cosine)
         scores[id_] = _clipped(in_document(own, of_document.get(content_of[id_], own)))
     return scores
 

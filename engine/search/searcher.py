@@ -13,7 +13,6 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.passages import cut_excerpts
 from engine.search.fusion import best_first, combine
 from engine.search.query import Query, parse
 from engine.search.ranking import RankedDocument, group
@@ -28,6 +27,7 @@ from engine.search.retrieval import (
     words_in_documents,
 )
 from engine.store import documents, excerpts, files, vectors
+from engine.store.excerpts import Nearest
 from engine.store.records import Outline
 from engine.store.store import Store
 from engine.store.vectors import K_MAX, Vectors
@@ -134,16 +134,16 @@ def _scored(db: apsw.Connection, plan: _Plan, lists: list[Found | Scored]) -> Sc
     return combine(by_words, similarity | similarities(db, plan.vector, unasked))
 
 
-def _nearest_excerpts(db: apsw.Connection, plan: _Plan, ranked: list[RankedDocument]) -> dict[int, int]:
-    """The number of each passage's nearest excerpt; none of a search by words, or of passages that have no excerpts."""
+def _nearest_excerpts(db: apsw.Connection, plan: _Plan, ranked: list[RankedDocument]) -> dict[int, Nearest]:
+    """Each passage's nearest excerpt; none of a search by words, or of passages that have none."""
     if plan.mode is SearchMode.WORDS or plan.vector is None:
         return {}
     shown = [passage_id for document in ranked for passage_id in ids(document.passages)]
-    return {id_: number for id_, (number, _) in excerpts.nearest(db, plan.vector, shown).items()}
+    return excerpts.nearest(db, plan.vector, shown)
 
 
 def _hit(
-    db: apsw.Connection, root: Path, under: str, rank: int, document: RankedDocument, nearest: Mapping[int, int]
+    db: apsw.Connection, root: Path, under: str, rank: int, document: RankedDocument, nearest: Mapping[int, Nearest]
 ) -> DocumentHit:
     """The hit as a person sees it. Of several files with these bytes, the first path in order is named."""
     outline = documents.outline(db, document.content_id)
@@ -159,7 +159,7 @@ def _hit(
 
 
 def _passages(
-    db: apsw.Connection, document: RankedDocument, outline: Outline, nearest: Mapping[int, int]
+    db: apsw.Connection, document: RankedDocument, outline: Outline, nearest: Mapping[int, Nearest]
 ) -> tuple[PassageHit, ...]:
     rows = documents.passage_rows(db, ids(document.passages))
     places = [rows[passage_id] for passage_id, _ in document.passages]
@@ -173,7 +173,9 @@ def _passages(
     )  # fmt: skip
 
 
-def _excerpt(text: str, start: int, number: int | None) -> tuple[int, int] | None:
-    """Where in the document the excerpt of that number lies, of a passage that begins at `start`."""
-    found = [] if number is None else cut_excerpts(text)[number : number + 1]  # none where another Unicode cuts it
-    return (start + found[0][0], start + found[0][1]) if found else None
+def _excerpt(text: str, start: int, nearest: Nearest | None) -> tuple[int, int] | None:
+    """Where in the document the excerpt lies, of a passage that begins at `start`."""
+    if nearest is None:
+        return None
+    first = start + nearest.start
+    return first, first + len(text[nearest.start : nearest.stop].rstrip())

@@ -1,11 +1,12 @@
 """Vectors of the excerpts of passages: what of a passage is nearest to a query. Read for what a search has found only.
 
-Four bits a coordinate, 196 bytes each of the bundled model's: five or six of a passage take three quarters of what its
+Four bits a coordinate, 200 bytes each of the bundled model's: five or six of a passage take three quarters of what its
 own vector does. Rounded so, they found as much as whole (nDCG@10 .859 and .860 by hybrid, mean of eight dev sets).
 """
 
 import json
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import apsw
 import numpy as np
@@ -14,11 +15,22 @@ from numpy.typing import NDArray
 _LARGEST = 7  # of a code; 8 is added to each, and two are a byte
 
 Vectors = NDArray[np.float32]
+Excerpts = tuple[NDArray[np.int64], Vectors]
+"""Of one passage: where they begin, (n_excerpts,) in characters from its start, and (n_excerpts, dim)."""
 
 
-def add(db: apsw.Connection, passage_ids: Sequence[int], vectors: Sequence[Vectors]) -> None:
-    """Add each passage's vectors (n_excerpts, dim); of none where n_excerpts is 0."""
-    rows = ((id_, _packed(own)) for id_, own in zip(passage_ids, vectors, strict=True) if len(own))
+class Nearest(NamedTuple):
+    """The excerpt of a passage that is nearest to a query."""
+
+    start: int
+    stop: int | None
+    """Where the next begins, in characters from the passage's start; None: it is the last."""
+    cosine: float
+
+
+def add(db: apsw.Connection, passage_ids: Sequence[int], excerpts: Sequence[Excerpts]) -> None:
+    """Add each passage's, of which there may be none. ValueError for what is not finite."""
+    rows = ((id_, _packed(*own)) for id_, own in zip(passage_ids, excerpts, strict=True) if len(own[1]))
     db.executemany("INSERT INTO excerpt_vectors (passage_id, vectors) VALUES (?, ?)", rows)
 
 
@@ -38,8 +50,8 @@ def inherit(db: apsw.Connection, old: Sequence[int], new: Sequence[int]) -> None
     db.executemany(sql, zip(new, old, strict=True))
 
 
-def nearest(db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]) -> dict[int, tuple[int, float]]:
-    """Of each of these passages that has excerpts, the number of the nearest to `query` (dim,), and its cosine."""
+def nearest(db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]) -> dict[int, Nearest]:
+    """Of each of these passages that has excerpts, the nearest to `query` (dim,)."""
     sql = (
         "SELECT passage_id, vectors FROM excerpt_vectors"
         " WHERE passage_id IN (SELECT value FROM json_each(?)) ORDER BY passage_id"
@@ -48,26 +60,35 @@ def nearest(db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]) -> 
     if not rows:
         return {}
     record = _record(len(query))
-    firsts = np.cumsum([0, *(len(packed) // record.itemsize for _, packed in rows)])
-    cosines = _cosines(np.frombuffer(b"".join(packed for _, packed in rows), record), query)
-    own = np.split(cosines, firsts[1:-1])
-    return {id_: (int(found.argmax()), float(found.max())) for (id_, _), found in zip(rows, own, strict=True)}
+    sizes = np.array([len(packed) // record.itemsize for _, packed in rows])
+    records = np.frombuffer(b"".join(packed for _, packed in rows), record)
+    firsts, cosines = np.cumsum(sizes) - sizes, _cosines(records, query)
+    highest = np.maximum.reduceat(cosines, firsts)
+    equal = np.flatnonzero(cosines == np.repeat(highest, sizes))
+    best = equal[np.searchsorted(equal, firsts)]  # the first of each passage's
+    following = np.append(records["start"][1:].astype(np.int64), -1)
+    following[firsts + sizes - 1] = -1
+    found = zip(records["start"][best].tolist(), following[best].tolist(), highest.tolist(), strict=True)
+    return {
+        id_: Nearest(start, stop if stop > 0 else None, cosine)
+        for (id_, _), (start, stop, cosine) in zip(rows, found, strict=True)
+    }
 
 
 def _record(dim: int) -> np.dtype[np.void]:
     """An excerpt's vector."""
-    return np.dtype([("scale", "<f4"), ("codes", "u1", ((dim + 1) // 2,))])
+    return np.dtype([("start", "<u4"), ("scale", "<f4"), ("codes", "u1", ((dim + 1) // 2,))])
 
 
-def _packed(vectors: Vectors) -> bytes:
-    """As many records as rows. ValueError for what is not finite."""
+def _packed(starts: NDArray[np.int64], vectors: Vectors) -> bytes:
+    """As many records as rows."""
     if not np.isfinite(vectors).all():
         raise ValueError("vectors must be finite")
     scales = np.abs(vectors).max(axis=1) / _LARGEST
     codes = np.rint(vectors / np.maximum(scales, np.finfo(np.float32).tiny)[:, None]).astype(np.int8) + 8
     codes = np.pad(codes, ((0, 0), (0, vectors.shape[1] % 2))).astype(np.uint8)
     records = np.zeros(len(vectors), _record(vectors.shape[1]))
-    records["scale"], records["codes"] = scales, codes[:, ::2] << 4 | codes[:, 1::2]
+    records["start"], records["scale"], records["codes"] = starts, scales, codes[:, ::2] << 4 | codes[:, 1::2]
     return records.tobytes()
 
 

@@ -26,6 +26,7 @@ from engine.store.connection import (
     open_for_writing,
     transaction,
 )
+from engine.store.excerpts import Excerpts
 from engine.store.records import FileStamp, KnownFile, PendingDocument, ResumePoint
 from engine.store.vectors import Vectors
 from engine.types import DocumentText, FileStatus, IndexProgress, Passage
@@ -248,10 +249,10 @@ class Store:
         passage_vectors: Vectors,
         n_tokens_done: int,
         state: bytes | None,
-        of_excerpts: Sequence[Vectors] = (),
+        of_excerpts: Sequence[Excerpts] = (),
     ) -> bool:
-        """Add unit vectors (n, dim), n >= 0, of the passages from `first_ordinal` on, of each one's excerpts
-        (n_excerpts, dim) where there are any, and where to resume after them.
+        """Add unit vectors (n, dim), n >= 0, of the passages from `first_ordinal` on, their excerpts where any has
+        some, and where to resume after them.
 
         False where the document has gone meanwhile. ValueError for vectors out of order or not unit vectors.
         """

@@ -39,7 +39,7 @@ def put(store: Store, number: int, seed: int) -> None:
     """Let file `number` hold a document of 200 passages made from `seed`, vectors and all."""
     content_id = store.add_document(record(f"{number}.pdf"), *document(str(seed), PASSAGES))
     vectors = vectors_of(seed)
-    excerpts = np.split(np.repeat(vectors, 5, axis=0), PASSAGES)
+    excerpts = [(np.arange(5), np.repeat(vector[None], 5, axis=0)) for vector in vectors]
     store.add_vectors(content_id, 0, vectors, 9 * PASSAGES, bytes(2**20), excerpts)
     store.finish_embedding(content_id, vectors[0], 9 * PASSAGES)
 

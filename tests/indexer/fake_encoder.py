@@ -19,7 +19,7 @@ PASSAGE_TOKENS = 5
 class FakePart:
     first_passage: int
     vectors: NDArray[np.float32]
-    excerpts: list[NDArray[np.float32]]
+    excerpts: list[tuple[NDArray[np.int64], NDArray[np.float32]]]
     n_tokens_done: int
     checkpoint: Callable[[], bytes]
     document_vector: NDArray[np.float32]
@@ -52,9 +52,10 @@ class FakeEncoder:
             self.tokens_read += stop - index * PASSAGE_TOKENS
             vector = _unit(history)
             state = json.dumps([index + 1, history]).encode()
-            excerpts = [np.stack([_unit(history[8:]), _unit(history[16:])])[: 2 * (index % 2)]]  # of every other none
+            of_two = (np.array([0, 2]), np.stack([_unit(history[8:]), _unit(history[16:])]))
+            excerpts = of_two if index % 2 else (of_two[0][:0], of_two[1][:0])
             is_last = index + 1 == len(passages)
-            yield FakePart(index, vector[None], excerpts, stop, lambda state=state: state, vector, is_last)
+            yield FakePart(index, vector[None], [excerpts], stop, lambda state=state: state, vector, is_last)
 
     def stream_many(
         self, documents: Iterable[tuple[int, list[str], list[Passage], bytes | None]]

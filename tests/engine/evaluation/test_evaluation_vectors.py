@@ -75,6 +75,7 @@ def test_a_passages_score_is_half_its_own_and_half_its_nearest_excerpts(made, mo
     monkeypatch.setattr(passages, "_EXCERPT", passages._Sizes(1, 2, 1))
     ours = made(kept=Kept(None))
     own = [e for d in ours.dataset.documents for e in ours.encoder.encode_document(d.full_text).excerpts]
+    own = [excerpts.vectors for excerpts in own]
     assert max(map(len, own)) > 1
     for query, scores in zip(ours.queries, ours.passage_scores(), strict=True):
         cosines = ours.passage_vectors @ query

@@ -22,7 +22,8 @@ def test_excerpts_tile_their_passages_in_tokens(starts: list[int], edges: list[i
     ]
     borders = Borders.among(np.array(starts, np.int64), passages, excerpts)
     assert borders.passages.shape == (len(passages), 2)
-    assert borders.sizes(0, len(passages)).tolist() == [len(own) for own in excerpts]
+    starts = [[start - first for start, _ in own] for (first, _), own in zip(passages, excerpts, strict=True)]
+    assert [own.tolist() for own in borders.starts_of(0, len(passages))] == starts
     for passage, (first, stop) in enumerate(pairwise(borders.firsts.tolist())):
         own = borders.excerpts[first:stop]
         assert (own[0, 0], own[-1, 1]) == tuple(borders.passages[passage])

@@ -43,7 +43,7 @@ def assert_same_as_alone(encoder: Encoder, order: list[str]) -> list[str]:
         np.testing.assert_allclose(together.vector, alone.vector, atol=1e-5)
         np.testing.assert_allclose(together.passage_vectors, alone.passage_vectors, atol=1e-5)
         for own, other in zip(together.excerpts, alone.excerpts, strict=True):
-            np.testing.assert_allclose(own, other, atol=1e-5)
+            np.testing.assert_allclose(own.vectors, other.vectors, atol=1e-5)
     return [key for key, _ in found]
 
 

@@ -12,6 +12,7 @@ from engine.store.store import Store
 from engine.types import DocumentText, Heading, Passage
 
 DIM = 4
+_EXCERPT_CHARACTERS = 10
 ROOT = Path("/papers")
 
 
@@ -39,7 +40,8 @@ def add(
 ) -> int:
     """A document whose passages are `sentences`, each on a page of its own; embedded where directions are given.
 
-    As a whole it is like its first passage, or like `whole`. `excerpts`: the directions of each passage's.
+    As a whole it is like its first passage, or like `whole`. `excerpts`: the directions of each passage's, of ten
+    characters each.
     """
     starts = [sum(len(sentence) + 1 for sentence in sentences[:number]) for number in range(len(sentences))]
     passages = [Passage(start, start + len(words), 5) for start, words in zip(starts, sentences, strict=True)]
@@ -47,7 +49,9 @@ def add(
     content_hash = hashlib.sha256(repr((sentences, title)).encode()).digest()
     content_id = store.add_document(FileStamp(path, 1, 1, 1), content_hash, text, passages)
     if directions is not None:
-        of_excerpts = [np.array(own, np.float32).reshape(-1, DIM) for own in excerpts]
+        of_excerpts = [
+            (_EXCERPT_CHARACTERS * np.arange(len(own)), np.array(own, np.float32).reshape(-1, DIM)) for own in excerpts
+        ]
         store.add_vectors(content_id, 0, np.stack(directions), 5 * len(sentences), None, of_excerpts)
         store.finish_embedding(content_id, directions[0] if whole is None else whole, 5 * len(sentences))
     return content_id

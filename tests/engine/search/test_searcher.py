@@ -13,6 +13,7 @@ from search_helpers import ROOT, add, library, toward
 from engine.errors import QueryError
 from engine.evaluation.bm25 import Bm25
 from engine.evaluation.vectors import passage_scores, whole_excerpts
+from engine.inference.passes import Excerpts
 from engine.search import searcher
 from engine.search.fusion import in_document, words_in_document
 from engine.search.searcher import search
@@ -131,19 +132,6 @@ def test_of_passages_that_mean_the_same_the_one_in_the_document_on_the_subject_i
     assert [hit.score for hit in results.hits] == pytest.approx([0.7 * 0.6 + 0.3, 0.7 * 0.6], abs=1e-6)
 
 
-TWO_EXCERPTS = (
-    "The parties met in spring, in a town by the sea, and spoke of this and that and of the weather.\n"
-    "Whoever ends the lease before its time pays three months of rent to the owner of the house."
-)
-
-
-def test_an_excerpt_that_is_not_there_is_not_told(store: Store) -> None:
-    """As where Python's Unicode has become another, and with it what a word is."""
-    add(store, "a.pdf", ["one"], [toward(1)], excerpts=[[toward(0, 1), toward(1)]])
-    (hit,) = search(store, "anything", MEANING, toward(1)).hits
-    assert hit.passages[0].excerpt is None
-
-
 def test_half_of_a_passages_score_by_meaning_is_that_of_its_nearest_excerpt(store: Store) -> None:
     add(store, "a.pdf", ["one", "two"], [toward(3, 4)] * 2, excerpts=[[toward(0, 1), toward(1)], []])
     add(store, "b.pdf", ["three"], [toward(3, 4)], excerpts=[[toward(4, 3), toward(0, 1)]])
@@ -154,18 +142,24 @@ def test_half_of_a_passages_score_by_meaning_is_that_of_its_nearest_excerpt(stor
 
 
 def test_a_hit_says_which_excerpt_is_nearest(store: Store) -> None:
-    before = "A word ahead."
-    add(
-        store, "lease.pdf", [before, TWO_EXCERPTS], [toward(0, 1), toward(1, 1)],
-        excerpts=[[], [toward(0, 1), toward(1)]],
-    )  # fmt: skip
+    texts = ["A word ahead.", "Spring was. House sold."]
+    of_second = [[toward(0, 1), toward(1)], [toward(1), toward(0, 1)]]
+    for path, last_is_nearest in zip(("a.pdf", "b.pdf"), of_second, strict=True):
+        add(store, path, texts, [toward(0, 1), toward(1, 1)], title=path, excerpts=[[], last_is_nearest])
     for mode in (MEANING, HYBRID):
-        (hit,) = search(store, "house", mode, toward(1)).hits
-        found = {passage.text: passage.excerpt for passage in hit.passages}
-        first = len(before) + 1 + TWO_EXCERPTS.index("Whoever")
-        assert found == {TWO_EXCERPTS: (first, len(before) + 1 + len(TWO_EXCERPTS)), before: None}
-    (hit,) = search(store, "house", WORDS, toward(1)).hits
-    assert hit.passages[0].excerpt is None
+        results = search(store, "house", mode, toward(1))
+        found = [{passage.text: passage.excerpt for passage in hit.passages} for hit in results.hits]
+        assert found == [
+            {texts[1]: (14 + 10, 14 + 23), texts[0]: None},
+            {texts[1]: (14, 14 + 10), texts[0]: None},
+        ]
+    assert {p.excerpt for hit in search(store, "house", WORDS, toward(1)).hits for p in hit.passages} == {None}
+
+
+def test_white_space_after_an_excerpt_is_not_its_own(store: Store) -> None:
+    add(store, "a.pdf", ["Spring.   House sold."], [toward(1, 1)], excerpts=[[toward(1), toward(0, 1)]])
+    (hit,) = search(store, "house", MEANING, toward(1)).hits
+    assert hit.passages[0].excerpt == (0, len("Spring."))
 
 
 def test_the_measured_meaning_is_that_of_the_search(store: Store) -> None:
@@ -179,7 +173,8 @@ def test_the_measured_meaning_is_that_of_the_search(store: Store) -> None:
         texts = [f"{number}" for _ in own]
         add(store, f"{number}.pdf", texts, passages[rows], whole=documents[number], excerpts=excerpts[rows])
     query = toward(*random.normal(size=4))
-    whole = whole_excerpts(np.stack(passages), [np.array(own, np.float32).reshape(-1, 4) for own in excerpts])
+    vectors = [np.array(own, np.float32).reshape(-1, 4) for own in excerpts]
+    whole = whole_excerpts(np.stack(passages), [Excerpts(np.arange(len(own)), own) for own in vectors])
     n_excerpts = np.array([n for own in sizes for n in own])
     alone = passage_scores(query[None], np.stack(passages), whole, n_excerpts)[0]
     of_passage = np.repeat(np.arange(8), [len(own) for own in sizes])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from store_helpers import DIM, add, check_invariants, document, embed, open_store, record, unit_vectors
 
 from engine.store import documents, excerpts
@@ -31,6 +32,11 @@ def table_alone() -> apsw.Connection:
     return db
 
 
+def at_places(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Excerpts of five characters each."""
+    return 5 * np.arange(len(vectors)), vectors
+
+
 def n_kept(store: Store) -> int:
     with store.reading() as db:
         return int(db.execute("SELECT count(*) FROM excerpt_vectors").get)
@@ -43,10 +49,12 @@ def test_the_nearest_is_that_of_the_whole_vectors_but_for_rounding(dim: int, siz
     given_vectors = [unit_vectors(n, dim, seed + place) for place, n in enumerate(sizes)]
     query = unit_vectors(1, dim, seed + 100)[0]
     db = table_alone()
-    excerpts.add(db, range(len(sizes)), given_vectors)
+    excerpts.add(db, range(len(sizes)), [at_places(vectors) for vectors in given_vectors])
     found = excerpts.nearest(db, query, range(len(sizes) + 3))
     assert sorted(found) == [place for place, n in enumerate(sizes) if n]
-    for place, (number, cosine) in found.items():
+    for place, (start, stop, cosine) in found.items():
+        number = start // 5
+        assert stop == (None if number + 1 == sizes[place] else start + 5)
         exact = given_vectors[place] @ query
         rounding = np.abs(given_vectors[place]).max() / 14 * np.abs(query).sum()  # half a step each, at worst
         assert abs(cosine - exact[number]) <= rounding + 1e-5
@@ -56,9 +64,9 @@ def test_the_nearest_is_that_of_the_whole_vectors_but_for_rounding(dim: int, siz
 def test_rounding_moves_a_cosine_by_less_than_a_hundredth() -> None:
     vectors, query = unit_vectors(300, 384), unit_vectors(1, 384, seed=1)[0]
     db = table_alone()
-    excerpts.add(db, range(len(vectors)), np.split(vectors, len(vectors)))
+    excerpts.add(db, range(len(vectors)), [at_places(vector[None]) for vector in vectors])
     found = excerpts.nearest(db, query, range(len(vectors)))
-    moved = np.array([found[row][1] for row in range(len(vectors))]) - vectors @ query
+    moved = np.array([found[row].cosine for row in range(len(vectors))]) - vectors @ query
     assert 0.003 < np.sqrt((moved**2).mean()) < 0.01
 
 
@@ -67,23 +75,23 @@ def test_vectors_that_are_not_finite_are_refused(store: Store) -> None:
     bad = unit_vectors(2)
     bad[1, 0] = np.nan
     with pytest.raises(ValueError, match="finite"):
-        store.add_vectors(content_id, 0, unit_vectors(1), 9, None, [bad])
+        store.add_vectors(content_id, 0, unit_vectors(1), 9, None, [at_places(bad)])
     assert n_kept(store) == len(store.passage_vectors(content_id)) == 0
 
 
 def test_excerpts_of_other_passages_are_refused(store: Store) -> None:
     content_id = add(store, "a.pdf", "a")
     with pytest.raises(ValueError, match="zip"):
-        store.add_vectors(content_id, 0, unit_vectors(2), 18, None, [unit_vectors(2)])
+        store.add_vectors(content_id, 0, unit_vectors(2), 18, None, [at_places(unit_vectors(2))])
     assert n_kept(store) == len(store.passage_vectors(content_id)) == 0
 
 
 def test_an_excerpt_of_zeros_is_as_far_as_can_be_from_everything(store: Store) -> None:
     content_id = add(store, "a.pdf", "a", n_passages=1)
-    store.add_vectors(content_id, 0, unit_vectors(1), 9, None, [np.zeros((2, DIM), np.float32)])
+    store.add_vectors(content_id, 0, unit_vectors(1), 9, None, [at_places(np.zeros((2, DIM), np.float32))])
     with store.reading() as db:
         (found,) = excerpts.nearest(db, unit_vectors(1)[0], documents.passage_ids(db, content_id)).values()
-    assert found == (0, 0.0)
+    assert found == (0, 5, 0.0)
 
 
 def test_they_go_with_their_document_their_model_and_a_new_beginning(store: Store) -> None:
@@ -103,7 +111,7 @@ def test_they_go_with_their_document_their_model_and_a_new_beginning(store: Stor
 def test_a_document_that_has_grown_has_those_it_began_with(store: Store) -> None:
     content_id = add(store, "a.md", "a", n_passages=3)
     given_vectors = [unit_vectors(2, seed=place) for place in range(3)]
-    store.add_vectors(content_id, 0, unit_vectors(3), 27, None, given_vectors)
+    store.add_vectors(content_id, 0, unit_vectors(3), 27, None, [at_places(vectors) for vectors in given_vectors])
     store.finish_embedding(content_id, unit_vectors(1)[0], 27, ResumePoint(content_id, 2, 18, b"state"))
     point = store.resume_point("a.md")
     grown = store.add_document(record("a.md", 20), *document("grown", 5), resume=point)
@@ -113,4 +121,4 @@ def test_a_document_that_has_grown_has_those_it_began_with(store: Store) -> None
         found = excerpts.nearest(db, query, ids)
     assert sorted(found) == ids[:2]
     for place, id_ in enumerate(ids[:2]):
-        assert found[id_][0] == int((given_vectors[place] @ query).argmax())
+        assert found[id_].start == 5 * int((given_vectors[place] @ query).argmax())
