@@ -85,7 +85,7 @@ class DocumentHit:
     title: str
     score: float
     """Of its best passage, 0 to 1, with its document's. meaning: cosine similarity, half of the passage's its nearest
-    excerpt's. words: share of the highest BM25 the query can reach. hybrid: 0.35 of the one and 0.65 of the other."""
+    excerpt's. words: share of the highest BM25 the query can reach. hybrid: 0.4 of the one and 0.6 of the other."""
     passages: tuple[PassageHit, ...]
 
 

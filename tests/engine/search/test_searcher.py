@@ -84,7 +84,7 @@ def test_what_only_its_meaning_found_has_the_words_of_its_document(store: Store)
     add(store, "acme.pdf", ["Sales went up.", "We are Acme."], [toward(1), toward(0, 1)], whole=toward(1))
     (best, second) = search(store, "Acme revenue", HYBRID, toward(1)).hits
     assert (best.path, best.passages[0].text) == ("/papers/acme.pdf", "Sales went up.")
-    assert second.score == pytest.approx(0.35)
+    assert second.score == pytest.approx(0.4)
 
 
 def test_the_measured_words_are_those_of_the_search(store: Store) -> None:
@@ -212,7 +212,7 @@ def test_a_hybrid_score_is_its_two_scores_weighted(store: Store) -> None:
     assert hybrid["000.pdf"] == max(hybrid.values())
     assert "294.pdf" in hybrid
     for name, score in hybrid.items():
-        assert score == pytest.approx(0.65 * words.get(name, 0.0) + 0.35 * meaning[name], abs=1e-6), name
+        assert score == pytest.approx(0.6 * words.get(name, 0.0) + 0.4 * meaning[name], abs=1e-6), name
 
 
 def test_hybrid_without_a_vector_runs_words_and_says_so(store: Store) -> None:
