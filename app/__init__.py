@@ -10,11 +10,12 @@ longsearch is four packages; imports point down, and `import-linter` holds this:
 - `app` joins them: command line, paths, library, daemon, doctor.
 
 The way of a document: file -> walk -> plan -> extract (in a child process that may be killed) -> words searchable at
-once -> token stream -> vertical chunks through a Mamba2 whose state is carried -> passage vectors and a document
-vector -> one transaction in the store.
+once -> token stream -> vertical chunks through a Mamba2 whose state is carried -> vectors of passages, of the excerpts
+in them (a sentence or two each) and of the document -> one transaction in the store.
 
 The way of a query: text -> passages by BM25 (at once) and passages by vector (with the query's instruction) -> their
-scores combined -> grouped by document -> shown at the page, with the passage lit.
+scores combined, a passage's with its nearest excerpt's and its document's -> grouped by document -> shown at the page,
+with the passage lit and the excerpt brighter.
 
 Processes: the terminal app never loads torch. A daemon, one a user, owns the model: it watches the folders, indexes
 them, and turns queries into vectors over a Unix socket. The index is read straight from its SQLite file by whoever

@@ -50,7 +50,7 @@ def to_text(results: SearchResults, width: int) -> str:
         lines.append(f"     {printable(hit.path)}")
         for passage in hit.passages[:_SHOWN_PASSAGES]:
             place = f"p. {passage.page}" if passage.page else passage.heading
-            text = printable(in_short(_from_excerpt(passage)))[:_SHOWN_CHARACTERS]
+            text = printable(in_short(_shown_text(passage)))
             lines += textwrap.wrap(
                 f"{printable(place)}: {text}" if place else text,
                 max(width, 40),
@@ -62,11 +62,13 @@ def to_text(results: SearchResults, width: int) -> str:
     return "\n".join([*lines, f"{found}, {results.mode.value}, {results.took_ms:.0f} ms"])
 
 
-def _from_excerpt(passage: PassageHit) -> str:
-    """The passage's text, from where it is nearest to the query if that would not be seen otherwise."""
+def _shown_text(passage: PassageHit) -> str:
+    """The first 400 characters of the passage, or 400 further on in which its excerpt is seen."""
+    text = passage.text
     if passage.excerpt is None or passage.excerpt[1] - passage.start <= _SHOWN_CHARACTERS:
-        return passage.text
-    return "…" + passage.text[passage.excerpt[0] - passage.start :]
+        return text[:_SHOWN_CHARACTERS]
+    first = min(passage.excerpt[0] - passage.start, len(text) - _SHOWN_CHARACTERS)
+    return "…" + text[text.rfind(" ", 0, first) + 1 : first + _SHOWN_CHARACTERS]
 
 
 def _hit_to_json(hit: DocumentHit) -> dict[str, Any]:

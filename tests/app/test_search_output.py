@@ -1,0 +1,50 @@
+"""What `longsearch search` prints of a hit: where it is nearest to the query is seen, on paper and in JSON."""
+
+import json
+
+from app.commands.search import to_json, to_text
+from engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
+
+SENTENCES = [f"Sentence {number} speaks of apples, and of what it is that apples are." for number in range(20)]
+TEXT = " ".join(SENTENCES)
+START = 1000
+
+
+def results(sentence: int | None) -> SearchResults:
+    """One hit, whose excerpt is that sentence."""
+    excerpt = None
+    if sentence is not None:
+        first = START + TEXT.index(SENTENCES[sentence])
+        excerpt = (first, first + len(SENTENCES[sentence]))
+    passage = PassageHit(3, "On apples", START, START + len(TEXT), TEXT, 0.5, excerpt)
+    hit = DocumentHit(1, 7, "/papers/a.pdf", "Apples", 0.5, (passage,))
+    return SearchResults("apples", SearchMode.HYBRID, "", 1.0, (hit,))
+
+
+def on_one_line(found: SearchResults) -> str:
+    return " ".join(to_text(found, 80).split())
+
+
+def test_a_passage_is_shown_from_its_start_where_its_excerpt_is_seen_so() -> None:
+    for sentence in (None, 0, 3):
+        assert f"> p. 3: {TEXT[:300]}" in on_one_line(results(sentence))
+
+
+def test_a_passage_is_shown_from_its_excerpt_where_that_lies_further_on() -> None:
+    shown = on_one_line(results(6))
+    assert f"> p. 3: …{SENTENCES[6]} {SENTENCES[7]}" in shown
+
+
+def test_an_excerpt_near_the_end_is_shown_with_what_stands_before_it() -> None:
+    shown = on_one_line(results(19))
+    assert f"{SENTENCES[18]} {SENTENCES[19]} 1 document" in shown
+    assert " …" in shown
+    assert 390 < len(shown[shown.index("…") : shown.index(" 1 document")]) < 410
+
+
+def test_json_tells_the_excerpt_in_characters_of_the_document() -> None:
+    (found,) = json.loads(json.dumps(to_json(results(5))))["results"][0]["passages"]
+    first, stop = found["excerpt"]
+    assert TEXT[first - START : stop - START] == SENTENCES[5]
+    (found,) = json.loads(json.dumps(to_json(results(None))))["results"][0]["passages"]
+    assert found["excerpt"] is None
