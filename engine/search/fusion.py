@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 Score = TypeVar("Score", float, NDArray[np.float32])
 
 # ten dev sets' mean nDCG@10 at .35, .4, .45, .5: .851 .852 .852 .851; where words are remembered (hotpot100, the long
-# reports of kgrag_docs, the answers' places in chunking_spans), less is better; for questions asked again (stackfaq), more
+# reports of kgrag_docs), less is better; for questions asked again (stackfaq), more
 WEIGHT_OF_MEANING = 0.4
 # eight dev sets' mean nDCG@10 by meaning at 0, .35, .5, .65: .779 .800 .803 .805
 WEIGHT_OF_EXCERPT = 0.5
