@@ -33,8 +33,8 @@ from engine.store.store import Store
 from engine.store.vectors import K_MAX, Vectors
 from engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
 
-# a list; KNN 0.1 s at 100k passages, and 0.35 s for 4,096. Of 39,844 passages (ten dev sets') the 200 nearest by their own
-# vectors lead to 99 % of the ten documents that all would lead to, 50 to 95.5 %
+# a list; KNN 0.1 s at 100k passages, and 0.35 s for 4,096. Of 39,844 passages (ten dev sets') the 200 nearest by
+# their own vectors lead to 99 % of the ten documents that all would lead to, 50 to 95.5 %
 _N_CANDIDATES = 200
 
 
