@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.store.excerpts import Excerpts
+from engine.store import excerpts
 from engine.store.records import PendingDocument, ResumePoint
 from engine.store.store import Store
 from engine.types import Passage
@@ -29,7 +29,7 @@ class Part(Protocol):
     @property
     def vectors(self) -> NDArray[np.float32]: ...
     @property
-    def excerpts(self) -> Sequence[Excerpts]: ...
+    def excerpts(self) -> Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]: ...
     @property
     def n_tokens_done(self) -> int: ...
     @property
@@ -163,7 +163,7 @@ class _Embedding:
         self.is_gone = False
         """Whether the document was forgotten meanwhile."""
         self._unsaved: list[NDArray[np.float32]] = []
-        self._unsaved_excerpts: list[Excerpts] = []
+        self._unsaved_excerpts: list[bytes] = []
         self._pending = pending
         self._resume: Part | None = None
         # added text may change where the last passage ends, and nothing before it
@@ -174,7 +174,8 @@ class _Embedding:
         before = self.part.n_tokens_done if self.part else self._pending.n_tokens_done
         self.part = part
         self._unsaved.append(part.vectors)
-        self._unsaved_excerpts += part.excerpts
+        # packed at once: ten seconds' on a fast GPU, whole, would be some hundreds of megabytes
+        self._unsaved_excerpts += [excerpts.packed(*own) for own in part.excerpts]
         if part.n_tokens_done <= self._stable_tokens:
             self._resume = part
         return part.n_tokens_done - before
@@ -183,8 +184,8 @@ class _Embedding:
         """(n, dim) of the passages from `first` on."""
         return np.concatenate(self._unsaved)
 
-    def excerpts(self) -> list[Excerpts]:
-        """Of each of these passages."""
+    def excerpts(self) -> list[bytes]:
+        """Of each of these passages, packed."""
         return self._unsaved_excerpts
 
     def saved(self, is_gone: bool) -> None:

@@ -134,22 +134,25 @@ class Encoder:
     def encode_document(self, text: str) -> DocumentEmbedding:
         """Read a document whole in one streaming pass. Raises ValueError for a text without tokens."""
         tokens, passages = self.split(text)
-        return _embedding(passages, list(self.stream(tokens, passages)))
+        collected = _Collected(passages)
+        for part in self.stream(tokens, passages):
+            collected.add(part)
+        return collected.embedding(part)
 
     def encode_documents(self, texts: Iterable[tuple[K, str]]) -> Iterator[tuple[K, DocumentEmbedding]]:
         """As `encode_document`, for many at once: each under its key, in the order in which they are finished."""
-        found: dict[K, tuple[list[Passage], list[EmbeddedPart]]] = {}
+        found: dict[K, _Collected] = {}
 
         def split() -> Iterator[tuple[K, TokenizedText, list[Passage], None]]:
             for key, text in texts:
                 tokens, passages = self.split(text)
-                found[key] = (passages, [])
+                found[key] = _Collected(passages)
                 yield key, tokens, passages, None
 
         for key, part in self.stream_many(split()):
-            found[key][1].append(part)
+            found[key].add(part)
             if part.is_last:
-                yield key, _embedding(*found.pop(key))
+                yield key, found.pop(key).embedding(part)
 
     def encode_query(self, text: str, instruction: str | None = None) -> NDArray[np.float32]:
         """The unit vector (dim,) of a query. Raises QueryError for one without words.
@@ -237,12 +240,19 @@ class Encoder:
         return MeanReadout(self._head) if self._head else EosReadout(self.tokenizer.eos_id or 0)
 
 
-def _embedding(passages: list[Passage], parts: list[EmbeddedPart]) -> DocumentEmbedding:
-    last = parts[-1]
-    return DocumentEmbedding(
-        last.document_vector,
-        [(passage.start, passage.stop) for passage in passages],
-        np.concatenate([part.vectors for part in parts]),
-        [excerpts for part in parts for excerpts in part.excerpts],
-        last.n_tokens_done,
-    )
+class _Collected:
+    """The vectors of a document that is being read; not its parts, each of which holds on to a state."""
+
+    def __init__(self, passages: list[Passage]) -> None:
+        self._spans = [(passage.start, passage.stop) for passage in passages]
+        self._vectors: list[NDArray[np.float32]] = []
+        self._excerpts: list[Excerpts] = []
+
+    def add(self, part: EmbeddedPart) -> None:
+        self._vectors.append(part.vectors)
+        self._excerpts += part.excerpts
+
+    def embedding(self, last: EmbeddedPart) -> DocumentEmbedding:
+        """After the last part."""
+        vectors = np.concatenate(self._vectors)
+        return DocumentEmbedding(last.document_vector, self._spans, vectors, self._excerpts, last.n_tokens_done)

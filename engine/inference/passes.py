@@ -167,8 +167,9 @@ class MeanReadout:
             for own, vectors in zip(starts, np.split(of_excerpts, np.cumsum(sizes))[: len(starts)], strict=True)
         ]
         ends = np.cumsum([len(own) for _, own in finished])
+        # a copy: who keeps the passages' vectors need not keep the excerpts' too, five times as many
         return [
-            Finished(of_passages[end - len(own) : end], one_by_one[end - len(own) : end])
+            Finished(of_passages[end - len(own) : end].copy(), one_by_one[end - len(own) : end])
             for end, (_, own) in zip(ends, finished, strict=True)
         ]
 

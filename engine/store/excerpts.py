@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 _LARGEST = 7  # of a code; 8 is added to each, and two are a byte
 
 Vectors = NDArray[np.float32]
-Excerpts = tuple[NDArray[np.int64], Vectors]
-"""Of one passage: where they begin, (n_excerpts,) in characters from its start, and (n_excerpts, dim)."""
 
 
 class Nearest(NamedTuple):
@@ -28,9 +26,26 @@ class Nearest(NamedTuple):
     cosine: float
 
 
-def add(db: apsw.Connection, passage_ids: Sequence[int], excerpts: Sequence[Excerpts]) -> None:
-    """Add each passage's, of which there may be none. ValueError for what is not finite."""
-    rows = ((id_, _packed(*own)) for id_, own in zip(passage_ids, excerpts, strict=True) if len(own[1]))
+def packed(starts: NDArray[np.int64], vectors: Vectors) -> bytes:
+    """A passage's excerpts as they are kept: where they begin, (n,) in characters from its start, and (n, dim).
+
+    ValueError for what is not finite.
+    """
+    if not np.isfinite(vectors).all():
+        raise ValueError("vectors must be finite")
+    if not len(vectors):
+        return b""
+    scales = np.abs(vectors).max(axis=1) / _LARGEST
+    codes = np.rint(vectors / np.maximum(scales, np.finfo(np.float32).tiny)[:, None]).astype(np.int8) + 8
+    codes = np.pad(codes, ((0, 0), (0, vectors.shape[1] % 2))).astype(np.uint8)
+    records = np.zeros(len(vectors), _record(vectors.shape[1]))
+    records["start"], records["scale"], records["codes"] = starts, scales, codes[:, ::2] << 4 | codes[:, 1::2]
+    return records.tobytes()
+
+
+def add(db: apsw.Connection, passage_ids: Sequence[int], excerpts: Sequence[bytes]) -> None:
+    """Add each passage's, as `packed` gives them; of b"" there are none."""
+    rows = ((id_, own) for id_, own in zip(passage_ids, excerpts, strict=True) if own)
     db.executemany("INSERT INTO excerpt_vectors (passage_id, vectors) VALUES (?, ?)", rows)
 
 
@@ -60,8 +75,8 @@ def nearest(db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]) -> 
     if not rows:
         return {}
     record = _record(len(query))
-    sizes = np.array([len(packed) // record.itemsize for _, packed in rows])
-    records = np.frombuffer(b"".join(packed for _, packed in rows), record)
+    sizes = np.array([len(own) // record.itemsize for _, own in rows])
+    records = np.frombuffer(b"".join(own for _, own in rows), record)
     firsts, cosines = np.cumsum(sizes) - sizes, _cosines(records, query)
     highest = np.maximum.reduceat(cosines, firsts)
     equal = np.flatnonzero(cosines == np.repeat(highest, sizes))
@@ -78,18 +93,6 @@ def nearest(db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]) -> 
 def _record(dim: int) -> np.dtype[np.void]:
     """An excerpt's vector."""
     return np.dtype([("start", "<u4"), ("scale", "<f4"), ("codes", "u1", ((dim + 1) // 2,))])
-
-
-def _packed(starts: NDArray[np.int64], vectors: Vectors) -> bytes:
-    """As many records as rows."""
-    if not np.isfinite(vectors).all():
-        raise ValueError("vectors must be finite")
-    scales = np.abs(vectors).max(axis=1) / _LARGEST
-    codes = np.rint(vectors / np.maximum(scales, np.finfo(np.float32).tiny)[:, None]).astype(np.int8) + 8
-    codes = np.pad(codes, ((0, 0), (0, vectors.shape[1] % 2))).astype(np.uint8)
-    records = np.zeros(len(vectors), _record(vectors.shape[1]))
-    records["start"], records["scale"], records["codes"] = starts, scales, codes[:, ::2] << 4 | codes[:, 1::2]
-    return records.tobytes()
 
 
 def _cosines(records: NDArray[np.void], query: Vectors) -> Vectors:

@@ -26,7 +26,6 @@ from engine.store.connection import (
     open_for_writing,
     transaction,
 )
-from engine.store.excerpts import Excerpts
 from engine.store.records import FileStamp, KnownFile, PendingDocument, ResumePoint
 from engine.store.vectors import Vectors
 from engine.types import DocumentText, FileStatus, IndexProgress, Passage
@@ -249,10 +248,10 @@ class Store:
         passage_vectors: Vectors,
         n_tokens_done: int,
         state: bytes | None,
-        of_excerpts: Sequence[Excerpts] = (),
+        of_excerpts: Sequence[bytes] = (),
     ) -> bool:
-        """Add unit vectors (n, dim), n >= 0, of the passages from `first_ordinal` on, their excerpts where any has
-        some, and where to resume after them.
+        """Add unit vectors (n, dim), n >= 0, of the passages from `first_ordinal` on, their excerpts (of each
+        passage, as `excerpts.packed` gives them; none where none has any), and where to resume after them.
 
         False where the document has gone meanwhile. ValueError for vectors out of order or not unit vectors.
         """

@@ -89,11 +89,11 @@ def add(
     vectors: Vectors,
     n_tokens_done: int,
     state: bytes | None,
-    of_excerpts: Sequence[excerpts.Excerpts] = (),
+    of_excerpts: Sequence[bytes] = (),
 ) -> None:
     """Add the vectors of passages `first_ordinal` on. ValueError where they do not follow those that are there.
 
-    `of_excerpts`: of each passage; left out where none has any.
+    `of_excerpts`: of each passage, as `excerpts.packed` gives them; left out where none has any.
     """
     checked = _unit_vectors(vectors, _dim(db))
     n_done, done = _counters(db, content_id)

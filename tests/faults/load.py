@@ -18,6 +18,7 @@ from store_helpers import document, record
 
 from engine.search.searcher import search
 from engine.store.connection import log_bytes
+from engine.store.excerpts import packed
 from engine.store.store import Store
 from engine.types import SearchMode
 from indexer.politeness import be_polite
@@ -39,7 +40,7 @@ def put(store: Store, number: int, seed: int) -> None:
     """Let file `number` hold a document of 200 passages made from `seed`, vectors and all."""
     content_id = store.add_document(record(f"{number}.pdf"), *document(str(seed), PASSAGES))
     vectors = vectors_of(seed)
-    excerpts = [(np.arange(5), np.repeat(vector[None], 5, axis=0)) for vector in vectors]
+    excerpts = [packed(np.arange(5), np.repeat(vector[None], 5, axis=0)) for vector in vectors]
     store.add_vectors(content_id, 0, vectors, 9 * PASSAGES, bytes(2**20), excerpts)
     store.finish_embedding(content_id, vectors[0], 9 * PASSAGES)
 

@@ -16,16 +16,20 @@ import resource, sys
 from pathlib import Path
 import torch
 from engine.inference.encoder import Encoder
+from engine.store.excerpts import packed
 
 torch.set_num_threads(1)
 text = sys.stdin.read()
-document = Encoder.open("bundled", device="cpu", dtype="float32").encode_document(text)
+encoder = Encoder.open("bundled", device="cpu", dtype="float32")
+kept = [  # as the indexer keeps them
+    (part.vectors, [packed(*own) for own in part.excerpts]) for part in encoder.stream(*encoder.split(text))
+]
 status = Path("/proc/self/status")
 if status.exists():  # on Linux ru_maxrss is handed down over fork and exec: a small child tells its parent's peak
     peak = int(status.read_text().partition("VmHWM:")[2].split()[0]) * 1024
 else:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-print(document.n_tokens, peak)
+print(len(encoder.tokenize(text)), peak)
 """
 
 

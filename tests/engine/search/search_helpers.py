@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.store.excerpts import packed
 from engine.store.records import FileStamp
 from engine.store.store import Store
 from engine.types import DocumentText, Heading, Passage
@@ -50,7 +51,8 @@ def add(
     content_id = store.add_document(FileStamp(path, 1, 1, 1), content_hash, text, passages)
     if directions is not None:
         of_excerpts = [
-            (_EXCERPT_CHARACTERS * np.arange(len(own)), np.array(own, np.float32).reshape(-1, DIM)) for own in excerpts
+            packed(_EXCERPT_CHARACTERS * np.arange(len(own)), np.array(own, np.float32).reshape(-1, DIM))
+            for own in excerpts
         ]
         store.add_vectors(content_id, 0, np.stack(directions), 5 * len(sentences), None, of_excerpts)
         store.finish_embedding(content_id, directions[0] if whole is None else whole, 5 * len(sentences))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.store import documents
+from engine.store.excerpts import packed
 from engine.store.records import FileStamp
 from engine.store.store import Store
 from engine.types import DocumentText, Heading, Passage
@@ -47,7 +48,7 @@ def unit_vectors(n: int, dim: int = DIM, seed: int = 0) -> NDArray[np.float32]:
 def embed(store: Store, content_id: int, seed: int = 0) -> NDArray[np.float32]:
     """Give a document all its vectors; those of its passages."""
     vectors = unit_vectors(len(store.passages(content_id)), seed=seed)
-    excerpts = [(np.arange(n), unit_vectors(n, seed=seed + n)) for n in (row % 3 for row in range(len(vectors)))]
+    excerpts = [packed(np.arange(n), unit_vectors(n, seed=seed + n)) for n in (row % 3 for row in range(len(vectors)))]
     assert store.add_vectors(content_id, 0, vectors, 9 * len(vectors), b"state", excerpts)
     assert store.finish_embedding(content_id, unit_vectors(1, seed=seed + 1)[0], 9 * len(vectors) + 1)
     return vectors
