@@ -17,11 +17,13 @@ from tui.backend_calls import BackendCalls
 from tui.screens.help import HelpScreen
 from tui.screens.instruction import PRESETS, InstructionScreen
 from tui.screens.main import MainScreen
+from tui.widgets.header_line import HeaderLine
 from tui.widgets.preview import Preview
 from tui.widgets.query_bar import ModeTabs
 from tui.widgets.relevance_strip import RelevanceStrip
 from tui.widgets.results import Results
 from tui.widgets.status_line import StatusLine
+from tui.widgets.text_pane import TextPane
 
 WIDE, SMALL = (110, 26), (80, 24)
 
@@ -547,6 +549,19 @@ async def test_a_hit_whose_passages_reach_past_the_text_is_shown() -> None:
         await ask(pilot, "gone", press_enter=True)
         await pilot.press("n", "enter", "n", "G", "g")
         assert preview(pilot).document is backend.documents[1]
+
+
+async def test_word_of_a_place_that_comes_when_nothing_is_shown_any_more_is_not_heeded() -> None:
+    async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
+        await ask(pilot, "why did the valve fail", press_enter=True)
+        pane = pilot.app.screen.query_one(TextPane)
+        late = Preview.Moved(pane.preview.place(), pane.preview.spans)
+        assert late.place.passage > 0
+        pane.clear()
+        await settle(pilot)
+        head = pane.query_one(HeaderLine).right
+        pane.on_preview_moved(late)
+        assert pane.query_one(HeaderLine).right == head == ""
 
 
 @pytest.mark.parametrize("document", [DocumentText("", (), ""), DocumentText("\n", (0, 0, 0), "")])

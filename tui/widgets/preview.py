@@ -64,9 +64,11 @@ class Preview(ScrollView):
     class Moved(Message):
         """The reader, or the current passage, is somewhere else."""
 
-        def __init__(self, place: Place) -> None:
+        def __init__(self, place: Place, spans: Sequence[Span]) -> None:
             super().__init__()
             self.place = place
+            self.spans = spans
+            """The lit passages that `place` counts; others may be lit by the time this is read."""
 
         def can_replace(self, message: Message) -> bool:
             """Only the last place matters."""
@@ -217,7 +219,7 @@ class Preview(ScrollView):
             self._tell()
 
     def _tell(self) -> None:
-        self.post_message(self.Moved(self.place()))
+        self.post_message(self.Moved(self.place(), self._spans))
 
     # Painting
 

@@ -108,6 +108,8 @@ class TextPane(Vertical):
         """Heading and strip follow the reader."""
         event.stop()
         place, preview = event.place, self.preview
+        if event.spans is not preview.spans:
+            return  # of what was shown before: of what is shown now, word comes too
         self.query_one(HeaderLine).right = _place_in_words(place, preview.spans)
         view = (place.first, place.last)
         self.query_one(RelevanceStrip).show(preview.spans, place.passage, len(preview.document.text), view)
