@@ -30,7 +30,7 @@ class Run:
     """Index of the passage that lights it, or None."""
     is_word: bool
     """Whether it is one of the query's words."""
-    is_excerpt: bool = False
+    is_excerpt: bool
     """Whether it is of what in the current passage is nearest to the query."""
 
 

@@ -11,7 +11,6 @@ from engine.evaluation.keeping import Kept
 from engine.evaluation.ranking import Spans, Vectors
 from engine.inference.encoder import Encoder
 from engine.inference.passes import Excerpts
-from engine.passages import cut_excerpts
 from engine.search.fusion import with_excerpt
 
 
@@ -36,11 +35,9 @@ class OurVectors:
     @cached_property
     def n_excerpts(self) -> NDArray[np.int64]:
         """(n_passages,) how many excerpts each is cut into: at least one."""
-        if self.encoder.readout.readout == "eos":
-            return np.ones(len(self.passages.documents), np.int64)
         texts = [document.full_text for document in self.dataset.documents]
         spans = zip(self.passages.documents.tolist(), self.passages.borders.tolist(), strict=True)
-        return np.array([max(1, len(cut_excerpts(texts[row][a:b]))) for row, (a, b) in spans], np.int64)
+        return np.array([len(self.encoder.excerpt_starts(texts[row][a:b])) for row, (a, b) in spans], np.int64)
 
     @property
     def passage_vectors(self) -> Vectors:

@@ -26,32 +26,21 @@ class Borders:
     """(n_excerpts,) where each begins, in characters from its passage's start."""
 
     @classmethod
-    def of_passages(cls, passages: NDArray[np.int64]) -> Self:
-        """Each passage (n_passages, 2) its own one excerpt."""
-        return cls(passages, passages, np.arange(len(passages) + 1), np.zeros(len(passages), np.int64))
-
-    @classmethod
     def among(
-        cls,
-        token_starts: NDArray[np.int64],
-        passages: Sequence[tuple[int, int]],
-        excerpts: Sequence[Sequence[tuple[int, int]]],
+        cls, token_starts: NDArray[np.int64], passages: Sequence[tuple[int, int]], excerpts: Sequence[Sequence[int]]
     ) -> Self:
-        """From characters: (start, stop) of the passages and of each one's excerpts; tokens begin at `token_starts`.
-
-        An excerpt has the tokens up to the next one's, so that none is left out.
+        """From characters: (start, stop) of the passages, and where each one's excerpts begin, from its start: at 0 the
+        first; tokens begin at `token_starts`. An excerpt has the tokens up to the next one's, so that none is left out.
         """
         begins, ends = np.array(passages, np.int64).reshape(-1, 2).T
-        inner = [[start for start, _ in own[1:]] for own in excerpts]
-        firsts = np.cumsum([0, *(1 + len(own) for own in inner)])
-        pairs = zip(begins.tolist(), inner, strict=True)
-        starts = np.array([start for begin, own in pairs for start in (begin, *own)], np.int64)
-        tokens, last = np.searchsorted(token_starts, starts), np.searchsorted(token_starts, ends)
+        firsts = np.cumsum([0, *map(len, excerpts)])
+        starts = np.array([start for own in excerpts for start in own], np.int64)
+        tokens = np.searchsorted(token_starts, starts + np.repeat(begins, np.diff(firsts)))
+        last = np.searchsorted(token_starts, ends)
         stops = np.roll(tokens, -1)
         stops[firsts[1:] - 1] = last  # of a passage's last excerpt not where the next begins
         borders = np.stack((tokens[firsts[:-1]], last), axis=1)
-        from_passage = starts - np.repeat(begins, np.diff(firsts))
-        return cls(borders, np.stack((tokens, stops), axis=1), firsts, from_passage)
+        return cls(borders, np.stack((tokens, stops), axis=1), firsts, starts)
 
     def starts_of(self, first: int, stop: int) -> list[NDArray[np.int64]]:
         """The `starts` of each of the passages from `first` to `stop`."""

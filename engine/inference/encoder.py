@@ -131,6 +131,10 @@ class Encoder:
         tokens = self.tokenize(text)
         return tokens, cut_passages(text, tokens.starts)
 
+    def excerpt_starts(self, passage: str) -> list[int]:
+        """Where the excerpts of a passage's text begin: the first at 0, and no other where the readout has none."""
+        return [start for start, _ in cut_excerpts(passage)] or [0] if self._head else [0]
+
     def encode_document(self, text: str) -> DocumentEmbedding:
         """Read a document whole in one streaming pass. Raises ValueError for a text without tokens."""
         tokens, passages = self.split(text)
@@ -220,21 +224,15 @@ class Encoder:
     ) -> Document[K]:
         if not len(tokens):
             raise ValueError("a document without tokens has no vector")
-        borders = self._borders(tokens, [(p.start, p.stop) for p in passages])
+        spans = [(passage.start, passage.stop) for passage in passages]
+        excerpts = [self.excerpt_starts(tokens.text[start:stop]) for start, stop in spans]
+        borders = Borders.among(tokens.starts, spans, excerpts)
         if checkpoint is None:
             return Document(key, tokens.ids, borders)
         empty = self.model.initial_state()
         state = from_bytes(checkpoint, self.hardware.device, type(empty))
         check_fits(state, empty, self._how().n_sums, tokens.ids, borders)
         return Document(key, tokens.ids, borders, state)
-
-    def _borders(self, tokens: TokenizedText, passages: list[tuple[int, int]]) -> Borders:
-        """The places among the tokens of passages, and of excerpts where the readout has any: (start, stop) each."""
-        excerpts = [
-            [(start + a, start + b) for a, b in cut_excerpts(tokens.text[start:stop])] if self._head else []
-            for start, stop in passages
-        ]
-        return Borders.among(tokens.starts, passages, excerpts)
 
     def _how(self) -> Readout:
         return MeanReadout(self._head) if self._head else EosReadout(self.tokenizer.eos_id or 0)

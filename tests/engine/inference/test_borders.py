@@ -16,14 +16,10 @@ from engine.inference.borders import Borders
 )
 def test_excerpts_tile_their_passages_in_tokens(starts: list[int], edges: list[int], inner: set[int]) -> None:
     passages = list(pairwise(edges))
-    excerpts = [
-        list(pairwise([first, *sorted(edge for edge in inner if first < edge < last), last]))
-        for first, last in passages
-    ]
+    excerpts = [[0, *sorted(edge - first for edge in inner if first < edge < last)] for first, last in passages]
     borders = Borders.among(np.array(starts, np.int64), passages, excerpts)
     assert borders.passages.shape == (len(passages), 2)
-    starts = [[start - first for start, _ in own] for (first, _), own in zip(passages, excerpts, strict=True)]
-    assert [own.tolist() for own in borders.starts_of(0, len(passages))] == starts
+    assert [own.tolist() for own in borders.starts_of(0, len(passages))] == excerpts
     for passage, (first, stop) in enumerate(pairwise(borders.firsts.tolist())):
         own = borders.excerpts[first:stop]
         assert (own[0, 0], own[-1, 1]) == tuple(borders.passages[passage])
@@ -32,11 +28,10 @@ def test_excerpts_tile_their_passages_in_tokens(starts: list[int], edges: list[i
         assert borders.n_passages_within(stop) == passage + 1
 
 
-def test_a_passage_without_excerpts_is_its_own() -> None:
-    borders = Borders.among(np.array([0, 2, 4, 6]), [(0, 4), (4, 8)], [[], []])
-    same = Borders.of_passages(borders.passages)
-    assert borders.excerpts.tolist() == same.excerpts.tolist() == [[0, 2], [2, 4]]
-    assert borders.firsts.tolist() == same.firsts.tolist() == [0, 1, 2]
+def test_a_passage_of_one_excerpt_is_that() -> None:
+    borders = Borders.among(np.array([0, 2, 4, 6]), [(0, 4), (4, 8)], [[0], [0]])
+    assert borders.excerpts.tolist() == borders.passages.tolist() == [[0, 2], [2, 4]]
+    assert borders.firsts.tolist() == [0, 1, 2]
 
 
 def test_a_document_without_passages_has_no_excerpts() -> None:
