@@ -36,6 +36,7 @@ from engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
 # a list; KNN 0.1 s at 100k passages, and 0.35 s for 4,096. Of 39,844 passages (ten dev sets') the 200 nearest by
 # their own vectors lead to 99 % of the ten documents that all would lead to, 50 to 95.5 %
 _N_CANDIDATES = 200
+_LEAST_SCORE = 0.005  # less is shown as 0.00
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +107,11 @@ def _best_documents(db: apsw.Connection, plan: _Plan) -> list[RankedDocument]:
     while True:
         lists = _candidates(db, plan, n)
         scored = _scored(db, plan, lists)
-        ranked = group(scored, documents.contents_of(db, ids(scored)), plan.passages_per_document)
+        content_of = documents.contents_of(db, ids(scored))
+        n_documents = len(set(content_of.values()))
         is_all = n >= K_MAX or all(len(found) < n for found in lists)
-        if len(ranked) >= plan.k or is_all or len(ranked) == documents.count(db):
-            return ranked[: plan.k]
+        if n_documents >= plan.k or is_all or n_documents == documents.count(db):
+            return group(_answering(plan, lists, scored), content_of, plan.passages_per_document)[: plan.k]
         n = min(4 * n, K_MAX)
 
 
@@ -134,6 +136,14 @@ def _scored(db: apsw.Connection, plan: _Plan, lists: list[Found | Scored]) -> Sc
     by_words = words_in_documents(db, plan.query, words, also=similarity)
     unasked = [passage_id for passage_id, _ in words if passage_id not in similarity]
     return combine(by_words, similarity | similarities(db, plan.vector, unasked))
+
+
+def _answering(plan: _Plan, lists: list[Found | Scored], scored: Scored) -> Scored:
+    """Without what holds nothing of the query and means nothing of it: of few files all are candidates."""
+    if plan.mode is SearchMode.WORDS or plan.query.phrases:  # all of these hold something
+        return scored
+    holding = set(ids(lists[0])) if plan.mode is SearchMode.HYBRID else set()
+    return [(id_, score) for id_, score in scored if score >= _LEAST_SCORE or id_ in holding]
 
 
 def _nearest_excerpts(db: apsw.Connection, plan: _Plan, ranked: list[RankedDocument]) -> dict[int, Nearest]:
