@@ -35,6 +35,11 @@ class BackendCalls(Widget):
         self._documents: Lane[int] = Lane()
         self._debounce: Timer | None = None
         self._is_polling = False
+        self._progress: IndexProgress | None = None
+        self._answered: IndexProgress | None = None
+        """How far the index had come when the last answer was passed on."""
+        self._is_renewal = False
+        """Whether nobody waits for the search under way."""
         self._progress_error = ""
 
     def on_mount(self) -> None:
@@ -50,6 +55,7 @@ class BackendCalls(Widget):
         self._stop_debounce()
         self._words.drop()
         self._chosen.drop()
+        self._is_renewal = False
         self._request = Request(self._request.serial + 1, query, mode, instruction, is_final=True)
         if not query:
             self._newest.admits(self._request)
@@ -60,9 +66,10 @@ class BackendCalls(Widget):
             self._ask_words(self._request.by_words())
         self._tell_awaited()
 
-    def search_now(self) -> None:
+    def search_now(self, is_renewal: bool = False) -> None:
         """Do the search in the chosen mode without waiting any longer, or once more."""
         self._stop_debounce()
+        self._is_renewal = is_renewal
         if not self._request.query:
             return
         if self._request.mode is SearchMode.WORDS:
@@ -70,6 +77,11 @@ class BackendCalls(Widget):
         elif self._chosen.running != self._request and (request := self._chosen.offer(self._request)):
             self._search_chosen(request)
         self._tell_awaited()
+
+    def renew(self) -> None:
+        """Search once more where the index has changed since the last answer."""
+        if self._debounce is None and wording.has_changed(self._answered, self._progress):
+            self.search_now(is_renewal=True)
 
     def read(self, content_id: int) -> None:
         """Read a document."""
@@ -122,6 +134,7 @@ class BackendCalls(Widget):
     def _got_progress(self, progress: IndexProgress | None, error: str) -> None:
         self._is_polling = False
         if progress is not None:
+            self._progress = progress
             self.post_message(ProgressRead(progress))
         elif error != self._progress_error:  # said once, not every second
             self.post_message(Failed(error))
@@ -141,6 +154,7 @@ class BackendCalls(Widget):
 
     def _got_answer(self, request: Request | None, results: SearchResults | None, error: str) -> None:
         if request is not None and results is not None and self._newest.admits(request):
+            self._answered = self._progress
             self.post_message(Found(results))
         elif request is not None and error and request.serial == self._request.serial:
             self.post_message(Failed(error))
@@ -177,4 +191,4 @@ class BackendCalls(Widget):
     def _tell_awaited(self) -> None:
         """The final answer to the newest request is awaited while the typing goes on and until its call has ended."""
         final = self._chosen.running is not None or self._debounce is not None
-        self.post_message(Awaited(bool(self._request.query) and final))
+        self.post_message(Awaited(bool(self._request.query) and final and not self._is_renewal))

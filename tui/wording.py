@@ -19,9 +19,11 @@ def n_left(progress: IndexProgress) -> int:
     return max(progress.n_files - n_ready(progress) - progress.n_failed, 0)
 
 
-def has_grown(old: IndexProgress | None, new: IndexProgress) -> bool:
-    """Whether a search may find more now than it did."""
-    return old is not None and (n_ready(new), new.n_tokens_embedded) > (n_ready(old), old.n_tokens_embedded)
+def has_changed(old: IndexProgress | None, new: IndexProgress | None) -> bool:
+    """Whether a search may find something else now than it did."""
+    if old is None or new is None:
+        return False
+    return (n_ready(new), new.n_tokens_embedded) != (n_ready(old), old.n_tokens_embedded)
 
 
 def is_complete(progress: IndexProgress) -> bool:

@@ -12,6 +12,7 @@ from textual.widgets import Input
 from textual.worker import WorkerError
 
 from tui.backend_calls import BackendCalls
+from tui.screens.main import MainScreen
 from tui.widgets.query_bar import QueryBar
 
 NEVER_S = 3_600.0
@@ -20,9 +21,10 @@ PATIENCE_S = 10.0
 
 @pytest.fixture(autouse=True)
 def no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing happens by itself: no debounce runs out, no second poll of the progress."""
+    """Nothing happens by itself: no debounce runs out, no second poll of the progress, no search again."""
     monkeypatch.setattr(BackendCalls, "DEBOUNCE_S", NEVER_S)
     monkeypatch.setattr(BackendCalls, "PROGRESS_EVERY_S", NEVER_S)
+    monkeypatch.setattr(MainScreen, "RENEW_EVERY_S", NEVER_S)
     # Textual's own waits 20 ms and more after every key, until the process uses no processor time.
     monkeypatch.setattr("textual.app.wait_for_idle", let_messages_pass)
     monkeypatch.setattr("textual.pilot.wait_for_idle", let_messages_pass)

@@ -227,6 +227,39 @@ async def test_nothing_found_is_explained_and_repeated_when_the_index_grows() ->
         await until(pilot, lambda: "3 documents by hybrid" in screen_text(pilot.app))
 
 
+async def test_from_the_query_line_a_search_is_repeated_when_the_index_has_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(MainScreen, "RENEW_EVERY_S", 0.01)
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("escape")
+        backend.hits, backend.progress_now = backend.hits[1:], replace(DONE, n_current=DONE.n_current - 1)
+        pilot.app.screen.query_one(BackendCalls)._poll()
+        await until(pilot, lambda: "2 documents by hybrid" in screen_text(pilot.app))
+
+
+async def test_somebody_among_the_results_is_not_disturbed_and_finds_them_renewed_when_back() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("down")
+        backend.hits, backend.progress_now = backend.hits[1:], replace(DONE, n_current=DONE.n_current - 1)
+        pilot.app.screen.query_one(BackendCalls)._poll()
+        await settle(pilot)
+        pilot.app.screen._keep_current()
+        await settle(pilot)
+        assert "3 documents by hybrid" in screen_text(pilot.app)
+        await pilot.press("escape")
+        await until(pilot, lambda: "2 documents by hybrid" in screen_text(pilot.app))
+        assert preview(pilot).document is backend.documents[2]  # the one that was chosen
+        n_searches = len(backend.called("hybrid"))
+        pilot.app.screen._keep_current()
+        await settle(pilot)
+        assert len(backend.called("hybrid")) == n_searches
+
+
 async def test_a_note_on_the_answer_is_shown() -> None:
     backend = three_reports()
     backend.note = "words only: the model is loading"

@@ -8,7 +8,7 @@ from engine.errors import StoreError
 from engine.types import DocumentHit, FileState, FileStatus, SearchMode, SearchResults
 from tui.welcome import welcome
 from tui.wording import (
-    has_grown,
+    has_changed,
     next_try,
     not_ready,
     nothing_found,
@@ -76,11 +76,13 @@ def test_nothing_found_says_why() -> None:
     assert "Ctrl+T" in nothing_found(replace(NOTHING, mode=SearchMode.WORDS), None)[1]
 
 
-def test_a_search_is_worth_repeating_only_when_the_index_has_grown() -> None:
-    assert not has_grown(None, DONE)
-    assert not has_grown(DONE, DONE)
-    assert has_grown(EMPTY, DONE)
-    assert has_grown(INDEXING, replace(INDEXING, n_tokens_embedded=INDEXING.n_tokens_embedded + 1))
+def test_a_search_is_worth_repeating_only_when_the_index_has_changed() -> None:
+    assert not has_changed(None, DONE)
+    assert not has_changed(DONE, None)
+    assert not has_changed(DONE, replace(DONE, activity="looking around"))
+    assert has_changed(EMPTY, DONE)
+    assert has_changed(DONE, replace(DONE, n_current=DONE.n_current - 1))
+    assert has_changed(INDEXING, replace(INDEXING, n_tokens_embedded=INDEXING.n_tokens_embedded + 1))
 
 
 def test_a_summary_says_how_many_how_and_how_long() -> None:

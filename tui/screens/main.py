@@ -40,6 +40,7 @@ class MainScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = MAIN
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - as Screen declares it
     VERTICAL_BREAKPOINTS = [(0, "-tiny"), (14, "-low")]  # noqa: RUF012
+    RENEW_EVERY_S = 5.0
 
     def __init__(self, backend: Backend) -> None:
         super().__init__()
@@ -74,6 +75,7 @@ class MainScreen(Screen[None]):
         self._bar.focus_input()
         self._status.progress = wording.progress_line(None)
         self._say_why_empty()
+        self.set_interval(self.RENEW_EVERY_S, self._keep_current)
 
     # Searching
 
@@ -104,6 +106,11 @@ class MainScreen(Screen[None]):
         if not self._query:
             self._results = None
             self._say_why_empty()
+
+    def _keep_current(self) -> None:
+        """Renew the answer, but not while somebody is among the results: there they stay as they are."""
+        if self._bar.has_focus_within:
+            self._calls.renew()
 
     def on_awaited(self, event: messages.Awaited) -> None:
         """The quiet sign that the answer may still become better."""
@@ -185,8 +192,8 @@ class MainScreen(Screen[None]):
         self._status.share = wording.share_embedded(event.progress)
         if self._results is None and old != event.progress:
             self._say_why_empty()
-        elif self._results is not None and not self._results.hits and wording.has_grown(old, event.progress):
-            self._calls.search_now()
+        elif self._results is not None and not self._results.hits:
+            self._calls.renew()
 
     def on_failed(self, event: messages.Failed) -> None:
         """An error is a line, never the end."""
@@ -218,10 +225,12 @@ class MainScreen(Screen[None]):
             self.remove_class("-reading")  # a list that is not displayed cannot take the focus
             self._result_pane.list.focus()
         else:
-            self._bar.focus_input()
+            self.action_query()
 
     def action_query(self) -> None:
+        """To the query line, where answers are kept current."""
         self._bar.focus_input()
+        self._calls.renew()
 
     def action_mode(self) -> None:
         """The next mode."""
@@ -232,6 +241,7 @@ class MainScreen(Screen[None]):
         self._result_pane.list.move(step)
 
     def action_page(self, step: int) -> None:
+        self._has_chosen = True
         self._text_pane.preview.turn_page(step)
 
     def action_passage(self, step: int) -> None:
