@@ -240,6 +240,23 @@ async def test_from_the_query_line_a_search_is_repeated_when_the_index_has_chang
         await until(pilot, lambda: "2 documents by hybrid" in screen_text(pilot.app))
 
 
+async def test_the_same_answer_again_leaves_the_list_as_it_was_scrolled() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=SMALL) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("escape")
+        results(pilot).scroll_to(y=1, animate=False, immediate=True)
+        await settle(pilot)
+        assert results(pilot).scroll_offset.y == 1
+        backend.progress_now = replace(DONE, n_current=DONE.n_current + 1)
+        pilot.app.screen.query_one(BackendCalls)._poll()
+        await settle(pilot)
+        pilot.app.screen._keep_current()
+        await settle(pilot)
+        assert len(backend.called("hybrid")) == 2
+        assert results(pilot).scroll_offset.y == 1
+
+
 async def test_somebody_among_the_results_is_not_disturbed_and_finds_them_renewed_when_back() -> None:
     backend = three_reports()
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
