@@ -46,7 +46,7 @@ class Results(OptionList):
         self._laid_out = (0, 0)
 
     def show(self, hits: tuple[DocumentHit, ...], words: re.Pattern[str] | None, cursor: int | None) -> None:
-        """Replace the list; the cursor goes to the hit with index `cursor`, if any. The same list again stays scrolled."""
+        """Replace the list; the cursor goes to the hit with index `cursor`, if any. The same again stays scrolled."""
         if (hits, words, cursor) == (self._hits, self._words, self._cursor):
             return
         self._hits, self._words, self._cursor = hits, words, None
