@@ -15,10 +15,11 @@ from indexer.extract.ocr import INSTALL_HINT
 from indexer.extract.pages import join_pages, without_running_lines
 from indexer.extract.titles import choose_title, is_said, is_title_of_paper
 
-_SCAN_HINT = "have it read with OCR: longsearch index FOLDER --ocr; or make a searchable copy: ocrmypdf in.pdf out.pdf"
+_OCR = "have it read with OCR: longsearch index FOLDER --ocr; or make a searchable copy: ocrmypdf "
+_SCAN_HINT = f"{_OCR}in.pdf out.pdf"
+_FONT_HINT = f"{_OCR}--force-ocr in.pdf out.pdf"
 _OCR_HINT = "see what it can read: tesseract --list-langs; another language: LONGSEARCH_OCR=deu"
 _LOST_HINT = "look at these pages yourself, or try a repaired copy: qpdf in.pdf out.pdf"
-_FONT_HINT = "make a searchable copy with OCR: ocrmypdf --force-ocr in.pdf out.pdf"
 _BROKEN_HINT = "open it in its own program and save a copy"
 _NAMED_RANGES = 5
 

@@ -194,7 +194,8 @@ def test_a_pdf_whose_end_is_missing_is_partial(extract: Callable[..., Extraction
 def test_a_cover_sheet_before_a_scan_is_partial(extract: Callable[..., Extraction]) -> None:
     extraction = extract(pdf([TEXT_PAGES[0], b"q Q", b"q Q"]))
     assert extraction.partial_reason == "no text in 2 of 3 pages (scanned?)"
-    assert "ocrmypdf" in extraction.hint
+    assert "longsearch index FOLDER --ocr" in extraction.hint
+    assert "ocrmypdf --force-ocr" in extraction.hint
 
 
 def test_a_page_tree_that_holds_itself_ends(extract: Callable[..., Extraction]) -> None:
