@@ -12,6 +12,7 @@ import pytest
 from pdf_writing import Line, assemble, lines_of, pdf, stream, write_pdf
 
 from engine.errors import ExtractionError
+from indexer.extract.messages import NO_LETTERS
 from indexer.extract.reader import Extraction, ExtractorProcess
 
 FORM = b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] "
@@ -194,6 +195,13 @@ def test_a_pdf_whose_end_is_missing_is_partial(extract: Callable[..., Extraction
 def test_a_cover_sheet_before_a_scan_is_partial(extract: Callable[..., Extraction]) -> None:
     extraction = extract(pdf([TEXT_PAGES[0], b"q Q", b"q Q"]))
     assert extraction.partial_reason == "no text in 2 of 3 pages (scanned?)"
+    assert "ocrmypdf" in extraction.hint
+
+
+def test_pages_without_letters_can_be_read_from_their_pictures(extract: Callable[..., Extraction]) -> None:
+    codes = b"\\001\\002\\003\\004\\005 " * 20
+    extraction = extract(pdf([TEXT_PAGES[0], b"BT /F1 12 Tf 72 720 Td (" + codes + b") Tj ET"]))
+    assert NO_LETTERS in extraction.partial_reason
     assert "longsearch index FOLDER --ocr" in extraction.hint
     assert "ocrmypdf --force-ocr" in extraction.hint
 
