@@ -80,7 +80,7 @@ class BackendCalls(Widget):
 
     def renew(self) -> None:
         """Search once more where the index has changed since the last answer."""
-        if self._debounce is None and wording.has_changed(self._answered, self._progress):
+        if not self._is_awaited and wording.has_changed(self._answered, self._progress):
             self.search_now(is_renewal=True)
 
     def read(self, content_id: int) -> None:
@@ -188,7 +188,10 @@ class BackendCalls(Widget):
             self._debounce.stop()
             self._debounce = None
 
+    @property
+    def _is_awaited(self) -> bool:
+        """Whether the final answer to the newest request is: while the typing goes on and until its call has ended."""
+        return self._chosen.running is not None or self._debounce is not None
+
     def _tell_awaited(self) -> None:
-        """The final answer to the newest request is awaited while the typing goes on and until its call has ended."""
-        final = self._chosen.running is not None or self._debounce is not None
-        self.post_message(Awaited(bool(self._request.query) and final and not self._is_renewal))
+        self.post_message(Awaited(bool(self._request.query) and self._is_awaited and not self._is_renewal))

@@ -240,6 +240,22 @@ async def test_from_the_query_line_a_search_is_repeated_when_the_index_has_chang
         await until(pilot, lambda: "2 documents by hybrid" in screen_text(pilot.app))
 
 
+async def test_the_sign_of_a_slow_search_stays_when_the_index_changes_meanwhile() -> None:
+    backend = three_reports()
+    door = backend.hold("hybrid")
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        pilot.app.screen.query_one(Input).value = "valve"
+        await until(pilot, lambda: "3 documents by words" in screen_text(pilot.app))
+        pilot.app.screen.query_one(BackendCalls).search_now()
+        backend.progress_now = replace(DONE, n_current=DONE.n_current + 1)
+        pilot.app.screen.query_one(BackendCalls)._poll()
+        await until(pilot, lambda: "481 documents ready" in screen_text(pilot.app))
+        pilot.app.screen._keep_current()
+        await settle(pilot, all_workers=False)
+        assert "asking by meaning…" in screen_text(pilot.app)
+        door.set()
+
+
 async def test_the_same_answer_again_leaves_the_list_as_it_was_scrolled() -> None:
     backend = three_reports()
     async with LongsearchApp(backend).run_test(size=SMALL) as pilot:
