@@ -35,7 +35,8 @@ class BackendCalls(Widget):
         self._documents: Lane[int] = Lane()
         self._debounce: Timer | None = None
         self._is_polling = False
-        self._progress: IndexProgress | None = None
+        self.progress: IndexProgress | None = None
+        """How far the index has come, as last read."""
         self._answered: IndexProgress | None = None
         """How far the index had come when the last answer was passed on."""
         self._is_renewal = False
@@ -80,7 +81,7 @@ class BackendCalls(Widget):
 
     def renew(self) -> None:
         """Search once more where the index has changed since the last answer."""
-        if not self._is_awaited and wording.has_changed(self._answered, self._progress):
+        if not self._is_awaited and wording.has_changed(self._answered, self.progress):
             self.search_now(is_renewal=True)
 
     def read(self, content_id: int) -> None:
@@ -133,10 +134,10 @@ class BackendCalls(Widget):
 
     def _got_progress(self, progress: IndexProgress | None, error: str) -> None:
         self._is_polling = False
-        if progress is not None:
-            self._progress = progress
+        if progress is not None and progress != self.progress:
+            self.progress = progress
             self.post_message(ProgressRead(progress))
-        elif error != self._progress_error:  # said once, not every second
+        if error and error != self._progress_error:  # said once, not every second
             self.post_message(Failed(error))
         self._progress_error = error
 
@@ -154,7 +155,7 @@ class BackendCalls(Widget):
 
     def _got_answer(self, request: Request | None, results: SearchResults | None, error: str) -> None:
         if request is not None and results is not None and self._newest.admits(request):
-            self._answered = self._progress
+            self._answered = self.progress
             self.post_message(Found(results))
         elif request is not None and error and request.serial == self._request.serial:
             self.post_message(Failed(error))

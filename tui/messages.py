@@ -40,7 +40,7 @@ class DocumentUnread(Message):
 
 
 class ProgressRead(Message):
-    """How far the index has come, once a second."""
+    """The index has come to another state."""
 
     def __init__(self, progress: IndexProgress) -> None:
         super().__init__()

@@ -13,7 +13,7 @@ from textual.containers import Container
 from textual.screen import Screen
 from textual.widgets import Footer
 
-from engine.types import IndexProgress, SearchMode, SearchResults
+from engine.types import SearchMode, SearchResults
 from tui import messages, wording
 from tui.backend import Backend
 from tui.backend_calls import BackendCalls
@@ -54,7 +54,6 @@ class MainScreen(Screen[None]):
         self._mode = SearchMode.HYBRID
         self._instruction = ""
         self._query = ""
-        self._progress: IndexProgress | None = None
         self._results: SearchResults | None = None
         self._has_chosen = False
         """Whether the person has chosen a document of this query: then answers that come later leave it in view."""
@@ -141,9 +140,9 @@ class MainScreen(Screen[None]):
         had_hit = self._text_pane.hit is not None
         self._text_pane.clear()
         if self._results is None:
-            self._result_pane.say("", welcome(self._progress, self._status.offline))
+            self._result_pane.say("", welcome(self._calls.progress, self._status.offline))
         else:
-            lines = wording.nothing_found(self._results, self._progress)
+            lines = wording.nothing_found(self._results, self._calls.progress)
             self._result_pane.say(wording.summary(self._results), lines, shown(self._results.note))
         if had_hit:
             self.refresh_bindings()
@@ -187,12 +186,11 @@ class MainScreen(Screen[None]):
 
     def on_progress_read(self, event: messages.ProgressRead) -> None:
         """Show it; repeat a search that found nothing when there is more to be found."""
-        old, self._progress = self._progress, event.progress
         self._status.progress = wording.progress_line(event.progress)
         self._status.share = wording.share_embedded(event.progress)
-        if self._results is None and old != event.progress:
+        if self._results is None:
             self._say_why_empty()
-        elif self._results is not None and not self._results.hits:
+        elif not self._results.hits:
             self._calls.renew()
 
     def on_failed(self, event: messages.Failed) -> None:
