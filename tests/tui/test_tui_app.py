@@ -40,6 +40,14 @@ def status(pilot: Pilot[None]) -> StatusLine:
     return pilot.app.screen.query_one(StatusLine)
 
 
+async def index_has(pilot: Pilot[None], backend: FakeBackend, n_more: int) -> None:
+    """The index comes to hold so many documents more, and the app hears of it."""
+    backend.progress_now = replace(DONE, n_current=DONE.n_current + n_more)
+    calls = pilot.app.screen.query_one(BackendCalls)
+    calls._poll()
+    await until(pilot, lambda: calls.progress == backend.progress_now)
+
+
 # Opening
 
 
@@ -222,8 +230,8 @@ async def test_nothing_found_is_explained_and_repeated_when_the_index_grows() ->
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
         assert "Nothing found for “valve”." in screen_text(pilot.app)
-        backend.hits, backend.progress_now = found, DONE
-        pilot.app.screen.query_one(BackendCalls)._poll()
+        backend.hits = found
+        await index_has(pilot, backend, 0)
         await until(pilot, lambda: "3 documents by hybrid" in screen_text(pilot.app))
 
 
@@ -235,8 +243,8 @@ async def test_from_the_query_line_a_search_is_repeated_when_the_index_has_chang
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
         await pilot.press("escape")
-        backend.hits, backend.progress_now = backend.hits[1:], replace(DONE, n_current=DONE.n_current - 1)
-        pilot.app.screen.query_one(BackendCalls)._poll()
+        backend.hits = backend.hits[1:]
+        await index_has(pilot, backend, -1)
         await until(pilot, lambda: "2 documents by hybrid" in screen_text(pilot.app))
 
 
@@ -247,9 +255,7 @@ async def test_the_sign_of_a_slow_search_stays_when_the_index_changes_meanwhile(
         pilot.app.screen.query_one(Input).value = "valve"
         await until(pilot, lambda: "3 documents by words" in screen_text(pilot.app))
         pilot.app.screen.query_one(BackendCalls).search_now()
-        backend.progress_now = replace(DONE, n_current=DONE.n_current + 1)
-        pilot.app.screen.query_one(BackendCalls)._poll()
-        await until(pilot, lambda: "481 documents ready" in screen_text(pilot.app))
+        await index_has(pilot, backend, 1)
         pilot.app.screen._keep_current()
         await settle(pilot, all_workers=False)
         assert "asking by meaning…" in screen_text(pilot.app)
@@ -264,9 +270,7 @@ async def test_the_same_answer_again_leaves_the_list_as_it_was_scrolled() -> Non
         results(pilot).scroll_to(y=1, animate=False, immediate=True)
         await settle(pilot)
         assert results(pilot).scroll_offset.y == 1
-        backend.progress_now = replace(DONE, n_current=DONE.n_current + 1)
-        pilot.app.screen.query_one(BackendCalls)._poll()
-        await settle(pilot)
+        await index_has(pilot, backend, 1)
         pilot.app.screen._keep_current()
         await settle(pilot)
         assert len(backend.called("hybrid")) == 2
@@ -278,9 +282,8 @@ async def test_somebody_among_the_results_is_not_disturbed_and_finds_them_renewe
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
         await pilot.press("down")
-        backend.hits, backend.progress_now = backend.hits[1:], replace(DONE, n_current=DONE.n_current - 1)
-        pilot.app.screen.query_one(BackendCalls)._poll()
-        await settle(pilot)
+        backend.hits = backend.hits[1:]
+        await index_has(pilot, backend, -1)
         pilot.app.screen._keep_current()
         await settle(pilot)
         assert "3 documents by hybrid" in screen_text(pilot.app)
