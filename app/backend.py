@@ -11,11 +11,13 @@ from app.paths import index_path
 from app.searching import search_index
 from app.viewer import open_in_viewer
 from engine.errors import LongsearchError, NoIndexError
+from engine.search.likeness import like_document
 from engine.store.store import Store
 from engine.types import DocumentText, FileStatus, IndexProgress, SearchMode, SearchResults
 
 _NOTHING_YET = IndexProgress(0, 0, 0, 0, 0, 0, 0, "looking through the folder", 0.0)
 _REMEMBERED_QUERIES = 256
+_SHOWN_DOCUMENTS = 50
 ASK_EVERY_S = 60.0
 """An open app asks for its daemon this often: it is not idle then, and one that has died is started again."""
 
@@ -45,9 +47,16 @@ class LocalBackend:
         """Search; an index that is not there yet has no results."""
         prefix_last = mode is SearchMode.WORDS
         try:
-            return search_index(self._root, query, mode, self._vector, instruction, k=50, prefix_last=prefix_last)
+            return search_index(
+                self._root, query, mode, self._vector, instruction, k=_SHOWN_DOCUMENTS, prefix_last=prefix_last
+            )
         except NoIndexError:
             return SearchResults(query, mode, instruction, 0.0, (), "the index is being built")
+
+    def like(self, content_id: int) -> SearchResults:
+        """The documents that are most like this one."""
+        with self._store() as store:
+            return like_document(store, content_id, k=_SHOWN_DOCUMENTS)
 
     def document(self, content_id: int) -> DocumentText:
         """The whole text of a hit's document."""

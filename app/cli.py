@@ -23,6 +23,7 @@ Semantic search in a terminal over the long documents you keep.
   longsearch FOLDER            open the app over a folder; indexing goes on behind it
   longsearch index FOLDER      index in the foreground, with progress
   longsearch search QUERY      search from the command line
+  longsearch like FILE         find the documents that are like a file
   longsearch status            what is indexed, and what is not, and why
 """
 _DAEMON_ACTIONS = {
@@ -111,6 +112,15 @@ def _search(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print one JSON object")
 
 
+def _like(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", help="a document, in an indexed folder or not")
+    command.add_argument(
+        "folder", nargs="?", default="", help="an indexed folder, or one inside it (default: the one FILE is in)"
+    )
+    command.add_argument("-k", type=_positive, default=10, metavar="N", help="documents to show (default: 10)")
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+
+
 def _status(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", nargs="?", default=".", help="an indexed folder (default: here)")
     command.add_argument("--all", action="store_true", help="name every file, not only those with something to say")
@@ -187,6 +197,7 @@ COMMANDS = {
     "open": ("open the app over a folder (what `longsearch FOLDER` does)", _open),
     "index": ("index a folder in the foreground; ends when all is current", _index),
     "search": ("search an indexed folder", _search),
+    "like": ("find the documents that are most like a file, each compared as a whole", _like),
     "status": ("say how far each file of a folder has come, and why", _status),
     "doctor": ("say what this installation can do, and what is wrong with it", _doctor),
     "daemon": ("the process that watches and indexes behind the app", _daemon),

@@ -1,14 +1,17 @@
-"""A search in the index of one folder, as the command line and the app ask for it."""
+"""A search in the index of one folder, by a query or by a document, as the command line and the app ask for it."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from app.encoders import open_encoder
 from app.paths import index_path
 from app.vectors import QueryVector
 from engine.errors import LongsearchError, QueryError
+from engine.search.likeness import like_document, like_vector
 from engine.search.query import parse
 from engine.search.searcher import search
+from engine.store.documents import title_of
 from engine.store.store import Store
 from engine.types import SearchMode, SearchResults
 
@@ -46,13 +49,49 @@ def search_index(
     return replace(results, note=f"words only: {problem.message}") if problem else results
 
 
+def like_file(root: Path, file: Path, under: str = "", k: int = 10) -> SearchResults:
+    """The documents in the index of `root`, or in its folder `under`, that are most like `file`, an absolute path.
+
+    A file that is not in this index is read for it, whole. LongsearchError where it cannot be, or cannot be compared.
+    """
+    with Store.open(index_path(root), read_only=True) as store:
+        known = store.content_of(file.relative_to(root).as_posix()) if file.is_relative_to(root) else None
+        if known is not None:
+            return like_document(store, known, k, under)
+        maker = _maker(store)
+        title, vector = _read_whole(file)
+        return like_vector(store, _comparable(vector, maker).vector, title, k, under)
+
+
+def _read_whole(file: Path) -> tuple[str, QueryVector]:
+    """A file's title, and the vector of all of it. Raises LongsearchError where it cannot be read."""
+    from indexer.extract.reader import ExtractorProcess
+
+    with ExtractorProcess() as extractor:
+        extracted = extractor.extract(file)
+    document = extracted.document
+    encoder = open_encoder()
+    vector = encoder.encode_document(document.text).vector
+    return document.title or title_of(file.name), QueryVector(vector, encoder.fingerprint)
+
+
 def _comparable_vector(store: Store, query: str, instruction: str, source: VectorSource) -> QueryVector:
     """The query's vector, made by the model that made the index's. Raises LongsearchError where it cannot be had."""
+    maker = _maker(store)
+    return _comparable(source(parse(query).meaning, instruction or None), maker)
+
+
+def _maker(store: Store) -> str:
+    """The fingerprint of the model that made the index's vectors. Raises LongsearchError where there are none."""
     in_use = store.model_in_use()
     if in_use is None:
         raise LongsearchError("no document has been read for its meaning yet", "wait a moment, or search for words")
-    vector = source(parse(query).meaning, instruction or None)
-    if vector.fingerprint != in_use[0]:
+    return in_use[0]
+
+
+def _comparable(vector: QueryVector, maker: str) -> QueryVector:
+    """`vector`, if it is of the model `maker`, else LongsearchError."""
+    if vector.fingerprint != maker:
         hint = "bring it up to date: longsearch index FOLDER"
         raise LongsearchError("the index was made with another model", hint)
     return vector

@@ -91,7 +91,7 @@ class DocumentHit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """The answer to one query."""
+    """The answer to one query, or to "more like this"."""
 
     query: str
     mode: SearchMode
@@ -101,6 +101,8 @@ class SearchResults:
     hits: tuple[DocumentHit, ...]
     note: str = ""
     """Why the answer may be less than was asked for, or ""."""
+    like: str = ""
+    """The title of the document that these are like; "" where a query was asked."""
 
 
 class FileState(StrEnum):

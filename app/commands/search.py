@@ -1,4 +1,4 @@
-"""`longsearch search`: results on paper or as JSON."""
+"""`longsearch search`: results on paper or as JSON; those of `like` too."""
 
 import json
 import shutil
@@ -32,8 +32,9 @@ def run(options: Namespace) -> int:
 
 def to_json(results: SearchResults) -> dict[str, Any]:
     """The documented form; see the README."""
+    asked = {"like": results.like} if results.like else {"query": results.query}
     return {
-        "query": results.query,
+        **asked,
         "mode": results.mode.value,
         "instruction": results.instruction,
         "took_ms": round(results.took_ms, 1),
@@ -59,7 +60,8 @@ def to_text(results: SearchResults, width: int) -> str:
             )
         lines.append("")
     found = f"{len(results.hits)} document{'s' * (len(results.hits) != 1)}" if results.hits else "nothing found"
-    return "\n".join([*lines, f"{found}, {results.mode.value}, {results.took_ms:.0f} ms"])
+    how = f"like {printable(results.like)}" if results.like else results.mode.value
+    return "\n".join([*lines, f"{found}, {how}, {results.took_ms:.0f} ms"])
 
 
 def _shown_text(passage: PassageHit) -> str:

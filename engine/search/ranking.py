@@ -12,13 +12,9 @@ class RankedDocument:
     """A document and its best passages."""
 
     content_id: int
+    score: float
     passages: tuple[tuple[int, float], ...]
     """(passage id, score), best first."""
-
-    @property
-    def score(self) -> float:
-        """Of the best passage."""
-        return self.passages[0][1]
 
 
 def group(
@@ -28,4 +24,7 @@ def group(
     grouped: dict[int, list[tuple[int, float]]] = {}
     for passage_id, score in scored:
         grouped.setdefault(content_of[passage_id], []).append((passage_id, score))
-    return [RankedDocument(content_id, tuple(found[:passages_per_document])) for content_id, found in grouped.items()]
+    return [
+        RankedDocument(content_id, found[0][1], tuple(found[:passages_per_document]))
+        for content_id, found in grouped.items()
+    ]

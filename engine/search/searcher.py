@@ -3,17 +3,15 @@
 Knows no model: the caller makes the vector, of `parse(text).meaning` under its instruction.
 """
 
-import os
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.search.fusion import best_first, combine
+from engine.search.hits import documents_shown
 from engine.search.query import Query, parse
 from engine.search.ranking import RankedDocument, group
 from engine.search.retrieval import (
@@ -26,12 +24,11 @@ from engine.search.retrieval import (
     similarities,
     words_in_documents,
 )
-from engine.store import documents, excerpts, files, vectors
+from engine.store import documents, excerpts, vectors
 from engine.store.excerpts import Nearest
-from engine.store.records import Outline
 from engine.store.store import Store
 from engine.store.vectors import K_MAX, Vectors
-from engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
+from engine.types import SearchMode, SearchResults
 
 # a list; KNN 0.1 s at 100k passages, and 0.35 s for 4,096. Of 39,844 passages (ten dev sets') the 200 nearest by
 # their own vectors lead to 99 % of the ten documents that all would lead to, 50 to 95.5 %
@@ -77,7 +74,7 @@ def search(
         root = store.root
         ranked = _best_documents(db, plan)
         nearest = _nearest_excerpts(db, plan, ranked)
-        hits = tuple(_hit(db, root, under, rank, document, nearest) for rank, document in enumerate(ranked, start=1))
+        hits = documents_shown(db, root, under, ranked, nearest)
     took_ms = (time.perf_counter() - started) * 1000
     return SearchResults(query_text, mode, instruction, took_ms, hits, note)
 
@@ -152,42 +149,3 @@ def _nearest_excerpts(db: apsw.Connection, plan: _Plan, ranked: list[RankedDocum
         return {}
     shown = [passage_id for document in ranked for passage_id in ids(document.passages)]
     return excerpts.nearest(db, plan.vector, shown)
-
-
-def _hit(
-    db: apsw.Connection, root: Path, under: str, rank: int, document: RankedDocument, nearest: Mapping[int, Nearest]
-) -> DocumentHit:
-    """The hit as a person sees it. Of several files with these bytes, the first path in order is named."""
-    outline = documents.outline(db, document.content_id)
-    path = files.paths_of(db, document.content_id, under)[0]
-    return DocumentHit(
-        rank=rank,
-        content_id=document.content_id,
-        path=os.path.join(root, path),  # noqa: PTH118 (Path would fold what a hostile name may hold)
-        title=outline.title,
-        score=document.score,
-        passages=_passages(db, document, outline, nearest),
-    )
-
-
-def _passages(
-    db: apsw.Connection, document: RankedDocument, outline: Outline, nearest: Mapping[int, Nearest]
-) -> tuple[PassageHit, ...]:
-    rows = documents.passage_rows(db, ids(document.passages))
-    places = [rows[passage_id] for passage_id, _ in document.passages]
-    texts = documents.spans(db, document.content_id, [(row.start, row.stop) for row in places])
-    return tuple(
-        PassageHit(
-            row.page, outline.heading_at(row.start), row.start, row.stop, text, score,
-            _excerpt(text, row.start, nearest.get(passage_id)),
-        )
-        for row, text, (passage_id, score) in zip(places, texts, document.passages, strict=True)
-    )  # fmt: skip
-
-
-def _excerpt(text: str, start: int, nearest: Nearest | None) -> tuple[int, int] | None:
-    """Where in the document the excerpt lies, of a passage that begins at `start`."""
-    if nearest is None:
-        return None
-    first = start + nearest.start
-    return first, first + len(text[nearest.start : nearest.stop].rstrip())

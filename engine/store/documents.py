@@ -171,6 +171,12 @@ def passages_in(db: apsw.Connection, low: bytes, high: bytes) -> NDArray[np.int6
     return np.fromiter((row[0] for row in db.execute(sql, (low, high))), dtype=np.int64)
 
 
+def contents_in(db: apsw.Connection, low: bytes, high: bytes) -> NDArray[np.int64]:
+    """Ids of the contents of files with low <= path < high, ascending."""
+    sql = "SELECT DISTINCT content_id FROM files WHERE path >= ? AND path < ? AND content_id IS NOT NULL ORDER BY 1"
+    return np.fromiter((row[0] for row in db.execute(sql, (low, high))), dtype=np.int64)
+
+
 def all_passages(db: apsw.Connection) -> NDArray[np.int64]:
     """Ids of all passages, ascending."""
     return np.fromiter((row[0] for row in db.execute("SELECT id FROM passages ORDER BY id")), dtype=np.int64)

@@ -206,6 +206,11 @@ class Store:
 
     # ---- documents
 
+    def content_of(self, path: str) -> int | None:
+        """The content that the file at `path`, relative to the root, holds; None where it is unknown or unreadable."""
+        with self.reading() as db:
+            return files.content_of(db, path)
+
     def text(self, content_id: int) -> DocumentText:
         """The whole document."""
         with self.reading() as db:

@@ -1,0 +1,60 @@
+"""From ranked documents to hits as a person sees them: path, title, and passages with their text and place."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import apsw
+
+from engine.search.ranking import RankedDocument
+from engine.search.retrieval import ids
+from engine.store import documents, files
+from engine.store.excerpts import Nearest
+from engine.store.records import Outline
+from engine.types import DocumentHit, PassageHit
+
+
+def documents_shown(
+    db: apsw.Connection, root: Path, under: str, ranked: Sequence[RankedDocument], nearest: Mapping[int, Nearest]
+) -> tuple[DocumentHit, ...]:
+    """A hit for each, best first. `nearest`: of a passage, the excerpt that is to be lit brighter."""
+    return tuple(_hit(db, root, under, rank, document, nearest) for rank, document in enumerate(ranked, start=1))
+
+
+def _hit(
+    db: apsw.Connection, root: Path, under: str, rank: int, document: RankedDocument, nearest: Mapping[int, Nearest]
+) -> DocumentHit:
+    """The hit as a person sees it. Of several files with these bytes, the first path in order is named."""
+    outline = documents.outline(db, document.content_id)
+    path = files.paths_of(db, document.content_id, under)[0]
+    return DocumentHit(
+        rank=rank,
+        content_id=document.content_id,
+        path=os.path.join(root, path),  # noqa: PTH118 (Path would fold what a hostile name may hold)
+        title=outline.title,
+        score=document.score,
+        passages=_passages(db, document, outline, nearest),
+    )
+
+
+def _passages(
+    db: apsw.Connection, document: RankedDocument, outline: Outline, nearest: Mapping[int, Nearest]
+) -> tuple[PassageHit, ...]:
+    rows = documents.passage_rows(db, ids(document.passages))
+    places = [rows[passage_id] for passage_id, _ in document.passages]
+    texts = documents.spans(db, document.content_id, [(row.start, row.stop) for row in places])
+    return tuple(
+        PassageHit(
+            row.page, outline.heading_at(row.start), row.start, row.stop, text, score,
+            _excerpt(text, row.start, nearest.get(passage_id)),
+        )
+        for row, text, (passage_id, score) in zip(places, texts, document.passages, strict=True)
+    )  # fmt: skip
+
+
+def _excerpt(text: str, start: int, nearest: Nearest | None) -> tuple[int, int] | None:
+    """Where in the document the excerpt lies, of a passage that begins at `start`."""
+    if nearest is None:
+        return None
+    first = start + nearest.start
+    return first, first + len(text[nearest.start : nearest.stop].rstrip())

@@ -1,0 +1,78 @@
+"""`longsearch like`: a file of the index, and one that is not in it."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from homes import SAMPLES, make_home
+
+from app.cli import main
+from app.encoders import MODEL_VARIABLE
+
+
+def like(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert main(["like", "--json", *arguments]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def names(found: dict[str, Any]) -> list[str]:
+    return [Path(hit["path"]).name for hit in found["results"]]
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The samples, indexed once for all tests, which only read."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = make_home(tmp_path_factory.mktemp("home"), patch) / "samples"
+        shutil.copytree(SAMPLES, folder)
+        assert main(["index", "-q", str(folder)]) == 0
+        yield folder
+
+
+def test_a_file_of_the_index_is_compared_with_the_others(indexed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = like(capsys, str(indexed / "tides.md"), "-k", "3")
+    assert found["like"] == "Why harbours keep two clocks"
+    assert "query" not in found
+    assert len(names(found)) == 3
+    assert "tides.md" not in names(found)
+    scores = [hit["score"] for hit in found["results"]]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_file_that_is_elsewhere_is_read_whole_for_it(
+    indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (indexed / "beekeeping.md").read_text()
+    half = tmp_path / "half.txt"
+    half.write_text(text[: len(text) // 2])
+    found = like(capsys, str(half), str(indexed))
+    assert names(found)[0] == "beekeeping.md"
+    assert found["results"][0]["score"] > 0.8
+    assert main(["like", str(half), str(indexed)]) == 0
+    assert capsys.readouterr().out.splitlines()[0].startswith("  1. Notes from a small apiary  [0.")
+
+
+def test_what_cannot_be_asked_of_is_said(
+    indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "a.txt"
+    elsewhere.write_text("Of bees.")
+    (tmp_path / "a.exe").write_bytes(b"MZ")
+    (tmp_path / "empty.txt").touch()
+    for arguments, reason in (
+        ([tmp_path / "none.pdf", indexed], "is not a file"),
+        ([indexed], "is not a file"),
+        ([elsewhere], "is not indexed"),
+        ([tmp_path / "a.exe", indexed], "not a format that is read"),
+        ([tmp_path / "empty.txt", indexed], "empty"),
+    ):
+        assert main(["like", *map(str, arguments)]) == 3
+        assert reason in capsys.readouterr().err
+    monkeypatch.setenv(MODEL_VARIABLE, str(tmp_path))
+    assert main(["like", str(elsewhere), str(indexed)]) == 3
+    assert "config.json" in capsys.readouterr().err
