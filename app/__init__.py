@@ -15,7 +15,8 @@ in them (a sentence or two each) and of the document -> one transaction in the s
 
 The way of a query: text -> passages by BM25 (at once) and passages by vector (with the query's instruction) -> their
 scores combined, a passage's with its nearest excerpt's and its document's -> grouped by document -> shown at the page,
-with the passage lit and the excerpt brighter.
+with the passage lit and the excerpt brighter. More like this: a document's own vector takes the place of the query's,
+and is compared with those of the other documents.
 
 Processes: the terminal app never loads torch. A daemon, one a user, owns the model: it watches the folders, indexes
 them, and turns queries into vectors over a Unix socket. The index is read straight from its SQLite file by whoever

@@ -20,6 +20,9 @@ class Backend(Protocol):
     def search(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults:
         """Search. In WORDS mode it answers in milliseconds; the others may wait for the model to load."""
 
+    def like(self, content_id: int) -> SearchResults:
+        """The documents that are most like this one; milliseconds."""
+
     def document(self, content_id: int) -> DocumentText:
         """The whole text of a hit's document."""
 

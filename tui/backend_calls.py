@@ -53,11 +53,7 @@ class BackendCalls(Widget):
 
     def search(self, query: str, mode: SearchMode, instruction: str) -> None:
         """The query line has changed: words now, the chosen mode when it has been still. "" asks for nothing."""
-        self._stop_debounce()
-        self._words.drop()
-        self._chosen.drop()
-        self._is_renewal = False
-        self._request = Request(self._request.serial + 1, query, mode, instruction, is_final=True)
+        self._replace(Request(self._request.serial + 1, query, mode, instruction, is_final=True))
         if not query:
             self._newest.admits(self._request)
         elif mode is SearchMode.WORDS:
@@ -67,11 +63,16 @@ class BackendCalls(Widget):
             self._ask_words(self._request.by_words())
         self._tell_awaited()
 
+    def like(self, content_id: int) -> None:
+        """Documents like this one, in place of what the query line asks."""
+        self._replace(Request(self._request.serial + 1, "", SearchMode.MEANING, "", is_final=True, like=content_id))
+        self.search_now()
+
     def search_now(self, is_renewal: bool = False) -> None:
         """Do the search in the chosen mode without waiting any longer, or once more."""
         self._stop_debounce()
         self._is_renewal = is_renewal
-        if not self._request.query:
+        if self._request.is_nothing:
             return
         if self._request.mode is SearchMode.WORDS:
             self._ask_words(self._request)
@@ -111,6 +112,8 @@ class BackendCalls(Widget):
 
     @work(thread=True, exclusive=True, group="chosen", exit_on_error=False)
     def _search_chosen(self, request: Request) -> SearchResults:
+        if request.like is not None:
+            return self._backend.like(request.like)
         return self._backend.search(request.query, request.mode, request.instruction)
 
     @work(thread=True, exclusive=True, group="document", exit_on_error=False)
@@ -175,6 +178,14 @@ class BackendCalls(Widget):
 
     # Small things
 
+    def _replace(self, request: Request) -> None:
+        """Ask for this from now on; what waits to be asked never is."""
+        self._stop_debounce()
+        self._words.drop()
+        self._chosen.drop()
+        self._is_renewal = False
+        self._request = request
+
     def _ask_words(self, request: Request) -> None:
         if started := self._words.offer(request):
             self._search_words(started)
@@ -195,4 +206,4 @@ class BackendCalls(Widget):
         return self._chosen.running is not None or self._debounce is not None
 
     def _tell_awaited(self) -> None:
-        self.post_message(Awaited(bool(self._request.query) and self._is_awaited and not self._is_renewal))
+        self.post_message(Awaited(not self._request.is_nothing and self._is_awaited and not self._is_renewal))

@@ -12,6 +12,7 @@ MAIN: list[BindingType] = [
     Binding("p,N", "passage(-1)", "Prev", id="main.previous", tooltip="Previous passage in the document"),
     Binding("y", "copy_passage", "Copy", id="main.copy", tooltip="Copy the passage, with title and page"),
     Binding("Y", "copy_path", "Copy path", id="main.copy_path", show=False, tooltip="Copy the path of the file"),
+    Binding("m", "like", "Like this", id="main.like", tooltip="Documents that are like this one; Esc leads back"),
     Binding("slash", "query", "Query", id="main.slash", key_display="/", tooltip="Go to the query line"),
     Binding("ctrl+l", "query", "Query", id="main.query", show=False, tooltip="Go to the query line"),
     Binding("f1,question_mark", "help", "Help", id="main.help", key_display="F1", tooltip="This help"),

@@ -89,6 +89,8 @@ def not_ready(progress: IndexProgress | None) -> str:
 
 def nothing_found(results: SearchResults, progress: IndexProgress | None) -> list[str]:
     """Why there may be no hits, and what to try: one line each."""
+    if results.like:
+        return [f"No other document is like “{shown(results.like)}”.", "Esc leads back to the query's answer."]
     lines = [f"Nothing found for “{shown(results.query)}”."]
     if progress is not None and not n_ready(progress):
         return [*lines, readiness(progress), "This search is repeated as documents come in."]
@@ -104,7 +106,8 @@ def nothing_found(results: SearchResults, progress: IndexProgress | None) -> lis
 def summary(results: SearchResults) -> str:
     """What a list of results is: how many, how they were found, how long it took."""
     took = f"{results.took_ms:.0f} ms" if results.took_ms < 1_000 else f"{results.took_ms / 1_000:.1f} s"
-    return f"{counted(len(results.hits), 'document')} by {results.mode.value} · {took}"
+    how = f"like {shown(results.like)}" if results.like else f"by {results.mode.value}"
+    return f"{counted(len(results.hits), 'document')} {how} · {took}"
 
 
 def next_try(file: FileStatus, now_s: float) -> str:

@@ -1,9 +1,11 @@
 """More like this: documents by how near their vectors are to another's, of whatever length.
 
-A document's vector comes of one reading from its first token to its last, so two reports are compared as wholes. Of 80
-documents cut in two, the first half's nearest second half is its own for all of 80 encyclopedia articles, 80 PEPs and
-80 of mixed sources, and for 76, 76 and 65 of 80 chapters, Rust RFCs and EIPs; cosines of halves .83 to .91, of others
-.1 (mixed) to .6 (RFCs) in the middle. Knows no model: the vector is given, or is in the index.
+A document's vector comes of one reading from its first token to its last, so two reports are compared as wholes. Cut in
+two, documents find their other halves first among 80 of their kind (`tests/bench/likeness.py`): encyclopedia articles
+all, chapters and PEPs 95 in 100, EIPs 85; the model was trained on text of these. Of 32 meetings it never
+saw 69, of 61 yearly reports by few companies, whose other years are as like, 44. Cosines of halves are .78 to .92, of
+documents on other subjects .1 in the middle, of other documents of one kind up to .6. Knows no model: the vector is
+given, or is in the index.
 """
 
 import time

@@ -2,6 +2,7 @@
 
 import threading
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 from engine.types import (
@@ -140,6 +141,13 @@ class FakeBackend:
         hits = self.answers.get((query, mode), self.hits)
         took_ms = 3.2 if mode is SearchMode.WORDS else 84.0
         return SearchResults(query, mode, instruction, took_ms, hits, self.note)
+
+    def like(self, content_id: int) -> SearchResults:
+        self._call("like", str(content_id))
+        title = next(hit.title for hit in self.hits if hit.content_id == content_id)
+        others = (hit for hit in self.hits if hit.content_id != content_id)
+        hits = tuple(replace(hit, rank=rank) for rank, hit in enumerate(others, start=1))
+        return SearchResults("", SearchMode.MEANING, "", 6.0, hits, self.note, like=title)
 
     def document(self, content_id: int) -> DocumentText:
         self._call("document", str(content_id))

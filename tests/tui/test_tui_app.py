@@ -705,3 +705,85 @@ def test_every_binding_has_an_id() -> None:
     ids = [binding.id for table in tables for binding in table]
     assert None not in ids
     assert len(set(ids)) == len(ids)
+
+
+# More like this
+
+
+async def test_documents_like_the_one_in_view_are_listed_and_the_way_back_leads_to_it() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("down", "m")
+        await settle(pilot)
+        assert backend.called("like") == [("2",)]
+        assert "2 documents like Valves: a manual · 6 ms" in screen_text(pilot.app)
+        assert pilot.app.focused is results(pilot)
+        assert pilot.app.screen.query_one(TextPane).hit.content_id == 1  # type: ignore[union-attr]
+        await pilot.press("escape")
+        await settle(pilot)
+        assert "3 documents by hybrid" in screen_text(pilot.app)
+        assert pilot.app.focused is results(pilot)
+        assert results(pilot).highlighted == 1
+        assert pilot.app.screen.query_one(TextPane).hit.content_id == 2  # type: ignore[union-attr]
+        await pilot.press("escape")
+        assert isinstance(pilot.app.focused, Input)
+
+
+@pytest.mark.parametrize("size", [WIDE, SMALL])
+async def test_from_the_text_too_where_it_takes_all_the_room(size: tuple[int, int]) -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=size) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("enter", "m")
+        await settle(pilot)
+        assert "2 documents like Report on the accident" in screen_text(pilot.app)
+        assert pilot.app.focused is results(pilot)
+        await pilot.press("m")
+        await settle(pilot)
+        assert backend.called("like") == [("1",), ("2",)]
+        await pilot.press("escape")
+        await settle(pilot)
+        assert "3 documents by hybrid" in screen_text(pilot.app)
+
+
+async def test_the_query_line_leads_back_from_what_is_like_a_document() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("m")
+        await settle(pilot)
+        await pilot.press("slash", "enter")
+        await settle(pilot)
+        assert "3 documents by hybrid" in screen_text(pilot.app)
+        await pilot.press("m")
+        await settle(pilot)
+        await pilot.press("slash", "s")
+        await settle(pilot)
+        assert "3 documents by words" in screen_text(pilot.app)
+        assert backend.called("words")[-1] == ("s", "")  # the line was marked: typing begins anew
+
+
+async def test_a_document_that_nothing_is_like_is_said_to_be_alone() -> None:
+    report = long_document()
+    backend = FakeBackend(hit(1, report, (3,)), documents={1: report})
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("m")
+        await settle(pilot)
+        assert "No other document is like “Report on the accident at unit 2”." in screen_text(pilot.app)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert "1 document by hybrid" in screen_text(pilot.app)
+
+
+async def test_what_cannot_be_compared_yet_is_said_and_the_answer_stays() -> None:
+    backend = three_reports()
+    backend.errors["like"] = StoreError("Valves has not been read for its meaning yet", "wait")
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("m")
+        await settle(pilot)
+        text = screen_text(pilot.app)
+        assert "Valves has not been read for its meaning yet — wait" in text
+        assert "3 documents by hybrid" in text

@@ -56,6 +56,11 @@ def test_indexing_goes_on(snap_compare: Compare, size: tuple[int, int]) -> None:
 
 
 @both_sizes
+def test_documents_like_one(snap_compare: Compare, size: tuple[int, int]) -> None:
+    compare(snap_compare, three_reports(), size, ask_and_press("m"))
+
+
+@both_sizes
 def test_results(snap_compare: Compare, size: tuple[int, int]) -> None:
     compare(snap_compare, three_reports(), size, ask_and_press("down"))
 

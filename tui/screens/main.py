@@ -30,7 +30,7 @@ from tui.widgets.results import Results
 from tui.widgets.status_line import StatusLine
 from tui.widgets.text_pane import TextPane
 
-_NEEDS_A_HIT = frozenset({"open", "passage", "copy_passage", "copy_path"})
+_NEEDS_A_HIT = frozenset({"open", "passage", "copy_passage", "copy_path", "like"})
 _MODES = tuple(SearchMode)
 
 
@@ -59,6 +59,10 @@ class MainScreen(Screen[None]):
         """Whether the person has chosen a document of this query: then answers that come later leave it in view."""
         self._enter_waits = False
         """Whether Enter was pressed before there was anything to go to."""
+        self._like: int | None = None
+        """The document whose like is listed in place of the query's answer."""
+        self._return_to: int | None = None
+        """The document to be in view when the query's answer is back."""
 
     def compose(self) -> ComposeResult:
         yield self._bar
@@ -86,6 +90,8 @@ class MainScreen(Screen[None]):
 
     def on_query_bar_sent(self) -> None:
         """Search at once, and go to the results when there are any."""
+        if self._like is not None:
+            self._search()
         self._calls.search_now()
         if self._text_pane.hit is not None:
             self._result_pane.list.focus()
@@ -100,6 +106,7 @@ class MainScreen(Screen[None]):
 
     def _search(self) -> None:
         self._has_chosen = self._enter_waits = False
+        self._like = self._return_to = None
         self._status.say()
         self._calls.search(self._query, self._mode, self._instruction)
         if not self._query:
@@ -124,12 +131,12 @@ class MainScreen(Screen[None]):
         cursor: int | None = 0
         if self._has_chosen and self._text_pane.hit is not None:
             ids = [hit.content_id for hit in results.hits]
-            chosen = self._text_pane.hit.content_id
+            chosen = self._return_to or self._text_pane.hit.content_id
             cursor = ids.index(chosen) if chosen in ids else None
         self.remove_class("-empty")
         self._result_pane.show(results, word_pattern(results.query), cursor)
         if self._enter_waits:
-            self._result_pane.list.focus()
+            self._go_to_list()
         self._enter_waits = False
 
     def _say_why_empty(self) -> None:
@@ -151,6 +158,7 @@ class MainScreen(Screen[None]):
 
     def on_results_selected(self, event: Results.Selected) -> None:
         """Show the document the cursor is on."""
+        self._return_to = None
         old = self._text_pane.hit
         is_first = self._results is not None and event.hit.content_id == self._results.hits[0].content_id
         is_same = old is not None and old.content_id == event.hit.content_id
@@ -217,13 +225,29 @@ class MainScreen(Screen[None]):
         return self._text_pane.hit is not None if action in _NEEDS_A_HIT else True
 
     def action_back(self) -> None:
-        """Text, results, query."""
+        """Text, results (of what is like a document, then of the query), query."""
         self._status.say()
         if self._text_pane.preview.has_focus:
-            self.remove_class("-reading")  # a list that is not displayed cannot take the focus
-            self._result_pane.list.focus()
+            self._go_to_list()
+        elif self._like is not None:
+            left = self._like
+            self._search()
+            self._calls.search_now()
+            self._has_chosen, self._return_to = True, left
         else:
             self.action_query()
+
+    def action_like(self) -> None:
+        """Documents like the one in view; the way back leads to it."""
+        if hit := self._text_pane.hit:
+            self._status.say()
+            self._has_chosen, self._enter_waits = False, True
+            self._like, self._return_to = hit.content_id, None
+            self._calls.like(hit.content_id)
+
+    def _go_to_list(self) -> None:
+        self.remove_class("-reading")  # a list that is not displayed cannot take the focus
+        self._result_pane.list.focus()
 
     def action_query(self) -> None:
         """To the query line, where answers are kept current."""
