@@ -7,8 +7,10 @@ _SHORT_WORDS = (
     "the their then there these they this to was we were what when where which who why will with you your"
 )
 _UNLIT = frozenset(_SHORT_WORDS.split())
-# An excluded word or phrase, a "phrase", or a plain word.
-_TOKEN = re.compile(r"""(?P<out>(?<!\S)-(?:"[^"]*"?|\S+))|"(?P<phrase>[^"]+)"?|(?P<word>\w+(?:['’]\w+)*)""")
+# An excluded word or phrase, or which files, a "phrase", or a plain word.
+_TOKEN = re.compile(
+    r"""(?P<out>(?<!\S)(?:-?(?:in|type):|-)(?:"[^"]*"?|[^\s"]+))|"(?P<phrase>[^"]+)"?|(?P<word>\w+(?:['’]\w+)*)"""
+)
 _QUOTES = str.maketrans(dict.fromkeys("“”„«»", '"'))
 _WORD_CHARACTERS = re.compile(r"\w+")
 _BETWEEN = r"\W+"

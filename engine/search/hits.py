@@ -6,6 +6,7 @@ from pathlib import Path
 
 import apsw
 
+from engine.search.file_filter import FileFilter
 from engine.search.ranking import RankedDocument
 from engine.search.retrieval import ids
 from engine.store import documents, files
@@ -15,18 +16,27 @@ from engine.types import DocumentHit, PassageHit
 
 
 def documents_shown(
-    db: apsw.Connection, root: Path, under: str, ranked: Sequence[RankedDocument], nearest: Mapping[int, Nearest]
+    db: apsw.Connection,
+    root: Path,
+    of_files: FileFilter,
+    ranked: Sequence[RankedDocument],
+    nearest: Mapping[int, Nearest],
 ) -> tuple[DocumentHit, ...]:
     """A hit for each, best first. `nearest`: of a passage, the excerpt that is to be lit brighter."""
-    return tuple(_hit(db, root, under, rank, document, nearest) for rank, document in enumerate(ranked, start=1))
+    return tuple(_hit(db, root, of_files, rank, document, nearest) for rank, document in enumerate(ranked, start=1))
 
 
 def _hit(
-    db: apsw.Connection, root: Path, under: str, rank: int, document: RankedDocument, nearest: Mapping[int, Nearest]
+    db: apsw.Connection,
+    root: Path,
+    of_files: FileFilter,
+    rank: int,
+    document: RankedDocument,
+    nearest: Mapping[int, Nearest],
 ) -> DocumentHit:
-    """The hit as a person sees it. Of several files with these bytes, the first path in order is named."""
+    """The hit as a person sees it. Of several files with these bytes, the first asked for, by path, is named."""
     outline = documents.outline(db, document.content_id)
-    path = files.paths_of(db, document.content_id, under)[0]
+    path = next(filter(of_files.admits, files.paths_of(db, document.content_id, of_files.under)))
     return DocumentHit(
         rank=rank,
         content_id=document.content_id,

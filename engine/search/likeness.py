@@ -14,6 +14,7 @@ import apsw
 import numpy as np
 
 from engine.errors import LongsearchError
+from engine.search.file_filter import FileFilter
 from engine.search.hits import documents_shown
 from engine.search.ranking import RankedDocument
 from engine.store import documents, vectors
@@ -63,7 +64,7 @@ def like_vector(
             RankedDocument(id_, cosine, _nearest_passages(db, id_, vector, passages_per_document))
             for id_, cosine in near
         ]
-        hits = documents_shown(db, store.root, under, ranked, {})
+        hits = documents_shown(db, store.root, FileFilter(under), ranked, {})
         n_waiting = vectors.n_waiting(db)
     note = f"{n_waiting} document{'s' if n_waiting > 1 else ''} cannot be compared yet" if n_waiting else ""
     took_ms = (time.perf_counter() - started) * 1000

@@ -1,6 +1,7 @@
-"""The query language: words, "phrases", -excluded words and -"excluded phrases". Any text is a valid query.
+"""The query language: words, "phrases", -excluded words and -"excluded phrases", in:contracts and type:pdf for files.
 
-Pure: text in, terms out, each a valid FTS5 expression. Knows no index; words are tokenized and stemmed by FTS5.
+Any text is a valid query. Pure: text in, terms out, each a valid FTS5 expression. Knows no index; words are tokenized
+and stemmed by FTS5.
 """
 
 import re
@@ -9,13 +10,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engine.errors import QueryError
+from engine.search.file_filter import FileFilter
 
 MAX_TERMS = 64
 """Words, and phrases, of a query that are searched for: a pasted page has hundreds, and each costs milliseconds."""
 _OPERATORS_MAX_CHARS = 1000  # a longer text was pasted, not typed: its quotes and dashes are prose
 _PREFIX_MIN_CHARS = 3  # "w1"* took 0.85 s at 100k passages that all match it
 _QUOTES = str.maketrans(dict.fromkeys("“”„«»", '"'))
-_ITEM = re.compile(r'(?P<minus>-)?(?:"(?P<phrase>[^"]*)(?P<closed>"?)|(?P<word>[^\s"]+))')
+_ITEM = re.compile(
+    r'(?P<minus>-)?(?:(?P<field>in|type):(?=["\w./-]))?(?:"(?P<phrase>[^"]*)(?P<closed>"?)|(?P<word>[^\s"]+))'
+)
 
 _STOP_WORDS = frozenset(
     """
@@ -52,7 +56,9 @@ class Query:
     excluded: tuple[Term, ...]
     """A passage must hold none of these."""
     meaning: str
-    """What is to be turned into a vector: the text without quotation marks and exclusions."""
+    """What is to be turned into a vector: the text without quotation marks, exclusions and files."""
+    files: FileFilter
+    """Which files are asked."""
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -72,9 +78,13 @@ def parse(text: str, prefix_last: bool = False) -> Query:
     phrases: list[Term] = []
     excluded: list[Term] = []
     said: list[str] = []
+    of_files: list[tuple[str, str, bool]] = []
     for item in _ITEM.finditer(clean.translate(_QUOTES)):
         body = item["word"] if item["phrase"] is None else item["phrase"]
         if not _is_searchable(body):
+            continue
+        if item["field"]:
+            of_files.append((item["field"], body.strip(), bool(item["minus"])))
             continue
         if not item["minus"]:
             said.append(body.strip())
@@ -82,8 +92,9 @@ def parse(text: str, prefix_last: bool = False) -> Query:
         term = Term(body.strip(), unfinished and _may_be_prefix(body))
         (excluded if item["minus"] else words if item["phrase"] is None else phrases).append(term)
     if not said:
-        raise QueryError(*_nothing_to_search(bool(excluded)))
-    return Query(_content_words(words, bool(phrases)), _distinct(phrases), _distinct(excluded), " ".join(said))
+        raise QueryError(*_nothing_to_search(bool(excluded), bool(of_files)))
+    wanted = _content_words(words, bool(phrases)), _distinct(phrases), _distinct(excluded)
+    return Query(*wanted, " ".join(said), FileFilter.of(of_files))
 
 
 def any_of(terms: Iterable[Term]) -> str:
@@ -102,7 +113,7 @@ def _encodable(text: str) -> str:
 
 
 def _without_operators(text: str) -> str:
-    return re.sub(r'(?<!\S)-+|"', " ", text.translate(_QUOTES))
+    return re.sub(r'(?<!\S)-+|"|(?<!\S)(?:in|type):', " ", text.translate(_QUOTES))
 
 
 def _is_searchable(text: str) -> bool:
@@ -128,7 +139,9 @@ def _distinct(terms: list[Term]) -> tuple[Term, ...]:
     return tuple(unique.values())[:MAX_TERMS]
 
 
-def _nothing_to_search(only_excludes: bool) -> tuple[str, str]:
+def _nothing_to_search(only_excludes: bool, only_files: bool) -> tuple[str, str]:
+    if only_files:
+        return "The query only says which files to search", "Add a word to search for"
     if only_excludes:
         return "The query only says what not to find", "Add a word to search for"
     return "The query is empty", 'Type words, "a phrase", or -without'

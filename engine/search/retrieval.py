@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.search import bm25
+from engine.search.file_filter import FileFilter
 from engine.search.fusion import best_first, in_document, with_excerpt, words_in_document
 from engine.search.query import Query, all_of, any_of
-from engine.store import documents, excerpts, keywords, vectors
+from engine.store import documents, excerpts, files, keywords, vectors
 from engine.store.files import folder_range
 from engine.store.storage_chunks import DOCUMENTS, PASSAGES
 from engine.store.vectors import Vectors
@@ -23,14 +24,16 @@ Found = list[tuple[int, float]]
 """(passage id, FTS5's BM25), best first."""
 
 
-def allowed_passages(db: apsw.Connection, query: Query, under: str) -> NDArray[np.int64] | None:
-    """Ids of passages that lie under the folder, hold the phrases and nothing excluded; None where all are allowed.
+def allowed_passages(db: apsw.Connection, query: Query, of_files: FileFilter) -> NDArray[np.int64] | None:
+    """Ids of passages that are of these files, hold the phrases and nothing excluded; None where all are allowed.
 
     Applied before ranking: after it, a rare folder would be left with none of the best 200.
     """
     allowed: NDArray[np.int64] | None = None
-    if under.strip("/") not in ("", "."):
-        allowed = documents.passages_in(db, *folder_range(under))
+    if of_files.is_by_name:
+        allowed = documents.passages_of(db, files.contents_where(db, *folder_range(of_files.under), of_files.admits))
+    elif of_files.under.strip("/") not in ("", "."):
+        allowed = documents.passages_in(db, *folder_range(of_files.under))
     if query.phrases:
         holding = keywords.matching(db, all_of(query.phrases))
         allowed = holding if allowed is None else np.intersect1d(allowed, holding, assume_unique=True)

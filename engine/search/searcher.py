@@ -4,7 +4,7 @@ Knows no model: the caller makes the vector, of `parse(text).meaning` under its 
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import apsw
 import numpy as np
@@ -69,12 +69,15 @@ def search(
     query = parse(query_text, prefix_last)
     with store.reading() as db:
         mode, note = _mode_and_note(db, mode, query_vector)
-        allowed = allowed_passages(db, query, under)
+        of_files = replace(query.files, under=under)
+        allowed = allowed_passages(db, query, of_files)
+        if allowed is not None and not len(allowed) and of_files.is_by_name:
+            note = f"No file is searched by {of_files}"
         plan = _Plan(query, mode, query_vector, allowed, k, passages_per_document)
         root = store.root
         ranked = _best_documents(db, plan)
         nearest = _nearest_excerpts(db, plan, ranked)
-        hits = documents_shown(db, root, under, ranked, nearest)
+        hits = documents_shown(db, root, of_files, ranked, nearest)
     took_ms = (time.perf_counter() - started) * 1000
     return SearchResults(query_text, mode, instruction, took_ms, hits, note)
 

@@ -3,7 +3,7 @@
 import json
 import unicodedata
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -169,6 +169,12 @@ def passages_in(db: apsw.Connection, low: bytes, high: bytes) -> NDArray[np.int6
         " WHERE content_id IN (SELECT content_id FROM files WHERE path >= ? AND path < ?) ORDER BY id"
     )
     return np.fromiter((row[0] for row in db.execute(sql, (low, high))), dtype=np.int64)
+
+
+def passages_of(db: apsw.Connection, content_ids: Collection[int]) -> NDArray[np.int64]:
+    """Ids of the passages of these contents, ascending."""
+    sql = "SELECT id FROM passages WHERE content_id IN (SELECT value FROM json_each(?)) ORDER BY id"
+    return np.fromiter((row[0] for row in db.execute(sql, (json.dumps(sorted(content_ids)),))), dtype=np.int64)
 
 
 def contents_in(db: apsw.Connection, low: bytes, high: bytes) -> NDArray[np.int64]:

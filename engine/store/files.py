@@ -1,7 +1,7 @@
 """The files of a root, by path: which content each holds, or why none. Knows no text."""
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import apsw
 
@@ -109,6 +109,12 @@ def paths_of(db: apsw.Connection, content_id: int, under: str = "") -> list[str]
     low, high = folder_range(under)
     sql = "SELECT path FROM files WHERE content_id = ? AND path >= ? AND path < ? ORDER BY path"
     return [os.fsdecode(row[0]) for row in db.execute(sql, (content_id, low, high))]
+
+
+def contents_where(db: apsw.Connection, low: bytes, high: bytes, admits: Callable[[str], bool]) -> set[int]:
+    """The contents of files with low <= path < high whose path, relative to the root, `admits` takes."""
+    sql = "SELECT path, content_id FROM files WHERE path >= ? AND path < ? AND content_id IS NOT NULL"
+    return {content_id for path, content_id in db.execute(sql, (low, high)) if admits(os.fsdecode(path))}
 
 
 def first_path_of(db: apsw.Connection, content_id: int) -> str | None:

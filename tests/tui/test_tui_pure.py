@@ -92,6 +92,7 @@ def test_quantities_and_durations_are_short() -> None:
         ("c++ it's", "c and c++ and it's", ["c", "c", "it's"]),
         ("Qβ 漢字", "qβ これは漢字です", ["qβ", "漢字"]),
         ('"unfinished phr', "an unfinished phr", ["unfinished phr"]),
+        ('rent in:law -in:"old drafts" type:pdf lease', "law rent old drafts pdf lease", ["rent", "lease"]),
     ],
 )  # fmt: skip
 def test_the_words_and_phrases_of_a_query_are_found_in_any_case(query: str, text: str, found: list[str]) -> None:

@@ -16,6 +16,8 @@ _QUERIES = (
     ("words of your own", "what you mean, as a question, a claim or a topic"),
     ('"an exact phrase"', "these words, one after the other"),
     ("-word", "leave out what has this word"),
+    ("in:contracts", "only files whose path has this; -in: leaves them out"),
+    ("type:pdf", "only files of this type; several: any of them"),
 )
 _MODES = (
     ("hybrid", "by meaning and by words, both rankings joined"),

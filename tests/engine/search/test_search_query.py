@@ -6,6 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.errors import QueryError
+from engine.search.file_filter import FileFilter
 from engine.search.query import MAX_TERMS, Query, Term, all_of, any_of, parse
 
 _DB = apsw.Connection(":memory:")
@@ -123,3 +124,59 @@ def test_no_text_is_ever_a_syntax_error(text: str, prefix_last: bool) -> None:
     assert query.terms
     assert query.meaning
     run(query)
+
+
+def test_which_files_are_asked_is_neither_a_word_nor_part_of_the_meaning() -> None:
+    query = parse('notice period in:contracts -in:"old drafts" type:pdf -type:.md "in writing"')
+    assert texts(query.words) == ["notice", "period"]
+    assert texts(query.phrases) == ["in writing"]
+    assert query.excluded == ()
+    assert query.meaning == "notice period in writing"
+    assert query.files == FileFilter("", ("contracts",), ("pdf",), ("old drafts",), ("md",))
+    assert str(query.files) == 'in:contracts type:pdf -in:"old drafts" -type:md'
+
+
+@pytest.mark.parametrize("text", ["plugin:beta", "in: the beginning", "type:", "in:?", "I:n type :pdf", "IN:there"])
+def test_what_only_looks_like_files_is_text(text: str) -> None:
+    assert parse(f"apples {text}").files == FileFilter()
+
+
+def test_a_pasted_page_asks_of_all_files() -> None:
+    query = parse("it was written in:side type:face " * 50)
+    assert query.files == FileFilter()
+    assert "side" in query.meaning
+
+
+def test_files_alone_are_no_query() -> None:
+    with pytest.raises(QueryError, match="only says which files"):
+        parse("in:contracts type:pdf")
+
+
+@pytest.mark.parametrize(
+    ("query", "path", "is_asked"),
+    [
+        ("in:2023", "contracts/2023/lease.pdf", True),
+        ("in:2023 in:lease", "contracts/2023/Lease.PDF", True),
+        ("in:2023 in:rent", "contracts/2023/lease.pdf", False),
+        ("in:contracts/2023", "contracts/2023/lease.pdf", True),
+        ("in:ÜBER", "notizen/u\u0308bersicht.md", True),
+        ("-in:drafts", "drafts/a.md", False),
+        ("-in:drafts", "final/a.md", True),
+        ("type:pdf", "a.PDF", True),
+        ("type:.pdf type:md", "a.md", True),
+        ("type:pdf", "pdf/a.md", False),
+        ("type:gz", "a.tar.gz", True),
+        ("-type:md", "README", True),
+        ("-type:md", "a.md", False),
+        ("type:md -in:a", "b\udcff.md", True),
+    ],
+)
+def test_files_are_asked_by_parts_of_their_path_and_by_type(query: str, path: str, is_asked: bool) -> None:
+    assert parse(f"x {query}").files.admits(path) is is_asked
+
+
+@given(st.text(), st.text())
+def test_any_filter_says_yes_or_no_of_any_path(value: str, path: str) -> None:
+    kept = FileFilter.of([("in", value, False), ("type", value, True)])
+    assert kept.admits(path) in (True, False)
+    assert isinstance(str(kept), str)

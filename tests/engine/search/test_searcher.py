@@ -274,6 +274,28 @@ def test_phrases_and_exclusions_filter_every_mode(store: Store, mode: SearchMode
 
 
 @pytest.mark.parametrize("mode", list(SearchMode))
+def test_in_and_type_keep_every_mode_to_some_files(store: Store, mode: SearchMode) -> None:
+    for path in ("law/a.pdf", "law/b.md", "law/old/c.pdf", "essays/d.pdf"):
+        add(store, path, [f"Apples of {path}."], [toward(1)])
+
+    def found(query: str, under: str = "") -> set[str]:
+        return set(names(search(store, f"apples {query}", mode, toward(1), under=under)))
+
+    assert found("in:law") == {"law/a.pdf", "law/b.md", "law/old/c.pdf"}
+    assert found("in:law type:pdf -in:old") == {"law/a.pdf"}
+    assert found("-type:pdf") == {"law/b.md"}
+    assert found("type:pdf", under="law") == {"law/a.pdf", "law/old/c.pdf"}
+    assert found("in:ess", under="law") == set()
+
+
+def test_where_no_file_is_asked_the_note_says_so(store: Store) -> None:
+    add(store, "law/a.pdf", ["Apples."], [toward(1)])
+    found = search(store, 'apples in:"new laws" type:epub', HYBRID, toward(1))
+    assert found.hits == ()
+    assert found.note == 'No file is searched by in:"new laws" type:epub'
+
+
+@pytest.mark.parametrize("mode", list(SearchMode))
 @pytest.mark.parametrize("under", ["law", "law/", "/law"])
 def test_a_folder_filters_every_mode(store: Store, mode: SearchMode, under: str) -> None:
     for path in ("law/a.pdf", "law/deep/b.pdf", "lawful.pdf", "law", "other/law/c.pdf"):
@@ -297,6 +319,7 @@ def test_copies_are_one_hit_named_by_the_first_path_that_may_be_shown(store: Sto
     assert store.link(FileStamp("a/copy.pdf", 1, 1, 1), content_hash)
     assert names(search(store, "apples", WORDS)) == ["a/copy.pdf"]
     assert names(search(store, "apples", WORDS, under="b")) == ["b/original.pdf"]
+    assert names(search(store, "apples in:original", WORDS)) == ["b/original.pdf"]
 
 
 def content_hash_of(store: Store) -> bytes:
