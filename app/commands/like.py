@@ -17,10 +17,21 @@ def run(options: Namespace) -> int:
     if not file.is_file():
         hint = "name a document; to search in a folder: longsearch search QUERY FOLDER"
         raise LongsearchError(f"{file} is not a file", hint)
-    root, under = find_index(options.folder or file.parent)
-    results = like_file(root, file, under if options.folder else "", options.k)
+    root, under = _where(options.folder, file)
+    results = like_file(root, file, under, options.k)
     if options.json:
         print(json.dumps(to_json(results), indent=2))
     else:
         print(to_text(results, shutil.get_terminal_size().columns))
     return 0 if results.hits else 1
+
+
+def _where(folder: str, file: Path) -> tuple[Path, str]:
+    """The root and the folder in it to look in: the one that was named, else all of the one that `file` lies in."""
+    if folder:
+        return find_index(folder)
+    try:
+        return find_index(file.parent)[0], ""
+    except LongsearchError as error:
+        hint = "name the indexed folder to look in: longsearch like FILE FOLDER"
+        raise LongsearchError(f"{file} is in no indexed folder", hint) from error

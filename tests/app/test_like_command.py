@@ -67,7 +67,7 @@ def test_what_cannot_be_asked_of_is_said(
     for arguments, reason in (
         ([tmp_path / "none.pdf", indexed], "is not a file"),
         ([indexed], "is not a file"),
-        ([elsewhere], "is not indexed"),
+        ([elsewhere], "is in no indexed folder"),
         ([tmp_path / "a.exe", indexed], "not a format that is read"),
         ([tmp_path / "empty.txt", indexed], "empty"),
     ):
