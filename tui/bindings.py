@@ -13,8 +13,9 @@ MAIN: list[BindingType] = [
     Binding("y", "copy_passage", "Copy", id="main.copy", tooltip="Copy the passage, with title and page"),
     Binding("Y", "copy_path", "Copy path", id="main.copy_path", show=False, tooltip="Copy the path of the file"),
     Binding("m", "like", "Like this", id="main.like", tooltip="Documents that are like this one; Esc leads back"),
-    Binding("slash", "query", "Query", id="main.slash", key_display="/", tooltip="Go to the query line"),
-    Binding("ctrl+l", "query", "Query", id="main.query", show=False, tooltip="Go to the query line"),
+    # With priority: else what is typed right behind it goes to the list yet.
+    Binding("slash", "query", "Query", id="main.slash", key_display="/", priority=True, tooltip="Go to the query line"),
+    Binding("ctrl+l", "query", "Query", id="main.query", show=False, priority=True, tooltip="Go to the query line"),
     Binding("f1,question_mark", "help", "Help", id="main.help", key_display="F1", tooltip="This help"),
     Binding("f2,ctrl+t", "mode", "Mode", id="main.mode", key_display="^t", tooltip="Next mode: hybrid, meaning, words"),
     # With priority: the Input deletes a word with Ctrl+F.

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from fake_backend import DONE, EMPTY, ROOT, FakeBackend, hit, long_document, three_reports
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -787,3 +788,40 @@ async def test_what_cannot_be_compared_yet_is_said_and_the_answer_stays() -> Non
         text = screen_text(pilot.app)
         assert "Valves has not been read for its meaning yet — wait" in text
         assert "3 documents by hybrid" in text
+
+
+# Quick hands
+
+
+async def test_word_of_a_list_that_is_gone_changes_nothing() -> None:
+    backend = three_reports()
+    backend.answers[("nothing", SearchMode.WORDS)] = ()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve")
+        gone = Results.Selected(backend.hits[1], None)
+        await ask(pilot, "nothing")
+        results(pilot).post_message(gone)
+        await settle(pilot)
+        assert "Nothing found for “nothing”." in screen_text(pilot.app)
+        assert pilot.app.screen.query_one(TextPane).hit is None
+
+
+async def test_what_is_typed_right_behind_the_slash_is_in_the_query_line() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        for key, character in (("slash", "/"), ("n", "n"), ("o", "o"), ("y", "y")):  # at once: `press` waits after each
+            pilot.app.post_message(events.Key(key, character))
+        await settle(pilot)
+        assert pilot.app.screen.query_one(Input).value == "noy"
+        assert backend.called("open") == []
+
+
+async def test_all_lines_of_what_is_pasted_are_asked_as_one() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        pilot.app.post_message(events.Paste("  honey bees\nswarm in\tMay\r\n\nwhen crowded\n"))
+        await settle(pilot)
+        assert pilot.app.screen.query_one(Input).value == "honey bees swarm in May when crowded"
+        assert backend.called("words") == [("honey bees swarm in May when crowded", "")]

@@ -158,9 +158,12 @@ class MainScreen(Screen[None]):
 
     def on_results_selected(self, event: Results.Selected) -> None:
         """Show the document the cursor is on."""
+        ids = [hit.content_id for hit in self._results.hits] if self._results else []
+        if event.hit.content_id not in ids:
+            return  # of a list that is gone: a later answer was quicker than this message
         self._return_to = None
         old = self._text_pane.hit
-        is_first = self._results is not None and event.hit.content_id == self._results.hits[0].content_id
+        is_first = event.hit.content_id == ids[0]
         is_same = old is not None and old.content_id == event.hit.content_id
         self._has_chosen = self._has_chosen or not is_first
         self._text_pane.select(event.hit, event.words, stay=is_same and (self._has_chosen or old == event.hit))

@@ -51,6 +51,14 @@ class ModeTabs(Widget):
                 return
 
 
+class _Line(Input):
+    """An Input that takes all of what is pasted: a sentence copied out of a PDF is broken into lines."""
+
+    def _on_paste(self, event: events.Paste) -> None:
+        """As one line; what Input does with it comes after."""
+        event.text = " ".join(event.text.split())
+
+
 class QueryBar(Horizontal):
     """A prompt, the Input and the modes in one frame; folder and instruction are on the frame."""
 
@@ -71,7 +79,7 @@ class QueryBar(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Static("❯", id="prompt", markup=False)
-        query = Input(placeholder="what are you looking for?", compact=True, id="query")
+        query = _Line(placeholder="what are you looking for?", compact=True, id="query")
         query.cursor_blink = False  # a still cursor sends nothing over a slow line
         yield query
         yield ModeTabs()
@@ -82,8 +90,8 @@ class QueryBar(Horizontal):
         return self.query_one(Input).value
 
     def focus_input(self) -> None:
-        """Put the cursor into the line."""
-        self.query_one(Input).focus()
+        """Put the cursor into the line, at once: `focus` would do it later, and keys typed until then be lost."""
+        self.screen.set_focus(self.query_one(Input))
 
     def show_mode(self, mode: SearchMode) -> None:
         """Mark the mode."""
