@@ -3,6 +3,7 @@
 import contextlib
 import threading
 import time
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from engine.types import DocumentText, FileStatus, IndexProgress, SearchMode, Se
 _NOTHING_YET = IndexProgress(0, 0, 0, 0, 0, 0, 0, "looking through the folder", 0.0)
 _REMEMBERED_QUERIES = 256
 _SHOWN_DOCUMENTS = 50
-ASK_EVERY_S = 60.0
+ASK_EVERY_S = 10.0
 """An open app asks for its daemon this often: it is not idle then, and one that has died is started again."""
 
 
@@ -29,6 +30,8 @@ class LocalBackend:
         self._root = root
         self._closing = threading.Event()
         self._asked_at: float | None = None
+        self._problem = ""
+        """Why the daemon cannot keep the index current, as it said last."""
         # typing back and forth asks for the same vectors again
         self._vector = lru_cache(_REMEMBERED_QUERIES)(partial(vectors.from_daemon, cancelled=self._closing.is_set))
 
@@ -64,13 +67,14 @@ class LocalBackend:
             return store.text(content_id)
 
     def progress(self) -> IndexProgress:
-        """How far the index has come; now and then, whether the daemon still sees to it."""
-        self._keep_daemon()
+        """How far the index has come; now and then, whether the daemon still sees to it, or why it cannot."""
         try:
             with self._store() as store:
-                return store.progress()
+                progress, is_indexed = store.progress(), True
         except NoIndexError:
-            return _NOTHING_YET
+            progress, is_indexed = _NOTHING_YET, False
+        self._keep_daemon(is_indexed)
+        return replace(progress, activity=self._problem) if self._problem else progress
 
     def files(self) -> list[FileStatus]:
         """Every file and its state."""
@@ -93,13 +97,17 @@ class LocalBackend:
         """End calls that wait for the daemon, which goes on by itself; nothing else is held between calls."""
         self._closing.set()
 
-    def _keep_daemon(self) -> None:
+    def _keep_daemon(self, is_indexed: bool) -> None:
+        """Have one run that watches this folder: it may have died, been started anew, or lost the index to a person."""
         now = time.monotonic()
         if self._asked_at is None or now - self._asked_at < ASK_EVERY_S:
             return
         self._asked_at = now
         with contextlib.suppress(LongsearchError):  # it was told once why there is none, by `start`
-            if daemon_control.daemon_status() is None:
+            status = daemon_control.daemon_status()
+            kept = next((own for own in status["roots"] if own["root"] == str(self._root)), None) if status else None
+            self._problem = kept["problem"] if kept else ""
+            if kept is None or not (is_indexed or kept["busy"]):
                 daemon_control.watch(self._root)
 
     def _store(self) -> Store:

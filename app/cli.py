@@ -9,6 +9,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 
 from engine import __version__
@@ -44,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     parser = build_parser()
     if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
-        arguments.insert(0, "open")
+        _open_unless_mistyped(parser, arguments)
     if arguments[:1] == ["eval"]:  # whose options, --help among them, are its own
         arguments.insert(1, "--")
     options = parser.parse_args(arguments)
@@ -52,7 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return EXIT_OK
     try:
-        return int(import_module(f"app.commands.{options.command}").run(options))
+        status = int(import_module(f"app.commands.{options.command}").run(options))
+        sys.stdout.flush()
+        return status
     except LongsearchError as error:
         print(f"longsearch: {printable(error.message)}", file=sys.stderr)
         if error.hint:
@@ -62,9 +65,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("longsearch: interrupted; what was done is kept", file=sys.stderr)
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # `longsearch search … | head`
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_no_more()
         return EXIT_OK
+    except OSError as error:  # a full disk behind `>`, a log that may not be written
+        _write_no_more()
+        print(
+            f"longsearch: {printable(f'{error.filename}: ' if error.filename else '')}{error.strerror}", file=sys.stderr
+        )
+        return EXIT_CANNOT
+
+
+def _write_no_more() -> None:
+    """What stdout still holds goes nowhere: at the end Python would try to write it again, and say so."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _open_unless_mistyped(parser: argparse.ArgumentParser, arguments: list[str]) -> None:
+    """Let `longsearch FOLDER` open the app; what is no folder, with words behind it, is a command misspelt."""
+    if len(arguments) > 1 and not arguments[1].startswith("-") and not os.path.isdir(arguments[0]):  # noqa: PTH112
+        near = get_close_matches(arguments[0], COMMANDS, n=1)
+        parser.error(
+            f"{printable(arguments[0])!r} is neither a command nor a folder" + (f"; {near[0]}?" if near else "")
+        )
+    arguments.insert(0, "open")
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -87,7 +88,7 @@ def stop_daemon() -> bool:
 def _spawn(stay: bool) -> subprocess.Popen[bytes]:
     log = os.open(log_path(), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        return subprocess.Popen(  # noqa: S603 - our own interpreter and program
+        process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
             [sys.executable, "-P", "-m", "app.cli", "daemon", "run", *(["--stay"] if stay else [])],
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -97,3 +98,5 @@ def _spawn(stay: bool) -> subprocess.Popen[bytes]:
         )
     finally:
         os.close(log)
+    threading.Thread(target=process.wait, daemon=True).start()  # unless it is waited for, a killed one seems to live
+    return process

@@ -52,9 +52,12 @@ def resolve_root(folder: str | Path) -> Path:
 def find_index(folder: str | Path) -> tuple[Path, str]:
     """The indexed root that `folder` is or lies in, and `folder` relative to it ("" where it is the root).
 
-    Raises LongsearchError where no index covers it.
+    Raises LongsearchError where no index covers it, and for a file.
     """
     wanted = Path(folder).expanduser().resolve()
+    if wanted.is_file():
+        hint = f"name its folder; to keep to this file, ask with in:{wanted.name}"
+        raise LongsearchError(f"{wanted} is a file, not a folder", hint)
     for root in (wanted, *wanted.parents):
         if index_path(root).exists():
             under = wanted.relative_to(root).as_posix()
@@ -65,15 +68,17 @@ def find_index(folder: str | Path) -> tuple[Path, str]:
 def socket_path() -> Path:
     """The daemon's socket: in the session's runtime folder where there is one, else with the data.
 
-    The path of a socket must stay below 104 bytes, so it may move to the temporary folder.
+    Its name is of the data's folder: a daemon with other indexes is not this one's. The path of a socket must stay
+    below 104 bytes, so it may move to the temporary folder.
     """
+    name = f"daemon-{hashlib.blake2b(os.fsencode(data_folder()), digest_size=4).hexdigest()}.sock"
     session = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
     is_usable = session.is_absolute() and session.is_dir() and os.access(session, os.W_OK)
     for folder in (session / _NAME if is_usable else None, data_folder() / "run"):
-        if folder is not None and len(os.fsencode(folder)) < 90:
-            return _private(folder) / "daemon.sock"
+        if folder is not None and len(os.fsencode(folder)) < 80:
+            return _private(folder) / name
     user = os.getuid() if hasattr(os, "getuid") else "user"
-    return _private(Path(tempfile.gettempdir()) / f"{_NAME}-{user}") / "daemon.sock"
+    return _private(Path(tempfile.gettempdir()) / f"{_NAME}-{user}") / name
 
 
 def _private(folder: Path) -> Path:

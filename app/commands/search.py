@@ -9,6 +9,7 @@ from typing import Any
 from app import vectors
 from app.paths import find_index
 from app.searching import search_index
+from engine.errors import LongsearchError
 from engine.printable import in_short, printable
 from engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
 
@@ -23,6 +24,8 @@ def run(options: Namespace) -> int:
     results = search_index(
         root, options.query, mode, vectors.from_anywhere, options.instruction, under=under, k=options.k
     )
+    if not results.hits and root.is_dir() and not (root / under).exists():
+        raise LongsearchError(f"there is no folder {root / under}", "check the spelling, or that its drive is mounted")
     if options.json:
         print(json.dumps(to_json(results), indent=2))
     else:
@@ -51,7 +54,7 @@ def to_text(results: SearchResults, width: int) -> str:
         lines.append(f"     {printable(hit.path)}")
         for passage in hit.passages[:_SHOWN_PASSAGES]:
             place = f"p. {passage.page}" if passage.page else passage.heading
-            text = printable(in_short(_shown_text(passage)))
+            text = printable(in_short(_shown_text(passage).removeprefix(place).lstrip()))
             lines += textwrap.wrap(
                 f"{printable(place)}: {text}" if place else text,
                 max(width, 40),

@@ -144,4 +144,4 @@ def _nothing_to_search(only_excludes: bool, only_files: bool) -> tuple[str, str]
         return "The query only says which files to search", "Add a word to search for"
     if only_excludes:
         return "The query only says what not to find", "Add a word to search for"
-    return "The query is empty", 'Type words, "a phrase", or -without'
+    return "The query has no words", 'Type words, "a phrase", or -without'

@@ -82,3 +82,23 @@ def test_the_options_of_eval_are_its_own(capsys: pytest.CaptureFixture[str]) -> 
         main(["eval", "--help"])
     assert exit_.value.code == 0
     assert "--limit-queries" in capsys.readouterr().out
+
+
+def test_a_command_misspelt_is_told_from_a_folder(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["serch", "bees"])
+    assert "'serch' is neither a command nor a folder; search?" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["\x1b]0;x", "bees"])
+    assert "\x1b" not in capsys.readouterr().err
+    assert main([str(home / "nowhere")]) == 3
+    assert "there is no folder" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has a disk that is always full")
+def test_what_cannot_be_written_is_said_in_a_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "app.cli", "doctor", "--json"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 3
+    assert done.stderr == "longsearch: No space left on device\n"

@@ -276,3 +276,44 @@ def test_an_open_app_keeps_its_daemon_and_has_a_dead_one_started_again(
         assert started == []
     backend.progress()
     assert started == [root]
+
+
+def test_an_open_app_has_a_new_daemon_watch_its_folder(home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app.backend, "ASK_EVERY_S", 0.0)
+    backend = LocalBackend(root)
+    with running(Daemon()):
+        backend.start()
+        wait_until(lambda: current(backend) == {"tides.md", "violin.md"})
+    with running(Daemon()) as daemon:
+        backend.progress()
+        assert list(daemon._watches) == [root]
+        shutil.copy(SAMPLES / "lease.txt", root)
+        wait_until(lambda: current(backend) == {"tides.md", "violin.md", "lease.txt"})
+
+
+def test_an_index_that_was_deleted_under_an_open_app_is_made_again(
+    daemon: Daemon, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app.backend, "ASK_EVERY_S", 0.0)
+    backend = LocalBackend(root)
+    backend.start()
+    wait_until(lambda: len(current(backend)) == 2)
+    wait_until(lambda: not any(kept["busy"] for kept in daemon._status()["roots"]))
+    for file in index_path(root).parent.glob(f"{index_path(root).name}*"):
+        file.unlink()
+    backend.progress()
+    wait_until(lambda: len(current(backend)) == 2)
+
+
+def test_an_open_app_says_why_the_daemon_cannot_go_on(
+    daemon: Daemon, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app.backend, "ASK_EVERY_S", 0.0)
+    backend = LocalBackend(root)
+    backend.start()
+    wait_until(lambda: len(current(backend)) == 2)
+    assert backend.progress().activity == ""
+    daemon._problems[root] = "The disk is full (Make room)"
+    assert backend.progress().activity == "The disk is full (Make room)"
+    daemon._problems[root] = ""
+    assert backend.progress().activity == ""

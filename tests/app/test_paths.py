@@ -48,3 +48,21 @@ def test_the_socket_path_fits_where_the_runtime_folder_is_too_deep(home: Path, m
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))
     monkeypatch.setenv("XDG_DATA_HOME", str(deep))
     assert len(str(socket_path())) < 100
+
+
+def test_who_keeps_other_data_has_another_daemon(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = socket_path()
+    assert socket_path() == own
+    monkeypatch.setenv("XDG_DATA_HOME", str(home))
+    assert socket_path().name != own.name
+
+
+def test_a_file_is_no_folder_to_search_in(home: Path) -> None:
+    root = home / "root"
+    root.mkdir()
+    (root / "a.md").touch()
+    index_path(root).touch()
+    assert find_index(root / "sub") == (root, "sub")
+    with pytest.raises(LongsearchError, match=r"a\.md is a file, not a folder") as caught:
+        find_index(root / "a.md")
+    assert "in:a.md" in caught.value.hint

@@ -48,3 +48,9 @@ def test_json_tells_the_excerpt_in_characters_of_the_document() -> None:
     assert TEXT[first - START : stop - START] == SENTENCES[5]
     (found,) = json.loads(json.dumps(to_json(results(None))))["results"][0]["passages"]
     assert found["excerpt"] is None
+
+
+def test_a_passage_that_begins_with_its_heading_says_it_once() -> None:
+    passage = PassageHit(None, "Service", 0, 40, "Service\n\nThe boiler is seen to once a year.", 0.5)
+    hit = DocumentHit(1, 7, "/notes/boiler.md", "Boiler", 0.5, (passage,))
+    assert "> Service: The boiler is seen" in on_one_line(SearchResults("boiler", SearchMode.WORDS, "", 1.0, (hit,)))
