@@ -74,7 +74,7 @@ def test_the_last_word_is_a_prefix_while_it_is_typed(text: str, is_prefix: bool)
 
 
 @pytest.mark.parametrize("text", ["", "   ", "?!", '""', '"', "-", "\0", "\ud800"])
-def test_an_no words_query_is_an_error_with_a_hint(text: str) -> None:
+def test_an_empty_query_is_an_error_with_a_hint(text: str) -> None:
     with pytest.raises(QueryError, match="no words") as caught:
         parse(text)
     assert caught.value.hint
