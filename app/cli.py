@@ -6,11 +6,13 @@ Exit codes: 0 done; 1 nothing was found; 2 wrong usage; 3 it cannot be done (std
 
 import argparse
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from typing import NoReturn
 
 from engine import __version__
 from engine.errors import LongsearchError
@@ -42,6 +44,7 @@ _EPILOG = "exit codes: 0 done, 1 nothing found, 2 wrong usage, 3 cannot be done,
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the process's exit code."""
+    _write_any_text()
     arguments = list(sys.argv[1:] if argv is None else argv)
     parser = build_parser()
     if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
@@ -75,6 +78,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_CANNOT
 
 
+def _write_any_text() -> None:
+    """A terminal of few characters gets a ? for each of the others, and no traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
 def _write_no_more() -> None:
     """What stdout still holds goes nowhere: at the end Python would try to write it again, and say so."""
     with contextlib.suppress(OSError):
@@ -91,9 +101,16 @@ def _open_unless_mistyped(parser: argparse.ArgumentParser, arguments: list[str])
     arguments.insert(0, "open")
 
 
+class _Parser(argparse.ArgumentParser):
+    """Repeats what it was given in its errors: names of files, of which any may drive the terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         "longsearch", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=f"longsearch {__version__}")

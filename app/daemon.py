@@ -20,7 +20,7 @@ from app.encoders import chosen_model, tune
 from app.library import IndexLockedError, known_roots, open_pipeline
 from app.memory import resident_bytes
 from app.pace import ThreadPace
-from app.paths import resolve_root, socket_path
+from app.paths import data_folder, resolve_root, socket_path
 from app.resident import ResidentModel
 from engine import __version__
 from engine.errors import LongsearchError
@@ -112,6 +112,7 @@ class Daemon:
                     "root": str(root),
                     "problem": self._problems.get(root) or watch.problem,
                     "busy": watch.is_due() or root in self._incomplete or root == self._working_on,
+                    "failing": root in self._retry_at,
                 }
                 for root, watch in self._watches.items()
             ]
@@ -129,7 +130,7 @@ class Daemon:
         with self._lock:
             watch = self._watches.get(root)
             if watch is None:
-                watch = self._watches[root] = RootWatch(root, self._wake.set)
+                watch = self._watches[root] = RootWatch(root, self._wake.set, own=data_folder())
                 watch.start()
         self._retry_at.pop(root, None)
         watch.ask()
@@ -167,7 +168,7 @@ class Daemon:
     def _index(self, root: Path) -> None:
         """Sweep and embed one root until it is current or something else is due."""
         watch = self._watches[root]
-        if not root.is_dir():
+        if not os.path.isdir(root):  # noqa: PTH112 - Path.is_dir raises where a folder above may not be entered
             self._go_offline(root)
             return
         self._working_on = root

@@ -8,8 +8,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
+
 from app import rpc
-from app.encoders import chosen_model
+from app.encoders import MODEL_VARIABLE, chosen_model
 from app.paths import data_folder, socket_path
 from engine.errors import LongsearchError
 
@@ -74,15 +76,19 @@ def retry(root: Path) -> None:
 
 
 def stop_daemon() -> bool:
-    """Tell it to stop after the step it is in; False where none runs. Returns when it has let go."""
+    """Tell it to stop after the step it is in; False where none runs. Returns when it has let go.
+
+    LongsearchError where it has not after 15 s: a file that is being read is read to its end.
+    """
     try:
         rpc.call(socket_path(), "stop", _CALL_TIMEOUT_S)
     except rpc.DaemonUnreachableError:
         return False
-    deadline = time.monotonic() + START_TIMEOUT_S
-    while socket_path().exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return True
+    try:
+        with FileLock(socket_path().with_suffix(".lock"), timeout=START_TIMEOUT_S, mode=0o600):
+            return True
+    except Timeout as error:
+        raise LongsearchError("the daemon ends when the file it reads is read", "look again in a minute") from error
 
 
 def _spawn(stay: bool) -> subprocess.Popen[bytes]:
@@ -95,6 +101,7 @@ def _spawn(stay: bool) -> subprocess.Popen[bytes]:
             stderr=log,
             start_new_session=True,
             cwd=Path.home() if Path.home().is_dir() else "/",
+            env={**os.environ, MODEL_VARIABLE: chosen_model()},  # a relative one is of another folder there
         )
     finally:
         os.close(log)

@@ -21,7 +21,9 @@ MODEL_VARIABLE = "LONGSEARCH_MODEL"
 
 def chosen_model() -> str:
     """`bundled`, or what the environment says: a model's folder, or the name of one that was downloaded."""
-    return os.environ.get(MODEL_VARIABLE, "").strip() or "bundled"
+    name = os.environ.get(MODEL_VARIABLE, "").strip() or "bundled"
+    folder = os.path.expanduser(name)  # noqa: PTH111 - Path's raises for a user that is not there
+    return os.path.abspath(folder) if os.path.isdir(folder) and name != "bundled" else name  # noqa: PTH100, PTH112
 
 
 def open_encoder() -> "Encoder":

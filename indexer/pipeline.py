@@ -162,14 +162,14 @@ class Pipeline:
         begun: deque[tuple[FileStamp, bytes]] = deque()
         with closing(self._extractor.extract_all(self._unknown(stamps, begun, done))) as results:
             for path, result in results:
-                if self._should_stop():
-                    return
                 stamp, content_hash = begun.popleft()
                 try:
                     self._store_result(path, stamp, content_hash, result)
                     done["read"] += 1
                 except (OSError, ExtractionError) as error:
                     self._fail(stamp, error, done)
+                if self._should_stop():  # not before: what took a minute to read would be thrown away, each time
+                    return
 
     def _unknown(
         self, stamps: Iterable[FileStamp], begun: deque[tuple[FileStamp, bytes]], done: Counter[str]

@@ -20,6 +20,8 @@ from indexer.ignore import IGNORE_FILE, IgnoreRules, is_passed_over, marks_a_cac
 CLOCK_TICK_NS = 20_000_000
 """Changes closer together than this may bear one time: file systems stamp with a clock of 1 to 10 ms."""
 
+_LATEST_NS = 2**63 - 1  # the index's integers end in the year 2262; file systems know later ones
+
 
 @dataclass(frozen=True, slots=True)
 class FolderStamp:
@@ -136,7 +138,8 @@ def _stamp(entry: os.DirEntry[str], path: str, problems: list[WalkProblem]) -> I
         problems.append(WalkProblem(path, error.strerror or str(error)))
         return
     if stat.S_ISREG(status.st_mode):
-        yield FileStamp(path, status.st_size, status.st_mtime_ns, status.st_ino)
+        changed_ns = min(max(status.st_mtime_ns, -_LATEST_NS), _LATEST_NS)
+        yield FileStamp(path, status.st_size, changed_ns, status.st_ino)
 
 
 def _rules(

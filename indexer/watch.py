@@ -30,6 +30,7 @@ from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserverVFS
 
+from indexer.ignore import IGNORE_FILE, is_passed_over
 from indexer.mounts import REMOTE_TYPES, drives_under, filesystem_of, has_watch_left
 
 QUIET_S = 1.5  # after the last event: editors and downloads write in several steps
@@ -48,8 +49,16 @@ _NO_WATCHES = "the system has no watches left (fs.inotify.max_user_watches)"
 class RootWatch(FileSystemEventHandler):
     """Watches one root; `is_due()` says whether it should be swept. Starts due: arm first, then sweep."""
 
-    def __init__(self, root: Path, wake: Callable[[], None], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        root: Path,
+        wake: Callable[[], None],
+        clock: Callable[[], float] = time.monotonic,
+        own: Path | None = None,
+    ) -> None:
+        """`own`: a folder that longsearch itself writes to; a sweep of what is around it must not ask for the next."""
         self._root = root
+        self._own = own
         self._wake = wake
         self._clock = clock
         self._lock = threading.Lock()
@@ -97,11 +106,21 @@ class RootWatch(FileSystemEventHandler):
             self._observer = None
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        """From watchdog's thread: note that something happened."""
+        """From watchdog's thread: note that something happened where a sweep would look."""
+        if not any(self._is_looked_at(os.fsdecode(path)) for path in (event.src_path, event.dest_path) if path):
+            return
         with self._lock:
             self._last_event_at = self._clock()
             self._first_event_at = self._first_event_at or self._last_event_at
         self._wake()
+
+    def _is_looked_at(self, path: str) -> bool:
+        """Whether a sweep sees what is at this absolute path, or heeds it."""
+        inside = Path(os.path.relpath(path, self._root)).parts
+        passed_over = [name for name in inside if name != os.pardir and is_passed_over(name)]
+        if passed_over and passed_over != [IGNORE_FILE]:
+            return False
+        return self._own is None or not Path(path).is_relative_to(self._own)
 
     def is_due(self) -> bool:
         """Whether to sweep now: asked for, at a time that has come; or events have calmed down; or an hour has gone."""

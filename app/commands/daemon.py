@@ -43,15 +43,25 @@ def run(options: Namespace) -> int:
     return 0
 
 
+class _Printable(logging.Formatter):
+    """Names of files are hostile to the terminal that a log is read in."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record), keep="\n")
+
+
 def _run_here(stay: bool) -> int:
     from app.daemon import Daemon
 
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Printable("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
     be_polite()
     if stay:
         daemon_control.stop_daemon()  # one that the app has started makes room
     daemon = Daemon(stay)
-    signal.signal(signal.SIGTERM, lambda *_: daemon.stop())
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: daemon.stop())
     daemon.run()
     return 0
 

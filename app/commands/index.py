@@ -79,6 +79,8 @@ def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], Non
     while state := _root_in_daemon(root):
         if not state["busy"]:
             return ReadSummary(0, 0, 0, 0, (state["problem"],) if state["problem"] else (), finished=True)
+        if state.get("failing"):
+            raise LongsearchError(f"the daemon cannot index it: {state['problem']}", "it tries again twice a minute")
         time.sleep(_REDRAW_S)
     raise LongsearchError("the daemon ended", "run the same again: it goes on from here")
 

@@ -31,7 +31,8 @@ def allowed_passages(db: apsw.Connection, query: Query, of_files: FileFilter) ->
     """
     allowed: NDArray[np.int64] | None = None
     if of_files.is_by_name:
-        allowed = documents.passages_of(db, files.contents_where(db, *folder_range(of_files.under), of_files.admits))
+        contents = files.contents_where(db, *folder_range(of_files.under), of_files.admits)
+        allowed = documents.passages_of(db, contents) if len(contents) < documents.count(db) else None
     elif of_files.under.strip("/") not in ("", "."):
         allowed = documents.passages_in(db, *folder_range(of_files.under))
     if query.phrases:

@@ -71,7 +71,7 @@ def search(
         mode, note = _mode_and_note(db, mode, query_vector)
         of_files = replace(query.files, under=under)
         allowed = allowed_passages(db, query, of_files)
-        if allowed is not None and not len(allowed) and of_files.is_by_name:
+        if allowed is not None and not len(allowed) and of_files.is_by_name and not (query.phrases or query.excluded):
             note = f"No file is searched by {of_files}"
         plan = _Plan(query, mode, query_vector, allowed, k, passages_per_document)
         root = store.root

@@ -1,5 +1,6 @@
 """The command line's own behaviour; what the commands do is in test_end_to_end."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -102,3 +103,21 @@ def test_what_cannot_be_written_is_said_in_a_line() -> None:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 3
     assert done.stderr == "longsearch: No space left on device\n"
+
+
+def test_what_argparse_repeats_of_an_argument_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["index", "a", "\x1b]0;PWNED\x07"])
+    said = capsys.readouterr().err
+    assert "PWNED" in said
+    assert "\x1b" not in said
+
+
+def test_a_terminal_of_few_characters_gets_no_traceback() -> None:
+    script = "from app.cli import main; import sys; print('ok'); sys.exit(main(['index', '/n\u0142\u2603']))"
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment, encoding="latin-1"
+    )
+    assert done.returncode == 3
+    assert "there is no folder /n??" in done.stderr

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from homes import SAMPLES
 
 import app.backend
@@ -317,3 +318,21 @@ def test_an_open_app_says_why_the_daemon_cannot_go_on(
     assert backend.progress().activity == "The disk is full (Make room)"
     daemon._problems[root] = ""
     assert backend.progress().activity == ""
+
+
+def test_to_stop_is_to_have_let_go(home: Path) -> None:
+    daemon = Daemon()
+    with running(daemon):
+        pass
+    with FileLock(socket_path().with_suffix(".lock"), timeout=0, mode=0o600):
+        assert not socket_path().exists()
+
+
+def test_a_daemon_that_still_reads_is_said_to_end_later(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(daemon_control, "START_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(rpc, "call", lambda *_: {"stopping": True})
+    with (
+        FileLock(socket_path().with_suffix(".lock"), timeout=0, mode=0o600),
+        pytest.raises(LongsearchError, match="ends when the file it reads is read"),
+    ):
+        stop_daemon()

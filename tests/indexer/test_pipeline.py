@@ -445,3 +445,12 @@ def check_vectors(bench: Bench) -> None:
         parts = list(encoder.stream(*encoder.split(bench.store.text(content).text)))
         np.testing.assert_array_equal(bench.store.passage_vectors(content), np.concatenate([p.vectors for p in parts]))
         np.testing.assert_array_equal(bench.store.document_vector(content), parts[-1].document_vector)
+
+
+def test_what_was_read_is_kept_when_it_is_to_stop(bench: Bench) -> None:
+    for name in ("a.txt", "b.txt", "c.txt"):
+        bench.write(name)
+    while len(bench.states()) < 3:  # each time told to stop as soon as it has begun: it comes to an end all the same
+        n_known, asked = len(bench.states()), iter([False])
+        bench.run(lambda asked=asked: next(asked, True))  # type: ignore[misc]
+        assert len(bench.states()) > n_known

@@ -147,3 +147,37 @@ def test_folders_may_nest_deeper_than_calls(deep_folder: Path) -> None:
     assert [stamp.path for stamp in walk(deep_folder, problems)] == ["z.txt"]
     # A path may be too long for the system; that is reported.
     assert all("name too long" in problem.reason.lower() for problem in problems)
+
+
+@pytest.mark.parametrize("pattern", ["draft[a-Z].md", "*a" * 8 + "b", "x/" + "*-" * 4])
+def test_a_pattern_that_cannot_be_matched_in_time_or_at_all_is_reported_and_not_heeded(
+    tmp_path: Path, pattern: str
+) -> None:
+    (tmp_path / ("a" * 200 + ".md")).touch()
+    (tmp_path / ".longsearchignore").write_text(f"{pattern}\n")
+    problems: list[WalkProblem] = []
+    assert len(list(walk(tmp_path, problems))) == 1
+    (problem,) = problems
+    assert problem.path == ".longsearchignore"
+    assert "not heeded" in problem.reason
+
+
+def test_usual_patterns_with_asterisks_are_heeded(tmp_path: Path) -> None:
+    (tmp_path / "a-draft-of-2.md").touch()
+    (tmp_path / ".longsearchignore").write_text("**/*-draft-*.*\n")
+    problems: list[WalkProblem] = []
+    assert list(walk(tmp_path, problems)) == []
+    assert problems == []
+
+
+@pytest.mark.parametrize("year", [2400, 1600])
+def test_a_time_beyond_the_indexes_is_kept_within_them(tmp_path: Path, year: int) -> None:
+    path = tmp_path / "a.md"
+    path.touch()
+    seconds = (year - 1970) * 31_557_600
+    try:
+        os.utime(path, (seconds, seconds))
+    except (OSError, OverflowError):
+        pytest.skip("this file system knows no such year")
+    (stamp,) = walk(tmp_path, [])
+    assert -(2**63) <= stamp.mtime_ns < 2**63

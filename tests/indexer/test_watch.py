@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from watchdog.events import FileModifiedEvent, FileSystemEvent
+from watchdog.events import DirModifiedEvent, FileModifiedEvent, FileMovedEvent, FileSystemEvent
 from watchdog.observers.polling import PollingObserverVFS
 
 import indexer.watch
@@ -281,3 +281,31 @@ def test_watching_that_has_died_is_begun_anew(armed: RootWatch) -> None:
     armed.rearm_if_broken()
     assert armed.is_due()
     assert armed._is_watching()
+
+
+@pytest.mark.parametrize(
+    ("event", "is_due"),
+    [
+        (FileModifiedEvent(".git/FETCH_HEAD"), False),
+        (FileModifiedEvent("a/node_modules/b/README.md"), False),
+        (FileMovedEvent(".cache/a", ".cache/b"), False),
+        (FileMovedEvent(".cache/a.md", "a.md"), True),
+        (FileMovedEvent("a.md", ".trash/a.md"), True),
+        (FileModifiedEvent("a/.longsearchignore"), True),
+        (FileModifiedEvent(".git/.longsearchignore"), False),
+        (DirModifiedEvent(""), True),
+        (FileModifiedEvent("data/index.sqlite-wal"), False),
+        (FileModifiedEvent("data"), False),
+        (FileModifiedEvent("database.md"), True),
+    ],
+)
+def test_what_no_sweep_looks_at_asks_for_none(
+    tmp_path: Path, clock: Clock, event: FileSystemEvent, is_due: bool
+) -> None:
+    watch = RootWatch(tmp_path, lambda: None, clock, own=tmp_path / "data")
+    watch.begin_sweep()
+    event.src_path = os.path.join(tmp_path, event.src_path)
+    event.dest_path = os.path.join(tmp_path, event.dest_path) if event.dest_path else ""
+    watch.on_any_event(event)
+    clock.now += QUIET_S
+    assert watch.is_due() is is_due

@@ -67,8 +67,10 @@ class FilesScreen(Screen[None]):
         self.action_read()
 
     def on_resize(self) -> None:
-        """Columns for the new width."""
+        """Columns for the new width; the cursor stays."""
+        row = self._table.cursor_row
         self._fill()
+        self._table.move_cursor(row=row)
 
     def action_read(self) -> None:
         """Ask the backend for the list."""

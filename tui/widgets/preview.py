@@ -141,8 +141,10 @@ class Preview(ScrollView):
         first = min(self.scroll_offset.y, len(layout) - 1)
         last = min(first + max(self.size.height, 1), len(layout)) - 1
         reading = layout.span(min(first + self.size.height // 4, last))[1] - 1
-        passage_shown = self._current >= 0 and first <= layout.line_at(self._spans[self._current].start) <= last
-        offset = self._spans[self._current].start if passage_shown else max(reading, 0)
+        passage = self._spans[self._current] if self._current >= 0 else None
+        is_shown = passage is not None and first <= layout.line_at(passage.start) <= last
+        # the middle of a passage is on the page that the list tells and the viewer opens
+        offset = (passage.start + passage.stop) // 2 if passage and is_shown else max(reading, 0)
         pages = self._document.page_starts
         return Place(
             self._document.page_at(offset), len(pages), self._current, layout.span(first)[0], layout.span(last)[0]
