@@ -24,7 +24,7 @@ from indexer.extract.reader import Result
 from indexer.plan import Action, Forget, Move, Read, RootOffline, identity, plan
 from indexer.rate import Rate
 from indexer.retries import retry_at
-from indexer.walk import CLOCK_TICK_NS, FolderStamp, WalkProblem, is_unchanged, walk
+from indexer.walk import CLOCK_TICK_NS, FolderStamp, WalkProblem, device_around, is_unchanged, walk
 
 ACTIVITY_S = 1.0
 _HASH_BYTES = 1 << 20
@@ -114,7 +114,11 @@ class Pipeline:
         missing = [stamp.path for stamp in unlisted_files if identity(stamp) not in found]
         # what could not be looked at is there, and was told of by the walk
         drives = find_drives(
-            remembered, folders, missing, lambda path: path in unlisted or os.path.lexists(self._root / path)
+            remembered,
+            folders,
+            missing,
+            lambda path: path in unlisted or os.path.lexists(self._root / path),
+            device_around(self._root),
         )
         if drives.folders != remembered:
             self._store.remember_drives(drives.folders)

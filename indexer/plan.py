@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from engine.errors import LongsearchError
 from engine.store.records import FileStamp, KnownFile
+from indexer.drives import lies_in
 from indexer.retries import is_due
 
 
@@ -105,4 +106,4 @@ def _is_stale(known: KnownFile, stamp: FileStamp, now_s: float) -> bool:
 
 
 def _is_under(path: str, folders: Collection[str]) -> bool:
-    return any(path == folder or path.startswith(folder + "/") for folder in folders)
+    return any(path == folder or lies_in(path, folder) for folder in folders)

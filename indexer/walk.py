@@ -43,7 +43,7 @@ class WalkProblem:
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.reason}"
+        return f"{self.path or 'the folder itself'}: {self.reason}"
 
 
 def walk(root: Path, problems: list[WalkProblem], folders: dict[str, FolderStamp] | None = None) -> Iterator[FileStamp]:
@@ -78,6 +78,11 @@ def _stamp_folder(folder: Path) -> FolderStamp:
 def _change_and_device(folder: Path) -> tuple[int, int]:
     status = folder.stat()
     return status.st_mtime_ns, status.st_dev
+
+
+def device_around(root: Path) -> int:
+    """The file system of the folder that `root` lies in; where it is not that of `root`, a drive is mounted there."""
+    return _change_and_device(root.parent)[1]
 
 
 def _list_root(root: Path) -> list[os.DirEntry[str]]:

@@ -24,12 +24,13 @@ def catalogue(db: apsw.Connection) -> dict[str, KnownFile]:
 def drives(db: apsw.Connection) -> frozenset[str]:
     """The folders that `set_drives` noted."""
     packed = db.execute("SELECT value FROM meta WHERE key = 'drives'").get
-    return frozenset(map(os.fsdecode, packed.split(b"\0"))) if packed else frozenset()
+    return frozenset(map(os.fsdecode, packed.removesuffix(b"\0").split(b"\0"))) if packed else frozenset()
 
 
 def set_drives(db: apsw.Connection, folders: Collection[str]) -> None:
     """Note the folders, in place of those that were."""
-    packed = b"\0".join(sorted(map(os.fsencode, folders)))  # no path holds a NUL
+    # no path holds a NUL; one ends each, or the root, "", would be as no folder
+    packed = b"".join(folder + b"\0" for folder in sorted(map(os.fsencode, folders)))
     db.execute("INSERT OR REPLACE INTO meta VALUES ('drives', ?)", (packed,))
 
 

@@ -30,39 +30,43 @@ def away(folder: str, what: str) -> WalkProblem:
 
 
 def test_a_drive_is_a_folder_on_another_device_than_the_one_around_it() -> None:
-    found = find_drives((), folders(a=1, usb=USB, usb_b=USB, usb_c=NESTED, usb_c_d=NESTED), (), nothing_else)
+    found = find_drives(
+        (), folders(a=1, usb=USB, usb_b=USB, usb_c=NESTED, usb_c_d=NESTED), (), nothing_else, ROOT_DEVICE
+    )
     assert found == Drives(frozenset({"usb", "usb/c"}), ())
 
 
 @pytest.mark.parametrize("listed", [folders(usb=ROOT_DEVICE), folders()], ids=["an empty folder", "no folder"])
 def test_where_a_drive_was_and_files_are_missing_it_is_away_and_remembered(listed: dict[str, FolderStamp]) -> None:
-    found = find_drives({"usb"}, listed, ["usb/a.pdf", "usb/b/c.pdf", "usb2/d.pdf"], nothing_else)
+    found = find_drives({"usb"}, listed, ["usb/a.pdf", "usb/b/c.pdf", "usb2/d.pdf"], nothing_else, ROOT_DEVICE)
     assert found == Drives(frozenset({"usb"}), (away("usb", "the 2 files"),))
 
 
 def test_of_a_drive_in_a_drive_the_outer_one_is_named() -> None:
-    found = find_drives({"usb", "usb/c"}, folders(), ["usb/a.pdf", "usb/c/d.pdf"], nothing_else)
+    found = find_drives({"usb", "usb/c"}, folders(), ["usb/a.pdf", "usb/c/d.pdf"], nothing_else, ROOT_DEVICE)
     assert found == Drives(frozenset({"usb", "usb/c"}), (away("usb", "the 2 files"),))
-    inner = find_drives({"usb", "usb/c"}, folders(usb=USB, usb_c=USB), ["usb/c/d.pdf"], nothing_else)
+    inner = find_drives({"usb", "usb/c"}, folders(usb=USB, usb_c=USB), ["usb/c/d.pdf"], nothing_else, ROOT_DEVICE)
     assert inner == Drives(frozenset({"usb", "usb/c"}), (away("usb/c", "the 1 file"),))
 
 
 def test_a_drive_that_is_there_has_lost_what_is_missing_of_it() -> None:
-    assert find_drives({"usb"}, folders(usb=USB), ["usb/a.pdf"], nothing_else).away == ()
+    assert find_drives({"usb"}, folders(usb=USB), ["usb/a.pdf"], nothing_else, ROOT_DEVICE).away == ()
 
 
 def test_a_folder_that_was_never_a_drive_has_lost_what_is_missing_of_it() -> None:
-    assert find_drives((), folders(usb=ROOT_DEVICE), ["usb/a.pdf"], nothing_else) == Drives(frozenset(), ())
+    assert find_drives((), folders(usb=ROOT_DEVICE), ["usb/a.pdf"], nothing_else, ROOT_DEVICE) == Drives(
+        frozenset(), ()
+    )
 
 
 def test_a_folder_into_which_all_of_its_drive_was_copied_is_a_drive_no_more() -> None:
-    assert find_drives({"usb"}, folders(usb=ROOT_DEVICE), [], nothing_else) == Drives(frozenset(), ())
+    assert find_drives({"usb"}, folders(usb=ROOT_DEVICE), [], nothing_else, ROOT_DEVICE) == Drives(frozenset(), ())
 
 
 @pytest.mark.parametrize("left_out", ["all", "all/usb"])
 def test_what_the_walk_was_told_to_pass_over_is_not_away(left_out: str) -> None:
     listed = folders(all=ROOT_DEVICE) if left_out == "all/usb" else folders()
-    assert find_drives({"all/usb"}, listed, ["all/usb/a.pdf"], lambda path: path == left_out).away == ()
+    assert find_drives({"all/usb"}, listed, ["all/usb/a.pdf"], lambda path: path == left_out, ROOT_DEVICE).away == ()
 
 
 NAMES = st.lists(st.sampled_from("ab"), min_size=1, max_size=3).map("/".join)
@@ -76,8 +80,8 @@ def test_what_is_away_was_a_drive_is_none_and_is_remembered_until_nothing_of_it_
     for path, device in sorted(devices.items()):  # whatever is listed lies in a folder that is
         for stop in range(1, path.count("/") + 2):
             listed.setdefault("/".join(path.split("/")[:stop]), FolderStamp(5, device))
-    found = find_drives(remembered, listed, missing, nothing_else)
-    mounted = find_drives((), listed, (), nothing_else).folders
+    found = find_drives(remembered, listed, missing, nothing_else, ROOT_DEVICE)
+    mounted = find_drives((), listed, (), nothing_else, ROOT_DEVICE).folders
     assert {problem.path for problem in found.away} <= (remembered - mounted) & found.folders
     assert all(any(path.startswith(problem.path + "/") for path in missing) for problem in found.away)
     kept = {path for path in missing if any(path.startswith(problem.path + "/") for problem in found.away)}
@@ -193,3 +197,41 @@ def test_a_folder_into_which_its_drive_was_copied_is_like_any_other(usb: UsbBenc
     (usb.folder / "a.txt").unlink()
     assert usb.bench.run().n_forgotten == 1
     assert usb.bench.encoder.tokens_read == 0
+
+
+def test_a_root_that_is_a_drive_is_away_when_its_device_is_that_of_the_folder_around_it() -> None:
+    there = find_drives((), {"": FolderStamp(5, USB), "a": FolderStamp(5, USB)}, (), nothing_else, ROOT_DEVICE)
+    assert there == Drives(frozenset({""}), ())
+    gone = find_drives({""}, folders(), ["a/b.pdf", "c.pdf"], nothing_else, ROOT_DEVICE)
+    assert gone == Drives(frozenset({""}), (away("", "the 2 files"),))
+    assert str(gone.away[0]) == "the folder itself: its drive is away; the 2 files known of it are kept"
+    inner = find_drives({"", "usb"}, folders(), ["usb/b.pdf", "c.pdf"], nothing_else, ROOT_DEVICE)
+    assert inner.away == (away("", "the 2 files"),)
+
+
+def test_what_lies_in_the_mount_point_of_a_root_that_is_away_makes_nothing_forgotten(
+    bench: Bench,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    true_look, elsewhere = indexer.walk._change_and_device, bench.root.with_name("drive")
+
+    def look(folder: Path) -> tuple[int, int]:
+        changed_ns, device = true_look(folder)
+        return changed_ns, device + (not elsewhere.exists() and folder.is_relative_to(bench.root))
+
+    monkeypatch.setattr(indexer.walk, "_change_and_device", look)
+    for name in ("a.txt", "b.txt"):
+        bench.write(name)
+    bench.run()
+    bench.root.rename(elsewhere)
+    bench.root.mkdir()
+    bench.write("README.md")
+    for _ in range(2):
+        summary = bench.run()
+        assert summary.problems == ("the folder itself: its drive is away; the 2 files known of it are kept",)
+        assert set(bench.states()) == {"a.txt", "b.txt", "README.md"}
+    shutil.rmtree(bench.root)
+    elsewhere.rename(bench.root)
+    bench.encoder.tokens_read = 0
+    assert bench.run().problems == ()
+    assert (set(bench.states()), bench.encoder.tokens_read) == ({"a.txt", "b.txt"}, 0)
