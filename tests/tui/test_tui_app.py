@@ -825,3 +825,16 @@ async def test_all_lines_of_what_is_pasted_are_asked_as_one() -> None:
         await settle(pilot)
         assert pilot.app.screen.query_one(Input).value == "honey bees swarm in May when crowded"
         assert backend.called("words") == [("honey bees swarm in May when crowded", "")]
+
+
+async def test_a_passage_over_a_page_s_end_is_on_one_page_everywhere() -> None:
+    report = long_document()
+    start, stop = report.page_starts[5] - 60, report.page_starts[5] + 400  # mostly on page 6
+    own = PassageHit(6, "", start, stop, report.text[start:stop], 0.9)
+    backend = FakeBackend(replace(hit(1, report, ()), passages=(own,)), documents={1: report})
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        assert "p. 6 of 40 · passage 1 of 1" in screen_text(pilot.app)
+        await pilot.press("o")
+        await settle(pilot)
+        assert backend.called("open") == [(str(ROOT / "reports/unit-2.pdf"), 6)]

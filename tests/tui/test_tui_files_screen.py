@@ -141,3 +141,16 @@ async def test_thousands_of_files_are_there_at_once() -> None:
         await open_files(pilot)
         assert len(states(pilot)) == 5_000
         assert time.perf_counter() - start < 5.0  # 0.4 s alone on a core
+
+
+async def test_the_cursor_stays_on_its_file_when_the_terminal_is_resized() -> None:
+    backend = backend_with_files()
+    async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
+        await open_files(pilot)
+        await pilot.press("down", "down", "down")
+        await pilot.resize_terminal(80, 24)
+        await settle(pilot)
+        assert "0 of 940 tokens read for meaning" in screen_text(pilot.app)
+        await pilot.press("o")
+        await settle(pilot)
+        assert backend.called("open") == [(str(ROOT / "notes/[red]todo[/red].md"), None)]
