@@ -838,3 +838,14 @@ async def test_a_passage_over_a_page_s_end_is_on_one_page_everywhere() -> None:
         await pilot.press("o")
         await settle(pilot)
         assert backend.called("open") == [(str(ROOT / "reports/unit-2.pdf"), 6)]
+
+
+async def test_keys_that_edit_and_letters_act_in_the_order_in_which_they_were_pressed() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "tor onion")
+        for key in ("ctrl+u", "a", "b", "backspace", "c", "home", "d", "end", "e", "enter"):
+            pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await settle(pilot)
+        assert pilot.app.screen.query_one(Input).value == "dace"
+        assert backend.called("hybrid") == [("dace", "")]

@@ -52,7 +52,17 @@ class ModeTabs(Widget):
 
 
 class _Line(Input):
-    """An Input that takes all of what is pasted: a sentence copied out of a PDF is broken into lines."""
+    """An Input that takes all of what is pasted, a sentence copied out of a PDF being broken into lines; and that does
+    what its keys say in the order in which they were pressed.
+    """
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Keys that are no characters, at once: as bindings they would come after letters typed behind them."""
+        for binding in () if event.is_printable else self._bindings.key_to_bindings.get(event.key, ()):
+            if await self.app.run_action(binding.action, self):  # False for scrolling, which a line does not do
+                event.stop()
+                event.prevent_default()
+                return
 
     def _on_paste(self, event: events.Paste) -> None:
         """As one line; what Input does with it comes after."""
