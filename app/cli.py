@@ -138,9 +138,8 @@ def _index(command: argparse.ArgumentParser) -> None:
 
 
 def _search(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "query", help='what you mean; "quoted phrases", -excluded words, in:PATH and type:pdf are kept to'
-    )
+    what = 'what you mean; "quoted phrases", -excluded words, in:PATH and type:pdf are kept to'
+    command.add_argument("query", help=f"{what} (one that begins with - goes behind --)")
     command.add_argument("folder", nargs="?", default=".", help="an indexed folder, or one inside it (default: here)")
     command.add_argument("-k", type=_positive, default=10, metavar="N", help="documents to show (default: 10)")
     command.add_argument(
