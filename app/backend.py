@@ -70,10 +70,10 @@ class LocalBackend:
         """How far the index has come; now and then, whether the daemon still sees to it, or why it cannot."""
         try:
             with self._store() as store:
-                progress, is_indexed = store.progress(), True
+                progress = store.progress()
         except NoIndexError:
-            progress, is_indexed = _NOTHING_YET, False
-        self._keep_daemon(is_indexed)
+            progress = _NOTHING_YET
+        self._keep_daemon(is_indexed=progress is not _NOTHING_YET)
         return replace(progress, activity=self._problem) if self._problem else progress
 
     def files(self) -> list[FileStatus]:
@@ -104,8 +104,7 @@ class LocalBackend:
             return
         self._asked_at = now
         with contextlib.suppress(LongsearchError):  # it was told once why there is none, by `start`
-            status = daemon_control.daemon_status()
-            kept = next((own for own in status["roots"] if own["root"] == str(self._root)), None) if status else None
+            kept = daemon_control.root_status(self._root)
             self._problem = kept["problem"] if kept else ""
             if kept is None or not (is_indexed or kept["busy"]):
                 daemon_control.watch(self._root)

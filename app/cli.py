@@ -72,9 +72,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_OK
     except OSError as error:  # a full disk behind `>`, a log that may not be written
         _write_no_more()
-        print(
-            f"longsearch: {printable(f'{error.filename}: ' if error.filename else '')}{error.strerror}", file=sys.stderr
-        )
+        what = f"{error.filename}: {error.strerror}" if error.filename else f"{error.strerror}"
+        print(f"longsearch: {printable(what)}", file=sys.stderr)
         return EXIT_CANNOT
 
 
@@ -95,9 +94,7 @@ def _open_unless_mistyped(parser: argparse.ArgumentParser, arguments: list[str])
     """Let `longsearch FOLDER` open the app; what is no folder, with words behind it, is a command misspelt."""
     if len(arguments) > 1 and not arguments[1].startswith("-") and not os.path.isdir(arguments[0]):  # noqa: PTH112
         near = get_close_matches(arguments[0], COMMANDS, n=1)
-        parser.error(
-            f"{printable(arguments[0])!r} is neither a command nor a folder" + (f"; {near[0]}?" if near else "")
-        )
+        parser.error(f"'{arguments[0]}' is neither a command nor a folder" + (f"; {near[0]}?" if near else ""))
     arguments.insert(0, "open")
 
 

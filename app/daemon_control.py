@@ -33,6 +33,12 @@ def daemon_status() -> dict[str, Any] | None:
     return answer
 
 
+def root_status(root: Path) -> dict[str, Any] | None:
+    """What the daemon says of this root; None where no daemon keeps it."""
+    status = daemon_status()
+    return next((kept for kept in status["roots"] if kept["root"] == str(root)), None) if status else None
+
+
 def check_model(status: dict[str, Any] | None) -> None:
     """Raise LongsearchError where a daemon runs with another model than is chosen here: the two would undo each
     other's work, for an index holds the vectors of one model.

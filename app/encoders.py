@@ -4,7 +4,7 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from app.paths import calibration_path
+from app.paths import calibration_path, expanded
 from engine.store.store import Store
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ MODEL_VARIABLE = "LONGSEARCH_MODEL"
 def chosen_model() -> str:
     """`bundled`, or what the environment says: a model's folder, or the name of one that was downloaded."""
     name = os.environ.get(MODEL_VARIABLE, "").strip() or "bundled"
-    folder = os.path.expanduser(name)  # noqa: PTH111 - Path's raises for a user that is not there
+    folder = expanded(name)
     return os.path.abspath(folder) if os.path.isdir(folder) and name != "bundled" else name  # noqa: PTH100, PTH112
 
 

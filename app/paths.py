@@ -41,7 +41,7 @@ def index_paths() -> list[Path]:
 
 def resolve_root(folder: str | Path) -> Path:
     """The absolute folder a person named. Raises LongsearchError where there is none."""
-    root = _expanded(folder).absolute()
+    root = expanded(folder).absolute()
     if not root.exists():
         raise LongsearchError(f"there is no folder {root}", "check the spelling, or that its drive is mounted")
     if not root.is_dir():
@@ -54,7 +54,7 @@ def find_index(folder: str | Path) -> tuple[Path, str]:
 
     Raises LongsearchError where no index covers it, and for a file.
     """
-    wanted = _expanded(folder).resolve()
+    wanted = expanded(folder).resolve()
     if wanted.is_file():
         hint = f"name its folder; to keep to this file, ask with in:{wanted.name}"
         raise LongsearchError(f"{wanted} is a file, not a folder", hint)
@@ -81,8 +81,9 @@ def socket_path() -> Path:
     return _private(Path(tempfile.gettempdir()) / f"{_NAME}-{user}") / name
 
 
-def _expanded(folder: str | Path) -> Path:
-    return Path(os.path.expanduser(folder))  # noqa: PTH111 - Path's raises for a user that is not there
+def expanded(path: str | Path) -> Path:
+    """`path` with the home that a ~ stands for, if there is one."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - Path's raises for a user that is not there
 
 
 def _private(folder: Path) -> Path:

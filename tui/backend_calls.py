@@ -63,6 +63,11 @@ class BackendCalls(Widget):
             self._ask_words(self._request.by_words())
         self._tell_awaited()
 
+    @property
+    def liked(self) -> int | None:
+        """The document whose like is asked for in place of the query's answer."""
+        return self._request.like
+
     def like(self, content_id: int) -> None:
         """Documents like this one, in place of what the query line asks."""
         self._replace(Request(self._request.serial + 1, "", SearchMode.MEANING, "", is_final=True, like=content_id))

@@ -7,7 +7,6 @@ import time
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
@@ -76,18 +75,13 @@ def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], Non
     """The daemon has this index: have it sweep, and watch until all is current."""
     announce("the daemon is indexing this folder")
     (daemon_control.retry if retry_failed else daemon_control.watch)(root)
-    while state := _root_in_daemon(root):
+    while state := daemon_control.root_status(root):
         if not state["busy"]:
             return ReadSummary(0, 0, 0, 0, (state["problem"],) if state["problem"] else (), finished=True)
         if state.get("failing"):
             raise LongsearchError(f"the daemon cannot index it: {state['problem']}", "it tries again twice a minute")
         time.sleep(_REDRAW_S)
     raise LongsearchError("the daemon ended", "run the same again: it goes on from here")
-
-
-def _root_in_daemon(root: Path) -> dict[str, Any] | None:
-    status = daemon_control.daemon_status() or {"roots": []}
-    return next((state for state in status["roots"] if state["root"] == str(root)), None)
 
 
 def _report(root: Path, summary: ReadSummary) -> int:

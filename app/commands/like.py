@@ -1,30 +1,22 @@
 """`longsearch like`: the documents that are most like a file."""
 
-import json
-import os
-import shutil
 from argparse import Namespace
 from pathlib import Path
 
-from app.commands.search import to_json, to_text
-from app.paths import find_index
+from app.commands.search import report
+from app.paths import expanded, find_index
 from app.searching import like_file
 from engine.errors import LongsearchError
 
 
 def run(options: Namespace) -> int:
     """0 where something is like it, 1 where nothing is."""
-    file = Path(os.path.expanduser(options.file)).resolve()  # noqa: PTH111 - as in app.paths
+    file = expanded(options.file).resolve()
     if not file.is_file():
         hint = "name a document; to search in a folder: longsearch search QUERY FOLDER"
         raise LongsearchError(f"{file} is not a file", hint)
     root, under = _where(options.folder, file)
-    results = like_file(root, file, under, options.k)
-    if options.json:
-        print(json.dumps(to_json(results), indent=2))
-    else:
-        print(to_text(results, shutil.get_terminal_size().columns))
-    return 0 if results.hits else 1
+    return report(like_file(root, file, under, options.k), options.json)
 
 
 def _where(folder: str, file: Path) -> tuple[Path, str]:

@@ -7,9 +7,8 @@ from argparse import Namespace
 from typing import Any
 
 from app import vectors
-from app.paths import find_index
+from app.paths import find_index, resolve_root
 from app.searching import search_index
-from engine.errors import LongsearchError
 from engine.printable import in_short, printable
 from engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
 
@@ -24,9 +23,14 @@ def run(options: Namespace) -> int:
     results = search_index(
         root, options.query, mode, vectors.from_anywhere, options.instruction, under=under, k=options.k
     )
-    if not results.hits and root.is_dir() and not (root / under).exists():
-        raise LongsearchError(f"there is no folder {root / under}", "check the spelling, or that its drive is mounted")
-    if options.json:
+    if not results.hits and root.is_dir():
+        resolve_root(root / under)  # raises where nothing was found because there is no such folder
+    return report(results, options.json)
+
+
+def report(results: SearchResults, as_json: bool) -> int:
+    """Print the results. 0 where there are any, 1 where not."""
+    if as_json:
         print(json.dumps(to_json(results), indent=2))
     else:
         print(to_text(results, shutil.get_terminal_size().columns))

@@ -21,7 +21,7 @@ def run(options: Namespace) -> int:
     with Store.open(index_path(root), read_only=True) as store:
         progress, files = store.progress(), store.files()
     files = [file for file in files if not under or file.path.startswith(f"{under}/")]
-    kept = _in_daemon(root)
+    kept = daemon_control.root_status(root)
     if options.json:
         summary = {"root": str(root), **asdict(progress), "eta_s": progress.eta_s, "daemon": kept}
         print(json.dumps({**summary, "files": [asdict(file) for file in files]}, indent=2))
@@ -32,12 +32,6 @@ def run(options: Namespace) -> int:
     print(summarise(progress))
     print(_care(kept, root))
     return 0
-
-
-def _in_daemon(root: Path) -> dict[str, Any] | None:
-    """What the daemon says of this root; None where no daemon keeps it."""
-    status = daemon_control.daemon_status()
-    return next((kept for kept in status["roots"] if kept["root"] == str(root)), None) if status else None
 
 
 def _care(kept: dict[str, Any] | None, root: Path) -> str:

@@ -14,6 +14,8 @@ from engine.store.excerpts import Nearest
 from engine.store.records import Outline
 from engine.types import DocumentHit, PassageHit
 
+LEAST_SCORE = 0.005  # less is shown as 0.00
+
 
 def documents_shown(
     db: apsw.Connection,

@@ -15,7 +15,7 @@ import numpy as np
 
 from engine.errors import LongsearchError
 from engine.search.file_filter import FileFilter
-from engine.search.hits import documents_shown
+from engine.search.hits import LEAST_SCORE, documents_shown
 from engine.search.ranking import RankedDocument
 from engine.store import documents, vectors
 from engine.store.files import folder_range
@@ -23,8 +23,6 @@ from engine.store.storage_chunks import DOCUMENTS
 from engine.store.store import Store
 from engine.store.vectors import Vectors
 from engine.types import SearchMode, SearchResults
-
-_LEAST_SCORE = 0.005  # less is shown as 0.00
 
 
 def like_document(store: Store, content_id: int, k: int = 10, under: str = "") -> SearchResults:
@@ -59,7 +57,7 @@ def like_vector(
         is_part = under.strip("/") not in ("", ".")
         allowed = documents.contents_in(db, *folder_range(under)) if is_part else None
         found = vectors.nearest(db, DOCUMENTS, vector, k + 1, allowed)
-        near = [(id_, min(1.0, cosine)) for id_, cosine in found if id_ != without and cosine >= _LEAST_SCORE][:k]
+        near = [(id_, min(1.0, cosine)) for id_, cosine in found if id_ != without and cosine >= LEAST_SCORE][:k]
         ranked = [
             RankedDocument(id_, cosine, _nearest_passages(db, id_, vector, passages_per_document))
             for id_, cosine in near

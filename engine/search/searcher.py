@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.search.fusion import best_first, combine
-from engine.search.hits import documents_shown
+from engine.search.hits import LEAST_SCORE, documents_shown
 from engine.search.query import Query, parse
 from engine.search.ranking import RankedDocument, group
 from engine.search.retrieval import (
@@ -33,7 +33,6 @@ from engine.types import SearchMode, SearchResults
 # a list; KNN 0.1 s at 100k passages, and 0.35 s for 4,096. Of 39,844 passages (ten dev sets') the 200 nearest by
 # their own vectors lead to 99 % of the ten documents that all would lead to, 50 to 95.5 %
 _N_CANDIDATES = 200
-_LEAST_SCORE = 0.005  # less is shown as 0.00
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +142,7 @@ def _answering(plan: _Plan, lists: list[Found | Scored], scored: Scored) -> Scor
     if plan.mode is SearchMode.WORDS or plan.query.phrases:  # all of these hold something
         return scored
     holding = set(ids(lists[0])) if plan.mode is SearchMode.HYBRID else set()
-    return [(id_, score) for id_, score in scored if score >= _LEAST_SCORE or id_ in holding]
+    return [(id_, score) for id_, score in scored if score >= LEAST_SCORE or id_ in holding]
 
 
 def _nearest_excerpts(db: apsw.Connection, plan: _Plan, ranked: list[RankedDocument]) -> dict[int, Nearest]:

@@ -59,8 +59,6 @@ class MainScreen(Screen[None]):
         """Whether the person has chosen a document of this query: then answers that come later leave it in view."""
         self._enter_waits = False
         """Whether Enter was pressed before there was anything to go to."""
-        self._like: int | None = None
-        """The document whose like is listed in place of the query's answer."""
         self._return_to: int | None = None
         """The document to be in view when the query's answer is back."""
 
@@ -90,7 +88,7 @@ class MainScreen(Screen[None]):
 
     def on_query_bar_sent(self) -> None:
         """Search at once, and go to the results when there are any."""
-        if self._like is not None:
+        if self._calls.liked is not None:
             self._search()
         self._calls.search_now()
         if self._text_pane.hit is not None:
@@ -106,7 +104,7 @@ class MainScreen(Screen[None]):
 
     def _search(self) -> None:
         self._has_chosen = self._enter_waits = False
-        self._like = self._return_to = None
+        self._return_to = None
         self._status.say()
         self._calls.search(self._query, self._mode, self._instruction)
         if not self._query:
@@ -232,8 +230,7 @@ class MainScreen(Screen[None]):
         self._status.say()
         if self._text_pane.preview.has_focus:
             self._go_to_list()
-        elif self._like is not None:
-            left = self._like
+        elif (left := self._calls.liked) is not None:
             self._search()
             self._calls.search_now()
             self._has_chosen, self._return_to = True, left
@@ -245,7 +242,7 @@ class MainScreen(Screen[None]):
         if hit := self._text_pane.hit:
             self._status.say()
             self._has_chosen, self._enter_waits = False, True
-            self._like, self._return_to = hit.content_id, None
+            self._return_to = None
             self._calls.like(hit.content_id)
 
     def _go_to_list(self) -> None:
