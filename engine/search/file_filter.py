@@ -36,8 +36,15 @@ class FileFilter:
         """Whether names of files matter, not their folder alone."""
         return bool(self.parts or self.types or self.parts_excluded or self.types_excluded)
 
+    @property
+    def is_of_all(self) -> bool:
+        """Whether every file is asked."""
+        return not self.is_by_name and self.under.strip("/") in ("", ".")
+
     def admits(self, path: str) -> bool:
         """Whether a file at `path`, which lies in the folder, is one of them."""
+        if not self.is_by_name:
+            return True
         path = folded(path)
         ending = PurePosixPath(path).suffix.removeprefix(".")
         return (

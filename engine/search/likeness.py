@@ -17,8 +17,8 @@ from engine.errors import LongsearchError
 from engine.search.file_filter import FileFilter
 from engine.search.hits import LEAST_SCORE, documents_shown
 from engine.search.ranking import RankedDocument
+from engine.search.retrieval import allowed_contents
 from engine.store import documents, vectors
-from engine.store.files import folder_range
 from engine.store.storage_chunks import DOCUMENTS
 from engine.store.store import Store
 from engine.store.vectors import Vectors
@@ -54,15 +54,14 @@ def like_vector(
     """
     started = time.perf_counter()
     with store.reading() as db:
-        is_part = under.strip("/") not in ("", ".")
-        allowed = documents.contents_in(db, *folder_range(under)) if is_part else None
-        found = vectors.nearest(db, DOCUMENTS, vector, k + 1, allowed)
+        of_files = FileFilter(under)
+        found = vectors.nearest(db, DOCUMENTS, vector, k + 1, allowed_contents(db, of_files))
         near = [(id_, min(1.0, cosine)) for id_, cosine in found if id_ != without and cosine >= LEAST_SCORE][:k]
         ranked = [
             RankedDocument(id_, cosine, _nearest_passages(db, id_, vector, passages_per_document))
             for id_, cosine in near
         ]
-        hits = documents_shown(db, store.root, FileFilter(under), ranked, {})
+        hits = documents_shown(db, store.root, of_files, ranked, {})
         n_waiting = vectors.n_waiting(db)
     note = f"{n_waiting} document{'s' if n_waiting > 1 else ''} cannot be compared yet" if n_waiting else ""
     took_ms = (time.perf_counter() - started) * 1000

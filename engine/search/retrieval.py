@@ -24,17 +24,21 @@ Found = list[tuple[int, float]]
 """(passage id, FTS5's BM25), best first."""
 
 
+def allowed_contents(db: apsw.Connection, of_files: FileFilter) -> NDArray[np.int64] | None:
+    """Ids of the contents of these files, ascending; None where all are allowed."""
+    if of_files.is_of_all:
+        return None
+    found = files.contents_where(db, *folder_range(of_files.under), of_files.admits)
+    return np.array(sorted(found), np.int64) if len(found) < documents.count(db) else None
+
+
 def allowed_passages(db: apsw.Connection, query: Query, of_files: FileFilter) -> NDArray[np.int64] | None:
     """Ids of passages that are of these files, hold the phrases and nothing excluded; None where all are allowed.
 
     Applied before ranking: after it, a rare folder would be left with none of the best 200.
     """
-    allowed: NDArray[np.int64] | None = None
-    if of_files.is_by_name:
-        contents = files.contents_where(db, *folder_range(of_files.under), of_files.admits)
-        allowed = documents.passages_of(db, contents) if len(contents) < documents.count(db) else None
-    elif of_files.under.strip("/") not in ("", "."):
-        allowed = documents.passages_in(db, *folder_range(of_files.under))
+    contents = allowed_contents(db, of_files)
+    allowed = None if contents is None else documents.passages_of(db, contents.tolist())
     if query.phrases:
         holding = keywords.matching(db, all_of(query.phrases))
         allowed = holding if allowed is None else np.intersect1d(allowed, holding, assume_unique=True)

@@ -3,7 +3,7 @@
 import json
 import unicodedata
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -162,25 +162,10 @@ def contents_of(db: apsw.Connection, passage_ids: Sequence[int]) -> dict[int, in
     return dict(db.execute(sql, (json.dumps(list(passage_ids)),)))
 
 
-def passages_in(db: apsw.Connection, low: bytes, high: bytes) -> NDArray[np.int64]:
-    """Ids of the passages of files with low <= path < high, ascending."""
-    sql = (
-        "SELECT id FROM passages"
-        " WHERE content_id IN (SELECT content_id FROM files WHERE path >= ? AND path < ?) ORDER BY id"
-    )
-    return np.fromiter((row[0] for row in db.execute(sql, (low, high))), dtype=np.int64)
-
-
-def passages_of(db: apsw.Connection, content_ids: Collection[int]) -> NDArray[np.int64]:
+def passages_of(db: apsw.Connection, content_ids: Sequence[int]) -> NDArray[np.int64]:
     """Ids of the passages of these contents, ascending."""
     sql = "SELECT id FROM passages WHERE content_id IN (SELECT value FROM json_each(?)) ORDER BY id"
-    return np.fromiter((row[0] for row in db.execute(sql, (json.dumps(sorted(content_ids)),))), dtype=np.int64)
-
-
-def contents_in(db: apsw.Connection, low: bytes, high: bytes) -> NDArray[np.int64]:
-    """Ids of the contents of files with low <= path < high, ascending."""
-    sql = "SELECT DISTINCT content_id FROM files WHERE path >= ? AND path < ? AND content_id IS NOT NULL ORDER BY 1"
-    return np.fromiter((row[0] for row in db.execute(sql, (low, high))), dtype=np.int64)
+    return np.fromiter((row[0] for row in db.execute(sql, (json.dumps(list(content_ids)),))), dtype=np.int64)
 
 
 def all_passages(db: apsw.Connection) -> NDArray[np.int64]:
