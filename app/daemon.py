@@ -13,9 +13,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from app import rpc
+from app.daemon_control import daemon_lock
 from app.encoders import chosen_model, tune
 from app.library import IndexLockedError, known_roots, open_pipeline
 from app.memory import resident_bytes
@@ -61,9 +62,8 @@ class Daemon:
     def run(self) -> None:
         """Serve until told to stop or idle. Raises LongsearchError where another daemon runs."""
         path = socket_path()
-        lock = FileLock(path.with_suffix(".lock"), timeout=0, mode=0o600)
         try:
-            with lock:
+            with daemon_lock(timeout_s=0):
                 log.info("longsearch %s, pid %d", __version__, os.getpid())
                 for root in known_roots() if self._stay else ():
                     self._watch(root)

@@ -24,6 +24,11 @@ def log_path() -> Path:
     return data_folder() / "daemon.log"
 
 
+def daemon_lock(timeout_s: float) -> FileLock:
+    """What the daemon holds as long as it lives; to be entered, it raises Timeout where it is not free by then."""
+    return FileLock(socket_path().with_suffix(".lock"), timeout=timeout_s, mode=0o600)
+
+
 def daemon_status() -> dict[str, Any] | None:
     """What the daemon says of itself, or None where none answers."""
     try:
@@ -91,7 +96,7 @@ def stop_daemon() -> bool:
     except rpc.DaemonUnreachableError:
         return False
     try:
-        with FileLock(socket_path().with_suffix(".lock"), timeout=START_TIMEOUT_S, mode=0o600):
+        with daemon_lock(START_TIMEOUT_S):
             return True
     except Timeout as error:
         raise LongsearchError("the daemon ends when the file it reads is read", "look again in a minute") from error

@@ -1,5 +1,8 @@
 """Folders that stand in for a person's home."""
 
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,3 +17,12 @@ def make_home(folder: Path, patch: pytest.MonkeyPatch) -> Path:
         place.mkdir()
         patch.setenv(name, str(place))
     return folder
+
+
+@contextmanager
+def home_with_samples(factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home for a module's tests, and in it the samples, not indexed yet."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = make_home(factory.mktemp("home"), patch) / "samples"
+        shutil.copytree(SAMPLES, folder)
+        yield folder

@@ -279,12 +279,18 @@ def test_an_open_app_keeps_its_daemon_and_has_a_dead_one_started_again(
     assert started == [root]
 
 
-def test_an_open_app_has_a_new_daemon_watch_its_folder(home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def opened(root: Path, monkeypatch: pytest.MonkeyPatch) -> LocalBackend:
+    """What an open app asks, over a folder whose two documents are current; it looks after its daemon at each poll."""
     monkeypatch.setattr(app.backend, "ASK_EVERY_S", 0.0)
     backend = LocalBackend(root)
+    backend.start()
+    wait_until(lambda: current(backend) == {"tides.md", "violin.md"})
+    return backend
+
+
+def test_an_open_app_has_a_new_daemon_watch_its_folder(home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with running(Daemon()):
-        backend.start()
-        wait_until(lambda: current(backend) == {"tides.md", "violin.md"})
+        backend = opened(root, monkeypatch)
     with running(Daemon()) as daemon:
         backend.progress()
         assert list(daemon._watches) == [root]
@@ -295,10 +301,7 @@ def test_an_open_app_has_a_new_daemon_watch_its_folder(home: Path, root: Path, m
 def test_an_index_that_was_deleted_under_an_open_app_is_made_again(
     daemon: Daemon, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app.backend, "ASK_EVERY_S", 0.0)
-    backend = LocalBackend(root)
-    backend.start()
-    wait_until(lambda: len(current(backend)) == 2)
+    backend = opened(root, monkeypatch)
     wait_until(lambda: not any(kept["busy"] for kept in daemon._status()["roots"]))
     for file in index_path(root).parent.glob(f"{index_path(root).name}*"):
         file.unlink()
@@ -309,10 +312,7 @@ def test_an_index_that_was_deleted_under_an_open_app_is_made_again(
 def test_an_open_app_says_why_the_daemon_cannot_go_on(
     daemon: Daemon, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app.backend, "ASK_EVERY_S", 0.0)
-    backend = LocalBackend(root)
-    backend.start()
-    wait_until(lambda: len(current(backend)) == 2)
+    backend = opened(root, monkeypatch)
     assert backend.progress().activity == ""
     daemon._problems[root] = "The disk is full (Make room)"
     assert backend.progress().activity == "The disk is full (Make room)"

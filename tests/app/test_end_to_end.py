@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from homes import SAMPLES, make_home
+from homes import SAMPLES, home_with_samples
 from questions import QUESTIONS
 
 from app.cli import main
@@ -24,9 +24,7 @@ from engine.store.store import Store
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The samples, indexed once for all tests that only read."""
-    with pytest.MonkeyPatch.context() as patch:
-        folder = make_home(tmp_path_factory.mktemp("home"), patch) / "samples"
-        shutil.copytree(SAMPLES, folder)
+    with home_with_samples(tmp_path_factory) as folder:
         (folder / "legal").mkdir()
         (folder / "lease.txt").rename(folder / "legal" / "lease.txt")
         assert main(["index", "-q", str(folder)]) == 0

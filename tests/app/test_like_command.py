@@ -1,13 +1,12 @@
 """`longsearch like`: a file of the index, and one that is not in it."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from homes import SAMPLES, make_home
+from homes import home_with_samples
 
 from app.cli import main
 from app.encoders import MODEL_VARIABLE
@@ -27,9 +26,7 @@ def names(found: dict[str, Any]) -> list[str]:
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The samples, indexed once for all tests, which only read."""
-    with pytest.MonkeyPatch.context() as patch:
-        folder = make_home(tmp_path_factory.mktemp("home"), patch) / "samples"
-        shutil.copytree(SAMPLES, folder)
+    with home_with_samples(tmp_path_factory) as folder:
         assert main(["index", "-q", str(folder)]) == 0
         yield folder
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from engine.store.excerpts import packed
 from engine.store.records import FileStamp
 from engine.store.store import Store
-from engine.types import DocumentText, Heading, Passage
+from engine.types import DocumentText, Heading, Passage, SearchResults
 
 DIM = 4
 _EXCERPT_CHARACTERS = 10
@@ -57,3 +57,8 @@ def add(
         store.add_vectors(content_id, 0, np.stack(directions), 5 * len(sentences), None, of_excerpts)
         store.finish_embedding(content_id, directions[0] if whole is None else whole, 5 * len(sentences))
     return content_id
+
+
+def names(results: SearchResults) -> list[str]:
+    """The files found, relative to the root, best first."""
+    return [hit.path.removeprefix(f"{ROOT}/") for hit in results.hits]

@@ -5,22 +5,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from search_helpers import ROOT, add, library, toward
+from search_helpers import add, library, names, toward
 
 from engine.errors import LongsearchError, StoreError
 from engine.search.likeness import like_document, like_vector
 from engine.store.store import Store
-from engine.types import SearchMode, SearchResults
+from engine.types import SearchMode
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     with library(tmp_path / "index.db") as opened:
         yield opened
-
-
-def names(results: SearchResults) -> list[str]:
-    return [hit.path.removeprefix(f"{ROOT}/") for hit in results.hits]
 
 
 def test_documents_come_by_the_cosine_of_their_vectors_and_the_one_asked_of_is_left_out(store: Store) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from search_helpers import ROOT, add, library, toward
+from search_helpers import ROOT, add, library, names, toward
 
 from engine.errors import QueryError
 from engine.evaluation.bm25 import Bm25
@@ -19,7 +19,7 @@ from engine.search.fusion import in_document, words_in_document
 from engine.search.searcher import search
 from engine.store.records import FileStamp
 from engine.store.store import Store
-from engine.types import SearchMode, SearchResults
+from engine.types import SearchMode
 
 HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
 
@@ -28,10 +28,6 @@ HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
 def store(tmp_path: Path) -> Iterator[Store]:
     with library(tmp_path / "index.db") as opened:
         yield opened
-
-
-def names(results: SearchResults) -> list[str]:
-    return [hit.path.removeprefix(f"{ROOT}/") for hit in results.hits]
 
 
 def test_a_hit_says_where_the_passage_is(store: Store) -> None:
