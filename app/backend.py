@@ -12,9 +12,9 @@ from app.paths import index_path
 from app.searching import search_index
 from app.viewer import open_in_viewer
 from engine.errors import LongsearchError, NoIndexError
-from engine.search.likeness import like_document
+from engine.search.similar import similar_to_document
 from engine.store.store import Store
-from engine.types import DocumentText, FileStatus, IndexProgress, SearchMode, SearchResults
+from engine.types import DocumentText, FileReport, IndexProgress, SearchMode, SearchResults
 
 _NOTHING_YET = IndexProgress(0, 0, 0, 0, 0, 0, 0, "looking through the folder", 0.0)
 _REMEMBERED_QUERIES = 256
@@ -56,15 +56,15 @@ class LocalBackend:
         except NoIndexError:
             return SearchResults(query, mode, instruction, 0.0, (), "the index is being built")
 
-    def like(self, content_id: int) -> SearchResults:
+    def similar(self, document_id: int) -> SearchResults:
         """The documents that are most like this one."""
         with self._store() as store:
-            return like_document(store, content_id, k=_SHOWN_DOCUMENTS)
+            return similar_to_document(store, document_id, k=_SHOWN_DOCUMENTS)
 
-    def document(self, content_id: int) -> DocumentText:
+    def document(self, document_id: int) -> DocumentText:
         """The whole text of a hit's document."""
         with self._store() as store:
-            return store.text(content_id)
+            return store.text(document_id)
 
     def progress(self) -> IndexProgress:
         """How far the index has come; now and then, whether the daemon still sees to it, or why it cannot."""
@@ -76,7 +76,7 @@ class LocalBackend:
         self._keep_daemon(is_indexed=progress is not _NOTHING_YET)
         return replace(progress, activity=self._problem) if self._problem else progress
 
-    def files(self) -> list[FileStatus]:
+    def files(self) -> list[FileReport]:
         """Every file and its state."""
         try:
             with self._store() as store:

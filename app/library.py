@@ -65,4 +65,4 @@ def open_pipeline(
         raise StoreError(f"the index cannot be written: {error.strerror}", f"check {path.parent}") from error
     with held, Store.open(path, root=root) as store, ExtractorPool(ocr=ocr) as extractor:
         yield Pipeline(root, store, extractor, encoder, should_stop), store
-        store.checkpoint()
+        store.tidy()

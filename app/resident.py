@@ -106,13 +106,13 @@ class ResidentModel:
         """As of `Encoder`."""
         return self.loaded().split(text)
 
-    def can_resume(self, tokens: Any, passages: list[Passage], checkpoint: bytes) -> bool:
+    def can_resume(self, tokens: Any, passages: list[Passage], saved_state: bytes) -> bool:
         """As of `Encoder`."""
-        return self.loaded().can_resume(tokens, passages, checkpoint)
+        return self.loaded().can_resume(tokens, passages, saved_state)
 
-    def stream(self, tokens: Any, passages: list[Passage], checkpoint: bytes | None = None) -> Iterator[Part]:
+    def stream(self, tokens: Any, passages: list[Passage], saved_state: bytes | None = None) -> Iterator[Part]:
         """As of `Encoder`."""
-        return self._in_use(self.loaded().stream(tokens, passages, checkpoint))
+        return self._in_use(self.loaded().stream(tokens, passages, saved_state))
 
     def stream_many(
         self, documents: Iterable[tuple[int, Any, list[Passage], bytes | None]]

@@ -8,9 +8,9 @@ from app.encoders import open_encoder
 from app.paths import index_path
 from app.vectors import QueryVector
 from engine.errors import LongsearchError, QueryError
-from engine.search.likeness import like_document, like_vector
 from engine.search.query import parse
 from engine.search.searcher import search
+from engine.search.similar import similar_to_document, similar_to_vector
 from engine.store.documents import title_of
 from engine.store.store import Store
 from engine.types import SearchMode, SearchResults
@@ -49,18 +49,18 @@ def search_index(
     return replace(results, note=f"words only: {problem.message}") if problem else results
 
 
-def like_file(root: Path, file: Path, under: str = "", k: int = 10) -> SearchResults:
+def similar_to_file(root: Path, file: Path, under: str = "", k: int = 10) -> SearchResults:
     """The documents in the index of `root`, or in its folder `under`, that are most like `file`, an absolute path.
 
     A file that is not in this index is read for it, whole. LongsearchError where it cannot be, or cannot be compared.
     """
     with Store.open(index_path(root), read_only=True) as store:
-        known = store.content_of(file.relative_to(root).as_posix()) if file.is_relative_to(root) else None
+        known = store.document_of(file.relative_to(root).as_posix()) if file.is_relative_to(root) else None
         if known is not None:
-            return like_document(store, known, k, under)
+            return similar_to_document(store, known, k, under)
         maker = _maker(store)
         title, vector = _read_whole(file)
-        return like_vector(store, _comparable(vector, maker).vector, title, k, under)
+        return similar_to_vector(store, _comparable(vector, maker).vector, title, k, under)
 
 
 def _read_whole(file: Path) -> tuple[str, QueryVector]:

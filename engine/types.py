@@ -79,7 +79,7 @@ class DocumentHit:
 
     rank: int
     """1 for the best."""
-    content_id: int
+    document_id: int
     path: str
     """Absolute; undecodable bytes are surrogate escapes: pass it through `printable` before showing it."""
     title: str
@@ -101,11 +101,11 @@ class SearchResults:
     hits: tuple[DocumentHit, ...]
     note: str = ""
     """Why the answer may be less than was asked for, or ""."""
-    like: str = ""
-    """The title of the document that these are like; "" where a query was asked."""
+    similar_to: str = ""
+    """The title of the document that these documents are similar to; "" for the answer to a query."""
 
 
-class FileState(StrEnum):
+class FileStatus(StrEnum):
     """How far a file has come."""
 
     CURRENT = "current"
@@ -119,12 +119,12 @@ class FileState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class FileStatus:
+class FileReport:
     """One file of a root, as `longsearch status` shows it."""
 
     path: str
     """Relative to the root."""
-    state: FileState
+    status: FileStatus
     reason: str
     """Why it failed or is partial, or ""."""
     hint: str

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.store import excerpts
-from engine.store.records import PendingDocument, ResumePoint
+from engine.store.records import PendingDocument, SavedState
 from engine.store.store import Store
 from engine.types import Passage
 
-CHECKPOINT_S = 10.0  # of work that a kill may cost inside one document; a state is some megabytes to write
+SAVE_EVERY_S = 10.0  # of work that a kill may cost inside one document; a state is some megabytes to write
 RESUME_FROM_TOKENS = 8192  # a shorter document is read again in a second, and its text is no longer than the state
 _GROUP = 256  # short documents that are looked up at a time
 
@@ -33,7 +33,7 @@ class Part(Protocol):
     @property
     def n_tokens_done(self) -> int: ...
     @property
-    def checkpoint(self) -> Callable[[], bytes]: ...
+    def saved_state(self) -> Callable[[], bytes]: ...
     @property
     def document_vector(self) -> NDArray[np.float32]: ...
     @property
@@ -57,16 +57,16 @@ class DocumentEncoder(Protocol):
     def split(self, text: str) -> tuple[Any, list[Passage]]:
         """Tokens and passages of a text."""
 
-    def stream(self, tokens: Any, passages: list[Passage], checkpoint: bytes | None = None) -> Iterator[Part]:
-        """One pass, part by part, from `checkpoint` on."""
+    def stream(self, tokens: Any, passages: list[Passage], saved_state: bytes | None = None) -> Iterator[Part]:
+        """One pass, part by part, from `saved_state` on."""
 
     def stream_many(
         self, documents: Iterable[tuple[int, Any, list[Passage], bytes | None]]
     ) -> Iterator[tuple[int, Part]]:
-        """Passes over (key, tokens, passages, checkpoint) of many documents at once: parts, each with its key."""
+        """Passes over (key, tokens, passages, saved_state) of many documents at once: parts, each with its key."""
 
-    def can_resume(self, tokens: Any, passages: list[Passage], checkpoint: bytes) -> bool:
-        """Whether a pass can go on from `checkpoint`: of this document, or of one that this one begins as."""
+    def can_resume(self, tokens: Any, passages: list[Passage], saved_state: bytes) -> bool:
+        """Whether a pass can go on from `saved_state`: of this document, or of one that this one begins as."""
 
 
 class Embedder:
@@ -97,13 +97,13 @@ class Embedder:
         """Bring the vectors of some documents; False where it was stopped. What was done until then is kept."""
         begun: dict[int, _Embedding] = {}
         n_open = len(group)
-        for content_id, part in self._parts(group, begun):
-            work = begun[content_id]
+        for document_id, part in self._parts(group, begun):
+            work = begun[document_id]
             self._on_progress(work.title, work.add(part))
-            if part.is_last or time.monotonic() - work.saved_at > CHECKPOINT_S:
+            if part.is_last or time.monotonic() - work.saved_at > SAVE_EVERY_S:
                 self._save(work)
             if part.is_last or work.is_gone:
-                del begun[content_id]
+                del begun[document_id]
                 n_open -= 1
                 if not n_open:
                     break  # of a document that has gone, the rest need not be read
@@ -125,27 +125,27 @@ class Embedder:
         self, pending: PendingDocument, begun: dict[int, "_Embedding"]
     ) -> tuple[int, Any, list[Passage], bytes | None]:
         """What `stream_many` asks of a document. One whose state is damaged begins anew."""
-        document = self._store.text(pending.content_id)
-        tokens, passages = self._encoder.tokenize(document.text), self._store.passages(pending.content_id)
+        document = self._store.text(pending.document_id)
+        tokens, passages = self._encoder.tokenize(document.text), self._store.passages(pending.document_id)
         if pending.state is not None and not self._encoder.can_resume(tokens, passages, pending.state):
-            self._store.restart_embedding(pending.content_id)
-            pending = PendingDocument(pending.content_id, 0, 0, None, pending.n_tokens)
-        begun[pending.content_id] = _Embedding(pending, document.title, passages)
-        return pending.content_id, tokens, passages, pending.state
+            self._store.restart_embedding(pending.document_id)
+            pending = PendingDocument(pending.document_id, 0, 0, None, pending.n_tokens)
+        begun[pending.document_id] = _Embedding(pending, document.title, passages)
+        return pending.document_id, tokens, passages, pending.state
 
     def _save(self, work: "_Embedding") -> None:
         """One transaction: vectors, how far, and the state to go on from or the document's own vector."""
         part = work.part
         if part is None:
             return
-        state = None if part.is_last else part.checkpoint()
-        resume = work.resume_point() if part.is_last else None
+        state = None if part.is_last else part.saved_state()
+        resume = work.saved_state() if part.is_last else None
         with self._store.changing():
             known = self._store.add_vectors(
-                work.content_id, work.first, work.vectors(), part.n_tokens_done, state, work.excerpts()
+                work.document_id, work.first, work.vectors(), part.n_tokens_done, state, work.excerpts()
             )
             if known and part.is_last:
-                self._store.finish_embedding(work.content_id, part.document_vector, part.n_tokens_done, resume)
+                self._store.finish_embedding(work.document_id, part.document_vector, part.n_tokens_done, resume)
         work.saved(is_gone=not known)
 
 
@@ -153,7 +153,7 @@ class _Embedding:
     """One document on its way: what is not saved yet, and the state that is kept for the day it has grown."""
 
     def __init__(self, pending: PendingDocument, title: str, passages: Sequence[Passage]) -> None:
-        self.content_id = pending.content_id
+        self.document_id = pending.document_id
         self.title = title
         self.first = pending.n_passages_done
         """The first passage that is not saved."""
@@ -194,14 +194,14 @@ class _Embedding:
         self._unsaved, self._unsaved_excerpts = [self._unsaved[-1][:0]], []
         self.saved_at, self.is_gone = time.monotonic(), is_gone
 
-    def resume_point(self) -> ResumePoint | None:
+    def saved_state(self) -> SavedState | None:
         """The last state that more text at the end would leave as it is, where keeping it pays."""
         pending, part = self._pending, self._resume
         if pending.n_tokens < RESUME_FROM_TOKENS:
             return None
         if part is not None:
             n_passages = part.first_passage + len(part.vectors)
-            return ResumePoint(self.content_id, n_passages, part.n_tokens_done, part.checkpoint())
+            return SavedState(self.document_id, n_passages, part.n_tokens_done, part.saved_state())
         if pending.state is None or pending.n_tokens_done > self._stable_tokens:
             return None
-        return ResumePoint(self.content_id, pending.n_passages_done, pending.n_tokens_done, pending.state)
+        return SavedState(self.document_id, pending.n_passages_done, pending.n_tokens_done, pending.state)

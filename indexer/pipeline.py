@@ -206,7 +206,7 @@ class Pipeline:
             raise BeingWrittenError("the file changed while it was read", "it will be read again")
         document = result.document
         tokens, passages = self._encoder.split(document.text)
-        resume = self._store.resume_point(stamp.path)
+        resume = self._store.saved_state(stamp.path)
         if resume and not (len(tokens) and self._encoder.can_resume(tokens, passages, resume.state)):
             resume = None  # it is not what the file held before with something added
         self._store.add_document(stamp, content_hash, document, passages, result.partial_reason, result.hint, resume)

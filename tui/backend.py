@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Protocol
 
-from engine.types import DocumentText, FileStatus, IndexProgress, SearchMode, SearchResults
+from engine.types import DocumentText, FileReport, IndexProgress, SearchMode, SearchResults
 
 
 class Backend(Protocol):
@@ -20,16 +20,16 @@ class Backend(Protocol):
     def search(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults:
         """Search. In WORDS mode it answers in milliseconds; the others may wait for the model to load."""
 
-    def like(self, content_id: int) -> SearchResults:
+    def similar(self, document_id: int) -> SearchResults:
         """The documents that are most like this one; milliseconds."""
 
-    def document(self, content_id: int) -> DocumentText:
+    def document(self, document_id: int) -> DocumentText:
         """The whole text of a hit's document."""
 
     def progress(self) -> IndexProgress:
         """How far the index has come; milliseconds."""
 
-    def files(self) -> list[FileStatus]:
+    def files(self) -> list[FileReport]:
         """Every file of the root and its state."""
 
     def retry(self) -> str:

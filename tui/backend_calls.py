@@ -64,13 +64,15 @@ class BackendCalls(Widget):
         self._tell_awaited()
 
     @property
-    def liked(self) -> int | None:
+    def similar_to(self) -> int | None:
         """The document whose like is asked for in place of the query's answer."""
-        return self._request.like
+        return self._request.similar_to
 
-    def like(self, content_id: int) -> None:
+    def similar(self, document_id: int) -> None:
         """Documents like this one, in place of what the query line asks."""
-        self._replace(Request(self._request.serial + 1, "", SearchMode.MEANING, "", is_final=True, like=content_id))
+        self._replace(
+            Request(self._request.serial + 1, "", SearchMode.MEANING, "", is_final=True, similar_to=document_id)
+        )
         self.search_now()
 
     def search_now(self, is_renewal: bool = False) -> None:
@@ -90,12 +92,12 @@ class BackendCalls(Widget):
         if not self._is_awaited and wording.has_changed(self._answered, self.progress):
             self.search_now(is_renewal=True)
 
-    def read(self, content_id: int) -> None:
+    def read(self, document_id: int) -> None:
         """Read a document."""
-        if self._documents.running == content_id:
+        if self._documents.running == document_id:
             self._documents.drop()
-        elif self._documents.offer(content_id) is not None:
-            self._read_document(content_id)
+        elif self._documents.offer(document_id) is not None:
+            self._read_document(document_id)
 
     def open(self, path: str, page: int | None) -> None:
         """Open a file in the system's viewer."""
@@ -117,13 +119,13 @@ class BackendCalls(Widget):
 
     @work(thread=True, exclusive=True, group="chosen", exit_on_error=False)
     def _search_chosen(self, request: Request) -> SearchResults:
-        if request.like is not None:
-            return self._backend.like(request.like)
+        if request.similar_to is not None:
+            return self._backend.similar(request.similar_to)
         return self._backend.search(request.query, request.mode, request.instruction)
 
     @work(thread=True, exclusive=True, group="document", exit_on_error=False)
-    def _read_document(self, content_id: int) -> DocumentText:
-        return self._backend.document(content_id)
+    def _read_document(self, document_id: int) -> DocumentText:
+        return self._backend.document(document_id)
 
     @work(thread=True, exclusive=True, group="open", exit_on_error=False)
     def _open_file(self, path: str, page: int | None) -> str:
@@ -170,13 +172,13 @@ class BackendCalls(Widget):
         self._tell_awaited()
 
     def _got_document(self, document: DocumentText | None, error: str) -> None:
-        content_id = self._documents.running
+        document_id = self._documents.running
         if (waiting := self._documents.finish()) is not None:
             self._read_document(waiting)
-        if content_id is not None and document is not None:
-            self.post_message(DocumentRead(content_id, document))
-        elif content_id is not None:
-            self.post_message(DocumentUnread(content_id, error))
+        if document_id is not None and document is not None:
+            self.post_message(DocumentRead(document_id, document))
+        elif document_id is not None:
+            self.post_message(DocumentUnread(document_id, error))
 
     def _got_open(self, what: str | None, error: str) -> None:
         self.post_message(Failed(error) if error else Opened(what or ""))

@@ -15,16 +15,16 @@ class DocumentCache:
     def __init__(self) -> None:
         self._documents: OrderedDict[int, DocumentText] = OrderedDict()
 
-    def get(self, content_id: int) -> DocumentText | None:
+    def get(self, document_id: int) -> DocumentText | None:
         """The document, or None; it counts as used."""
-        if content_id in self._documents:
-            self._documents.move_to_end(content_id)
-        return self._documents.get(content_id)
+        if document_id in self._documents:
+            self._documents.move_to_end(document_id)
+        return self._documents.get(document_id)
 
-    def put(self, content_id: int, document: DocumentText) -> None:
+    def put(self, document_id: int, document: DocumentText) -> None:
         """Keep a document, and let go of others where it is too much."""
-        self._documents[content_id] = document
-        self._documents.move_to_end(content_id)
+        self._documents[document_id] = document
+        self._documents.move_to_end(document_id)
         while len(self._documents) > 1 and self._is_too_much():
             self._documents.popitem(last=False)
 

@@ -24,18 +24,18 @@ class Awaited(Message):
 class DocumentRead(Message):
     """A document's text has come."""
 
-    def __init__(self, content_id: int, document: DocumentText) -> None:
+    def __init__(self, document_id: int, document: DocumentText) -> None:
         super().__init__()
-        self.content_id = content_id
+        self.document_id = document_id
         self.document = document
 
 
 class DocumentUnread(Message):
     """A document's text cannot be had; `reason` is one line."""
 
-    def __init__(self, content_id: int, reason: str) -> None:
+    def __init__(self, document_id: int, reason: str) -> None:
         super().__init__()
-        self.content_id = content_id
+        self.document_id = document_id
         self.reason = reason
 
 

@@ -16,13 +16,13 @@ class Request:
     instruction: str
     is_final: bool
     """Whether this is the search in the chosen mode; the words searched meanwhile are not."""
-    like: int | None = None
+    similar_to: int | None = None
     """The document that others are to be like, in place of a query."""
 
     @property
     def is_nothing(self) -> bool:
         """Whether nothing is asked."""
-        return not self.query and self.like is None
+        return not self.query and self.similar_to is None
 
     @property
     def age(self) -> tuple[int, bool]:

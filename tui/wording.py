@@ -5,7 +5,7 @@ Every name that is put into a sentence has passed through `shown`.
 
 from engine.errors import LongsearchError
 from engine.printable import printable
-from engine.types import DocumentHit, FileState, FileStatus, IndexProgress, PassageHit, SearchMode, SearchResults
+from engine.types import DocumentHit, FileReport, FileStatus, IndexProgress, PassageHit, SearchMode, SearchResults
 from tui.display import counted, duration, quantity, shown
 
 
@@ -89,8 +89,8 @@ def not_ready(progress: IndexProgress | None) -> str:
 
 def nothing_found(results: SearchResults, progress: IndexProgress | None) -> list[str]:
     """Why there may be no hits, and what to try: one line each."""
-    if results.like:
-        return [f"No other document is like “{shown(results.like)}”.", "Esc leads back to the query's answer."]
+    if results.similar_to:
+        return [f"No other document is like “{shown(results.similar_to)}”.", "Esc leads back to the query's answer."]
     lines = [f"Nothing found for “{shown(results.query)}”."]
     if progress is not None and not n_ready(progress):
         return [*lines, readiness(progress), "This search is repeated as documents come in."]
@@ -106,13 +106,13 @@ def nothing_found(results: SearchResults, progress: IndexProgress | None) -> lis
 def summary(results: SearchResults) -> str:
     """What a list of results is: how many, how they were found, how long it took."""
     took = f"{results.took_ms:.0f} ms" if results.took_ms < 1_000 else f"{results.took_ms / 1_000:.1f} s"
-    how = f"like {shown(results.like)}" if results.like else f"by {results.mode.value}"
+    how = f"like {shown(results.similar_to)}" if results.similar_to else f"by {results.mode.value}"
     return f"{counted(len(results.hits), 'document')} {how} · {took}"
 
 
-def next_try(file: FileStatus, now_s: float) -> str:
+def next_try(file: FileReport, now_s: float) -> str:
     """Of a file that was not read whole, when it is read again; `now_s` in seconds since 1970. "" for any other."""
-    if file.state not in (FileState.FAILED, FileState.PARTIAL):
+    if file.status not in (FileStatus.FAILED, FileStatus.PARTIAL):
         return ""
     tried = f"tried {file.n_failures} times; " if file.n_failures > 1 else ""
     if file.retry_at is None:

@@ -21,7 +21,7 @@ from app.resident import ResidentModel
 from engine.errors import LongsearchError
 from engine.printable import printable
 from engine.store.store import Store
-from engine.types import FileState, IndexProgress
+from engine.types import FileStatus, IndexProgress
 from indexer.extract.ocr import SETTING, needs_ocr, ocr_languages, require_tool
 from indexer.pipeline import ReadSummary
 from tui.display import duration, quantity
@@ -89,7 +89,7 @@ def _report(root: Path, summary: ReadSummary) -> int:
     with Store.open(index_path(root), read_only=True) as store:
         progress, files = store.progress(), store.files()
     for file in files:
-        if file.state in (FileState.FAILED, FileState.PARTIAL):
+        if file.status in (FileStatus.FAILED, FileStatus.PARTIAL):
             print(describe(file))
     for problem in summary.problems:
         print(f"note: {printable(problem)}", file=sys.stderr)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from app.commands.search import report
 from app.paths import expanded, find_index
-from app.searching import like_file
+from app.searching import similar_to_file
 from engine.errors import LongsearchError
 
 
@@ -16,7 +16,7 @@ def run(options: Namespace) -> int:
         hint = "name a document; to search in a folder: longsearch search QUERY FOLDER"
         raise LongsearchError(f"{file} is not a file", hint)
     root, under = _where(options.folder, file)
-    return report(like_file(root, file, under, options.k), options.json)
+    return report(similar_to_file(root, file, under, options.k), options.json)
 
 
 def _where(folder: str, file: Path) -> tuple[Path, str]:

@@ -39,7 +39,7 @@ def report(results: SearchResults, as_json: bool) -> int:
 
 def to_json(results: SearchResults) -> dict[str, Any]:
     """The documented form; see the README."""
-    asked = {"like": results.like} if results.like else {"query": results.query}
+    asked = {"like": results.similar_to} if results.similar_to else {"query": results.query}
     return {
         **asked,
         "mode": results.mode.value,
@@ -67,7 +67,7 @@ def to_text(results: SearchResults, width: int) -> str:
             )
         lines.append("")
     found = f"{len(results.hits)} document{'s' * (len(results.hits) != 1)}" if results.hits else "nothing found"
-    how = f"like {printable(results.like)}" if results.like else results.mode.value
+    how = f"like {printable(results.similar_to)}" if results.similar_to else results.mode.value
     return "\n".join([*lines, f"{found}, {how}, {results.took_ms:.0f} ms"])
 
 

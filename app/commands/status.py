@@ -11,7 +11,7 @@ from app import daemon_control
 from app.paths import find_index, index_path
 from engine.printable import printable
 from engine.store.store import Store
-from engine.types import FileState, FileStatus, IndexProgress
+from engine.types import FileReport, FileStatus, IndexProgress
 from tui.wording import next_try
 
 
@@ -24,14 +24,19 @@ def run(options: Namespace) -> int:
     kept = daemon_control.root_status(root)
     if options.json:
         summary = {"root": str(root), **asdict(progress), "eta_s": progress.eta_s, "daemon": kept}
-        print(json.dumps({**summary, "files": [asdict(file) for file in files]}, indent=2))
+        print(json.dumps({**summary, "files": [_as_json(file) for file in files]}, indent=2))
         return 0
     for file in files:
-        if options.all or file.state is not FileState.CURRENT:
+        if options.all or file.status is not FileStatus.CURRENT:
             print(describe(file))
     print(summarise(progress))
     print(_care(kept, root))
     return 0
+
+
+def _as_json(file: FileReport) -> dict[str, Any]:
+    """The file's fields; its status is called "state" there, as scripts that read it expect."""
+    return {"state" if name == "status" else name: value for name, value in asdict(file).items()}
 
 
 def _care(kept: dict[str, Any] | None, root: Path) -> str:
@@ -41,9 +46,9 @@ def _care(kept: dict[str, Any] | None, root: Path) -> str:
     return f"watched by the daemon: {printable(kept['problem'])}" if kept["problem"] else "watched by the daemon"
 
 
-def describe(file: FileStatus) -> str:
+def describe(file: FileReport) -> str:
     """One file in a line or two."""
-    line = f"{file.state.value:8} {printable(file.path)}"
+    line = f"{file.status.value:8} {printable(file.path)}"
     if file.n_tokens:
         line += f"  ({file.n_tokens_embedded:,} of {file.n_tokens:,} tokens embedded)"
     said = (file.reason or _reason(file), file.hint, next_try(file, time.time()))
@@ -51,8 +56,8 @@ def describe(file: FileStatus) -> str:
     return f"{line}\n         {why}" if why else line
 
 
-def _reason(file: FileStatus) -> str:
-    if file.state is FileState.WAITING:
+def _reason(file: FileReport) -> str:
+    if file.status is FileStatus.WAITING:
         return "found by its words; its meaning is read by the daemon or by longsearch index"
     return ""
 

@@ -5,9 +5,10 @@ Other text of `depth` tokens is read once; every document then goes on from the 
 
 import numpy as np
 
+from engine.arrays import Vectors
 from engine.errors import LongsearchError
 from engine.evaluation.keeping import Kept
-from engine.evaluation.ranking import Ranked, Vectors, by_scores
+from engine.evaluation.ranking import Ranked, by_scores
 from engine.evaluation.vectors import OurVectors, passage_scores, whole_excerpts
 from engine.inference.encoder import Encoder
 from engine.inference.tokens import TokenizedText
@@ -28,10 +29,10 @@ def passages_at_depth(ours: OurVectors, filler: str, depth: int, kept: Kept) -> 
 def _read_deep(encoder: Encoder, texts: list[str], filler: str, depth: int) -> Vectors:
     """(n_passages + n_excerpts, dim)"""
     before = _first_tokens(encoder, filler, depth)
-    checkpoint = None
+    saved_state = None
     for part in encoder.stream(before, []) if len(before) else ():
-        checkpoint = part.checkpoint
-    state = checkpoint() if checkpoint else None
+        saved_state = part.saved_state
+    state = saved_state() if saved_state else None
     vectors, excerpts = [], []
     for text in texts:
         tokens, passages = encoder.split(text)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.evaluation.ranking import Vectors
+from engine.arrays import Vectors
 
 
 class Kept:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.arrays import Vectors
+
 DEPTH = 1000
 """Spans a system ranks for a query, at most."""
-Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)

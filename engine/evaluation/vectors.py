@@ -6,9 +6,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.arrays import Vectors
 from engine.evaluation.datasets import Dataset
 from engine.evaluation.keeping import Kept
-from engine.evaluation.ranking import Spans, Vectors
+from engine.evaluation.ranking import Spans
 from engine.inference.encoder import Encoder
 from engine.inference.passes import Excerpts
 from engine.search.fusion import with_excerpt

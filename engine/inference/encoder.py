@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from engine.errors import ModelError, QueryError
 from engine.inference.borders import Borders
-from engine.inference.checkpoints import check_fits, from_bytes
 from engine.inference.device import Hardware, choose_hardware
 from engine.inference.passes import EmbeddedPart, EosReadout, Excerpts, MeanReadout, Readout
 from engine.inference.readouts import MeanHead
+from engine.inference.saved_states import check_fits, from_bytes
 from engine.inference.slots import Document, read_documents, rows_that_fit
 from engine.inference.tokens import TextTokenizer, TokenizedText
 from engine.models.config import ReadoutConfig, read_config
@@ -175,21 +175,21 @@ class Encoder:
         return last.document_vector
 
     def stream(
-        self, tokens: TokenizedText, passages: list[Passage], checkpoint: bytes | None = None
+        self, tokens: TokenizedText, passages: list[Passage], saved_state: bytes | None = None
     ) -> Iterator[EmbeddedPart]:
-        """One pass over a document's tokens, part by part; from `checkpoint` on, where one is given.
+        """One pass over a document's tokens, part by part; from `saved_state` on, where one is given.
 
         `tokens` and `passages` are those of `split`. The last part's document vector is the document's.
-        Raises ValueError where there are no tokens, ModelError where the checkpoint is damaged or not of this document.
+        Raises ValueError where there are no tokens, ModelError where the saved state is damaged or of another document.
         """
-        document = self._document(None, tokens, passages, checkpoint)
+        document = self._document(None, tokens, passages, saved_state)
         parts = read_documents(self.model, self._how(), [document], 1, self.vertical_size)
         return (part for _, part in parts)
 
     def stream_many(
         self, documents: Iterable[tuple[K, TokenizedText, list[Passage], bytes | None]]
     ) -> Iterator[tuple[K, EmbeddedPart]]:
-        """As `stream`, for (key, tokens, passages, checkpoint) of many documents at once: parts, each with its key.
+        """As `stream`, for (key, tokens, passages, saved_state) of many documents at once: parts, each with its key.
 
         Memory depends neither on how many there are nor on how long they are. They are asked for as they are needed,
         and may finish in another order. Raises what `stream` raises, when the document is asked for.
@@ -211,26 +211,26 @@ class Encoder:
         # on one core of 20 to 60 tokens twice as fast, of 200 1.3 times, of 300 1.2, of 500 1.1; one fills no GPU
         return 8 * self.model.block_size if self.hardware.device == "cpu" else sys.maxsize
 
-    def can_resume(self, tokens: TokenizedText, passages: list[Passage], checkpoint: bytes) -> bool:
-        """Whether `stream` can go on from `checkpoint`: it is of this document, or of one that this one begins as."""
+    def can_resume(self, tokens: TokenizedText, passages: list[Passage], saved_state: bytes) -> bool:
+        """Whether `stream` can go on from `saved_state`: it is of this document, or of one that this one begins as."""
         try:
-            self._document(None, tokens, passages, checkpoint)
+            self._document(None, tokens, passages, saved_state)
         except ModelError:
             return False
         return True
 
     def _document(
-        self, key: K, tokens: TokenizedText, passages: list[Passage], checkpoint: bytes | None
+        self, key: K, tokens: TokenizedText, passages: list[Passage], saved_state: bytes | None
     ) -> Document[K]:
         if not len(tokens):
             raise ValueError("a document without tokens has no vector")
         spans = [(passage.start, passage.stop) for passage in passages]
         excerpts = [self.excerpt_starts(tokens.text[start:stop]) for start, stop in spans]
         borders = Borders.among(tokens.starts, spans, excerpts)
-        if checkpoint is None:
+        if saved_state is None:
             return Document(key, tokens.ids, borders)
         empty = self.model.initial_state()
-        state = from_bytes(checkpoint, self.hardware.device, type(empty))
+        state = from_bytes(saved_state, self.hardware.device, type(empty))
         check_fits(state, empty, self._how().n_sums, tokens.ids, borders)
         return Document(key, tokens.ids, borders, state)
 

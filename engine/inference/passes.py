@@ -13,11 +13,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from engine.arrays import Vectors
 from engine.inference.borders import Borders
-from engine.inference.checkpoints import PassState
 from engine.inference.readouts import MeanHead, RunningMeans, push, unit
-
-Vectors = NDArray[np.float32]
+from engine.inference.saved_states import PassState
 
 
 class Excerpts(NamedTuple):
@@ -40,7 +39,7 @@ class EmbeddedPart:
     """Of each of these passages; none where it is one excerpt, or the readout has none."""
     n_tokens_done: int
     """Tokens of the document read so far."""
-    checkpoint: Callable[[], bytes]
+    saved_state: Callable[[], bytes]
     """The state to go on from, serialised when called (a few megabytes)."""
     document_vector: Vectors
     """(dim,) In the last part, the document's; before, that of what was read (mean), or up to a passage's end (eos)."""
@@ -74,7 +73,7 @@ class Reading(Protocol):
     def n_passages_done(self) -> int: ...
     @property
     def sums(self) -> tuple[Tensor, ...]:
-        """The readout's running sums, as a checkpoint keeps them."""
+        """The readout's running sums, as a saved_state keeps them."""
 
     @property
     def document_vector(self) -> Vectors:

@@ -17,8 +17,8 @@ import torch
 from numpy.typing import NDArray
 
 from engine.inference.borders import Borders
-from engine.inference.checkpoints import PassState, to_bytes
 from engine.inference.passes import EmbeddedPart, Finished, Reading, Readout
+from engine.inference.saved_states import PassState, to_bytes
 from engine.inference.vertical import RecurrentModel, step_probed
 from engine.models.state import LayerState
 
@@ -131,7 +131,7 @@ class _Slot(Generic[K]):
             finished.vectors,
             finished.excerpts,
             n_tokens,
-            partial(_checkpoint, state, row, document, n_tokens, n_passages, reading.sums),
+            partial(_saved_state, state, row, document, n_tokens, n_passages, reading.sums),
             reading.document_vector,
             is_last=not self.n_left,
         )
@@ -168,7 +168,7 @@ def _put_in(model: RecurrentModel, state: LayerState, row: int, slot: _Slot[K]) 
             tensor[row] = first[name][0]
 
 
-def _checkpoint(
+def _saved_state(
     state: LayerState,
     row: int,
     document: Document[K],

@@ -37,11 +37,11 @@ def _hit(
     nearest: Mapping[int, Nearest],
 ) -> DocumentHit:
     """The hit as a person sees it. Of several files with these bytes, the first asked for, by path, is named."""
-    outline = documents.outline(db, document.content_id)
-    path = next(filter(of_files.admits, files.paths_of(db, document.content_id, of_files.under)))
+    outline = documents.outline(db, document.document_id)
+    path = next(filter(of_files.admits, files.paths_of(db, document.document_id, of_files.under)))
     return DocumentHit(
         rank=rank,
-        content_id=document.content_id,
+        document_id=document.document_id,
         path=os.path.join(root, path),  # noqa: PTH118 (Path would fold what a hostile name may hold)
         title=outline.title,
         score=document.score,
@@ -54,7 +54,7 @@ def _passages(
 ) -> tuple[PassageHit, ...]:
     rows = documents.passage_rows(db, ids(document.passages))
     places = [rows[passage_id] for passage_id, _ in document.passages]
-    texts = documents.spans(db, document.content_id, [(row.start, row.stop) for row in places])
+    texts = documents.spans(db, document.document_id, [(row.start, row.stop) for row in places])
     return tuple(
         PassageHit(
             row.page, outline.heading_at(row.start), row.start, row.stop, text, score,

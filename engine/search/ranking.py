@@ -11,20 +11,20 @@ from dataclasses import dataclass
 class RankedDocument:
     """A document and its best passages."""
 
-    content_id: int
+    document_id: int
     score: float
     passages: tuple[tuple[int, float], ...]
     """(passage id, score), best first."""
 
 
 def group(
-    scored: Iterable[tuple[int, float]], content_of: Mapping[int, int], passages_per_document: int
+    scored: Iterable[tuple[int, float]], document_of: Mapping[int, int], passages_per_document: int
 ) -> list[RankedDocument]:
     """Group (passage id, score), best first, by document: best document first."""
     grouped: dict[int, list[tuple[int, float]]] = {}
     for passage_id, score in scored:
-        grouped.setdefault(content_of[passage_id], []).append((passage_id, score))
+        grouped.setdefault(document_of[passage_id], []).append((passage_id, score))
     return [
-        RankedDocument(content_id, found[0][1], tuple(found[:passages_per_document]))
-        for content_id, found in grouped.items()
+        RankedDocument(document_id, found[0][1], tuple(found[:passages_per_document]))
+        for document_id, found in grouped.items()
     ]

@@ -9,6 +9,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.arrays import Vectors
 from engine.search import bm25
 from engine.search.file_filter import FileFilter
 from engine.search.fusion import best_first, in_document, with_excerpt, words_in_document
@@ -16,7 +17,6 @@ from engine.search.query import Query, all_of, any_of
 from engine.store import documents, excerpts, files, keywords, vectors
 from engine.store.files import folder_range
 from engine.store.storage_chunks import DOCUMENTS, PASSAGES
-from engine.store.vectors import Vectors
 
 Scored = list[tuple[int, float]]
 """(passage id, score from 0 to 1), best first."""
@@ -28,7 +28,7 @@ def allowed_contents(db: apsw.Connection, of_files: FileFilter) -> NDArray[np.in
     """Ids of the contents of these files, ascending; None where all are allowed."""
     if of_files.is_of_all:
         return None
-    found = files.contents_where(db, *folder_range(of_files.under), of_files.admits)
+    found = files.documents_where(db, *folder_range(of_files.under), of_files.admits)
     return np.array(sorted(found), np.int64) if len(found) < documents.count(db) else None
 
 
@@ -62,10 +62,10 @@ def words_in_documents(db: apsw.Connection, query: Query, found: Found, also: It
     holding = [keywords.n_matching_by_content(db, term.match) for term in query.terms]
     highest = bm25.highest([sum(counts.values()) for counts in holding], n_passages)
     of_passage = {passage_id: _clipped(score / highest) for passage_id, score in found}
-    content_of = documents.contents_of(db, list(of_passage.keys() | set(also)))
-    lengths = documents.lengths(db, sorted(set(content_of.values())))
+    document_of = documents.documents_of(db, list(of_passage.keys() | set(also)))
+    lengths = documents.lengths(db, sorted(set(document_of.values())))
     whole = bm25.of_documents(holding, lengths, n_documents, n_passages / max(1, n_documents))
-    return {id_: words_in_document(of_passage.get(id_, 0.0), whole[content]) for id_, content in content_of.items()}
+    return {id_: words_in_document(of_passage.get(id_, 0.0), whole[content]) for id_, content in document_of.items()}
 
 
 def by_vector(db: apsw.Connection, vector: Vectors, limit: int, allowed: NDArray[np.int64] | None) -> Scored:
@@ -83,14 +83,14 @@ def _by_meaning(db: apsw.Connection, vector: Vectors, cosines: dict[int, float])
     """Passages' cosines with those of their nearest excerpts and their documents; of a document that is not read to its
     end yet, without.
     """
-    content_of = documents.contents_of(db, list(cosines))
-    whole = vectors.of_ids(db, DOCUMENTS, sorted(set(content_of.values())))
-    of_document = {content_id: float(other @ vector) for content_id, other in whole.items()}
+    document_of = documents.documents_of(db, list(cosines))
+    whole = vectors.of_ids(db, DOCUMENTS, sorted(set(document_of.values())))
+    of_document = {document_id: float(other @ vector) for document_id, other in whole.items()}
     nearest = excerpts.nearest(db, vector, list(cosines))
     scores = {}
     for id_, cosine in cosines.items():
         own = with_excerpt(cosine, nearest[id_].cosine if id_ in nearest else cosine)
-        scores[id_] = _clipped(in_document(own, of_document.get(content_of[id_], own)))
+        scores[id_] = _clipped(in_document(own, of_document.get(document_of[id_], own)))
     return scores
 
 

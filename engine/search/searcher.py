@@ -10,6 +10,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.arrays import Vectors
 from engine.search.fusion import best_first, combine
 from engine.search.hits import LEAST_SCORE, documents_shown
 from engine.search.query import Query, parse
@@ -27,7 +28,7 @@ from engine.search.retrieval import (
 from engine.store import documents, excerpts, vectors
 from engine.store.excerpts import Nearest
 from engine.store.store import Store
-from engine.store.vectors import K_MAX, Vectors
+from engine.store.vectors import K_MAX
 from engine.types import SearchMode, SearchResults
 
 # a list; KNN 0.1 s at 100k passages, and 0.35 s for 4,096. Of 39,844 passages (ten dev sets') the 200 nearest by
@@ -106,11 +107,11 @@ def _best_documents(db: apsw.Connection, plan: _Plan) -> list[RankedDocument]:
     while True:
         lists = _candidates(db, plan, n)
         scored = _scored(db, plan, lists)
-        content_of = documents.contents_of(db, ids(scored))
-        n_documents = len(set(content_of.values()))
+        document_of = documents.documents_of(db, ids(scored))
+        n_documents = len(set(document_of.values()))
         is_all = n >= K_MAX or all(len(found) < n for found in lists)
         if n_documents >= plan.k or is_all or n_documents == documents.count(db):
-            return group(_answering(plan, lists, scored), content_of, plan.passages_per_document)[: plan.k]
+            return group(_answering(plan, lists, scored), document_of, plan.passages_per_document)[: plan.k]
         n = min(4 * n, K_MAX)
 
 

@@ -41,29 +41,29 @@ def title_of(path: str) -> str:
     return " ".join(unicodedata.normalize("NFC", printable(PurePosixPath(path).stem)).split()) or "untitled"
 
 
-def name_after(db: apsw.Connection, content_id: int, title: str) -> bool:
+def name_after(db: apsw.Connection, document_id: int, title: str) -> bool:
     """Let this be the title of a content that has none of its own; whether that changes anything."""
     sql = "UPDATE contents SET title = ?1 WHERE id = ?2 AND title_is_name AND title <> ?1"
-    db.execute(sql, (title, content_id))
+    db.execute(sql, (title, document_id))
     return db.changes() > 0
 
 
-def says(db: apsw.Connection, content_id: int, document: DocumentText, cut: Sequence[Passage]) -> bool:
+def says(db: apsw.Connection, document_id: int, document: DocumentText, cut: Sequence[Passage]) -> bool:
     """Whether a content is this document, cut into these passages."""
-    is_name = db.execute("SELECT title_is_name FROM contents WHERE id = ?", (content_id,)).get
-    stored = text(db, content_id)
-    return (replace(stored, title="") if is_name else stored) == document and passages(db, content_id) == list(cut)
+    is_name = db.execute("SELECT title_is_name FROM contents WHERE id = ?", (document_id,)).get
+    stored = text(db, document_id)
+    return (replace(stored, title="") if is_name else stored) == document and passages(db, document_id) == list(cut)
 
 
-def renew(db: apsw.Connection, content_id: int, content_hash: bytes, partial_reason: str, hint: str) -> None:
+def renew(db: apsw.Connection, document_id: int, content_hash: bytes, partial_reason: str, hint: str) -> None:
     """Note which bytes say this now, and why they are not the whole of their file; "" where they are."""
     sql = "UPDATE contents SET hash = ?, partial_reason = ?, hint = ? WHERE id = ?"
-    db.execute(sql, (content_hash, storable(partial_reason), storable(hint), content_id))
+    db.execute(sql, (content_hash, storable(partial_reason), storable(hint), document_id))
 
 
-def exists(db: apsw.Connection, content_id: int) -> bool:
+def exists(db: apsw.Connection, document_id: int) -> bool:
     """Whether this content is (still) there."""
-    return db.execute("SELECT 1 FROM contents WHERE id = ?", (content_id,)).get is not None
+    return db.execute("SELECT 1 FROM contents WHERE id = ?", (document_id,)).get is not None
 
 
 def count(db: apsw.Connection) -> int:
@@ -98,41 +98,43 @@ def insert(
             json.dumps(document.page_starts),
         ),
     )
-    content_id = db.last_insert_rowid()
-    _insert_text(db, content_id, document.text)
+    document_id = db.last_insert_rowid()
+    _insert_text(db, document_id, document.text)
     db.executemany(
         "INSERT INTO passages (content_id, ordinal, start, stop, n_tokens, page) VALUES (?, ?, ?, ?, ?, ?)",
         (
-            (content_id, ordinal, passage.start, passage.stop, passage.n_tokens, _page(document, passage))
+            (document_id, ordinal, passage.start, passage.stop, passage.n_tokens, _page(document, passage))
             for ordinal, passage in enumerate(passages)
         ),
     )
-    return content_id
+    return document_id
 
 
-def remove(db: apsw.Connection, content_id: int) -> None:
+def remove(db: apsw.Connection, document_id: int) -> None:
     """Forget a content, its text and its passages."""
-    db.execute("DELETE FROM passages WHERE content_id = ?", (content_id,))
-    db.execute("DELETE FROM text_parts WHERE content_id = ?", (content_id,))
-    db.execute("DELETE FROM contents WHERE id = ?", (content_id,))
+    db.execute("DELETE FROM passages WHERE content_id = ?", (document_id,))
+    db.execute("DELETE FROM text_parts WHERE content_id = ?", (document_id,))
+    db.execute("DELETE FROM contents WHERE id = ?", (document_id,))
 
 
-def passage_ids(db: apsw.Connection, content_id: int) -> list[int]:
+def passage_ids(db: apsw.Connection, document_id: int) -> list[int]:
     """Ids of a content's passages, in order."""
-    rows = db.execute("SELECT id FROM passages WHERE content_id = ? ORDER BY ordinal", (content_id,))
+    rows = db.execute("SELECT id FROM passages WHERE content_id = ? ORDER BY ordinal", (document_id,))
     return [row[0] for row in rows]
 
 
-def passages(db: apsw.Connection, content_id: int) -> list[Passage]:
+def passages(db: apsw.Connection, document_id: int) -> list[Passage]:
     """A content's passages, in order; none where the content is unknown."""
-    rows = db.execute("SELECT start, stop, n_tokens FROM passages WHERE content_id = ? ORDER BY ordinal", (content_id,))
+    rows = db.execute(
+        "SELECT start, stop, n_tokens FROM passages WHERE content_id = ? ORDER BY ordinal", (document_id,)
+    )
     return [Passage(*row) for row in rows]
 
 
-def first_passage(db: apsw.Connection, content_id: int) -> PassageRow | None:
+def first_passage(db: apsw.Connection, document_id: int) -> PassageRow | None:
     """Where a content's first passage lies; None where it has none."""
     sql = "SELECT id, content_id, start, stop, page FROM passages WHERE content_id = ? AND ordinal = 0"
-    row = db.execute(sql, (content_id,)).fetchone()
+    row = db.execute(sql, (document_id,)).fetchone()
     return None if row is None else PassageRow(*row)
 
 
@@ -141,13 +143,13 @@ def n_passages(db: apsw.Connection) -> int:
     return int(db.execute("SELECT count(*) FROM passages").get)
 
 
-def lengths(db: apsw.Connection, content_ids: Sequence[int]) -> dict[int, int]:
+def lengths(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, int]:
     """How many passages each of these contents has."""
     sql = (
         "SELECT id, (SELECT max(ordinal) + 1 FROM passages WHERE content_id = contents.id) FROM contents"
         " WHERE id IN (SELECT value FROM json_each(?))"
     )
-    return dict(db.execute(sql, (json.dumps(list(content_ids)),)))
+    return dict(db.execute(sql, (json.dumps(list(document_ids)),)))
 
 
 def passage_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, PassageRow]:
@@ -156,16 +158,16 @@ def passage_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, PassageRo
     return {row[0]: PassageRow(*row) for row in db.execute(sql, (json.dumps(list(ids)),))}
 
 
-def contents_of(db: apsw.Connection, passage_ids: Sequence[int]) -> dict[int, int]:
+def documents_of(db: apsw.Connection, passage_ids: Sequence[int]) -> dict[int, int]:
     """Which content each of these passages is of."""
     sql = "SELECT id, content_id FROM passages WHERE id IN (SELECT value FROM json_each(?))"
     return dict(db.execute(sql, (json.dumps(list(passage_ids)),)))
 
 
-def passages_of(db: apsw.Connection, content_ids: Sequence[int]) -> NDArray[np.int64]:
+def passages_of(db: apsw.Connection, document_ids: Sequence[int]) -> NDArray[np.int64]:
     """Ids of the passages of these contents, ascending."""
     sql = "SELECT id FROM passages WHERE content_id IN (SELECT value FROM json_each(?)) ORDER BY id"
-    return np.fromiter((row[0] for row in db.execute(sql, (json.dumps(list(content_ids)),))), dtype=np.int64)
+    return np.fromiter((row[0] for row in db.execute(sql, (json.dumps(list(document_ids)),))), dtype=np.int64)
 
 
 def all_passages(db: apsw.Connection) -> NDArray[np.int64]:
@@ -173,22 +175,22 @@ def all_passages(db: apsw.Connection) -> NDArray[np.int64]:
     return np.fromiter((row[0] for row in db.execute("SELECT id FROM passages ORDER BY id")), dtype=np.int64)
 
 
-def text(db: apsw.Connection, content_id: int) -> DocumentText:
+def text(db: apsw.Connection, document_id: int) -> DocumentText:
     """The whole document."""
     sql = "SELECT title, headings, page_starts FROM contents WHERE id = ?"
-    title, headings, page_starts = _row(db, sql, content_id)
-    parts = db.execute("SELECT body FROM text_parts WHERE content_id = ? ORDER BY ordinal", (content_id,))
+    title, headings, page_starts = _row(db, sql, document_id)
+    parts = db.execute("SELECT body FROM text_parts WHERE content_id = ? ORDER BY ordinal", (document_id,))
     whole = "".join(_unpack(row[0]) for row in parts)
     return DocumentText(whole, tuple(json.loads(page_starts)), title, _headings(headings))
 
 
-def outline(db: apsw.Connection, content_id: int) -> Outline:
+def outline(db: apsw.Connection, document_id: int) -> Outline:
     """A document's title and headings."""
-    title, headings = _row(db, "SELECT title, headings FROM contents WHERE id = ?", content_id)
+    title, headings = _row(db, "SELECT title, headings FROM contents WHERE id = ?", document_id)
     return Outline(title, _headings(headings))
 
 
-def spans(db: apsw.Connection, content_id: int, borders: Sequence[tuple[int, int]]) -> list[str]:
+def spans(db: apsw.Connection, document_id: int, borders: Sequence[tuple[int, int]]) -> list[str]:
     """The text between each (start, stop); unpacks only the parts they lie in, each once."""
     unpacked: dict[int, str] = {}
     texts = []
@@ -196,7 +198,7 @@ def spans(db: apsw.Connection, content_id: int, borders: Sequence[tuple[int, int
         ordinals = range(start // PART_CHARS, max(start, stop - 1) // PART_CHARS + 1)
         for ordinal in ordinals:
             if ordinal not in unpacked:
-                unpacked[ordinal] = _part(db, content_id, ordinal)
+                unpacked[ordinal] = _part(db, document_id, ordinal)
         offset = ordinals.start * PART_CHARS
         joined = "".join(unpacked[ordinal] for ordinal in ordinals)
         texts.append(joined[start - offset : stop - offset])
@@ -207,17 +209,17 @@ def _page(document: DocumentText, passage: Passage) -> int | None:
     return document.page_at((passage.start + passage.stop) // 2)
 
 
-def _insert_text(db: apsw.Connection, content_id: int, whole: str) -> None:
+def _insert_text(db: apsw.Connection, document_id: int, whole: str) -> None:
     parts = (whole[start : start + PART_CHARS] for start in range(0, len(whole), PART_CHARS))
     db.executemany(
         "INSERT INTO text_parts VALUES (?, ?, ?)",
-        ((content_id, ordinal, _pack(part)) for ordinal, part in enumerate(parts)),
+        ((document_id, ordinal, _pack(part)) for ordinal, part in enumerate(parts)),
     )
 
 
-def _part(db: apsw.Connection, content_id: int, ordinal: int) -> str:
+def _part(db: apsw.Connection, document_id: int, ordinal: int) -> str:
     sql = "SELECT body FROM text_parts WHERE content_id = ? AND ordinal = ?"
-    body = db.execute(sql, (content_id, ordinal)).get
+    body = db.execute(sql, (document_id, ordinal)).get
     return "" if body is None else _unpack(body)
 
 
@@ -233,8 +235,8 @@ def _headings(packed: str) -> tuple[Heading, ...]:
     return tuple(Heading(level, title, start) for level, title, start in json.loads(packed))
 
 
-def _row(db: apsw.Connection, sql: str, content_id: int) -> tuple[str, ...]:
-    row = db.execute(sql, (content_id,)).fetchone()
+def _row(db: apsw.Connection, sql: str, document_id: int) -> tuple[str, ...]:
+    row = db.execute(sql, (document_id,)).fetchone()
     if row is None:
         raise StoreError("The document is no longer in the index", "Search again: its file has changed or gone")
     return tuple(row)

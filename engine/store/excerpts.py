@@ -12,9 +12,9 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-_LARGEST = 7  # of a code; 8 is added to each, and two are a byte
+from engine.arrays import Vectors
 
-Vectors = NDArray[np.float32]
+_LARGEST = 7  # of a code; 8 is added to each, and two are a byte
 
 
 class Nearest(NamedTuple):

@@ -34,13 +34,13 @@ def set_drives(db: apsw.Connection, folders: Collection[str]) -> None:
     db.execute("INSERT OR REPLACE INTO meta VALUES ('drives', ?)", (packed,))
 
 
-def put(db: apsw.Connection, file: FileStamp, content_id: int | None, reason: str = "", hint: str = "") -> int | None:
+def put(db: apsw.Connection, file: FileStamp, document_id: int | None, reason: str = "", hint: str = "") -> int | None:
     """Note what the file holds now: `content_id`, or nothing for `reason`. The content it held before, or None."""
-    before = content_of(db, file.path)
+    before = document_of(db, file.path)
     db.execute(
         "INSERT OR REPLACE INTO files (path, size, mtime_ns, inode, content_id, reason, hint)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (os.fsencode(file.path), *_stat(file), content_id, storable(reason), storable(hint)),
+        (os.fsencode(file.path), *_stat(file), document_id, storable(reason), storable(hint)),
     )
     return before
 
@@ -78,7 +78,7 @@ def move(db: apsw.Connection, moves: Sequence[tuple[str, FileStamp]]) -> tuple[i
         db.execute(rename, (name, os.fsencode(old_path)))
         if db.changes():
             under_way.append((name, file))
-    let_go = {content_id for _, file in under_way if (content_id := forget(db, file.path)) is not None}
+    let_go = {document_id for _, file in under_way if (document_id := forget(db, file.path)) is not None}
     for name, file in under_way:
         db.execute(rename, (os.fsencode(file.path), name))
         touch(db, file)
@@ -87,12 +87,12 @@ def move(db: apsw.Connection, moves: Sequence[tuple[str, FileStamp]]) -> tuple[i
 
 def forget(db: apsw.Connection, path: str) -> int | None:
     """Forget the file; the content it held, or None."""
-    before = content_of(db, path)
+    before = document_of(db, path)
     db.execute("DELETE FROM files WHERE path = ?", (os.fsencode(path),))
     return before
 
 
-def content_of(db: apsw.Connection, path: str) -> int | None:
+def document_of(db: apsw.Connection, path: str) -> int | None:
     """The content that the file holds, or None."""
     found = db.execute("SELECT content_id FROM files WHERE path = ?", (os.fsencode(path),)).get
     return None if found is None else int(found)
@@ -100,33 +100,33 @@ def content_of(db: apsw.Connection, path: str) -> int | None:
 
 def held_alone(db: apsw.Connection, path: str) -> int | None:
     """The content that this file holds and no other does, or None."""
-    content_id, name = content_of(db, path), os.fsencode(path)
+    document_id, name = document_of(db, path), os.fsencode(path)
     sql = "SELECT 1 FROM files WHERE content_id = ? AND path <> ? LIMIT 1"
-    return content_id if db.execute(sql, (content_id, name)).get is None else None
+    return document_id if db.execute(sql, (document_id, name)).get is None else None
 
 
-def paths_of(db: apsw.Connection, content_id: int, under: str = "") -> list[str]:
+def paths_of(db: apsw.Connection, document_id: int, under: str = "") -> list[str]:
     """Paths of the files that hold this content and lie under the folder `under` ("" for all), in order."""
     low, high = folder_range(under)
     sql = "SELECT path FROM files WHERE content_id = ? AND path >= ? AND path < ? ORDER BY path"
-    return [os.fsdecode(row[0]) for row in db.execute(sql, (content_id, low, high))]
+    return [os.fsdecode(row[0]) for row in db.execute(sql, (document_id, low, high))]
 
 
-def contents_where(db: apsw.Connection, low: bytes, high: bytes, admits: Callable[[str], bool]) -> set[int]:
+def documents_where(db: apsw.Connection, low: bytes, high: bytes, admits: Callable[[str], bool]) -> set[int]:
     """The contents of files with low <= path < high whose path, relative to the root, `admits` takes."""
     sql = "SELECT path, content_id FROM files WHERE path >= ? AND path < ? AND content_id IS NOT NULL"
-    return {content_id for path, content_id in db.execute(sql, (low, high)) if admits(os.fsdecode(path))}
+    return {document_id for path, document_id in db.execute(sql, (low, high)) if admits(os.fsdecode(path))}
 
 
-def first_path_of(db: apsw.Connection, content_id: int) -> str | None:
+def first_path_of(db: apsw.Connection, document_id: int) -> str | None:
     """The first path in order of the files that hold this content; None where none does."""
-    path = db.execute("SELECT path FROM files WHERE content_id = ? ORDER BY path LIMIT 1", (content_id,)).get
+    path = db.execute("SELECT path FROM files WHERE content_id = ? ORDER BY path LIMIT 1", (document_id,)).get
     return None if path is None else os.fsdecode(path)
 
 
-def give_to(db: apsw.Connection, old_content_id: int, content_id: int) -> None:
+def give_to(db: apsw.Connection, old_content_id: int, document_id: int) -> None:
     """Let all files of one content hold another."""
-    db.execute("UPDATE files SET content_id = ? WHERE content_id = ?", (content_id, old_content_id))
+    db.execute("UPDATE files SET content_id = ? WHERE content_id = ?", (document_id, old_content_id))
 
 
 def folder_range(under: str) -> tuple[bytes, bytes]:

@@ -16,8 +16,9 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.arrays import Vectors
 from engine.store import storage_chunks
-from engine.store.storage_chunks import SIZE, Directory, Vectors
+from engine.store.storage_chunks import SIZE, Directory
 
 FROM_PASSAGES = 10_000
 """Of fewer, sqlite-vec finds 200 in 9 ms; the scan takes a quarter of its time from 5,000 on."""

@@ -36,7 +36,7 @@ class KnownFile:
 class PendingDocument:
     """A document whose vectors are not complete."""
 
-    content_id: int
+    document_id: int
     n_passages_done: int
     """Passages, from the first on, that have their vector."""
     n_tokens_done: int
@@ -48,10 +48,10 @@ class PendingDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class ResumePoint:
+class SavedState:
     """A state in the middle of a document, from which another that begins as it does can be gone on."""
 
-    content_id: int
+    document_id: int
     n_passages_done: int
     n_tokens_done: int
     state: bytes
@@ -62,7 +62,7 @@ class PassageRow:
     """Where a passage lies."""
 
     passage_id: int
-    content_id: int
+    document_id: int
     start: int
     stop: int
     page: int | None

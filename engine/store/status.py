@@ -6,7 +6,7 @@ import time
 import apsw
 
 from engine.store.documents import storable
-from engine.types import FileState, FileStatus, IndexProgress
+from engine.types import FileReport, FileStatus, IndexProgress
 
 _STALE_S = 900.0  # no step takes longer than a document's 120 s of extraction; past this, the pid is another's
 
@@ -25,10 +25,10 @@ def progress(db: apsw.Connection) -> IndexProgress:
     activity, tokens_per_s = _activity(db)
     return IndexProgress(
         n_files=sum(counts.values()),
-        n_current=counts.get(FileState.CURRENT.value, 0),
-        n_waiting=counts.get(FileState.WAITING.value, 0),
-        n_partial=counts.get(FileState.PARTIAL.value, 0),
-        n_failed=counts.get(FileState.FAILED.value, 0),
+        n_current=counts.get(FileStatus.CURRENT.value, 0),
+        n_waiting=counts.get(FileStatus.WAITING.value, 0),
+        n_partial=counts.get(FileStatus.PARTIAL.value, 0),
+        n_failed=counts.get(FileStatus.FAILED.value, 0),
         n_tokens=n_tokens,
         n_tokens_embedded=n_tokens_embedded,
         activity=activity,
@@ -36,13 +36,13 @@ def progress(db: apsw.Connection) -> IndexProgress:
     )
 
 
-def files(db: apsw.Connection) -> list[FileStatus]:
+def files(db: apsw.Connection) -> list[FileReport]:
     """Every file and its state, by path. One that is partial waits first: PARTIAL means no more is to come."""
     rows = db.execute(
         "SELECT path, state, file_states.reason, file_states.hint, n_pages, n_tokens, n_tokens_embedded, n_failures,"
         " retry_at FROM file_states JOIN files USING (path) ORDER BY 1"
     )
-    return [FileStatus(os.fsdecode(path), FileState(state), *rest) for path, state, *rest in rows]
+    return [FileReport(os.fsdecode(path), FileStatus(state), *rest) for path, state, *rest in rows]
 
 
 def _activity(db: apsw.Connection) -> tuple[str, float]:

@@ -13,13 +13,13 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.arrays import Vectors
+
 SIZE = 1024
 """Rows of a storage chunk, vec0's default."""
 PASSAGES, DOCUMENTS = "passage_vectors", "document_vectors"
 """The two vec0 tables of an index."""
 _FLOAT_BYTES = 4
-
-Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Self
 
 import apsw
 
+from engine.arrays import Vectors
 from engine.errors import StoreError
 from engine.store import compaction, documents, files, int8_copy, lifecycle, resuming, status, vectors
 from engine.store.connection import (
@@ -26,9 +27,8 @@ from engine.store.connection import (
     open_for_writing,
     transaction,
 )
-from engine.store.records import FileStamp, KnownFile, PendingDocument, ResumePoint
-from engine.store.vectors import Vectors
-from engine.types import DocumentText, FileStatus, IndexProgress, Passage
+from engine.store.records import FileStamp, KnownFile, PendingDocument, SavedState
+from engine.types import DocumentText, FileReport, IndexProgress, Passage
 
 _LOG_MAX_BYTES = 32 * 2**20  # under a reader it grew to 462 MB in 10 s
 
@@ -121,7 +121,7 @@ class Store:
         passages: Sequence[Passage],
         partial_reason: str = "",
         hint: str = "",
-        resume: ResumePoint | None = None,
+        resume: SavedState | None = None,
     ) -> int:
         """Make a document searchable by words; its content id.
 
@@ -132,7 +132,7 @@ class Store:
         with self.changing() as db:
             return lifecycle.put_document(db, file, content_hash, document, passages, partial_reason, hint, resume)
 
-    def resume_point(self, path: str) -> ResumePoint | None:
+    def saved_state(self, path: str) -> SavedState | None:
         """The state in the middle of what the path held when it was indexed last, if one is kept."""
         with self.reading() as db:
             return resuming.of_file(db, path)
@@ -140,10 +140,10 @@ class Store:
     def link(self, file: FileStamp, content_hash: bytes) -> bool:
         """Let the path hold a content that is known already; False where it is not."""
         with self.changing() as db:
-            content_id = documents.find(db, content_hash)
-            if content_id is not None:
-                lifecycle.put_file(db, file, content_id)
-        return content_id is not None
+            document_id = documents.find(db, content_hash)
+            if document_id is not None:
+                lifecycle.put_file(db, file, document_id)
+        return document_id is not None
 
     def add_failure(
         self, file: FileStamp, reason: str, hint: str = "", n_failures: int = 1, retry_at: float | None = None
@@ -206,25 +206,25 @@ class Store:
 
     # ---- documents
 
-    def content_of(self, path: str) -> int | None:
+    def document_of(self, path: str) -> int | None:
         """The content that the file at `path`, relative to the root, holds; None where it is unknown or unreadable."""
         with self.reading() as db:
-            return files.content_of(db, path)
+            return files.document_of(db, path)
 
-    def text(self, content_id: int) -> DocumentText:
+    def text(self, document_id: int) -> DocumentText:
         """The whole document."""
         with self.reading() as db:
-            return documents.text(db, content_id)
+            return documents.text(db, document_id)
 
-    def passages(self, content_id: int) -> list[Passage]:
+    def passages(self, document_id: int) -> list[Passage]:
         """A document's passages, in order; [] where it is unknown."""
         with self.reading() as db:
-            return documents.passages(db, content_id)
+            return documents.passages(db, document_id)
 
-    def passage_text(self, content_id: int, passage: Passage) -> str:
+    def passage_text(self, document_id: int, passage: Passage) -> str:
         """The text of one passage, read without unpacking the whole document."""
         with self.reading() as db:
-            return documents.spans(db, content_id, [(passage.start, passage.stop)])[0]
+            return documents.spans(db, document_id, [(passage.start, passage.stop)])[0]
 
     # ---- vectors
 
@@ -248,7 +248,7 @@ class Store:
 
     def add_vectors(
         self,
-        content_id: int,
+        document_id: int,
         first_ordinal: int,
         passage_vectors: Vectors,
         n_tokens_done: int,
@@ -261,41 +261,41 @@ class Store:
         False where the document has gone meanwhile. ValueError for vectors out of order or not unit vectors.
         """
         with self.changing() as db:
-            known = documents.exists(db, content_id)
+            known = documents.exists(db, document_id)
             if known:
-                vectors.add(db, content_id, first_ordinal, passage_vectors, n_tokens_done, state, of_excerpts)
+                vectors.add(db, document_id, first_ordinal, passage_vectors, n_tokens_done, state, of_excerpts)
                 self._n_vectors_new += len(passage_vectors)
         return known
 
     def finish_embedding(
-        self, content_id: int, document_vector: Vectors, n_tokens_done: int, resume: ResumePoint | None = None
+        self, document_id: int, document_vector: Vectors, n_tokens_done: int, resume: SavedState | None = None
     ) -> bool:
         """Add the document vector (dim,); the document is complete. Returns and raises as `add_vectors`.
 
         `resume` is kept for the day when text is added to it.
         """
         with self.changing() as db:
-            known = documents.exists(db, content_id)
+            known = documents.exists(db, document_id)
             if known:
-                vectors.finish(db, content_id, document_vector, n_tokens_done)
+                vectors.finish(db, document_id, document_vector, n_tokens_done)
                 if resume is not None:
                     resuming.keep(db, resume)
         return known
 
-    def restart_embedding(self, content_id: int) -> None:
+    def restart_embedding(self, document_id: int) -> None:
         """Drop what was embedded of a document: its state cannot be gone on from."""
         with self.changing() as db:
-            vectors.remove(db, content_id, documents.passage_ids(db, content_id))
+            vectors.remove(db, document_id, documents.passage_ids(db, document_id))
 
-    def passage_vectors(self, content_id: int) -> Vectors:
+    def passage_vectors(self, document_id: int) -> Vectors:
         """(n, dim) unit vectors of the document's first n passages: of all, once it is complete."""
         with self.reading() as db:
-            return vectors.of_passages(db, content_id)
+            return vectors.of_passages(db, document_id)
 
-    def document_vector(self, content_id: int) -> Vectors | None:
+    def document_vector(self, document_id: int) -> Vectors | None:
         """(dim,) unit vector of the whole document, or None while it is not complete."""
         with self.reading() as db:
-            return vectors.of_document(db, content_id)
+            return vectors.of_document(db, document_id)
 
     # ---- status and upkeep
 
@@ -304,7 +304,7 @@ class Store:
         with self.reading() as db:
             return status.progress(db)
 
-    def files(self) -> list[FileStatus]:
+    def files(self) -> list[FileReport]:
         """Every file and its state, by path."""
         with self.reading() as db:
             return status.files(db)
@@ -314,7 +314,7 @@ class Store:
         with self.changing() as db:
             status.set_activity(db, text, tokens_per_s)
 
-    def checkpoint(self) -> None:
+    def tidy(self) -> None:
         """For idle times: close the holes in the vectors, bring their int8 copy up to date, empty the log."""
         model = self.model_in_use()
         if model is not None:

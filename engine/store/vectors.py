@@ -10,6 +10,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.arrays import Vectors
 from engine.store import excerpts, int8_copy, storage_chunks
 from engine.store.documents import bindable
 from engine.store.records import PendingDocument
@@ -18,8 +19,6 @@ K_MAX = 4096
 """sqlite-vec answers with no more."""
 _NORM_TOLERANCE = 1e-3
 _TABLES = (storage_chunks.PASSAGES, storage_chunks.DOCUMENTS)
-
-Vectors = NDArray[np.float32]
 
 
 def model_in_use(db: apsw.Connection) -> tuple[str, int] | None:
@@ -46,21 +45,21 @@ def use_model(db: apsw.Connection, fingerprint: str, dim: int) -> bool:
     return True
 
 
-def begin(db: apsw.Connection, content_id: int, n_passages: int) -> None:
+def begin(db: apsw.Connection, document_id: int, n_passages: int) -> None:
     """Count a new content: one without passages is done at once."""
     if not n_passages:
-        db.execute("INSERT INTO embeddings VALUES (?, 0, 0, 1, NULL)", (content_id,))
+        db.execute("INSERT INTO embeddings VALUES (?, 0, 0, 1, NULL)", (document_id,))
 
 
-def remove(db: apsw.Connection, content_id: int, passage_ids: list[int]) -> None:
+def remove(db: apsw.Connection, document_id: int, passage_ids: list[int]) -> None:
     """Forget all vectors of a content."""
-    n_done = db.execute("SELECT n_passages_done FROM embeddings WHERE content_id = ?", (content_id,)).get
-    db.execute("DELETE FROM embeddings WHERE content_id = ?", (content_id,))
+    n_done = db.execute("SELECT n_passages_done FROM embeddings WHERE content_id = ?", (document_id,)).get
+    db.execute("DELETE FROM embeddings WHERE content_id = ?", (document_id,))
     if model_in_use(db):
         done = passage_ids[: n_done or 0]
         db.executemany("DELETE FROM passage_vectors WHERE rowid = ?", ((id_,) for id_ in done))
         excerpts.remove(db, done)
-        db.execute("DELETE FROM document_vectors WHERE rowid = ?", (content_id,))
+        db.execute("DELETE FROM document_vectors WHERE rowid = ?", (document_id,))
 
 
 def pending(db: apsw.Connection, limit: int) -> list[PendingDocument]:
@@ -84,7 +83,7 @@ def n_waiting(db: apsw.Connection) -> int:
 
 def add(
     db: apsw.Connection,
-    content_id: int,
+    document_id: int,
     first_ordinal: int,
     vectors: Vectors,
     n_tokens_done: int,
@@ -96,10 +95,10 @@ def add(
     `of_excerpts`: of each passage, as `excerpts.packed` gives them; left out where none has any.
     """
     checked = _unit_vectors(vectors, _dim(db))
-    n_done, done = _counters(db, content_id)
+    n_done, done = _counters(db, document_id)
     if done or first_ordinal != n_done:
         raise ValueError(f"passage {n_done} is next{' (none: it is done)' if done else ''}, not {first_ordinal}")
-    ids = _passage_ids(db, content_id, first_ordinal, len(checked))
+    ids = _passage_ids(db, document_id, first_ordinal, len(checked))
     if len(ids) != len(checked):
         raise ValueError(f"{len(checked)} vectors for {len(ids)} passages from {first_ordinal} on")
     rows = ((passage_id, vector.tobytes()) for passage_id, vector in zip(ids, checked, strict=True))
@@ -109,25 +108,25 @@ def add(
     db.execute(
         "INSERT OR REPLACE INTO embeddings (content_id, n_passages_done, n_tokens_done, done, state)"
         " VALUES (?, ?, ?, 0, ?)",
-        (content_id, first_ordinal + len(ids), n_tokens_done, state),
+        (document_id, first_ordinal + len(ids), n_tokens_done, state),
     )
 
 
-def finish(db: apsw.Connection, content_id: int, document_vector: Vectors, n_tokens_done: int) -> None:
+def finish(db: apsw.Connection, document_id: int, document_vector: Vectors, n_tokens_done: int) -> None:
     """Add the document vector (dim,) and drop the state. ValueError while passages lack their vectors."""
     checked = _unit_vectors(np.atleast_2d(document_vector), _dim(db))
-    n_done, done = _counters(db, content_id)
-    n_passages = db.execute("SELECT count(*) FROM passages WHERE content_id = ?", (content_id,)).get
+    n_done, done = _counters(db, document_id)
+    n_passages = db.execute("SELECT count(*) FROM passages WHERE content_id = ?", (document_id,)).get
     if done or n_done != n_passages or len(checked) != 1:
         raise ValueError(f"{n_done} of {n_passages} passages have vectors{' and the document too' if done else ''}")
-    db.execute("INSERT INTO document_vectors (rowid, embedding) VALUES (?, ?)", (content_id, checked[0].tobytes()))
+    db.execute("INSERT INTO document_vectors (rowid, embedding) VALUES (?, ?)", (document_id, checked[0].tobytes()))
     db.execute(
         "UPDATE embeddings SET done = 1, state = NULL, n_tokens_done = ? WHERE content_id = ?",
-        (n_tokens_done, content_id),
+        (n_tokens_done, document_id),
     )
 
 
-def of_passages(db: apsw.Connection, content_id: int) -> Vectors:
+def of_passages(db: apsw.Connection, document_id: int) -> Vectors:
     """(n_passages_done, dim) vectors of a content's passages, in order."""
     model = model_in_use(db)
     if model is None:
@@ -137,7 +136,7 @@ def of_passages(db: apsw.Connection, content_id: int) -> Vectors:
         " JOIN passage_vectors_rowids ON passage_vectors_rowids.rowid = passages.id"
         " WHERE content_id = ? ORDER BY ordinal"
     )
-    places = np.array(db.execute(sql, (content_id,)).fetchall(), dtype=np.int64).reshape(-1, 2)
+    places = np.array(db.execute(sql, (document_id,)).fetchall(), dtype=np.int64).reshape(-1, 2)
     return storage_chunks.read_rows(db, storage_chunks.PASSAGES, model[1], places[:, 0], places[:, 1])
 
 
@@ -150,11 +149,11 @@ def of_ids(db: apsw.Connection, table: str, rowids: Sequence[int]) -> dict[int, 
     return dict(zip(places[:, 0].tolist(), found, strict=True))
 
 
-def of_document(db: apsw.Connection, content_id: int) -> Vectors | None:
+def of_document(db: apsw.Connection, document_id: int) -> Vectors | None:
     """(dim,) vector of a whole document, or None while it is not complete."""
     if model_in_use(db) is None:
         return None
-    found = db.execute("SELECT embedding FROM document_vectors WHERE rowid = ?", (content_id,)).get
+    found = db.execute("SELECT embedding FROM document_vectors WHERE rowid = ?", (document_id,)).get
     return None if found is None else np.frombuffer(found, np.float32)
 
 
@@ -197,14 +196,14 @@ def _dim(db: apsw.Connection) -> int:
     return model[1]
 
 
-def _counters(db: apsw.Connection, content_id: int) -> tuple[int, bool]:
-    row = db.execute("SELECT n_passages_done, done FROM embeddings WHERE content_id = ?", (content_id,)).fetchone()
+def _counters(db: apsw.Connection, document_id: int) -> tuple[int, bool]:
+    row = db.execute("SELECT n_passages_done, done FROM embeddings WHERE content_id = ?", (document_id,)).fetchone()
     return (0, False) if row is None else (int(row[0]), bool(row[1]))
 
 
-def _passage_ids(db: apsw.Connection, content_id: int, first_ordinal: int, n: int) -> list[int]:
+def _passage_ids(db: apsw.Connection, document_id: int, first_ordinal: int, n: int) -> list[int]:
     sql = "SELECT id FROM passages WHERE content_id = ? AND ordinal >= ? ORDER BY ordinal LIMIT ?"
-    return [row[0] for row in db.execute(sql, (content_id, first_ordinal, n))]
+    return [row[0] for row in db.execute(sql, (document_id, first_ordinal, n))]
 
 
 def _unit_vectors(vectors: Vectors, dim: int) -> Vectors:

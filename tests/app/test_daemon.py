@@ -24,7 +24,7 @@ from app.daemon_control import daemon_status, retry, stop_daemon, watch
 from app.library import known_roots
 from app.paths import index_path, socket_path
 from engine.errors import LongsearchError
-from engine.types import FileState, SearchMode
+from engine.types import FileStatus, SearchMode
 
 PATIENCE_S = 60.0
 
@@ -57,7 +57,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 def current(backend: LocalBackend) -> set[str]:
-    return {file.path for file in backend.files() if file.state is FileState.CURRENT}
+    return {file.path for file in backend.files() if file.status is FileStatus.CURRENT}
 
 
 def test_a_watched_folder_becomes_current_and_stays_so(daemon: Daemon, root: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_watched_folder_becomes_current_and_stays_so(daemon: Daemon, root: Pat
     found = backend.search("how much notice must be given", SearchMode.HYBRID)
     assert found.mode is SearchMode.HYBRID
     assert found.hits[0].path == str(root / "lease.txt")
-    assert "LEASE" in backend.document(found.hits[0].content_id).text
+    assert "LEASE" in backend.document(found.hits[0].document_id).text
 
 
 def test_a_query_vector_from_the_daemon_is_the_models_own(daemon: Daemon) -> None:
@@ -142,15 +142,15 @@ def unreadable(root: Path, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return is_readable
 
 
-def in_state(state: FileState, root: Path) -> list[str]:
-    return [file.path for file in LocalBackend(root).files() if file.state is state]
+def in_state(state: FileStatus, root: Path) -> list[str]:
+    return [file.path for file in LocalBackend(root).files() if file.status is state]
 
 
 def test_a_file_that_could_not_be_read_is_read_again_on_request(
     daemon: Daemon, root: Path, unreadable: threading.Event
 ) -> None:
     watch(root)
-    wait_until(lambda: in_state(FileState.FAILED, root) == ["violin.md"])
+    wait_until(lambda: in_state(FileStatus.FAILED, root) == ["violin.md"])
     unreadable.set()
     retry(root)
     wait_until(lambda: len(current(LocalBackend(root))) == 2)
@@ -160,11 +160,11 @@ def test_a_file_that_was_read_in_part_is_read_again_on_request(
     daemon: Daemon, root: Path, half_readable: threading.Event
 ) -> None:
     watch(root)
-    wait_until(lambda: in_state(FileState.PARTIAL, root) == ["violin.md"])
+    wait_until(lambda: in_state(FileStatus.PARTIAL, root) == ["violin.md"])
     half_readable.set()
     watch(root)  # a sweep alone does not
     wait_until(lambda: not status()["roots"][0]["busy"])
-    assert in_state(FileState.PARTIAL, root) == ["violin.md"]
+    assert in_state(FileStatus.PARTIAL, root) == ["violin.md"]
     retry(root)
     wait_until(lambda: len(current(LocalBackend(root))) == 2)
 
@@ -175,7 +175,7 @@ def test_a_file_that_could_not_be_read_is_read_again_by_itself(
     monkeypatch.setattr(app.daemon, "FIRST_S", 0.2)
     monkeypatch.setattr(indexer.retries, "FIRST_S", 0.2)
     watch(root)
-    wait_until(lambda: in_state(FileState.FAILED, root) == ["violin.md"])
+    wait_until(lambda: in_state(FileStatus.FAILED, root) == ["violin.md"])
     unreadable.set()
     wait_until(lambda: len(current(LocalBackend(root))) == 2)
 

@@ -8,7 +8,7 @@ import app.commands.index
 from app.cli import EXIT_CANNOT, main
 from app.paths import index_path
 from engine.store.store import Store
-from engine.types import DocumentText, FileState, FileStatus
+from engine.types import DocumentText, FileReport, FileStatus
 from indexer.extract.messages import SCANNED
 from indexer.extract.reader import Extraction, ExtractorProcess
 
@@ -37,7 +37,7 @@ def test_a_setting_that_is_not_understood_is_named(
     assert "LONGSEARCH_OCR is not understood" in capsys.readouterr().err
 
 
-def files_of(root: Path) -> dict[str, FileStatus]:
+def files_of(root: Path) -> dict[str, FileReport]:
     with Store.open(index_path(root), read_only=True) as store:
         return {file.path: file for file in store.files()}
 
@@ -63,10 +63,10 @@ def test_what_was_partly_scanned_is_read_again_and_nothing_else(
     assert main(["index", "-q", str(root)]) == 0
     assert sorted(seen) == ["scanned.txt", "whole.txt"]
     before = files_of(root)
-    assert [file.state for file in before.values()] == [FileState.PARTIAL, FileState.CURRENT]
+    assert [file.status for file in before.values()] == [FileStatus.PARTIAL, FileStatus.CURRENT]
     assert main(["index", "-q", "--ocr", str(root)]) == 0
     assert seen[2:] == ["scanned.txt"]
     after = files_of(root)
     assert after["whole.txt"] == before["whole.txt"]
-    assert after["scanned.txt"].state is FileState.CURRENT
+    assert after["scanned.txt"].status is FileStatus.CURRENT
     assert after["scanned.txt"].n_tokens > before["scanned.txt"].n_tokens

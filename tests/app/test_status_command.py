@@ -10,7 +10,7 @@ from app.commands.status import describe
 from app.paths import index_path
 from engine.store.records import FileStamp
 from engine.store.store import Store
-from engine.types import FileState, FileStatus
+from engine.types import FileReport, FileStatus
 
 
 @pytest.fixture
@@ -44,18 +44,18 @@ def test_the_json_has_all_of_it(root: Path, capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     ("file", "expected"),
     [
-        (FileStatus("a.md", FileState.CURRENT, "", "", 0, 900, 900), "current  a.md  (900 of 900 tokens embedded)"),
+        (FileReport("a.md", FileStatus.CURRENT, "", "", 0, 900, 900), "current  a.md  (900 of 900 tokens embedded)"),
         (
-            FileStatus("a.md", FileState.WAITING, "", "", 0, 9_000, 40),
+            FileReport("a.md", FileStatus.WAITING, "", "", 0, 9_000, 40),
             "waiting  a.md  (40 of 9,000 tokens embedded)\n         "
             "found by its words; its meaning is read by the daemon or by longsearch index",
         ),
         (
-            FileStatus("a.pdf", FileState.PARTIAL, "2 of 9 pages are damaged", "repair it", 9, 70, 70),
+            FileReport("a.pdf", FileStatus.PARTIAL, "2 of 9 pages are damaged", "repair it", 9, 70, 70),
             "partial  a.pdf  (70 of 70 tokens embedded)\n         "
             "2 of 9 pages are damaged; repair it; read again once it has changed, or on request",
         ),
     ],
 )
-def test_each_state_is_explained(file: FileStatus, expected: str) -> None:
+def test_each_state_is_explained(file: FileReport, expected: str) -> None:
     assert describe(file) == expected

@@ -13,10 +13,10 @@ def index_contents(path: Path) -> dict[str, dict[str, Any]]:
     """What the index at `path` holds of each file, by path: no ids, which depend on the order of work."""
     with Store.open(path, read_only=True) as store:
         with store.reading() as db:
-            held = {status.path: (status, files.content_of(db, status.path)) for status in store.files()}
+            held = {status.path: (status, files.document_of(db, status.path)) for status in store.files()}
         return {
-            name: {"status": status} | ({} if content_id is None else _content(store, content_id))
-            for name, (status, content_id) in held.items()
+            name: {"status": status} | ({} if document_id is None else _content(store, document_id))
+            for name, (status, document_id) in held.items()
         }
 
 
@@ -41,17 +41,17 @@ def count_rows(path: Path) -> dict[str, int]:
         return {table: int(db.execute(f"SELECT count(*) FROM {table}").get) for table in tables}
 
 
-def _content(store: Store, content_id: int) -> dict[str, Any]:
-    text = store.text(content_id)
+def _content(store: Store, document_id: int) -> dict[str, Any]:
+    text = store.text(document_id)
     with store.reading() as db:
         joined = "passages LEFT JOIN excerpt_vectors ON passage_id = id"
         sql = f"SELECT vectors FROM {joined} WHERE content_id = ? ORDER BY id"
-        excerpts = [packed or b"" for (packed,) in db.execute(sql, (content_id,))]
+        excerpts = [packed or b"" for (packed,) in db.execute(sql, (document_id,))]
     return {
         # not the title: where a file has none it is the name by which the file was first read
         "text": (text.text, text.page_starts, text.headings),
-        "passages": store.passages(content_id),
-        "passage vectors": store.passage_vectors(content_id),
+        "passages": store.passages(document_id),
+        "passage vectors": store.passage_vectors(document_id),
         "excerpts": excerpts,
-        "document vector": store.document_vector(content_id),
+        "document vector": store.document_vector(document_id),
     }

@@ -38,11 +38,11 @@ def vectors_of(seed: int, n: int = PASSAGES) -> NDArray[np.float32]:
 
 def put(store: Store, number: int, seed: int) -> None:
     """Let file `number` hold a document of 200 passages made from `seed`, vectors and all."""
-    content_id = store.add_document(record(f"{number}.pdf"), *document(str(seed), PASSAGES))
+    document_id = store.add_document(record(f"{number}.pdf"), *document(str(seed), PASSAGES))
     vectors = vectors_of(seed)
     excerpts = [packed(np.arange(5), np.repeat(vector[None], 5, axis=0)) for vector in vectors]
-    store.add_vectors(content_id, 0, vectors, 9 * PASSAGES, bytes(2**20), excerpts)
-    store.finish_embedding(content_id, vectors[0], 9 * PASSAGES)
+    store.add_vectors(document_id, 0, vectors, 9 * PASSAGES, bytes(2**20), excerpts)
+    store.finish_embedding(document_id, vectors[0], 9 * PASSAGES)
 
 
 def make_index(path: Path, n_passages: int) -> None:
@@ -52,7 +52,7 @@ def make_index(path: Path, n_passages: int) -> None:
         for number in range(n_passages // PASSAGES):
             with store.changing():
                 put(store, number, number)
-        store.checkpoint()
+        store.tidy()
 
 
 def read(path: Path, seconds: float) -> None:

@@ -16,7 +16,7 @@ from app.commands.search import to_json, to_text
 from app.commands.status import describe
 from engine.search.searcher import search
 from engine.store.store import Store
-from engine.types import FileState, SearchMode
+from engine.types import FileStatus, SearchMode
 from indexer.extract.reader import ExtractorProcess
 from indexer.pipeline import Pipeline
 
@@ -77,7 +77,7 @@ def test_a_file_of_any_name_is_indexed_found_and_shown_safely(
             assert pipeline.read().n_read == len(paths)
             pipeline.embed()
             check_invariants(store)
-            assert {status.path: status.state for status in store.files()} == dict.fromkeys(paths, FileState.CURRENT)
+            assert {status.path: status.state for status in store.files()} == dict.fromkeys(paths, FileStatus.CURRENT)
             assert pipeline.read().n_read == 0
             check_shown(store, root, set(paths))
             check_shown(store, root, set(paths), under=os.fsdecode(folder))

@@ -15,7 +15,7 @@ from store_helpers import check_invariants
 
 from engine.errors import ExtractionError
 from engine.store.store import Store
-from engine.types import DocumentText, FileState, Passage
+from engine.types import DocumentText, FileStatus, Passage
 from indexer import watch as watch_module
 from indexer.extract.assembly import Extraction
 from indexer.extract.reader import Result
@@ -34,10 +34,12 @@ class CountingEncoder(FakeEncoder):
         super().__init__()
         self.embedded: Counter[str] = Counter()
 
-    def stream(self, tokens: list[str], passages: list[Passage], checkpoint: bytes | None = None) -> Iterator[FakePart]:
-        if checkpoint is None:
+    def stream(
+        self, tokens: list[str], passages: list[Passage], saved_state: bytes | None = None
+    ) -> Iterator[FakePart]:
+        if saved_state is None:
             self.embedded[" ".join(tokens)] += 1
-        return super().stream(tokens, passages, checkpoint)
+        return super().stream(tokens, passages, saved_state)
 
 
 class PlainExtractor:
@@ -183,4 +185,4 @@ def test_a_storm_leaves_no_ghost_misses_no_file_and_embeds_nothing_twice(
         f"{needless} needless embeddings"
     )
     assert (ghosts, missing, needless) == (set(), set(), 0)
-    assert set(known.values()) == {FileState.CURRENT}
+    assert set(known.values()) == {FileStatus.CURRENT}

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from engine.inference import Encoder
 from engine.inference.borders import Borders
-from engine.inference.checkpoints import PassState, from_bytes, to_bytes
+from engine.inference.saved_states import PassState, from_bytes, to_bytes
 from engine.models.config import read_config
 from engine.models.mamba2 import Mamba2, Mamba2State
 from engine.models.ops import kernels

@@ -21,7 +21,7 @@ class FakePart:
     vectors: NDArray[np.float32]
     excerpts: list[tuple[NDArray[np.int64], NDArray[np.float32]]]
     n_tokens_done: int
-    checkpoint: Callable[[], bytes]
+    saved_state: Callable[[], bytes]
     document_vector: NDArray[np.float32]
     is_last: bool
 
@@ -43,9 +43,11 @@ class FakeEncoder:
         groups = [words[i : i + PASSAGE_TOKENS] for i in range(0, len(words), PASSAGE_TOKENS)]
         return self.tokenize(text), [Passage(g[0].start(), g[-1].end(), len(g)) for g in groups]
 
-    def stream(self, tokens: list[str], passages: list[Passage], checkpoint: bytes | None = None) -> Iterator[FakePart]:
+    def stream(
+        self, tokens: list[str], passages: list[Passage], saved_state: bytes | None = None
+    ) -> Iterator[FakePart]:
         """A part for each passage; each vector depends on all tokens so far, as a carried state's would."""
-        first, history = json.loads(checkpoint) if checkpoint else (0, "")
+        first, history = json.loads(saved_state) if saved_state else (0, "")
         for index in range(first, len(passages)):
             stop = min((index + 1) * PASSAGE_TOKENS, len(tokens))
             history = _next(history, tokens, index)
@@ -71,10 +73,10 @@ class FakeEncoder:
                     rows.remove((key, parts))
                     rows.extend(islice(waiting, 1))
 
-    def can_resume(self, tokens: list[str], passages: list[Passage], checkpoint: bytes) -> bool:
-        """Whether the passages that the checkpoint knows are the first of these tokens."""
+    def can_resume(self, tokens: list[str], passages: list[Passage], saved_state: bytes) -> bool:
+        """Whether the passages that the saved_state knows are the first of these tokens."""
         try:
-            n_passages, history = json.loads(checkpoint)
+            n_passages, history = json.loads(saved_state)
         except ValueError:
             return False
         found = ""

@@ -10,7 +10,7 @@ from fake_encoder import FakeEncoder
 import indexer.pipeline as pipeline_module
 from engine.store.records import FileStamp
 from engine.store.store import Store
-from engine.types import FileState
+from engine.types import FileStatus
 from indexer.extract.reader import ExtractorProcess
 from indexer.pipeline import Pipeline
 from indexer.walk import CLOCK_TICK_NS, FolderStamp, WalkProblem, is_unchanged, walk
@@ -56,9 +56,9 @@ def test_a_file_moved_behind_the_walks_back_is_not_forgotten(
         settle(root)
         assert pipeline.read().n_moved == 1
         pipeline.embed()
-        assert {status.path: status.state for status in store.files()} == {
-            "a/a.txt": FileState.CURRENT,
-            "a/moved.txt": FileState.CURRENT,
+        assert {status.path: status.status for status in store.files()} == {
+            "a/a.txt": FileStatus.CURRENT,
+            "a/moved.txt": FileStatus.CURRENT,
         }
     assert encoder.tokens_read == n_tokens
 

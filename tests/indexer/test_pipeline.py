@@ -13,7 +13,7 @@ import indexer.pipeline as pipeline_module
 from engine.errors import LongsearchError, ModelError
 from engine.search.searcher import search
 from engine.store.store import Store
-from engine.types import FileState, SearchMode
+from engine.types import FileStatus, SearchMode
 from indexer import embedding
 from indexer.extract.reader import ExtractorProcess
 from indexer.pipeline import Pipeline, ReadSummary
@@ -33,8 +33,8 @@ class Bench:
         pipeline.embed()
         return summary
 
-    def states(self) -> dict[str, FileState]:
-        return {file.path: file.state for file in self.store.files()}
+    def states(self) -> dict[str, FileStatus]:
+        return {file.path: file.status for file in self.store.files()}
 
     def write(self, name: str, n_words: int = 12) -> Path:
         path = self.root / name
@@ -54,7 +54,7 @@ def test_new_files_become_current_and_a_second_run_does_nothing(bench: Bench) ->
     bench.write("a.txt")
     bench.write("b.md")
     assert bench.run() == ReadSummary(2, 0, 0, 0, (), finished=True)
-    assert bench.states() == {"a.txt": FileState.CURRENT, "b.md": FileState.CURRENT}
+    assert bench.states() == {"a.txt": FileStatus.CURRENT, "b.md": FileStatus.CURRENT}
     read = bench.encoder.tokens_read
     assert bench.run() == ReadSummary(0, 0, 0, 0, (), finished=True)
     assert bench.encoder.tokens_read == read == 24
@@ -68,7 +68,7 @@ def test_renames_copies_and_touches_embed_nothing(bench: Bench) -> None:
     shutil.copy(bench.root / "b.txt", bench.root / "c.txt")
     os.utime(bench.root / "b.txt", ns=(1, 1))
     bench.run()
-    assert bench.states() == {"b.txt": FileState.CURRENT, "c.txt": FileState.CURRENT}
+    assert bench.states() == {"b.txt": FileStatus.CURRENT, "c.txt": FileStatus.CURRENT}
     assert bench.encoder.tokens_read == read
 
 
@@ -117,7 +117,7 @@ def test_a_file_that_cannot_be_read_is_a_row_and_is_tried_again_only_when_it_cha
     (bench.root / "b.pdf").write_bytes(b"no pdf at all" * 100)
     assert bench.run().n_failed == 1
     row = next(file for file in bench.store.files() if file.path == "b.pdf")
-    assert row.state is FileState.FAILED
+    assert row.status is FileStatus.FAILED
     assert row.reason
     assert bench.run() == ReadSummary(0, 0, 0, 0, (), finished=True)
     (bench.root / "b.pdf").write_bytes(b"")
@@ -133,7 +133,7 @@ def test_a_file_that_may_not_be_opened_is_a_row(bench: Bench, monkeypatch: pytes
     monkeypatch.setattr(pipeline_module, "_hash", refuse)
     bench.run()
     (row,) = bench.store.files()
-    assert (row.state, row.reason) == (FileState.FAILED, "cannot be opened: Permission denied")
+    assert (row.status, row.reason) == (FileStatus.FAILED, "cannot be opened: Permission denied")
 
 
 def written_while_it_is_read(bench: Bench, name: str, patch: pytest.MonkeyPatch) -> None:
@@ -155,11 +155,11 @@ def test_a_file_that_changes_while_it_is_read_is_not_taken_for_what_it_was(
     with monkeypatch.context() as patch:
         written_while_it_is_read(bench, "a.txt", patch)
         assert bench.run().n_failed == 1
-    assert bench.states() == {"a.txt": FileState.FAILED}
+    assert bench.states() == {"a.txt": FileStatus.FAILED}
     os.utime(path, ns=(2, 2))
     bench.run()
     (row,) = bench.store.files()
-    assert (row.state, row.n_tokens) == (FileState.CURRENT, 30)
+    assert (row.status, row.n_tokens) == (FileStatus.CURRENT, 30)
 
 
 def test_a_known_file_that_is_being_written_stays_searchable_as_it_was_until_it_can_be_read(
@@ -173,11 +173,11 @@ def test_a_known_file_that_is_being_written_stays_searchable_as_it_was_until_it_
         summary = bench.run()
     assert (summary.n_read, summary.n_failed) == (0, 0)
     (row,) = bench.store.files()
-    assert (row.state, row.n_tokens) == (FileState.CURRENT, 12)
+    assert (row.status, row.n_tokens) == (FileStatus.CURRENT, 12)
     os.utime(path, ns=(2, 2))
     bench.run()
     (row,) = bench.store.files()
-    assert (row.state, row.n_tokens) == (FileState.CURRENT, 30)
+    assert (row.status, row.n_tokens) == (FileStatus.CURRENT, 30)
 
 
 def test_a_document_stopped_in_the_middle_goes_on_from_there_with_the_same_vectors(
@@ -193,7 +193,7 @@ def test_a_document_stopped_in_the_middle_goes_on_from_there_with_the_same_vecto
 
     bench.run(stop_after_a_while)
     (row,) = bench.store.files()
-    assert row.state is FileState.WAITING
+    assert row.status is FileStatus.WAITING
     assert 0 < row.n_tokens_embedded < 50
     bench.run()
     assert bench.encoder.tokens_read == 50  # none of them twice
@@ -213,7 +213,7 @@ def test_a_damaged_state_costs_a_fresh_start_and_nothing_else(bench: Bench) -> N
     with bench.store.changing() as db:
         db.execute("UPDATE embeddings SET state = x'00'")
     bench.run()
-    assert bench.states() == {"a.txt": FileState.CURRENT}
+    assert bench.states() == {"a.txt": FileStatus.CURRENT}
 
 
 def test_a_document_deleted_while_it_is_embedded_ends_quietly(bench: Bench, extractor: ExtractorProcess) -> None:
@@ -237,7 +237,7 @@ def test_an_empty_root_is_taken_to_be_offline_and_forgets_nothing(bench: Bench) 
     path.unlink()
     (problem,) = bench.run().problems
     assert "offline" in problem
-    assert bench.states() == {"a.txt": FileState.CURRENT}
+    assert bench.states() == {"a.txt": FileStatus.CURRENT}
 
 
 def test_a_missing_root_is_an_error_and_forgets_nothing(bench: Bench) -> None:
@@ -246,7 +246,7 @@ def test_a_missing_root_is_an_error_and_forgets_nothing(bench: Bench) -> None:
     bench.root.rename(bench.root.with_name("elsewhere"))
     with pytest.raises(LongsearchError):
         bench.run()
-    assert bench.states() == {"a.txt": FileState.CURRENT}
+    assert bench.states() == {"a.txt": FileStatus.CURRENT}
 
 
 def test_another_model_embeds_everything_again_and_reads_nothing_again(
@@ -257,7 +257,7 @@ def test_another_model_embeds_everything_again_and_reads_nothing_again(
     monkeypatch.setattr(FakeEncoder, "fingerprint", "another")
     assert bench.run().n_read == 0
     assert bench.encoder.tokens_read == 24
-    assert bench.states() == {"a.txt": FileState.CURRENT}
+    assert bench.states() == {"a.txt": FileStatus.CURRENT}
 
 
 def test_a_model_that_cannot_be_loaded_costs_no_vector_of_the_one_before(
@@ -274,7 +274,7 @@ def test_a_model_that_cannot_be_loaded_costs_no_vector_of_the_one_before(
     with pytest.raises(ModelError, match="damaged"):
         bench.run()
     assert bench.store.model_in_use() == ("fake", 8)
-    assert bench.states() == {"a.txt": FileState.CURRENT}
+    assert bench.states() == {"a.txt": FileStatus.CURRENT}
 
 
 def test_a_rate_is_that_of_the_last_moments() -> None:
@@ -318,7 +318,7 @@ def test_short_documents_are_read_together_and_long_ones_alone(bench: Bench) -> 
     bench.run()
     assert sorted(alone) == [5, 7, 9, 11, 13, 15, 17, 19, 50]  # the fake reads many by streams of one
     assert bench.encoder.tokens_read == 7 + sum(alone)
-    assert set(bench.states().values()) == {FileState.CURRENT}
+    assert set(bench.states().values()) == {FileStatus.CURRENT}
     check_vectors(bench)
 
 
@@ -358,7 +358,7 @@ def test_a_group_goes_on_without_one_that_was_deleted(bench: Bench, extractor: E
 
     bench.encoder.stream_many = forget_one  # type: ignore[assignment, method-assign]
     assert pipeline.embed()
-    assert bench.states() == {"0.txt": FileState.CURRENT, "2.txt": FileState.CURRENT}
+    assert bench.states() == {"0.txt": FileStatus.CURRENT, "2.txt": FileStatus.CURRENT}
     check_vectors(bench)
 
 

@@ -12,7 +12,7 @@ from test_pipeline import Bench, bench  # noqa: F401
 import indexer.pipeline as pipeline_module
 from engine.errors import ExtractionError, PassingError
 from engine.store.store import Store
-from engine.types import DocumentText, FileState, FileStatus
+from engine.types import DocumentText, FileReport, FileStatus
 from indexer.extract.reader import Extraction, ExtractorProcess, Result
 from indexer.pipeline import Pipeline
 
@@ -29,7 +29,7 @@ def refusing() -> Iterator[None]:
         yield
 
 
-def the_file(bench: Bench) -> FileStatus:  # noqa: F811
+def the_file(bench: Bench) -> FileReport:  # noqa: F811
     (file,) = bench.store.files()
     return file
 
@@ -60,7 +60,7 @@ def test_what_may_pass_is_read_again_after_a_minute_then_two_and_then_it_is_curr
         bench.store = store
         let_time_pass(bench, 121)
         assert bench.run().n_read == 1
-        assert the_file(bench) == FileStatus("a.txt", FileState.CURRENT, "", "", 0, 12, 12)
+        assert the_file(bench) == FileReport("a.txt", FileStatus.CURRENT, "", "", 0, 12, 12)
 
 
 def test_what_only_a_change_can_help_is_read_again_only_on_request(bench: Bench) -> None:  # noqa: F811
@@ -143,7 +143,7 @@ def partial(bench: Bench) -> Bench:  # noqa: F811
     """A file of which 20 words came."""
     bench.write("a.txt")
     assert run_with(bench, OneText(20, "page 2 of 2")) == 1
-    assert the_file(bench).state is FileState.PARTIAL
+    assert the_file(bench).status is FileStatus.PARTIAL
     return bench
 
 
@@ -151,7 +151,7 @@ def test_what_was_read_in_part_is_read_again_only_on_request_and_may_be_whole_th
     assert run_with(partial, OneText(30)) == 0
     assert partial.store.read_again() == 1
     assert run_with(partial, OneText(30)) == 1
-    assert the_file(partial) == FileStatus("a.txt", FileState.CURRENT, "", "try a repaired copy", 0, 30, 30)
+    assert the_file(partial) == FileReport("a.txt", FileStatus.CURRENT, "", "try a repaired copy", 0, 30, 30)
     assert partial.store.read_again() == 0
 
 
@@ -168,22 +168,22 @@ def test_what_cannot_be_read_at_all_the_second_time_keeps_what_came_the_first_ti
     partial.store.read_again()
     assert run_with(partial, OneText(0, error=ExtractionError("no page could be read"))) == 1
     file = the_file(partial)
-    assert (file.state, file.reason, file.retry_at) == (FileState.PARTIAL, "page 2 of 2", None)
+    assert (file.status, file.reason, file.retry_at) == (FileStatus.PARTIAL, "page 2 of 2", None)
     partial.store.read_again()
     assert run_with(partial, OneText(0, error=PassingError("a drive that fails"))) == 1
     file = the_file(partial)
-    assert (file.state, file.n_tokens_embedded, file.n_failures) == (FileState.PARTIAL, 20, 2)
+    assert (file.status, file.n_tokens_embedded, file.n_failures) == (FileStatus.PARTIAL, 20, 2)
     assert file.retry_at == pytest.approx(time.time() + 120, abs=10)
     let_time_pass(partial, 121)
     assert run_with(partial, OneText(30)) == 1
-    assert the_file(partial).state is FileState.CURRENT
+    assert the_file(partial).status is FileStatus.CURRENT
 
 
 def test_a_partial_file_that_changed_is_read_as_any_other(partial: Bench) -> None:
     partial.store.read_again()
     partial.write("a.txt", n_words=13)
     assert run_with(partial, OneText(0, error=ExtractionError("no page could be read"))) == 1
-    assert the_file(partial).state is FileState.FAILED
+    assert the_file(partial).status is FileStatus.FAILED
 
 
 def test_copies_of_a_partial_file_are_whole_together(partial: Bench) -> None:
@@ -192,5 +192,5 @@ def test_copies_of_a_partial_file_are_whole_together(partial: Bench) -> None:
     assert partial.store.read_again() == 2
     embedded = partial.encoder.tokens_read
     run_with(partial, OneText(30))
-    assert partial.states() == {"a.txt": FileState.CURRENT, "b.txt": FileState.CURRENT}
+    assert partial.states() == {"a.txt": FileStatus.CURRENT, "b.txt": FileStatus.CURRENT}
     assert partial.encoder.tokens_read == embedded + 30

@@ -8,7 +8,7 @@ from pathlib import Path
 from engine.types import (
     DocumentHit,
     DocumentText,
-    FileState,
+    FileReport,
     FileStatus,
     IndexProgress,
     PassageHit,
@@ -103,7 +103,7 @@ class FakeBackend:
         self.note = ""
         self.start_note = ""
         self.progress_now = DONE
-        self.file_list: list[FileStatus] = []
+        self.file_list: list[FileReport] = []
         self.errors: dict[str, Exception] = {}
         self.calls: list[tuple[object, ...]] = []
         self.threads: set[int] = set()
@@ -142,22 +142,22 @@ class FakeBackend:
         took_ms = 3.2 if mode is SearchMode.WORDS else 84.0
         return SearchResults(query, mode, instruction, took_ms, hits, self.note)
 
-    def like(self, content_id: int) -> SearchResults:
-        self._call("like", str(content_id))
-        title = next(hit.title for hit in self.hits if hit.content_id == content_id)
-        others = (hit for hit in self.hits if hit.content_id != content_id)
+    def similar(self, document_id: int) -> SearchResults:
+        self._call("similar", str(document_id))
+        title = next(hit.title for hit in self.hits if hit.document_id == document_id)
+        others = (hit for hit in self.hits if hit.document_id != document_id)
         hits = tuple(replace(hit, rank=rank) for rank, hit in enumerate(others, start=1))
-        return SearchResults("", SearchMode.MEANING, "", 6.0, hits, self.note, like=title)
+        return SearchResults("", SearchMode.MEANING, "", 6.0, hits, self.note, similar_to=title)
 
-    def document(self, content_id: int) -> DocumentText:
-        self._call("document", str(content_id))
-        return self.documents[content_id]
+    def document(self, document_id: int) -> DocumentText:
+        self._call("document", str(document_id))
+        return self.documents[document_id]
 
     def progress(self) -> IndexProgress:
         self._call("progress", "")
         return self.progress_now
 
-    def files(self) -> list[FileStatus]:
+    def files(self) -> list[FileReport]:
         self._call("files", "")
         return self.file_list
 
@@ -175,16 +175,16 @@ class FakeBackend:
             door.set()
 
 
-def some_files() -> list[FileStatus]:
+def some_files() -> list[FileReport]:
     """One of each state."""
     return [
-        FileStatus("reports/2011/unit-2.pdf", FileState.CURRENT, "", "", 40, 21_300, 21_300),
-        FileStatus("notes/[red]todo[/red].md", FileState.WAITING, "", "", 0, 940, 0),
-        FileStatus("scans/minutes-1979-03-28-afternoon-session-with-annexes.pdf", FileState.FAILED,
+        FileReport("reports/2011/unit-2.pdf", FileStatus.CURRENT, "", "", 40, 21_300, 21_300),
+        FileReport("notes/[red]todo[/red].md", FileStatus.WAITING, "", "", 0, 940, 0),
+        FileReport("scans/minutes-1979-03-28-afternoon-session-with-annexes.pdf", FileStatus.FAILED,
                    "no text (scanned?)", "run it through ocrmypdf and it is indexed again", 212, 0, 0),
-        FileStatus("contracts/lease.pdf", FileState.FAILED, "encrypted: a password is needed",
+        FileReport("contracts/lease.pdf", FileStatus.FAILED, "encrypted: a password is needed",
                    "save a copy without the password", 0, 0, 0),
-        FileStatus("reports/annual.pdf", FileState.PARTIAL, "pages 14 to 16 took longer than 10 s each",
+        FileReport("reports/annual.pdf", FileStatus.PARTIAL, "pages 14 to 16 took longer than 10 s each",
                    "the other 88 pages are searchable", 91, 60_122, 60_122),
     ]  # fmt: skip
 

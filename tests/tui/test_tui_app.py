@@ -717,16 +717,16 @@ async def test_documents_like_the_one_in_view_are_listed_and_the_way_back_leads_
         await ask(pilot, "valve", press_enter=True)
         await pilot.press("down", "m")
         await settle(pilot)
-        assert backend.called("like") == [("2",)]
+        assert backend.called("similar") == [("2",)]
         assert "2 documents like Valves: a manual · 6 ms" in screen_text(pilot.app)
         assert pilot.app.focused is results(pilot)
-        assert pilot.app.screen.query_one(TextPane).hit.content_id == 1  # type: ignore[union-attr]
+        assert pilot.app.screen.query_one(TextPane).hit.document_id == 1  # type: ignore[union-attr]
         await pilot.press("escape")
         await settle(pilot)
         assert "3 documents by hybrid" in screen_text(pilot.app)
         assert pilot.app.focused is results(pilot)
         assert results(pilot).highlighted == 1
-        assert pilot.app.screen.query_one(TextPane).hit.content_id == 2  # type: ignore[union-attr]
+        assert pilot.app.screen.query_one(TextPane).hit.document_id == 2  # type: ignore[union-attr]
         await pilot.press("escape")
         assert isinstance(pilot.app.focused, Input)
 
@@ -742,7 +742,7 @@ async def test_from_the_text_too_where_it_takes_all_the_room(size: tuple[int, in
         assert pilot.app.focused is results(pilot)
         await pilot.press("m")
         await settle(pilot)
-        assert backend.called("like") == [("1",), ("2",)]
+        assert backend.called("similar") == [("1",), ("2",)]
         await pilot.press("escape")
         await settle(pilot)
         assert "3 documents by hybrid" in screen_text(pilot.app)
@@ -780,7 +780,7 @@ async def test_a_document_that_nothing_is_like_is_said_to_be_alone() -> None:
 
 async def test_what_cannot_be_compared_yet_is_said_and_the_answer_stays() -> None:
     backend = three_reports()
-    backend.errors["like"] = StoreError("Valves has not been read for its meaning yet", "wait")
+    backend.errors["similar"] = StoreError("Valves has not been read for its meaning yet", "wait")
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
         await pilot.press("m")

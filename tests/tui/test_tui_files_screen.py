@@ -9,7 +9,7 @@ from textual.widgets import DataTable
 
 from conftest import screen_text, settle
 from engine.errors import LongsearchError
-from engine.types import FileState, FileStatus
+from engine.types import FileReport, FileStatus
 from tui.app import LongsearchApp
 from tui.screens.main import MainScreen
 
@@ -46,7 +46,7 @@ async def test_trouble_comes_first_with_its_reason_and_hint() -> None:
 
 async def test_the_filter_goes_through_the_states_that_are_there() -> None:
     backend = backend_with_files()
-    backend.file_list = [file for file in backend.file_list if file.state is not FileState.PARTIAL]
+    backend.file_list = [file for file in backend.file_list if file.status is not FileStatus.PARTIAL]
     async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
         await open_files(pilot)
         seen = []
@@ -80,7 +80,7 @@ async def test_the_keys_open_copy_reload_and_go_back() -> None:
 
 async def test_what_is_only_partial_is_read_again_on_request_too() -> None:
     backend = backend_with_files()
-    backend.file_list = [file for file in backend.file_list if file.state is FileState.PARTIAL]
+    backend.file_list = [file for file in backend.file_list if file.status is FileStatus.PARTIAL]
     async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
         await open_files(pilot)
         assert "read again once it has changed, or on request" in screen_text(pilot.app)
@@ -107,7 +107,7 @@ async def test_what_failed_is_read_again_on_request() -> None:
 
 async def test_where_all_was_read_whole_nothing_is_asked_for() -> None:
     backend = backend_with_files()
-    backend.file_list = [file for file in backend.file_list if file.state is FileState.CURRENT]
+    backend.file_list = [file for file in backend.file_list if file.status is FileStatus.CURRENT]
     async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
         await open_files(pilot)
         await pilot.press("r")
@@ -135,7 +135,7 @@ async def test_an_error_of_the_list_is_a_line() -> None:
 
 async def test_thousands_of_files_are_there_at_once() -> None:
     backend = FakeBackend()
-    backend.file_list = [FileStatus(f"a/{n}.pdf", FileState.CURRENT, "", "", 9, 9, 9) for n in range(5_000)]
+    backend.file_list = [FileReport(f"a/{n}.pdf", FileStatus.CURRENT, "", "", 9, 9, 9) for n in range(5_000)]
     async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
         start = time.perf_counter()
         await open_files(pilot)

@@ -249,8 +249,8 @@ def document(n_characters: int) -> DocumentText:
 
 def test_the_documents_used_least_recently_are_let_go() -> None:
     cache = DocumentCache()
-    for content_id in range(MAX_DOCUMENTS):
-        cache.put(content_id, document(1))
+    for document_id in range(MAX_DOCUMENTS):
+        cache.put(document_id, document(1))
     cache.get(0)
     cache.put(99, document(1))
     assert cache.get(0) is not None

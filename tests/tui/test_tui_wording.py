@@ -5,7 +5,7 @@ from dataclasses import replace
 from fake_backend import DONE, EMPTY, INDEXING, long_document, passage
 
 from engine.errors import StoreError
-from engine.types import DocumentHit, FileState, FileStatus, SearchMode, SearchResults
+from engine.types import DocumentHit, FileReport, FileStatus, SearchMode, SearchResults
 from tui.welcome import welcome
 from tui.wording import (
     has_changed,
@@ -108,9 +108,9 @@ def test_a_quotation_keeps_its_lines_and_says_where_it_is_from() -> None:
 
 
 def test_of_a_file_that_was_not_read_whole_it_says_when_it_is_read_again() -> None:
-    failed = FileStatus("a.pdf", FileState.FAILED, "encrypted", "", 0, 0, 0, n_failures=1)
+    failed = FileReport("a.pdf", FileStatus.FAILED, "encrypted", "", 0, 0, 0, n_failures=1)
     assert next_try(failed, 1_000) == "read again once it has changed, or on request"
     assert next_try(replace(failed, n_failures=3, retry_at=1_240), 1_000) == "tried 3 times; read again in 4 min"
     assert next_try(replace(failed, retry_at=0), 1_000) == "read again at the next sweep"
-    assert next_try(replace(failed, state=FileState.PARTIAL, retry_at=1_060), 1_000) == "read again in 1 min"
-    assert next_try(replace(failed, state=FileState.CURRENT), 1_000) == ""
+    assert next_try(replace(failed, status=FileStatus.PARTIAL, retry_at=1_060), 1_000) == "read again in 1 min"
+    assert next_try(replace(failed, status=FileStatus.CURRENT), 1_000) == ""

@@ -16,21 +16,21 @@ from textual.screen import Screen
 from textual.widgets import DataTable, Footer, Static
 from textual.worker import Worker, WorkerState
 
-from engine.types import FileState, FileStatus
+from engine.types import FileReport, FileStatus
 from tui import styles, wording
 from tui.backend import Backend
 from tui.display import counted, quantity, shorten_middle, shown
 from tui.widgets.header_line import HeaderLine
 
-_ORDER = (FileState.FAILED, FileState.PARTIAL, FileState.WAITING, FileState.CURRENT)
+_ORDER = (FileStatus.FAILED, FileStatus.PARTIAL, FileStatus.WAITING, FileStatus.CURRENT)
 """Trouble first."""
 _STYLES = {
-    FileState.FAILED: "bold red",
-    FileState.PARTIAL: "yellow",
-    FileState.WAITING: "blue",
-    FileState.CURRENT: "green",
+    FileStatus.FAILED: "bold red",
+    FileStatus.PARTIAL: "yellow",
+    FileStatus.WAITING: "blue",
+    FileStatus.CURRENT: "green",
 }
-_FILTERS: tuple[FileState | None, ...] = (None, *_ORDER)
+_FILTERS: tuple[FileStatus | None, ...] = (None, *_ORDER)
 _STATE_WIDTH, _NUMBER_WIDTH, _CELL_PADDING = 8, 7, 2
 _FIXED_WIDTH = _STATE_WIDTH + 2 * _NUMBER_WIDTH + 5 * _CELL_PADDING + 1
 
@@ -50,9 +50,9 @@ class FilesScreen(Screen[None]):
     def __init__(self, backend: Backend) -> None:
         super().__init__()
         self._backend = backend
-        self._files: list[FileStatus] = []
-        self._shown: list[FileStatus] = []
-        self._filter: FileState | None = None
+        self._files: list[FileReport] = []
+        self._shown: list[FileReport] = []
+        self._filter: FileStatus | None = None
         self._table: DataTable[Text] = DataTable(cursor_type="row", zebra_stripes=True)
 
     def compose(self) -> ComposeResult:
@@ -78,7 +78,7 @@ class FilesScreen(Screen[None]):
         self._read()
 
     @work(thread=True, exclusive=True, group="files", exit_on_error=False)
-    def _read(self) -> list[FileStatus]:
+    def _read(self) -> list[FileReport]:
         return self._backend.files()
 
     @work(thread=True, exclusive=True, group="open", exit_on_error=False)
@@ -107,19 +107,19 @@ class FilesScreen(Screen[None]):
             later = "; F5 shows what came of it" if event.worker.group == "retry" else ""
             self._say(Content.styled(f"✓ {shown(event.worker.result or '')}{later}", styles.SUCCESS))
         elif event.state is WorkerState.SUCCESS:
-            self._files = sorted(event.worker.result or [], key=lambda file: (_ORDER.index(file.state), file.path))
+            self._files = sorted(event.worker.result or [], key=lambda file: (_ORDER.index(file.status), file.path))
             self._fill()
 
     def action_filter(self) -> None:
         """The next state that any file is in; after the last, all of them."""
-        present = [None, *(state for state in _ORDER if any(file.state is state for file in self._files))]
+        present = [None, *(state for state in _ORDER if any(file.status is state for file in self._files))]
         at = present.index(self._filter) if self._filter in present else 0
         self._filter = present[(at + 1) % len(present)]
         self._fill()
 
     def _fill(self) -> None:
         """Put the files that pass the filter into the table."""
-        self._shown = [file for file in self._files if self._filter in (None, file.state)]
+        self._shown = [file for file in self._files if self._filter in (None, file.status)]
         name_width, reason_width = _text_widths(self.size.width - _FIXED_WIDTH)
         self._table.clear(columns=True)
         # Fixed widths: measuring 10,000 rows takes longer than drawing them.
@@ -165,9 +165,9 @@ def _text_widths(room: int) -> tuple[int, int]:
     return name, max(room - name, 8)
 
 
-def _row(file: FileStatus, name_width: int) -> tuple[Text, ...]:
+def _row(file: FileReport, name_width: int) -> tuple[Text, ...]:
     return (
-        Text(file.state.value, _STYLES[file.state]),
+        Text(file.status.value, _STYLES[file.status]),
         Text(shorten_middle(shown(file.path), name_width), no_wrap=True),
         Text(shown(file.reason), no_wrap=True, overflow="ellipsis"),
         Text(quantity(file.n_pages) if file.n_pages else "", justify="right"),
@@ -175,7 +175,7 @@ def _row(file: FileStatus, name_width: int) -> tuple[Text, ...]:
     )
 
 
-def _detail(file: FileStatus) -> Content:
+def _detail(file: FileReport) -> Content:
     """Path, reason and hint in full."""
     embedded = f"{file.n_tokens_embedded:,} of {file.n_tokens:,} tokens read for meaning"
     reason = shown(file.reason) or (embedded if file.n_tokens else "not read yet")
@@ -185,6 +185,6 @@ def _detail(file: FileStatus) -> Content:
     return Content.styled(shown(file.path), "bold") + Content(f"\n{reason}") + hint
 
 
-def _census(files: list[FileStatus]) -> str:
-    counts = ((state, sum(file.state is state for file in files)) for state in _ORDER)
+def _census(files: list[FileReport]) -> str:
+    counts = ((state, sum(file.status is state for file in files)) for state in _ORDER)
     return " · ".join(f"{count:,} {state.value}" for state, count in counts if count)

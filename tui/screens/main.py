@@ -88,7 +88,7 @@ class MainScreen(Screen[None]):
 
     def on_query_bar_sent(self) -> None:
         """Search at once, and go to the results when there are any."""
-        if self._calls.liked is not None:
+        if self._calls.similar_to is not None:
             self._search()
         self._calls.search_now()
         if self._text_pane.hit is not None:
@@ -128,8 +128,8 @@ class MainScreen(Screen[None]):
             return
         cursor: int | None = 0
         if self._has_chosen and self._text_pane.hit is not None:
-            ids = [hit.content_id for hit in results.hits]
-            chosen = self._return_to or self._text_pane.hit.content_id
+            ids = [hit.document_id for hit in results.hits]
+            chosen = self._return_to or self._text_pane.hit.document_id
             cursor = ids.index(chosen) if chosen in ids else None
         self.remove_class("-empty")
         self._result_pane.show(results, word_pattern(results.query), cursor)
@@ -156,13 +156,13 @@ class MainScreen(Screen[None]):
 
     def on_results_selected(self, event: Results.Selected) -> None:
         """Show the document the cursor is on."""
-        ids = [hit.content_id for hit in self._results.hits] if self._results else []
-        if event.hit.content_id not in ids:
+        ids = [hit.document_id for hit in self._results.hits] if self._results else []
+        if event.hit.document_id not in ids:
             return  # of a list that is gone: a later answer was quicker than this message
         self._return_to = None
         old = self._text_pane.hit
-        is_first = event.hit.content_id == ids[0]
-        is_same = old is not None and old.content_id == event.hit.content_id
+        is_first = event.hit.document_id == ids[0]
+        is_same = old is not None and old.document_id == event.hit.document_id
         self._has_chosen = self._has_chosen or not is_first
         self._text_pane.select(event.hit, event.words, stay=is_same and (self._has_chosen or old == event.hit))
         if old is None:
@@ -175,15 +175,15 @@ class MainScreen(Screen[None]):
 
     def on_text_pane_wanted(self, event: TextPane.Wanted) -> None:
         """Fetch a document."""
-        self._calls.read(event.content_id)
+        self._calls.read(event.document_id)
 
     def on_document_read(self, event: messages.DocumentRead) -> None:
         """It has come."""
-        self._text_pane.receive(event.content_id, event.document)
+        self._text_pane.receive(event.document_id, event.document)
 
     def on_document_unread(self, event: messages.DocumentUnread) -> None:
         """It cannot be had."""
-        self._text_pane.refuse(event.content_id, event.reason)
+        self._text_pane.refuse(event.document_id, event.reason)
 
     # Progress and notices
 
@@ -230,7 +230,7 @@ class MainScreen(Screen[None]):
         self._status.say()
         if self._text_pane.preview.has_focus:
             self._go_to_list()
-        elif (left := self._calls.liked) is not None:
+        elif (left := self._calls.similar_to) is not None:
             self._search()
             self._calls.search_now()
             self._has_chosen, self._return_to = True, left
@@ -243,7 +243,7 @@ class MainScreen(Screen[None]):
             self._status.say()
             self._has_chosen, self._enter_waits = False, True
             self._return_to = None
-            self._calls.like(hit.content_id)
+            self._calls.similar(hit.document_id)
 
     def _go_to_list(self) -> None:
         self.remove_class("-reading")  # a list that is not displayed cannot take the focus

@@ -27,9 +27,9 @@ class TextPane(Vertical):
     class Wanted(Message):
         """The text of a document that is not at hand."""
 
-        def __init__(self, content_id: int) -> None:
+        def __init__(self, document_id: int) -> None:
             super().__init__()
-            self.content_id = content_id
+            self.document_id = document_id
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,22 +63,22 @@ class TextPane(Vertical):
     def select(self, hit: DocumentHit, words: re.Pattern[str] | None, stay: bool) -> None:
         """Show the hit's document at its best passage; with `stay`, the reader is in it already and stays there."""
         self.hit, self._words = hit, words
-        document = self._documents.get(hit.content_id)
+        document = self._documents.get(hit.document_id)
         if document is None:
             self._say("Reading…")
-            self.post_message(self.Wanted(hit.content_id))
+            self.post_message(self.Wanted(hit.document_id))
         else:
             self._show(document, stay)
 
-    def receive(self, content_id: int, document: DocumentText) -> None:
+    def receive(self, document_id: int, document: DocumentText) -> None:
         """A document has come: show it if it is still the one wanted."""
-        self._documents.put(content_id, document)
-        if self.hit is not None and self.hit.content_id == content_id:
+        self._documents.put(document_id, document)
+        if self.hit is not None and self.hit.document_id == document_id:
             self._show(document, stay=False)
 
-    def refuse(self, content_id: int, reason: str) -> None:
+    def refuse(self, document_id: int, reason: str) -> None:
         """A document cannot be had."""
-        if self.hit is not None and self.hit.content_id == content_id:
+        if self.hit is not None and self.hit.document_id == document_id:
             self._say(reason)
 
     def clear(self) -> None:

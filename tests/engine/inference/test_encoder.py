@@ -147,19 +147,19 @@ def test_an_eos_alone_in_the_last_slice_is_read_as_any_other(folders: dict[str, 
 
 
 def collect(
-    encoder: Encoder, checkpoint: bytes | None, stop_after: int | None = None
+    encoder: Encoder, saved_state: bytes | None, stop_after: int | None = None
 ) -> tuple[list[Vector], bytes, Vector]:
-    """Vectors of passages from `checkpoint` on, the checkpoint after the last part taken, the vector it told."""
+    """Vectors of passages from `saved_state` on, the saved_state after the last part taken, the vector it told."""
     tokens, passages = encoder.split(SHORT)
     vectors: list[Vector] = []
     first = None
-    for n, part in enumerate(encoder.stream(tokens, passages, checkpoint), start=1):
+    for n, part in enumerate(encoder.stream(tokens, passages, saved_state), start=1):
         first = part.first_passage if first is None else first
         assert part.first_passage == first + len(vectors)
         vectors.extend(part.vectors)
         if n == stop_after:
             break
-    return vectors, part.checkpoint(), part.document_vector
+    return vectors, part.saved_state(), part.document_vector
 
 
 @pytest.mark.parametrize("vertical_size", [120, 64])
@@ -169,8 +169,8 @@ def test_a_pass_stopped_anywhere_goes_on_another_day_with_the_same_result(folder
     n_parts = len(list(open_exact(folder, vertical_size).stream(tokens, passages)))
     assert n_parts > 3
     for stop_after in range(1, n_parts + 1):
-        before, checkpoint, _ = collect(open_exact(folder, vertical_size), None, stop_after)
-        after, _, vector = collect(open_exact(folder, vertical_size), bytes(checkpoint))
+        before, saved_state, _ = collect(open_exact(folder, vertical_size), None, stop_after)
+        after, _, vector = collect(open_exact(folder, vertical_size), bytes(saved_state))
         assert len(before) + len(after) == len(whole) == len(passages)
         np.testing.assert_allclose(np.array(before + after), np.array(whole), atol=1e-6)
         np.testing.assert_allclose(vector, document, atol=1e-6)
@@ -178,32 +178,32 @@ def test_a_pass_stopped_anywhere_goes_on_another_day_with_the_same_result(folder
 
 def test_a_pass_may_stop_at_every_part(folder: Path) -> None:
     whole, _, document = collect(open_exact(folder, 120), None)
-    vectors, checkpoint = [], None
+    vectors, saved_state = [], None
     for _ in range(100):
-        some, checkpoint, vector = collect(open_exact(folder, 120), checkpoint, stop_after=1)
+        some, saved_state, vector = collect(open_exact(folder, 120), saved_state, stop_after=1)
         vectors.extend(some)
         if len(vectors) == len(whole):
             break
     np.testing.assert_allclose(np.array(vectors), np.array(whole), atol=1e-6)
-    *_, vector = collect(open_exact(folder, 120), checkpoint)
+    *_, vector = collect(open_exact(folder, 120), saved_state)
     np.testing.assert_allclose(vector, document, atol=1e-6)
 
 
-def test_a_checkpoint_keeps_its_size(folder: Path) -> None:
+def test_a_saved_state_keeps_its_size(folder: Path) -> None:
     encoder = open_exact(folder, 64)
     tokens, passages = encoder.split(TEXT)
-    sizes = {len(part.checkpoint()) for part in encoder.stream(tokens, passages)}
+    sizes = {len(part.saved_state()) for part in encoder.stream(tokens, passages)}
     longest = max(len(own.starts) for own in encoder.encode_document(TEXT).excerpts)
     assert max(sizes) - min(sizes) < 100 + 4 * longest * encoder.model.config.d_model  # the open passage's excerpts
 
 
 @pytest.mark.parametrize("damage", ["empty", "truncated", "noise", "header", "other tensors", "scalar"])
-def test_damaged_checkpoints_are_refused(folder: Path, damage: str) -> None:
+def test_damaged_saved_states_are_refused(folder: Path, damage: str) -> None:
     from safetensors.torch import save
 
     encoder = open_exact(folder, 64)
     tokens, passages = encoder.split(TEXT)
-    good = next(iter(encoder.stream(tokens, passages))).checkpoint()
+    good = next(iter(encoder.stream(tokens, passages))).saved_state()
     data = {
         "empty": b"",
         "truncated": good[:-1],
@@ -218,28 +218,28 @@ def test_damaged_checkpoints_are_refused(folder: Path, damage: str) -> None:
 
 
 @pytest.mark.parametrize("changes", [{"num_hidden_layers": 3}, {"state_size": 4}, {"conv_kernel": 3}])
-def test_a_checkpoint_of_another_model_is_refused(folder: Path, tmp_path: Path, changes: dict[str, int]) -> None:
+def test_a_saved_state_of_another_model_is_refused(folder: Path, tmp_path: Path, changes: dict[str, int]) -> None:
     encoder, other = open_exact(folder), open_exact(save_embedder(tmp_path, "mean", n_groups=2, **changes))
     tokens, passages = encoder.split(TEXT)
-    foreign = next(iter(other.stream(tokens, passages))).checkpoint()
+    foreign = next(iter(other.stream(tokens, passages))).saved_state()
     with pytest.raises(ModelError, match="another model"):
         encoder.stream(tokens, passages, foreign)
 
 
-def test_a_checkpoint_of_the_other_readout_is_refused(folders: dict[str, Path]) -> None:
+def test_a_saved_state_of_the_other_readout_is_refused(folders: dict[str, Path]) -> None:
     mean, eos = open_exact(folders["mean"]), open_exact(folders["eos"])
     tokens, passages = mean.split(TEXT)
     for ours, theirs in ((mean, eos), (eos, mean)):
-        foreign = next(iter(theirs.stream(tokens, passages))).checkpoint()
+        foreign = next(iter(theirs.stream(tokens, passages))).saved_state()
         with pytest.raises(ModelError):
             ours.stream(tokens, passages, foreign)
 
 
-def test_a_checkpoint_of_a_longer_document_is_refused(folder: Path) -> None:
+def test_a_saved_state_of_a_longer_document_is_refused(folder: Path) -> None:
     encoder = open_exact(folder)
     *_, last = encoder.stream(*encoder.split(TEXT))
     with pytest.raises(ModelError, match="another document"):
-        encoder.stream(*encoder.split(TEXT[:500]), last.checkpoint())
+        encoder.stream(*encoder.split(TEXT[:500]), last.saved_state())
 
 
 @pytest.mark.parametrize("text", ["", " \n "])

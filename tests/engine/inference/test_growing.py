@@ -18,10 +18,10 @@ def encoder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return Encoder.open(folder, device="cpu", dtype="float32", vertical_size=64)
 
 
-def checkpoints(encoder: Encoder, text: str) -> list[tuple[int, int, bytes]]:
+def saved_states(encoder: Encoder, text: str) -> list[tuple[int, int, bytes]]:
     """(tokens, passages, state) after every part of a pass."""
     return [
-        (part.n_tokens_done, part.first_passage + len(part.vectors), part.checkpoint())
+        (part.n_tokens_done, part.first_passage + len(part.vectors), part.saved_state())
         for part in encoder.stream(*encoder.split(text))
     ]
 
@@ -34,7 +34,7 @@ def test_states_before_the_last_passage_outlive_any_added_text(encoder: Encoder,
     new_tokens, new_passages = encoder.split(longer)
     whole = encoder.encode_document(longer)
     stable = len(old_tokens) - old_passages[-1].n_tokens
-    kept = [found for found in checkpoints(encoder, shorter) if found[0] <= stable]
+    kept = [found for found in saved_states(encoder, shorter) if found[0] <= stable]
     assert stable - kept[-1][0] <= 64  # one slice
     for n_tokens, n_passages, state in kept[-2:]:
         assert encoder.can_resume(new_tokens, new_passages, state)
@@ -50,7 +50,7 @@ def test_states_before_the_last_passage_outlive_any_added_text(encoder: Encoder,
 
 
 def test_a_state_is_refused_by_a_text_that_begins_otherwise(encoder: Encoder) -> None:
-    n_tokens, _, state = checkpoints(encoder, PROSE[:3000])[3]
+    n_tokens, _, state = saved_states(encoder, PROSE[:3000])[3]
     tokens, passages = encoder.split(PROSE[:4000])
     assert encoder.can_resume(tokens, passages, state)
     for place in (0, n_tokens // 2, n_tokens - 1):
@@ -64,7 +64,7 @@ def test_a_state_is_refused_by_a_text_that_begins_otherwise(encoder: Encoder) ->
 
 def test_a_state_is_refused_where_passages_are_cut_otherwise(encoder: Encoder) -> None:
     tokens, passages = encoder.split(PROSE[:3000])
-    n_tokens, n_passages, state = checkpoints(encoder, PROSE[:3000])[4]
+    n_tokens, n_passages, state = saved_states(encoder, PROSE[:3000])[4]
     assert 0 < n_passages < len(passages) - 1
     assert encoder.can_resume(tokens, passages, state)
     assert not encoder.can_resume(tokens, passages[1:], state)
@@ -83,7 +83,7 @@ def test_a_state_is_refused_where_excerpts_are_cut_otherwise(tmp_path: Path) -> 
     encoder = Encoder.open(save_embedder(tmp_path, "mean"), device="cpu", dtype="float32", vertical_size=64)
     text = PROSE[:3000]
     tokens, passages = encoder.split(text)
-    n_tokens, n_passages, state = checkpoints(encoder, text)[4]
+    n_tokens, n_passages, state = saved_states(encoder, text)[4]
     read = int(tokens.starts[n_tokens])
     for place, is_refused in ((passages[n_passages].start, True), (read + 200, False)):
         # words become one: the same tokens, but an excerpt counts more of them

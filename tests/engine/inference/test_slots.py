@@ -114,7 +114,7 @@ def test_steps_stay_as_large_however_long_the_longest_is(encoder: Encoder, monke
     np.testing.assert_allclose(last["long"].document_vector, alone.document_vector, atol=1e-5)
 
 
-def test_a_checkpoint_taken_among_others_goes_on_alone_and_among_others(encoder: Encoder) -> None:
+def test_a_saved_state_taken_among_others_goes_on_alone_and_among_others(encoder: Encoder) -> None:
     names = ["2", "9", "6", "4", "8"]
     split = {name: encoder.split(texts()[name]) for name in names}
     whole = {name: encoder.encode_document(texts()[name]) for name in names}
@@ -122,7 +122,7 @@ def test_a_checkpoint_taken_among_others_goes_on_alone_and_among_others(encoder:
     saved: dict[str, bytes] = {}
     for step, (name, part) in enumerate(encoder.stream_many((name, *split[name], None) for name in names)):
         vectors[name].extend(part.vectors)
-        saved[name] = part.checkpoint()
+        saved[name] = part.saved_state()
         if step == 30:
             break
     assert len(saved) >= 4

@@ -141,7 +141,7 @@ def test_an_embedder_of_another_family_resumes_where_it_was_stopped(family: str,
     whole = list(encoder.stream(tokens, passages))
     assert len(passages) > 3
     stopped = whole[len(whole) // 2]
-    rest = list(encoder.stream(tokens, passages, stopped.checkpoint()))
+    rest = list(encoder.stream(tokens, passages, stopped.saved_state()))
     np.testing.assert_allclose(rest[-1].document_vector, whole[-1].document_vector, atol=1e-6)
     np.testing.assert_allclose(
         np.concatenate([part.vectors for part in rest]),
@@ -164,7 +164,7 @@ def test_many_documents_at_once_give_what_each_gives_alone(family: str, tmp_path
 def test_a_checkpoint_of_one_family_is_refused_by_another(tmp_path: Path) -> None:
     one, other = (Encoder.open(save_family(tmp_path / name, name), device="cpu") for name in ("rwkv7", "xlstm"))
     tokens, passages = one.split(PROSE[:2000])
-    saved = next(iter(one.stream(tokens, passages))).checkpoint()
+    saved = next(iter(one.stream(tokens, passages))).saved_state()
     with pytest.raises(ModelError, match="another model"):
         next(iter(other.stream(tokens, passages, saved)))
 

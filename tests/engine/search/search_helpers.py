@@ -48,15 +48,15 @@ def add(
     passages = [Passage(start, start + len(words), 5) for start, words in zip(starts, sentences, strict=True)]
     text = DocumentText("\n".join(sentences), tuple(starts), title, (Heading(1, f"On {path}", 0),))
     content_hash = hashlib.sha256(repr((sentences, title)).encode()).digest()
-    content_id = store.add_document(FileStamp(path, 1, 1, 1), content_hash, text, passages)
+    document_id = store.add_document(FileStamp(path, 1, 1, 1), content_hash, text, passages)
     if directions is not None:
         of_excerpts = [
             packed(_EXCERPT_CHARACTERS * np.arange(len(own)), np.array(own, np.float32).reshape(-1, DIM))
             for own in excerpts
         ]
-        store.add_vectors(content_id, 0, np.stack(directions), 5 * len(sentences), None, of_excerpts)
-        store.finish_embedding(content_id, directions[0] if whole is None else whole, 5 * len(sentences))
-    return content_id
+        store.add_vectors(document_id, 0, np.stack(directions), 5 * len(sentences), None, of_excerpts)
+        store.finish_embedding(document_id, directions[0] if whole is None else whole, 5 * len(sentences))
+    return document_id
 
 
 def names(results: SearchResults) -> list[str]:

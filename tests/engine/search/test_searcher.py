@@ -198,8 +198,8 @@ def test_the_measured_meaning_is_that_of_the_search(store: Store) -> None:
 
 
 def test_a_document_that_is_still_being_read_is_ranked_by_its_passages_alone(store: Store) -> None:
-    content_id = add(store, "begun.pdf", ["one", "two"])
-    store.add_vectors(content_id, 0, toward(3, 4)[None], 5, None)
+    document_id = add(store, "begun.pdf", ["one", "two"])
+    store.add_vectors(document_id, 0, toward(3, 4)[None], 5, None)
     (hit,) = search(store, "anything", MEANING, toward(1)).hits
     assert hit.score == pytest.approx(0.6, abs=1e-6)
 

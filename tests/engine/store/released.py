@@ -11,7 +11,7 @@ from store_helpers import add, check_invariants, document, embed, open_store, re
 
 from engine.store.schema import MIGRATIONS
 from engine.store.store import Store
-from engine.types import FileState
+from engine.types import FileStatus
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -33,14 +33,14 @@ def fill(store: Store) -> None:
 def check(store: Store) -> None:
     """AssertionError where not all of it is there."""
     check_invariants(store)
-    states = {status.path: status.state for status in store.files()}
+    states = {status.path: status.status for status in store.files()}
     assert states == {
-        "complete.pdf": FileState.CURRENT,
-        "folder/copy.pdf": FileState.CURRENT,
-        "half \udcff.pdf": FileState.WAITING,
-        "waiting.md": FileState.WAITING,
-        "partial.pdf": FileState.PARTIAL,
-        "failed.pdf": FileState.FAILED,
+        "complete.pdf": FileStatus.CURRENT,
+        "folder/copy.pdf": FileStatus.CURRENT,
+        "half \udcff.pdf": FileStatus.WAITING,
+        "waiting.md": FileStatus.WAITING,
+        "partial.pdf": FileStatus.PARTIAL,
+        "failed.pdf": FileStatus.FAILED,
     }
     known = store.catalogue()["failed.pdf"]
     assert (known.stamp, known.failed) == (record("failed.pdf", 7, -1, 2**64 - 1), True)
@@ -53,9 +53,9 @@ def check(store: Store) -> None:
     ):
         content_hash, text, passages = document(seed, n_passages)
         with store.reading() as db:
-            content_id = db.execute("SELECT id FROM contents WHERE hash = ?", (content_hash,)).get
-        assert (store.text(content_id), store.passages(content_id)) == (text, passages)
-        assert (store.passage_vectors(content_id) == vectors).all()
+            document_id = db.execute("SELECT id FROM contents WHERE hash = ?", (content_hash,)).get
+        assert (store.text(document_id), store.passages(document_id)) == (text, passages)
+        assert (store.passage_vectors(document_id) == vectors).all()
     (half, *_) = store.pending()
     assert (half.n_passages_done, half.n_tokens_done, half.state) == (4, 36, b"a state")
 
@@ -71,7 +71,7 @@ def main() -> None:
         with open_store(path) as store:
             fill(store)
             check(store)
-            store.checkpoint()
+            store.tidy()
         fixture = FIXTURES / f"schema-{len(MIGRATIONS)}.sqlite.xz"
         fixture.write_bytes(lzma.compress(path.read_bytes()))
         print(fixture)

@@ -45,12 +45,12 @@ def unit_vectors(n: int, dim: int = DIM, seed: int = 0) -> NDArray[np.float32]:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def embed(store: Store, content_id: int, seed: int = 0) -> NDArray[np.float32]:
+def embed(store: Store, document_id: int, seed: int = 0) -> NDArray[np.float32]:
     """Give a document all its vectors; those of its passages."""
-    vectors = unit_vectors(len(store.passages(content_id)), seed=seed)
+    vectors = unit_vectors(len(store.passages(document_id)), seed=seed)
     excerpts = [packed(np.arange(n), unit_vectors(n, seed=seed + n)) for n in (row % 3 for row in range(len(vectors)))]
-    assert store.add_vectors(content_id, 0, vectors, 9 * len(vectors), b"state", excerpts)
-    assert store.finish_embedding(content_id, unit_vectors(1, seed=seed + 1)[0], 9 * len(vectors) + 1)
+    assert store.add_vectors(document_id, 0, vectors, 9 * len(vectors), b"state", excerpts)
+    assert store.finish_embedding(document_id, unit_vectors(1, seed=seed + 1)[0], 9 * len(vectors) + 1)
     return vectors
 
 
@@ -65,9 +65,9 @@ def check_invariants(store: Store) -> None:
         assert _set(db, "SELECT content_id FROM embeddings") <= contents
         assert _set(db, "SELECT rowid FROM words") == passages
         assert _set(db, "SELECT id FROM words_docsize") == passages
-        for content_id, n_chars, n_tokens in db.execute("SELECT id, n_chars, n_tokens FROM contents").fetchall():
-            assert len(documents.text(db, content_id).text) == n_chars
-            assert sum(passage.n_tokens for passage in documents.passages(db, content_id)) == n_tokens
+        for document_id, n_chars, n_tokens in db.execute("SELECT id, n_chars, n_tokens FROM contents").fetchall():
+            assert len(documents.text(db, document_id).text) == n_chars
+            assert sum(passage.n_tokens for passage in documents.passages(db, document_id)) == n_tokens
         _check_titles(db)
         _check_vectors(db)
         db.execute("INSERT INTO words (words) VALUES ('integrity-check')") if not db.readonly("main") else None
@@ -78,10 +78,10 @@ def check_invariants(store: Store) -> None:
 def _check_titles(db: apsw.Connection) -> None:
     """A content without a title of its own is called, and found by its words, as the first file that holds it."""
     sql = "SELECT contents.id, title, min(path) FROM contents JOIN files ON content_id = contents.id"
-    for content_id, title, path in db.execute(f"{sql} WHERE title_is_name GROUP BY 1").fetchall():
+    for document_id, title, path in db.execute(f"{sql} WHERE title_is_name GROUP BY 1").fetchall():
         assert title == documents.title_of(os.fsdecode(path))
         found = db.execute("SELECT rowid FROM words WHERE words MATCH ?", (f'title : "{title}"',))
-        if ids := documents.passage_ids(db, content_id):
+        if ids := documents.passage_ids(db, document_id):
             assert ids[0] in {row[0] for row in found}
 
 

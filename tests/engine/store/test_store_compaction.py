@@ -34,7 +34,7 @@ def empty_and_die(*arguments):
 
 compaction.empty = empty_and_die
 with Store.open(Path(sys.argv[1])) as store:
-    store.checkpoint()
+    store.tidy()
 """
 
 
@@ -42,7 +42,7 @@ def holey(store: Store) -> dict[int, np.ndarray]:
     """An index of 10,800 vectors of which 1,200 are left; these, by content."""
     store.use_model("model-a", DIM)
     ids = [add(store, f"{n}.pdf", str(n), 300) for n in range(_N_DOCUMENTS)]
-    given = [embed(store, content_id, seed=content_id) for content_id in ids]
+    given = [embed(store, document_id, seed=document_id) for document_id in ids]
     store.forget(f"{n}.pdf" for n in range(_N_DOCUMENTS) if n not in _KEPT and n % 4)
     return {ids[n]: given[n] for n in range(_N_DOCUMENTS) if n in _KEPT or not n % 4}
 
@@ -54,19 +54,19 @@ def n_slots(store: Store) -> int:
 
 def check(store: Store, kept: dict[int, np.ndarray]) -> None:
     check_invariants(store)
-    for content_id, vectors in kept.items():
-        assert (store.passage_vectors(content_id) == vectors).all()
+    for document_id, vectors in kept.items():
+        assert (store.passage_vectors(document_id) == vectors).all()
 
 
 def test_compacting_closes_the_holes_and_keeps_every_vector(tmp_path: Path) -> None:
     with open_store(tmp_path / "index.db") as store:
         kept = holey(store)
         before = n_slots(store)
-        store.checkpoint()
+        store.tidy()
         assert n_slots(store) < before / 2
         check(store, kept)
         after = n_slots(store)
-        store.checkpoint()
+        store.tidy()
         assert n_slots(store) == after
 
 
@@ -91,7 +91,7 @@ def test_a_kill_in_the_middle_of_compaction_loses_nothing(tmp_path: Path, dies_a
     with open_store(path) as store:
         assert store.notes == ()
         check(store, kept)
-        store.checkpoint()
+        store.tidy()
         with store.reading() as db:
             assert compaction.half_empty(db) == []
         check(store, kept)

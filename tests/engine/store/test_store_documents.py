@@ -13,7 +13,7 @@ from store_helpers import DIM, add, check_invariants, document, embed, open_stor
 from engine.errors import StoreError
 from engine.store.documents import PART_CHARS
 from engine.store.store import Store
-from engine.types import DocumentText, FileState, Heading, Passage
+from engine.types import DocumentText, FileStatus, Heading, Passage
 
 
 @pytest.fixture
@@ -25,9 +25,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def test_a_document_comes_back_as_it_was(store: Store) -> None:
     text = DocumentText("One.\fTwo \ud800 \0 é", (0, 5), "A title", (Heading(1, "One", 0), Heading(2, "T\udcff", 5)))
-    content_id = store.add_document(record("a.pdf"), b"hash", text, [Passage(0, 4, 2), Passage(5, 14, 3)])
-    assert store.text(content_id) == text
-    assert store.passages(content_id) == [Passage(0, 4, 2), Passage(5, 14, 3)]
+    document_id = store.add_document(record("a.pdf"), b"hash", text, [Passage(0, 4, 2), Passage(5, 14, 3)])
+    assert store.text(document_id) == text
+    assert store.passages(document_id) == [Passage(0, 4, 2), Passage(5, 14, 3)]
 
 
 def test_a_passage_across_parts_is_read_whole(store: Store) -> None:
@@ -35,9 +35,9 @@ def test_a_passage_across_parts_is_read_whole(store: Store) -> None:
     borders = [0, PART_CHARS - 5, PART_CHARS, PART_CHARS + 1, 2 * PART_CHARS - 1, len(whole)]
     passages = [Passage(start, stop, 1) for start, stop in pairwise(borders)]
     passages += [Passage(3, len(whole) - 3, 1), Passage(PART_CHARS, PART_CHARS, 0)]
-    content_id = store.add_document(record("a.pdf"), b"hash", DocumentText(whole, (), ""), passages)
+    document_id = store.add_document(record("a.pdf"), b"hash", DocumentText(whole, (), ""), passages)
     for passage in passages:
-        assert store.passage_text(content_id, passage) == whole[passage.start : passage.stop]
+        assert store.passage_text(document_id, passage) == whole[passage.start : passage.stop]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
@@ -45,44 +45,44 @@ def test_a_passage_across_parts_is_read_whole(store: Store) -> None:
 def test_any_text_may_be_kept(store: Store, text: str, start: int, stop: int) -> None:
     start, stop = sorted((min(start, len(text)), min(stop, len(text))))
     kept = DocumentText(text, (), text[:20])
-    content_id = store.add_document(record("a.pdf"), text.encode("utf-8", "surrogatepass"), kept, [])
-    assert store.text(content_id).text == text
-    assert store.passage_text(content_id, Passage(start, stop, 0)) == text[start:stop]
+    document_id = store.add_document(record("a.pdf"), text.encode("utf-8", "surrogatepass"), kept, [])
+    assert store.text(document_id).text == text
+    assert store.passage_text(document_id, Passage(start, stop, 0)) == text[start:stop]
 
 
 def test_a_passage_is_on_the_page_that_holds_its_middle(store: Store) -> None:
     text = DocumentText("x" * 100, (0, 50), "")
-    content_id = store.add_document(record("a.pdf"), b"h", text, [Passage(0, 98, 1), Passage(40, 62, 1)])
+    document_id = store.add_document(record("a.pdf"), b"h", text, [Passage(0, 98, 1), Passage(40, 62, 1)])
     with store.reading() as db:
-        pages = [row[0] for row in db.execute("SELECT page FROM passages WHERE content_id = ?", (content_id,))]
+        pages = [row[0] for row in db.execute("SELECT page FROM passages WHERE content_id = ?", (document_id,))]
     assert pages == [1, 2]
 
 
 def test_other_bytes_that_say_the_same_keep_their_vectors(store: Store) -> None:
     """As a PDF that was highlighted in."""
     store.use_model("model-a", DIM)
-    content_id = add(store, "a.pdf", "a")
-    vectors = embed(store, content_id)
+    document_id = add(store, "a.pdf", "a")
+    vectors = embed(store, document_id)
     highlighted = (record("a.pdf", size=11), b"with a highlight", *document("a")[1:])
-    assert store.add_document(*highlighted, "A page was not read", "!") == content_id
-    assert np.array_equal(store.passage_vectors(content_id), vectors)
+    assert store.add_document(*highlighted, "A page was not read", "!") == document_id
+    assert np.array_equal(store.passage_vectors(document_id), vectors)
     assert store.pending() == []
-    assert store.files()[0].state is FileState.PARTIAL
+    assert store.files()[0].status is FileStatus.PARTIAL
     assert store.link(record("copy.pdf"), b"with a highlight")
     assert not store.link(record("old copy.pdf"), document("a")[0])
 
 
 def test_bytes_that_another_file_still_holds_stay_what_they_are(store: Store) -> None:
-    content_id = add(store, "a.pdf", "a")
+    document_id = add(store, "a.pdf", "a")
     assert store.link(record("copy.pdf"), document("a")[0])
     _, text, passages = document("a")
-    assert store.add_document(record("a.pdf", size=11), b"with a highlight", text, passages) != content_id
+    assert store.add_document(record("a.pdf", size=11), b"with a highlight", text, passages) != document_id
     assert store.link(record("third.pdf"), document("a")[0])
 
 
 def test_a_document_without_passages_is_complete_at_once(store: Store) -> None:
     add(store, "empty.txt", "empty", n_passages=0)
-    assert store.files()[0].state is FileState.CURRENT
+    assert store.files()[0].status is FileStatus.CURRENT
     assert store.pending() == []
     store.use_model("model-a", 8)
     assert store.pending() == []

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from store_helpers import DIM, add, check_invariants, document, embed, open_store, record, unit_vectors
 
 from engine.store import documents, excerpts
-from engine.store.records import ResumePoint
+from engine.store.records import SavedState
 from engine.store.schema import migrate
 from engine.store.store import Store
 
@@ -79,24 +79,24 @@ def test_vectors_that_are_not_finite_are_refused(value: float) -> None:
 
 
 def test_excerpts_of_other_passages_are_refused(store: Store) -> None:
-    content_id = add(store, "a.pdf", "a")
+    document_id = add(store, "a.pdf", "a")
     with pytest.raises(ValueError, match="zip"):
-        store.add_vectors(content_id, 0, unit_vectors(2), 18, None, [at_places(unit_vectors(2))])
-    assert n_kept(store) == len(store.passage_vectors(content_id)) == 0
+        store.add_vectors(document_id, 0, unit_vectors(2), 18, None, [at_places(unit_vectors(2))])
+    assert n_kept(store) == len(store.passage_vectors(document_id)) == 0
 
 
 def test_an_excerpt_of_zeros_is_as_far_as_can_be_from_everything(store: Store) -> None:
-    content_id = add(store, "a.pdf", "a", n_passages=1)
-    store.add_vectors(content_id, 0, unit_vectors(1), 9, None, [at_places(np.zeros((2, DIM), np.float32))])
+    document_id = add(store, "a.pdf", "a", n_passages=1)
+    store.add_vectors(document_id, 0, unit_vectors(1), 9, None, [at_places(np.zeros((2, DIM), np.float32))])
     with store.reading() as db:
-        (found,) = excerpts.nearest(db, unit_vectors(1)[0], documents.passage_ids(db, content_id)).values()
+        (found,) = excerpts.nearest(db, unit_vectors(1)[0], documents.passage_ids(db, document_id)).values()
     assert found == (0, 5, 0.0)
 
 
 def test_they_go_with_their_document_their_model_and_a_new_beginning(store: Store) -> None:
     first, second = (add(store, f"{name}.pdf", name, n_passages=6) for name in "ab")
-    for content_id in (first, second):
-        embed(store, content_id)
+    for document_id in (first, second):
+        embed(store, document_id)
     assert n_kept(store) == 8  # of every third passage none
     store.forget(["a.pdf"])
     assert n_kept(store) == 4
@@ -108,11 +108,11 @@ def test_they_go_with_their_document_their_model_and_a_new_beginning(store: Stor
 
 
 def test_a_document_that_has_grown_has_those_it_began_with(store: Store) -> None:
-    content_id = add(store, "a.md", "a", n_passages=3)
+    document_id = add(store, "a.md", "a", n_passages=3)
     given_vectors = [unit_vectors(2, seed=place) for place in range(3)]
-    store.add_vectors(content_id, 0, unit_vectors(3), 27, None, [at_places(vectors) for vectors in given_vectors])
-    store.finish_embedding(content_id, unit_vectors(1)[0], 27, ResumePoint(content_id, 2, 18, b"state"))
-    point = store.resume_point("a.md")
+    store.add_vectors(document_id, 0, unit_vectors(3), 27, None, [at_places(vectors) for vectors in given_vectors])
+    store.finish_embedding(document_id, unit_vectors(1)[0], 27, SavedState(document_id, 2, 18, b"state"))
+    point = store.saved_state("a.md")
     grown = store.add_document(record("a.md", 20), *document("grown", 5), resume=point)
     query = unit_vectors(1, seed=9)[0]
     with store.reading() as db:

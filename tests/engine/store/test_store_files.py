@@ -15,7 +15,7 @@ from engine.errors import StoreError
 from engine.search.searcher import search
 from engine.store.documents import title_of
 from engine.store.store import Store
-from engine.types import FileState, SearchMode
+from engine.types import FileStatus, SearchMode
 
 
 @pytest.fixture
@@ -40,20 +40,20 @@ def test_the_catalogue_says_how_each_file_was_when_it_was_indexed(store: Store) 
 
 
 def test_a_renamed_file_keeps_its_vectors(store: Store) -> None:
-    content_id = add(store, "old.pdf", "a")
-    vectors = embed(store, content_id)
+    document_id = add(store, "old.pdf", "a")
+    vectors = embed(store, document_id)
     assert store.move([("old.pdf", record("new.pdf"))]) == 1
     assert list(store.catalogue()) == ["new.pdf"]
-    assert (store.passage_vectors(content_id) == vectors).all()
+    assert (store.passage_vectors(document_id) == vectors).all()
 
 
 def test_a_move_onto_a_known_file_forgets_what_that_one_held(store: Store) -> None:
-    content_id = add(store, "a.pdf", "a")
+    document_id = add(store, "a.pdf", "a")
     embed(store, add(store, "b.pdf", "b"))
     assert store.move([("a.pdf", record("b.pdf"))]) == 1
     assert [status.path for status in store.files()] == ["b.pdf"]
     assert n_rows(store, "contents") == 1
-    assert store.text(content_id).title == "Title of a"
+    assert store.text(document_id).title == "Title of a"
 
 
 def test_a_move_onto_itself_changes_nothing(store: Store) -> None:
@@ -70,7 +70,7 @@ def test_a_move_from_an_unknown_path_says_so_and_changes_nothing(store: Store) -
 
 def test_files_that_change_names_with_each_other_keep_their_vectors(store: Store) -> None:
     ids = {name: add(store, f"{name}.pdf", name) for name in "abc"}
-    vectors = {name: embed(store, content_id, seed) for seed, (name, content_id) in enumerate(ids.items())}
+    vectors = {name: embed(store, document_id, seed) for seed, (name, document_id) in enumerate(ids.items())}
     assert store.move([("a.pdf", record("b.pdf", 11)), ("b.pdf", record("c.pdf", 12)), ("c.pdf", record("a.pdf"))]) == 3
     sizes = {path: known.stamp.size for path, known in store.catalogue().items()}
     assert sizes == {"a.pdf": 10, "b.pdf": 11, "c.pdf": 12}
@@ -80,7 +80,7 @@ def test_files_that_change_names_with_each_other_keep_their_vectors(store: Store
             b"b.pdf": ids["a"],
             b"c.pdf": ids["b"],
         }
-    assert all((store.passage_vectors(content_id) == vectors[name]).all() for name, content_id in ids.items())
+    assert all((store.passage_vectors(document_id) == vectors[name]).all() for name, document_id in ids.items())
 
 
 def test_of_many_moves_one_from_an_unknown_path_leaves_what_is_at_its_end(store: Store) -> None:
@@ -102,17 +102,17 @@ def found_by(store: Store, words: str) -> list[str]:
 
 
 def test_a_document_without_a_title_is_called_and_found_after_its_file_whatever_that_is_called(store: Store) -> None:
-    content_id = add(store, "field notes.pdf", "")
-    assert store.text(content_id).title == "field notes"
+    document_id = add(store, "field notes.pdf", "")
+    assert store.text(document_id).title == "field notes"
     assert found_by(store, "field") == ["field notes"]
     store.move([("field notes.pdf", record("sub/harvest.v2.pdf"))])
-    assert store.text(content_id).title == "harvest.v2"
+    assert store.text(document_id).title == "harvest.v2"
     assert (found_by(store, "field"), found_by(store, "harvest")) == ([], ["harvest.v2"])
     assert found_by(store, "apples") == ["harvest.v2"]
 
 
 def test_of_files_with_one_document_without_a_title_it_is_called_after_the_first(store: Store) -> None:
-    content_id = add(store, "m.pdf", "")
+    document_id = add(store, "m.pdf", "")
     titles = []
     for change in (
         lambda: store.link(record("z.pdf"), document("")[0]),
@@ -126,20 +126,20 @@ def test_of_files_with_one_document_without_a_title_it_is_called_after_the_first
             titles += [title for (title,) in db.execute("SELECT title FROM contents WHERE title_is_name")]
         check_invariants(store)
     assert titles == ["m", "a", "m", "z", "k"]
-    assert store.text(content_id + 2).title == "k"
+    assert store.text(document_id + 2).title == "k"
 
 
 def test_a_title_of_its_own_stays_whatever_the_file_is_called(store: Store) -> None:
-    content_id = add(store, "Title of a.pdf", "a")
+    document_id = add(store, "Title of a.pdf", "a")
     store.move([("Title of a.pdf", record("b.pdf"))])
-    assert store.text(content_id).title == "Title of a"
+    assert store.text(document_id).title == "Title of a"
 
 
 def test_what_is_read_again_and_still_without_a_title_keeps_its_vectors(store: Store) -> None:
-    content_id = add(store, "a.pdf", "")
-    vectors = embed(store, content_id)
-    assert store.add_document(record("b.pdf"), *document("")) == content_id
-    assert (store.passage_vectors(content_id) == vectors).all()
+    document_id = add(store, "a.pdf", "")
+    vectors = embed(store, document_id)
+    assert store.add_document(record("b.pdf"), *document("")) == document_id
+    assert (store.passage_vectors(document_id) == vectors).all()
 
 
 @pytest.mark.parametrize(
@@ -157,11 +157,11 @@ def test_a_name_is_a_title_on_one_line_that_can_be_shown(path: str, title: str) 
 
 
 def test_a_copy_costs_no_second_content_and_outlives_the_original(store: Store) -> None:
-    content_id = add(store, "a.pdf", "a")
+    document_id = add(store, "a.pdf", "a")
     assert store.link(record("copy.pdf"), document("a")[0])
     assert n_rows(store, "contents") == 1
     store.forget(["a.pdf"])
-    assert store.text(content_id).title == "Title of a"
+    assert store.text(document_id).title == "Title of a"
     store.forget(["copy.pdf"])
     assert n_rows(store, "contents") == 0
 
@@ -211,17 +211,17 @@ def test_a_file_that_fails_loses_its_content_and_keeps_its_reason(store: Store) 
     add(store, "a.pdf", "a")
     store.add_failure(record("a.pdf"), "encrypted", "give the password")
     (status,) = store.files()
-    assert (status.state, status.reason, status.hint) == (FileState.FAILED, "encrypted", "give the password")
+    assert (status.status, status.reason, status.hint) == (FileStatus.FAILED, "encrypted", "give the password")
     assert n_rows(store, "contents") == 0
     store.add_failure(record("a.pdf"), "")
     assert store.files()[0].reason == "Unknown error"
 
 
 def test_a_touched_file_keeps_its_content(store: Store) -> None:
-    content_id = add(store, "a.pdf", "a")
+    document_id = add(store, "a.pdf", "a")
     assert store.touch(record("a.pdf", mtime_ns=99))
     assert store.catalogue()["a.pdf"].stamp.mtime_ns == 99
-    assert store.passages(content_id)
+    assert store.passages(document_id)
     assert not store.touch(record("b.pdf"))
 
 
@@ -272,7 +272,7 @@ def test_to_read_again_may_fail_and_be_put_off(store: Store) -> None:
     embed(store, store.add_document(record("a.pdf"), *document("a"), "page 2"))
     store.put_off(record("a.pdf"), 1, 300.0)
     (file,) = store.files()
-    assert (file.state, file.reason, file.n_failures, file.retry_at) == (FileState.PARTIAL, "page 2", 1, 300.0)
+    assert (file.status, file.reason, file.n_failures, file.retry_at) == (FileStatus.PARTIAL, "page 2", 1, 300.0)
 
 
 def test_bytes_that_say_what_they_said_before_keep_their_vectors(store: Store) -> None:
@@ -282,10 +282,10 @@ def test_bytes_that_say_what_they_said_before_keep_their_vectors(store: Store) -
     assert store.add_document(record("a.pdf"), *document("a"), "page 2: OCR failed", "") == partial
     np.testing.assert_array_equal(store.passage_vectors(partial), vectors)
     (file,) = store.files()
-    assert (file.state, file.reason, file.hint) == (FileState.PARTIAL, "page 2: OCR failed", "")
+    assert (file.status, file.reason, file.hint) == (FileStatus.PARTIAL, "page 2: OCR failed", "")
     assert retry_times(store) == {"a.pdf": None}
     store.add_document(record("a.pdf"), *document("a"))
-    assert store.files()[0].state is FileState.CURRENT
+    assert store.files()[0].status is FileStatus.CURRENT
 
 
 def test_bytes_that_say_more_than_before_take_the_place_of_what_they_said_in_every_copy(store: Store) -> None:
@@ -293,7 +293,7 @@ def test_bytes_that_say_more_than_before_take_the_place_of_what_they_said_in_eve
     partial = store.add_document(record("a.pdf"), content_hash, *document("a", 2)[1:], "page 2")
     store.link(record("copy.pdf"), content_hash)
     embed(store, partial)
-    content_id = store.add_document(record("a.pdf"), content_hash, text, passages)
-    assert content_id != partial
-    assert [pending.content_id for pending in store.pending()] == [content_id]
-    assert {file.state for file in store.files()} == {FileState.WAITING}
+    document_id = store.add_document(record("a.pdf"), content_hash, text, passages)
+    assert document_id != partial
+    assert [pending.document_id for pending in store.pending()] == [document_id]
+    assert {file.status for file in store.files()} == {FileStatus.WAITING}

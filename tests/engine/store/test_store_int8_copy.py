@@ -28,10 +28,10 @@ def clustered(n: int, seed: int) -> NDArray[np.float32]:
 
 
 def embed(store: Store, name: str, seed: int) -> None:
-    content_id = add(store, name, name, _PASSAGES)
+    document_id = add(store, name, name, _PASSAGES)
     given_vectors = clustered(_PASSAGES, seed)
-    store.add_vectors(content_id, 0, given_vectors, 9 * _PASSAGES, None)
-    store.finish_embedding(content_id, given_vectors[0], 9 * _PASSAGES)
+    store.add_vectors(document_id, 0, given_vectors, 9 * _PASSAGES, None)
+    store.finish_embedding(document_id, given_vectors[0], 9 * _PASSAGES)
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
         opened.use_model("model-a", DIM)
         for number in range(10):
             embed(opened, f"{number}.pdf", number)
-        opened.checkpoint()
+        opened.tidy()
         yield opened
 
 
@@ -108,10 +108,10 @@ def test_the_copy_is_written_anew_only_when_much_is_new(store: Store, monkeypatc
     path = int8_copy.path_of(store.path)
     before = path.stat().st_ino
     embed(store, "new.pdf", 50)
-    store.checkpoint()
+    store.tidy()
     assert path.stat().st_ino == before
     monkeypatch.setattr(int8_copy, "_MAX_NEW_CHUNKS", 0)
-    store.checkpoint()
+    store.tidy()
     assert path.stat().st_ino != before
     check_agreement(store)
 
@@ -146,7 +146,7 @@ def test_a_copy_of_another_models_vectors_is_not_believed(store: Store) -> None:
     with store.reading() as db:
         assert vectors.nearest(db, "passage_vectors", query, 5) == []
         assert int8_copy.nearest(db, store.path, query, 5, None) is None
-    store.checkpoint()
+    store.tidy()
     assert not int8_copy.path_of(store.path).exists()  # there is nothing to copy any more
 
 
@@ -160,7 +160,7 @@ def test_without_a_whole_copy_the_answer_is_the_same(store: Store, damage: str) 
     with store.reading() as db:
         assert int8_copy.nearest(db, store.path, query, 5, None) is None
         assert dict(vectors.nearest(db, "passage_vectors", query, 5)) == compare_all(store, query, 5)
-    store.checkpoint()
+    store.tidy()
     check_agreement(store)
 
 
@@ -182,14 +182,14 @@ def test_no_room_for_a_copy_is_no_error(store: Store, monkeypatch: pytest.Monkey
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(int8_copy.os, "fsync", full)
-    store.checkpoint()
+    store.tidy()
     assert not [file for file in store.path.parent.iterdir() if "int8" in file.name]
 
 
 def test_an_index_from_before_there_were_copies_gets_one(store: Store) -> None:
     with store.changing() as db:
         db.execute("DELETE FROM meta WHERE key = 'vector_table'")
-    store.checkpoint()
+    store.tidy()
     check_agreement(store)
 
 

@@ -31,7 +31,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.held: dict[str, str | None] = {}
         self.n_done: dict[str, int] = {}
 
-    def content_id(self, seed: str) -> int:
+    def document_id(self, seed: str) -> int:
         with self.store.reading() as db:
             return int(db.execute("SELECT id FROM contents WHERE hash = ?", (document(seed)[0],)).get)
 
@@ -83,16 +83,16 @@ class StoreMachine(RuleBasedStateMachine):
     def embed_a_batch(self, data: st.DataObject) -> None:
         seed = data.draw(st.sampled_from(sorted(seed for seed, n in self.n_done.items() if n < 3)))
         n = data.draw(st.integers(0, 3 - self.n_done[seed]))
-        content_id = self.content_id(seed)
+        document_id = self.document_id(seed)
         first = self.n_done[seed]
-        assert self.store.add_vectors(content_id, first, unit_vectors(3)[first : first + n], 9 * (first + n), b"state")
+        assert self.store.add_vectors(document_id, first, unit_vectors(3)[first : first + n], 9 * (first + n), b"state")
         self.n_done[seed] += n
 
     @precondition(lambda self: 3 in self.n_done.values())
     @rule(data=st.data())
     def finish(self, data: st.DataObject) -> None:
         seed = data.draw(st.sampled_from(sorted(seed for seed, n in self.n_done.items() if n == 3)))
-        assert self.store.finish_embedding(self.content_id(seed), unit_vectors(1)[0], 28)
+        assert self.store.finish_embedding(self.document_id(seed), unit_vectors(1)[0], 28)
         self.n_done[seed] = 4
 
     @rule()
@@ -103,7 +103,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule()
     def open_again(self) -> None:
-        self.store.checkpoint()
+        self.store.tidy()
         self.store.close()
         self.store = open_store(self.path)
         assert self.store.notes == ()
@@ -115,17 +115,17 @@ class StoreMachine(RuleBasedStateMachine):
             path: seed is None for path, seed in self.held.items()
         }
         for seed, n_done in self.n_done.items():
-            content_id = self.content_id(seed)
+            document_id = self.document_id(seed)
             text = document(seed)[1]
             if not seed:
                 text = replace(
                     text, title=title_of(min((path for path in self.held if self.held[path] == ""), key=os.fsencode))
                 )
-            assert self.store.text(content_id) == text
-            assert (self.store.passage_vectors(content_id) == unit_vectors(3)[: min(n_done, 3)]).all()
-            assert (self.store.document_vector(content_id) is not None) == (n_done == 4)
-        waiting = {pending.content_id for pending in self.store.pending()}
-        assert waiting == {self.content_id(seed) for seed, n in self.n_done.items() if n < 4}
+            assert self.store.text(document_id) == text
+            assert (self.store.passage_vectors(document_id) == unit_vectors(3)[: min(n_done, 3)]).all()
+            assert (self.store.document_vector(document_id) is not None) == (n_done == 4)
+        waiting = {pending.document_id for pending in self.store.pending()}
+        assert waiting == {self.document_id(seed) for seed, n in self.n_done.items() if n < 4}
 
     def teardown(self) -> None:
         if hasattr(self, "store"):

@@ -45,11 +45,11 @@ def test_a_folder_that_was_there_keeps_its_permissions_but_the_file_does_not(tmp
 def test_what_was_stored_is_there_after_closing(tmp_path: Path) -> None:
     with open_store(tmp_path / "index.db") as store:
         store.use_model("model-a", 8)
-        content_id = add(store, "a.pdf", "a")
-        vectors = embed(store, content_id)
+        document_id = add(store, "a.pdf", "a")
+        vectors = embed(store, document_id)
     store.close()
     with Store.open(tmp_path / "index.db", read_only=True) as store:
-        assert (store.passage_vectors(content_id) == vectors).all()
+        assert (store.passage_vectors(document_id) == vectors).all()
         assert store.root == ROOT
         check_invariants(store)
 
@@ -149,13 +149,13 @@ def test_a_damaged_index_is_found_after_a_crash_and_begun_anew(tmp_path: Path) -
 def test_damage_that_shows_in_use_is_found_at_the_next_opening(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
     with open_store(path) as store:
-        content_id = add(store, "a.pdf", "a", 3000)
+        document_id = add(store, "a.pdf", "a", 3000)
     damage_all_but_first_pages(path)
     store = open_store(path)
     with pytest.raises(StoreError, match="corrupt"):
         for _ in range(2):
-            store.text(content_id)
-            store.passages(content_id)
+            store.text(document_id)
+            store.passages(document_id)
             store.files()
     store.close()
     with open_store(path) as store:
@@ -232,7 +232,7 @@ def test_the_log_is_kept_short_even_beside_a_reader(tmp_path: Path, monkeypatch:
         with reader.reading() as db:
             assert db.execute("SELECT count(*) FROM files").get == 20
             add(writer, "beside.pdf", "beside", 50)
-            writer.checkpoint()
+            writer.tidy()
             assert db.execute("SELECT count(*) FROM files").get == 20
-        writer.checkpoint()
+        writer.tidy()
         assert connection.log_bytes(path) == 0

@@ -38,7 +38,7 @@ def test_it_is_searched_by_words_and_by_meaning(released: Path) -> None:
         assert words.hits[0].path == "/papers/complete.pdf"
         asked = unit_vectors(3, seed=3)[1]
         best = search(store, "anything", SearchMode.MEANING, asked).hits[0]
-        whole = store.document_vector(best.content_id)
+        whole = store.document_vector(best.document_id)
         assert best.path == "/papers/partial.pdf"
         assert best.score == pytest.approx(0.7 + (0.3 if whole is None else 0.3 * float(whole @ asked)), abs=1e-6)
 
@@ -47,20 +47,20 @@ def test_a_title_of_which_it_is_not_known_whether_it_is_a_name_stays(released: P
     with open_store(released) as store:
         (before, *_) = store.pending()
         assert store.move([("half \udcff.pdf", record("other.pdf"))]) == 1
-        assert store.text(before.content_id).title == "Title of half"
+        assert store.text(before.document_id).title == "Title of half"
 
 
 def test_work_goes_on_where_it_was_left(released: Path) -> None:
     with open_store(released) as store:
         (half, waiting) = store.pending()
         vectors = unit_vectors(6, seed=2)
-        assert store.add_vectors(half.content_id, 4, vectors[4:], 54, None)
-        assert store.finish_embedding(half.content_id, vectors[0], 55)
-        embed(store, waiting.content_id)
+        assert store.add_vectors(half.document_id, 4, vectors[4:], 54, None)
+        assert store.finish_embedding(half.document_id, vectors[0], 55)
+        embed(store, waiting.document_id)
         assert store.pending() == []
-        np.testing.assert_array_equal(store.passage_vectors(half.content_id), vectors)
+        np.testing.assert_array_equal(store.passage_vectors(half.document_id), vectors)
         embed(store, add(store, "new.pdf", "new"))
-        store.checkpoint()
+        store.tidy()
 
 
 def test_today_s_own_index_is_one_of_them(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from store_helpers import add, check_invariants, document, open_store, record, unit_vectors
 
 from engine.store import resuming
-from engine.store.records import ResumePoint
+from engine.store.records import SavedState
 from engine.store.store import Store
 
 
@@ -19,33 +19,33 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def finish(store: Store, path: str, seed: str, state: bytes) -> int:
-    content_id = add(store, path, seed, 3)
-    store.add_vectors(content_id, 0, unit_vectors(3), 27, None)
-    store.finish_embedding(content_id, unit_vectors(1)[0], 28, ResumePoint(content_id, 2, 18, state))
-    return content_id
+    document_id = add(store, path, seed, 3)
+    store.add_vectors(document_id, 0, unit_vectors(3), 27, None)
+    store.finish_embedding(document_id, unit_vectors(1)[0], 28, SavedState(document_id, 2, 18, state))
+    return document_id
 
 
 def test_a_finished_document_tells_the_state_that_was_kept(store: Store) -> None:
-    content_id = finish(store, "a.pdf", "one", b"state")
-    assert store.resume_point("a.pdf") == ResumePoint(content_id, 2, 18, b"state")
-    assert store.resume_point("b.pdf") is None
+    document_id = finish(store, "a.pdf", "one", b"state")
+    assert store.saved_state("a.pdf") == SavedState(document_id, 2, 18, b"state")
+    assert store.saved_state("b.pdf") is None
     check_invariants(store)
 
 
 def test_an_unfinished_document_tells_where_it_stopped(store: Store) -> None:
-    content_id = add(store, "a.pdf", "one", 3)
-    assert store.resume_point("a.pdf") is None
-    store.add_vectors(content_id, 0, unit_vectors(1), 9, b"half")
-    assert store.resume_point("a.pdf") == ResumePoint(content_id, 1, 9, b"half")
+    document_id = add(store, "a.pdf", "one", 3)
+    assert store.saved_state("a.pdf") is None
+    store.add_vectors(document_id, 0, unit_vectors(1), 9, b"half")
+    assert store.saved_state("a.pdf") == SavedState(document_id, 1, 9, b"half")
 
 
 def test_states_of_all_documents_are_bounded_and_the_newest_stay(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resuming, "KEPT_BYTES", 1000)
     for number in range(5):
         finish(store, f"{number}.pdf", f"{number}", bytes(400))
-    assert [store.resume_point(f"{number}.pdf") is not None for number in range(5)] == [False, False, False, True, True]
+    assert [store.saved_state(f"{number}.pdf") is not None for number in range(5)] == [False, False, False, True, True]
     finish(store, "huge.pdf", "huge", bytes(1001))
-    assert store.resume_point("huge.pdf") is None
+    assert store.saved_state("huge.pdf") is None
     with store.reading() as db:
         assert db.execute("SELECT coalesce(sum(length(state)), 0) FROM resume_points").get <= 1000
 
@@ -55,19 +55,19 @@ def test_a_state_goes_with_its_document_and_with_its_model(store: Store) -> None
     finish(store, "b.pdf", "two", b"state")
     store.forget(["a.pdf"])
     check_invariants(store)
-    assert store.resume_point("a.pdf") is None
+    assert store.saved_state("a.pdf") is None
     store.use_model("another", 8)
-    assert store.resume_point("b.pdf") is None
+    assert store.saved_state("b.pdf") is None
 
 
 def test_a_state_whose_vectors_have_gone_is_not_gone_on_from(store: Store) -> None:
     finish(store, "a.pdf", "one", b"state")
-    point = store.resume_point("a.pdf")
+    point = store.saved_state("a.pdf")
     assert point
     with store.changing() as db:
         db.execute("DELETE FROM passage_vectors")
         content_hash, text, passages = document("two", 3)
         resuming_id = store.add_document(record("b.pdf"), content_hash, text, passages, resume=point)
-    (pending,) = [pending for pending in store.pending() if pending.content_id == resuming_id]
+    (pending,) = [pending for pending in store.pending() if pending.document_id == resuming_id]
     assert pending.state is None
     assert pending.n_passages_done == 0

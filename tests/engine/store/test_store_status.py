@@ -11,7 +11,7 @@ from store_helpers import add, document, embed, open_store, record, unit_vectors
 
 from engine.store import status
 from engine.store.store import Store
-from engine.types import FileState
+from engine.types import FileStatus
 
 
 @pytest.fixture
@@ -26,20 +26,20 @@ def test_each_file_has_its_state(store: Store) -> None:
     partial = store.add_document(record("partial.pdf"), *document("b"), "only 3 of 9 pages could be read", "try again")
     add(store, "waiting.pdf", "c")
     store.add_failure(record("failed.pdf"), "encrypted", "give the password")
-    assert {file.path: file.state for file in store.files()}["partial.pdf"] is FileState.WAITING
+    assert {file.path: file.status for file in store.files()}["partial.pdf"] is FileStatus.WAITING
     embed(store, partial)
-    states = {file.path: (file.state, file.reason, file.hint) for file in store.files()}
+    states = {file.path: (file.status, file.reason, file.hint) for file in store.files()}
     assert states == {
-        "current.pdf": (FileState.CURRENT, "", ""),
-        "partial.pdf": (FileState.PARTIAL, "only 3 of 9 pages could be read", "try again"),
-        "waiting.pdf": (FileState.WAITING, "", ""),
-        "failed.pdf": (FileState.FAILED, "encrypted", "give the password"),
+        "current.pdf": (FileStatus.CURRENT, "", ""),
+        "partial.pdf": (FileStatus.PARTIAL, "only 3 of 9 pages could be read", "try again"),
+        "waiting.pdf": (FileStatus.WAITING, "", ""),
+        "failed.pdf": (FileStatus.FAILED, "encrypted", "give the password"),
     }
 
 
 def test_tokens_and_pages_are_counted(store: Store) -> None:
-    content_id = add(store, "a.pdf", "a", n_passages=4)
-    store.add_vectors(content_id, 0, unit_vectors(1), 9, b"state")
+    document_id = add(store, "a.pdf", "a", n_passages=4)
+    store.add_vectors(document_id, 0, unit_vectors(1), 9, b"state")
     (file,) = store.files()
     assert (file.n_pages, file.n_tokens, file.n_tokens_embedded) == (2, 36, 9)
 

@@ -20,19 +20,19 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_an_interrupted_document_goes_on_from_its_state(store: Store) -> None:
-    content_id = add(store, "a.pdf", "a", n_passages=5)
+    document_id = add(store, "a.pdf", "a", n_passages=5)
     given = unit_vectors(5)
-    store.add_vectors(content_id, 0, given[:2], 20, b"after two")
+    store.add_vectors(document_id, 0, given[:2], 20, b"after two")
     (pending,) = store.pending()
-    assert (pending.content_id, pending.n_passages_done, pending.n_tokens_done) == (content_id, 2, 20)
+    assert (pending.document_id, pending.n_passages_done, pending.n_tokens_done) == (document_id, 2, 20)
     assert pending.state == b"after two"
-    store.add_vectors(content_id, 2, given[2:], 45, b"after five")
-    store.add_vectors(content_id, 5, given[:0], 46, b"no passage ended here")
-    assert store.document_vector(content_id) is None
-    store.finish_embedding(content_id, given[0], 46)
+    store.add_vectors(document_id, 2, given[2:], 45, b"after five")
+    store.add_vectors(document_id, 5, given[:0], 46, b"no passage ended here")
+    assert store.document_vector(document_id) is None
+    store.finish_embedding(document_id, given[0], 46)
     assert store.pending() == []
-    assert (store.passage_vectors(content_id) == given).all()
-    assert (store.document_vector(content_id) == given[0]).all()
+    assert (store.passage_vectors(document_id) == given).all()
+    assert (store.document_vector(document_id) == given[0]).all()
     with store.reading() as db:
         assert db.execute("SELECT count(*) FROM embeddings WHERE state IS NOT NULL").get == 0
 
@@ -40,8 +40,8 @@ def test_an_interrupted_document_goes_on_from_its_state(store: Store) -> None:
 def test_documents_begun_come_first_then_the_shortest(store: Store) -> None:
     long, short, begun = (add(store, f"{n}.pdf", str(n), n_passages=n) for n in (9, 2, 5))
     store.add_vectors(begun, 0, unit_vectors(1), 9, b"state")
-    assert [pending.content_id for pending in store.pending()] == [begun, short, long]
-    assert [pending.content_id for pending in store.pending(limit=1)] == [begun]
+    assert [pending.document_id for pending in store.pending()] == [begun, short, long]
+    assert [pending.document_id for pending in store.pending(limit=1)] == [begun]
 
 
 @pytest.mark.parametrize(
@@ -49,63 +49,63 @@ def test_documents_begun_come_first_then_the_shortest(store: Store) -> None:
     [(1, 1, "passage 0 is next"), (0, 4, "4 vectors for 3 passages")],
 )
 def test_vectors_out_of_order_are_refused(store: Store, first: int, n: int, complaint: str) -> None:
-    content_id = add(store, "a.pdf", "a")
+    document_id = add(store, "a.pdf", "a")
     with pytest.raises(ValueError, match=complaint):
-        store.add_vectors(content_id, first, unit_vectors(n), 1, None)
-    assert len(store.passage_vectors(content_id)) == 0
+        store.add_vectors(document_id, first, unit_vectors(n), 1, None)
+    assert len(store.passage_vectors(document_id)) == 0
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 0.0, 2.0])
 def test_a_vector_that_is_not_a_unit_vector_is_refused(store: Store, value: float) -> None:
-    content_id = add(store, "a.pdf", "a")
+    document_id = add(store, "a.pdf", "a")
     bad = unit_vectors(3)
     bad[1, 0] = value
     bad[1, 1:] = 0
     with pytest.raises(ValueError, match="length 1"):
-        store.add_vectors(content_id, 0, bad, 1, None)
+        store.add_vectors(document_id, 0, bad, 1, None)
 
 
 def test_a_vector_of_another_width_is_refused(store: Store) -> None:
-    content_id = add(store, "a.pdf", "a")
+    document_id = add(store, "a.pdf", "a")
     with pytest.raises(ValueError, match="shape"):
-        store.add_vectors(content_id, 0, unit_vectors(3, dim=DIM + 1), 1, None)
+        store.add_vectors(document_id, 0, unit_vectors(3, dim=DIM + 1), 1, None)
 
 
 def test_a_document_is_not_finished_before_its_passages_nor_twice(store: Store) -> None:
-    content_id = add(store, "a.pdf", "a")
+    document_id = add(store, "a.pdf", "a")
     with pytest.raises(ValueError, match="0 of 3"):
-        store.finish_embedding(content_id, unit_vectors(1)[0], 1)
-    embed(store, content_id)
+        store.finish_embedding(document_id, unit_vectors(1)[0], 1)
+    embed(store, document_id)
     with pytest.raises(ValueError, match="document too"):
-        store.finish_embedding(content_id, unit_vectors(1)[0], 1)
+        store.finish_embedding(document_id, unit_vectors(1)[0], 1)
     with pytest.raises(ValueError, match="it is done"):
-        store.add_vectors(content_id, 3, unit_vectors(0), 1, None)
+        store.add_vectors(document_id, 3, unit_vectors(0), 1, None)
 
 
 def test_vectors_of_a_document_that_has_gone_are_let_fall(store: Store) -> None:
-    content_id = add(store, "a.pdf", "a")
+    document_id = add(store, "a.pdf", "a")
     store.forget(["a.pdf"])
-    assert not store.add_vectors(content_id, 0, unit_vectors(3), 1, None)
-    assert not store.finish_embedding(content_id, unit_vectors(1)[0], 1)
+    assert not store.add_vectors(document_id, 0, unit_vectors(3), 1, None)
+    assert not store.finish_embedding(document_id, unit_vectors(1)[0], 1)
 
 
 def test_vectors_need_a_model(tmp_path: Path) -> None:
     with open_store(tmp_path / "other.db") as store:
-        content_id = add(store, "a.pdf", "a")
+        document_id = add(store, "a.pdf", "a")
         with pytest.raises(ValueError, match="use_model"):
-            store.add_vectors(content_id, 0, unit_vectors(3), 1, None)
-        assert store.passage_vectors(content_id).shape == (0, 0)
-        assert store.document_vector(content_id) is None
+            store.add_vectors(document_id, 0, unit_vectors(3), 1, None)
+        assert store.passage_vectors(document_id).shape == (0, 0)
+        assert store.document_vector(document_id) is None
 
 
 def test_the_same_model_keeps_the_vectors_and_another_drops_them(store: Store) -> None:
-    content_id = add(store, "a.pdf", "a")
-    embed(store, content_id)
+    document_id = add(store, "a.pdf", "a")
+    embed(store, document_id)
     assert not store.use_model("model-a", DIM)
-    assert len(store.passage_vectors(content_id)) == 3
+    assert len(store.passage_vectors(document_id)) == 3
     assert store.use_model("model-b", DIM + 8)
     assert store.model_in_use() == ("model-b", DIM + 8)
-    assert store.passage_vectors(content_id).shape == (0, DIM + 8)
+    assert store.passage_vectors(document_id).shape == (0, DIM + 8)
     assert [pending.n_passages_done for pending in store.pending()] == [0]
 
 
@@ -133,8 +133,8 @@ def test_a_filter_is_applied_before_ranking(store: Store) -> None:
 
 def test_the_nearest_document_is_found_by_its_own_vector(store: Store) -> None:
     ids = [add(store, f"{n}.pdf", str(n)) for n in range(4)]
-    for number, content_id in enumerate(ids):
-        embed(store, content_id, seed=10 * number)
+    for number, document_id in enumerate(ids):
+        embed(store, document_id, seed=10 * number)
     query = store.document_vector(ids[2])
     assert query is not None
     with store.reading() as db:
@@ -144,8 +144,8 @@ def test_the_nearest_document_is_found_by_its_own_vector(store: Store) -> None:
 
 def test_what_is_read_past_sqlite_vec_is_what_it_says_itself(store: Store) -> None:
     ids = [add(store, f"{n}.pdf", str(n), 400) for n in range(6)]
-    for content_id in ids:
-        embed(store, content_id, seed=content_id)
+    for document_id in ids:
+        embed(store, document_id, seed=document_id)
     store.forget(["0.pdf", "3.pdf"])
     with store.reading() as db:
         expected = dict(db.execute("SELECT rowid, embedding FROM passage_vectors").fetchall())

@@ -13,6 +13,7 @@ import time
 import apsw
 import numpy as np
 
+from engine.arrays import Vectors
 from engine.errors import LongsearchError
 from engine.search.file_filter import FileFilter
 from engine.search.hits import LEAST_SCORE, documents_shown
@@ -21,24 +22,23 @@ from engine.search.retrieval import allowed_contents
 from engine.store import documents, vectors
 from engine.store.storage_chunks import DOCUMENTS
 from engine.store.store import Store
-from engine.store.vectors import Vectors
 from engine.types import SearchMode, SearchResults
 
 
-def like_document(store: Store, content_id: int, k: int = 10, under: str = "") -> SearchResults:
+def similar_to_document(store: Store, document_id: int, k: int = 10, under: str = "") -> SearchResults:
     """As `like_vector`, for a document of the index, which is left out.
 
     LongsearchError where it has no vector yet, StoreError where it has gone.
     """
     with store.reading() as db:
-        title, vector = documents.outline(db, content_id).title, vectors.of_document(db, content_id)
+        title, vector = documents.outline(db, document_id).title, vectors.of_document(db, document_id)
     if vector is None:
         hint = "wait until it is: `longsearch status` says how far it is"
         raise LongsearchError(f"{title} has not been read for its meaning yet", hint)
-    return like_vector(store, vector, title, k, under, without=content_id)
+    return similar_to_vector(store, vector, title, k, under, without=document_id)
 
 
-def like_vector(
+def similar_to_vector(
     store: Store,
     vector: Vectors,
     title: str,
@@ -65,12 +65,12 @@ def like_vector(
         n_waiting = vectors.n_waiting(db)
     note = f"{n_waiting} document{'s' if n_waiting > 1 else ''} cannot be compared yet" if n_waiting else ""
     took_ms = (time.perf_counter() - started) * 1000
-    return SearchResults("", SearchMode.MEANING, "", took_ms, hits, note, like=title)
+    return SearchResults("", SearchMode.MEANING, "", took_ms, hits, note, similar_to=title)
 
 
-def _nearest_passages(db: apsw.Connection, content_id: int, vector: Vectors, n: int) -> tuple[tuple[int, float], ...]:
+def _nearest_passages(db: apsw.Connection, document_id: int, vector: Vectors, n: int) -> tuple[tuple[int, float], ...]:
     """(passage id, cosine) of the document's `n` passages that are nearest, best first."""
-    cosines = np.clip(vectors.of_passages(db, content_id) @ vector, 0, 1)
+    cosines = np.clip(vectors.of_passages(db, document_id) @ vector, 0, 1)
     best = np.argsort(-cosines, kind="stable")[:n].tolist()
-    passage_ids = documents.passage_ids(db, content_id)
+    passage_ids = documents.passage_ids(db, document_id)
     return tuple((passage_ids[place], float(cosines[place])) for place in best)

@@ -8,7 +8,7 @@ import pytest
 from search_helpers import add, library, names, toward
 
 from engine.errors import LongsearchError, StoreError
-from engine.search.likeness import like_document, like_vector
+from engine.search.similar import similar_to_document, similar_to_vector
 from engine.store.store import Store
 from engine.types import SearchMode
 
@@ -23,17 +23,17 @@ def test_documents_come_by_the_cosine_of_their_vectors_and_the_one_asked_of_is_l
     own = add(store, "a.pdf", ["A."], [toward(0, 0, 1)], title="On apples", whole=toward(1, 1))
     add(store, "b.pdf", ["B."], [toward(0, 0, 1)], whole=toward(1, 0))
     add(store, "c.pdf", ["C."], [toward(0, 0, 1)], whole=toward(3, 4))
-    found = like_document(store, own)
+    found = similar_to_document(store, own)
     assert names(found) == ["c.pdf", "b.pdf"]
     assert [hit.score for hit in found.hits] == pytest.approx([7 / (5 * 2**0.5), 1 / 2**0.5], abs=1e-6)
     assert [hit.rank for hit in found.hits] == [1, 2]
-    assert (found.like, found.query, found.mode, found.note) == ("On apples", "", SearchMode.MEANING, "")
+    assert (found.similar_to, found.query, found.mode, found.note) == ("On apples", "", SearchMode.MEANING, "")
 
 
 def test_of_each_document_the_passages_nearest_to_the_whole_are_shown(store: Store) -> None:
     own = add(store, "a.pdf", ["A."], [toward(1)])
     add(store, "b.pdf", ["far", "near", "nearest"], [toward(0, 1), toward(1, 1), toward(1, 0.1)], whole=toward(2, 1))
-    (hit,) = like_document(store, own).hits
+    (hit,) = similar_to_document(store, own).hits
     assert [passage.text for passage in hit.passages] == ["nearest", "near", "far"]
     assert [passage.page for passage in hit.passages] == [3, 2, 1]
     assert [p.score for p in hit.passages] == pytest.approx([1 / 1.01**0.5, 0.5**0.5, 0.0], abs=1e-6)
@@ -43,7 +43,7 @@ def test_of_each_document_the_passages_nearest_to_the_whole_are_shown(store: Sto
 def test_no_more_passages_and_documents_are_shown_than_asked_for(store: Store) -> None:
     for number in range(5):
         add(store, f"{number}.pdf", [f"{number} {i}" for i in range(7)], [toward(1)] * 7)
-    found = like_vector(store, toward(1), "another", k=3)
+    found = similar_to_vector(store, toward(1), "another", k=3)
     assert len(found.hits) == 3
     assert {len(hit.passages) for hit in found.hits} == {5}
 
@@ -52,39 +52,39 @@ def test_it_can_be_kept_to_a_folder(store: Store) -> None:
     own = add(store, "a.pdf", ["A."], [toward(1)])
     add(store, "near/b.pdf", ["B."], [toward(1, 2)])
     add(store, "nearby/c.pdf", ["C."], [toward(1, 0.1)])
-    assert names(like_document(store, own, under="near")) == ["near/b.pdf"]
-    assert names(like_document(store, own, under="none")) == []
+    assert names(similar_to_document(store, own, under="near")) == ["near/b.pdf"]
+    assert names(similar_to_document(store, own, under="none")) == []
 
 
 def test_what_has_nothing_in_common_is_not_listed(store: Store) -> None:
     own = add(store, "a.pdf", ["A."], [toward(1)])
     add(store, "b.pdf", ["B."], [toward(0, 1)])
     add(store, "c.pdf", ["C."], [toward(-1, 1)])
-    assert names(like_document(store, own)) == []
+    assert names(similar_to_document(store, own)) == []
 
 
 def test_documents_without_vectors_are_counted_in_the_note(store: Store) -> None:
     own = add(store, "a.pdf", ["A."], [toward(1)])
     add(store, "b.pdf", ["B."])
-    assert like_document(store, own).note == "1 document cannot be compared yet"
+    assert similar_to_document(store, own).note == "1 document cannot be compared yet"
     add(store, "c.pdf", ["C."])
-    assert like_document(store, own).note == "2 documents cannot be compared yet"
+    assert similar_to_document(store, own).note == "2 documents cannot be compared yet"
 
 
 def test_a_document_that_has_no_vector_yet_cannot_be_asked_of(store: Store) -> None:
     waiting = add(store, "b.pdf", ["B."], title="On pears")
     with pytest.raises(LongsearchError, match="On pears has not been read for its meaning yet"):
-        like_document(store, waiting)
+        similar_to_document(store, waiting)
 
 
 def test_a_document_that_has_gone_is_said_to_be_gone(store: Store) -> None:
     gone = add(store, "a.pdf", ["A."], [toward(1)])
     store.forget(["a.pdf"])
     with pytest.raises(StoreError, match="no longer in the index"):
-        like_document(store, gone)
+        similar_to_document(store, gone)
 
 
 def test_a_vector_of_another_width_is_refused(store: Store) -> None:
     add(store, "a.pdf", ["A."], [toward(1)])
     with pytest.raises(ValueError, match="shape"):
-        like_vector(store, np.ones(3, np.float32) / 3**0.5, "another")
+        similar_to_vector(store, np.ones(3, np.float32) / 3**0.5, "another")
