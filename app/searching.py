@@ -7,8 +7,8 @@ from pathlib import Path
 from app.encoders import open_encoder
 from app.paths import index_path
 from app.vectors import QueryVector
-from engine.errors import LongsearchError, QueryError
-from engine.search.query import parse
+from engine.errors import LongsearchError
+from engine.search.query import Query, parse
 from engine.search.searcher import search
 from engine.search.similar import similar_to_document, similar_to_vector
 from engine.store.documents import title_of
@@ -20,7 +20,7 @@ VectorSource = Callable[[str, str | None], QueryVector]
 
 def search_index(
     root: Path,
-    query: str,
+    text: str,
     mode: SearchMode,
     vector_source: VectorSource,
     instruction: str = "",
@@ -34,18 +34,17 @@ def search_index(
     `prefix_last`: the last word may be unfinished, as while a person types.
     """
     with Store.open(index_path(root), read_only=True) as store:
+        query = parse(text, prefix_last)
         vector, problem = None, None
         if mode is not SearchMode.WORDS:
             try:
                 vector = _comparable_vector(store, query, instruction, vector_source)
-            except QueryError:
-                raise
             except LongsearchError as error:
                 if mode is SearchMode.MEANING:
                     raise
                 problem = error
         array = None if vector is None else vector.vector
-        results = search(store, query, mode, array, k=k, instruction=instruction, under=under, prefix_last=prefix_last)
+        results = search(store, query, mode, array, k=k, instruction=instruction, under=under)
     return replace(results, note=f"words only: {problem.message}") if problem else results
 
 
@@ -75,10 +74,10 @@ def _read_whole(file: Path) -> tuple[str, QueryVector]:
     return document.title or title_of(file.name), QueryVector(vector, encoder.fingerprint)
 
 
-def _comparable_vector(store: Store, query: str, instruction: str, source: VectorSource) -> QueryVector:
+def _comparable_vector(store: Store, query: Query, instruction: str, source: VectorSource) -> QueryVector:
     """The query's vector, made by the model that made the index's. Raises LongsearchError where it cannot be had."""
     maker = _maker(store)
-    return _comparable(source(parse(query).meaning, instruction or None), maker)
+    return _comparable(source(query.meaning, instruction or None), maker)
 
 
 def _maker(store: Store) -> str:

@@ -90,6 +90,17 @@ class DocumentHit:
 
 
 @dataclass(frozen=True, slots=True)
+class Term:
+    """A word or phrase of a query, as the search looks it up."""
+
+    text: str
+    is_phrase: bool = False
+    """Whether it was typed in quotation marks."""
+    is_prefix: bool = False
+    """Whether its last word is still being typed: it matches every word that begins with it."""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResults:
     """The answer to one query, or to "more like this"."""
 
@@ -103,6 +114,8 @@ class SearchResults:
     """Why the answer may be less than was asked for, or ""."""
     similar_to: str = ""
     """The title of the document that these documents are similar to; "" for the answer to a query."""
+    lit: tuple[Term, ...] = ()
+    """The words and phrases to highlight in the hits: those that were searched for."""
 
 
 class FileStatus(StrEnum):

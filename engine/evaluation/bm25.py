@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from engine.errors import QueryError
 from engine.search import bm25
-from engine.search.query import Term, any_of, parse
+from engine.search.query import any_of, match, parse
 from engine.store import keywords
+from engine.types import Term
 
 _OPERATORS = re.compile(r'["“”„«»]|(?<!\S)-+')  # what is measured is ranking, not the query language
 
@@ -37,7 +38,7 @@ class Bm25:
             return np.empty(0, np.int64), np.empty(0)
         sql = "SELECT rowid, -bm25(words) FROM words WHERE words MATCH ? ORDER BY bm25(words), rowid LIMIT ?"
         found = self._db.execute(sql, (any_of(terms), depth)).fetchall()
-        highest = bm25.highest([len(keywords.matching(self._db, term.match)) for term in terms], self._n_texts)
+        highest = bm25.highest([len(keywords.matching(self._db, match(term))) for term in terms], self._n_texts)
         table = np.array(found, np.float64).reshape(-1, 2)
         return table[:, 0].astype(np.int64), table[:, 1] / highest
 
@@ -45,7 +46,7 @@ class Bm25:
         """The score by words of each of the rows' `documents`, as longsearch has it."""
         holding = []
         for term in _terms(query):
-            found, counts = np.unique(documents[keywords.matching(self._db, term.match)], return_counts=True)
+            found, counts = np.unique(documents[keywords.matching(self._db, match(term))], return_counts=True)
             holding.append(dict(zip(found.tolist(), counts.tolist(), strict=True)))
         found, lengths = np.unique(documents, return_counts=True)
         of_length = dict(zip(found.tolist(), lengths.tolist(), strict=True))

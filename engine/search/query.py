@@ -1,7 +1,6 @@
 """The query language: words, "phrases", -excluded words and -"excluded phrases", in:contracts and type:pdf for files.
 
-Any text is a valid query. Pure: text in, terms out, each a valid FTS5 expression. Knows no index; words are tokenized
-and stemmed by FTS5.
+Any text is a valid query. This module is pure: text in, terms out. It knows no index; FTS5 tokenizes and stems words.
 """
 
 import re
@@ -11,10 +10,11 @@ from dataclasses import dataclass
 
 from engine.errors import QueryError
 from engine.search.file_filter import FileFilter
+from engine.types import Term
 
 MAX_TERMS = 64
-"""Words, and phrases, of a query that are searched for: a pasted page has hundreds, and each costs milliseconds."""
-_OPERATORS_MAX_CHARS = 1000  # a longer text was pasted, not typed: its quotes and dashes are prose
+"""A query looks up at most this many words and phrases each: a pasted page has hundreds, each costs milliseconds."""
+_OPERATORS_MAX_CHARS = 1000  # a longer text was pasted, not typed: its quotation marks and dashes are prose
 _PREFIX_MIN_CHARS = 3  # "w1"* took 0.85 s at 100k passages that all match it
 _QUOTES = str.maketrans(dict.fromkeys("“”„«»", '"'))
 _ITEM = re.compile(
@@ -31,24 +31,11 @@ _STOP_WORDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
-    """A word or phrase to be looked up."""
+class Query:
+    """A parsed query."""
 
     text: str
-    is_prefix: bool = False
-    """Whether its last word may go on: it is still being typed."""
-
-    @property
-    def match(self) -> str:
-        """The term as an FTS5 expression; always quoted: `c++`, `it's` and `NOT` are syntax errors or operators raw."""
-        quoted = self.text.replace('"', '""')
-        return f'"{quoted}"*' if self.is_prefix else f'"{quoted}"'
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A query, understood."""
-
+    """The query as it was typed."""
     words: tuple[Term, ...]
     """A passage may hold any of these."""
     phrases: tuple[Term, ...]
@@ -56,20 +43,20 @@ class Query:
     excluded: tuple[Term, ...]
     """A passage must hold none of these."""
     meaning: str
-    """What is to be turned into a vector: the text without quotation marks, exclusions and files."""
+    """The text to encode as a vector: the query without quotation marks, exclusions and file filters."""
     files: FileFilter
-    """Which files are asked."""
+    """Which files to search."""
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """What counts for the rank: phrases and words."""
+        """The phrases and words to look up, which decide the rank."""
         return self.phrases + self.words
 
 
 def parse(text: str, prefix_last: bool = False) -> Query:
-    """Understand a typed query. `prefix_last`: what it ends with, unless by a space, is the beginning of a word.
+    """Parse a typed query. With `prefix_last`, the last word is a prefix unless a space follows it.
 
-    QueryError where nothing is left to search for.
+    Raises QueryError if nothing is left to search for.
     """
     clean = _encodable(text)
     if len(clean) > _OPERATORS_MAX_CHARS:
@@ -77,38 +64,45 @@ def parse(text: str, prefix_last: bool = False) -> Query:
     words: list[Term] = []
     phrases: list[Term] = []
     excluded: list[Term] = []
-    said: list[str] = []
-    of_files: list[tuple[str, str, bool]] = []
+    meaning: list[str] = []
+    filters: list[tuple[str, str, bool]] = []
     for item in _ITEM.finditer(clean.translate(_QUOTES)):
-        body = item["word"] if item["phrase"] is None else item["phrase"]
+        is_phrase = item["word"] is None
+        body = item["phrase"] if is_phrase else item["word"]
         if not _is_searchable(body):
             continue
         if item["field"]:
-            of_files.append((item["field"], body.strip(), bool(item["minus"])))
+            filters.append((item["field"], body.strip(), bool(item["minus"])))
             continue
         if not item["minus"]:
-            said.append(body.strip())
-        unfinished = prefix_last and item.end() == len(clean) and not item["closed"]
-        term = Term(body.strip(), unfinished and _may_be_prefix(body))
-        (excluded if item["minus"] else words if item["phrase"] is None else phrases).append(term)
-    if not said:
-        raise QueryError(*_nothing_to_search(bool(excluded), bool(of_files)))
-    wanted = _content_words(words, bool(phrases)), _distinct(phrases), _distinct(excluded)
-    return Query(*wanted, " ".join(said), FileFilter.of(of_files))
+            meaning.append(body.strip())
+        is_unfinished = prefix_last and item.end() == len(clean) and not item["closed"]
+        term = Term(body.strip(), is_phrase, is_unfinished and _may_be_prefix(body))
+        (excluded if item["minus"] else phrases if is_phrase else words).append(term)
+    if not meaning:
+        raise QueryError(*_nothing_to_search(bool(excluded), bool(filters)))
+    kept = _content_words(words, bool(phrases)), _distinct(phrases), _distinct(excluded)
+    return Query(text, *kept, " ".join(meaning), FileFilter.of(filters))
+
+
+def match(term: Term) -> str:
+    """The term as an FTS5 expression. It is always quoted: raw `c++`, `it's` and `NOT` are operators or errors."""
+    quoted = term.text.replace('"', '""')
+    return f'"{quoted}"*' if term.is_prefix else f'"{quoted}"'
 
 
 def any_of(terms: Iterable[Term]) -> str:
-    """FTS5 expression: holds at least one of these."""
-    return " OR ".join(term.match for term in terms)
+    """The FTS5 expression for passages that hold at least one of these terms."""
+    return " OR ".join(map(match, terms))
 
 
 def all_of(terms: Iterable[Term]) -> str:
-    """FTS5 expression: holds all of these."""
-    return " AND ".join(term.match for term in terms)
+    """The FTS5 expression for passages that hold all of these terms."""
+    return " AND ".join(map(match, terms))
 
 
 def _encodable(text: str) -> str:
-    """Without NUL, which ends an FTS5 expression, and lone surrogates, which have no UTF-8."""
+    """Replace NUL, which ends an FTS5 expression, and lone surrogates, which UTF-8 cannot encode."""
     return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
 
 
@@ -117,7 +111,7 @@ def _without_operators(text: str) -> str:
 
 
 def _is_searchable(text: str) -> bool:
-    """Whether FTS5's tokenizer finds a word in it: letters, numbers and private characters make words."""
+    """Whether FTS5's tokenizer finds a word in the text: letters, numbers and private-use characters make words."""
     return any(
         unicodedata.category(character)[0] in "LN" or unicodedata.category(character) == "Co" for character in text
     )
@@ -129,7 +123,7 @@ def _may_be_prefix(text: str) -> bool:
 
 
 def _content_words(words: list[Term], has_phrases: bool) -> tuple[Term, ...]:
-    """Without stop words, unless nothing else is left (an OR with them took 135 ms, not 16, at 100k passages)."""
+    """Drop stop words unless nothing else is left: an OR with them took 135 ms, not 16, at 100k passages."""
     kept = [word for word in words if word.text.casefold() not in _STOP_WORDS]
     return _distinct(kept if kept or has_phrases else words)
 
@@ -139,9 +133,10 @@ def _distinct(terms: list[Term]) -> tuple[Term, ...]:
     return tuple(unique.values())[:MAX_TERMS]
 
 
-def _nothing_to_search(only_excludes: bool, only_files: bool) -> tuple[str, str]:
-    if only_files:
+def _nothing_to_search(has_exclusions: bool, has_filters: bool) -> tuple[str, str]:
+    """(message, hint) for a query without words to search for."""
+    if has_filters:
         return "The query only says which files to search", "Add a word to search for"
-    if only_excludes:
+    if has_exclusions:
         return "The query only says what not to find", "Add a word to search for"
     return "The query has no words", 'Type words, "a phrase", or -without'

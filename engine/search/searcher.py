@@ -1,6 +1,6 @@
 """Search: a query's text, and its vector where there is one, to documents and the passages in them.
 
-Knows no model: the caller makes the vector, of `parse(text).meaning` under its instruction.
+Knows no model: the caller encodes `query.meaning` with its instruction.
 """
 
 import time
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from engine.arrays import Vectors
 from engine.search.fusion import best_first, combine
 from engine.search.hits import LEAST_SCORE, documents_shown
-from engine.search.query import Query, parse
+from engine.search.query import Query
 from engine.search.ranking import RankedDocument, group
 from engine.search.retrieval import (
     Found,
@@ -50,23 +50,21 @@ class _Plan:
 
 def search(
     store: Store,
-    query_text: str,
+    query: Query,
     mode: SearchMode,
     query_vector: Vectors | None = None,
     k: int = 10,
     instruction: str = "",
     under: str = "",
     passages_per_document: int = 5,
-    prefix_last: bool = False,
 ) -> SearchResults:
     """The best `k` documents for a query, with at most `passages_per_document` passages each.
 
     `query_vector` (dim,) is a unit vector of the model whose vectors are in the index; without one, HYBRID runs as
-    WORDS and says so. `under`: only files in this folder, relative to the root. `prefix_last`: as `query.parse`.
-    QueryError for a query with nothing in it; ValueError for MEANING without a vector, or one of another width.
+    WORDS and says so. `under`: only files in this folder, relative to the root.
+    ValueError for MEANING without a vector, or one of another width.
     """
     started = time.perf_counter()
-    query = parse(query_text, prefix_last)
     with store.reading() as db:
         mode, note = _mode_and_note(db, mode, query_vector)
         of_files = replace(query.files, under=under)
@@ -79,7 +77,7 @@ def search(
         nearest = _nearest_excerpts(db, plan, ranked)
         hits = documents_shown(db, root, of_files, ranked, nearest)
     took_ms = (time.perf_counter() - started) * 1000
-    return SearchResults(query_text, mode, instruction, took_ms, hits, note)
+    return SearchResults(query.text, mode, instruction, took_ms, hits, note, lit=query.terms)
 
 
 def _mode_and_note(db: apsw.Connection, mode: SearchMode, vector: Vectors | None) -> tuple[SearchMode, str]:

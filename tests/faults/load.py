@@ -16,6 +16,7 @@ sys.path.append(str(Path(__file__).parents[1] / "engine" / "store"))
 
 from store_helpers import document, record
 
+from engine.search.query import parse
 from engine.search.searcher import search
 from engine.store.connection import log_bytes
 from engine.store.excerpts import packed
@@ -64,7 +65,7 @@ def read(path: Path, seconds: float) -> None:
         if began > end:
             break
         with Store.open(path, read_only=True) as store:
-            assert search(store, f"of apples {number % 40}", SearchMode.HYBRID, queries[number % PASSAGES]).hits
+            assert search(store, parse(f"of apples {number % 40}"), SearchMode.HYBRID, queries[number % PASSAGES]).hits
         took_ms.append(1000 * (time.monotonic() - began))
         time.sleep(max(0.0, _PACE_S - (time.monotonic() - began)))
     print(*took_ms)

@@ -15,6 +15,7 @@ from pdf_writing import lines_of, write_pdf
 
 from app.paths import index_path
 from engine.errors import NoIndexError
+from engine.search.query import parse
 from engine.search.searcher import search
 from engine.store.store import Store
 from engine.types import SearchMode
@@ -28,6 +29,7 @@ import sys, time
 from pathlib import Path
 sys.path.append(sys.argv[2])
 from load import vectors_of
+from engine.search.query import parse
 from engine.search.searcher import search
 from engine.store.store import Store
 from engine.types import SearchMode
@@ -35,9 +37,9 @@ query = vectors_of(7)[0]
 began = time.perf_counter()
 with Store.open(Path(sys.argv[1]), read_only=True) as store:
     opened = time.perf_counter()
-    assert search(store, "apples 7", SearchMode.WORDS).hits
+    assert search(store, parse("apples 7"), SearchMode.WORDS).hits
     words = time.perf_counter()
-    assert search(store, "apples", SearchMode.MEANING, query).hits
+    assert search(store, parse("apples"), SearchMode.MEANING, query).hits
     meaning = time.perf_counter()
 assert "torch" not in sys.modules
 print(*(1000 * (after - began) for after in (opened, words, meaning)))
@@ -130,7 +132,7 @@ def seconds_to_first_hit(root: Path, indexer: subprocess.Popen[str]) -> float:
     while True:
         is_done = indexer.poll() is not None
         with suppress(NoIndexError), Store.open(index_path(root), read_only=True) as store:
-            if search(store, "apples", SearchMode.WORDS).hits:
+            if search(store, parse("apples"), SearchMode.WORDS).hits:
                 return time.monotonic()
         if is_done:
             pytest.fail("the indexer ended and nothing was found")

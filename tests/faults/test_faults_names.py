@@ -14,6 +14,7 @@ from store_helpers import check_invariants
 
 from app.commands.search import to_json, to_text
 from app.commands.status import describe
+from engine.search.query import parse
 from engine.search.searcher import search
 from engine.store.store import Store
 from engine.types import FileStatus, SearchMode
@@ -85,7 +86,7 @@ def test_a_file_of_any_name_is_indexed_found_and_shown_safely(
 
 def check_shown(store: Store, root: Path, paths: set[str], under: str = "") -> None:
     """Every file is found under its true name, and nothing printed of it can drive a terminal."""
-    results = search(store, "apples", SearchMode.WORDS, k=10, under=under)
+    results = search(store, parse("apples"), SearchMode.WORDS, k=10, under=under)
     assert {os.path.relpath(hit.path, root) for hit in results.hits} == paths
     shown = [to_text(results, width=80), *map(describe, store.files())]
     for line in "\n".join(shown).split("\n"):

@@ -11,6 +11,7 @@ from fake_encoder import FakeEncoder
 
 import indexer.pipeline as pipeline_module
 from engine.errors import LongsearchError, ModelError
+from engine.search.query import parse
 from engine.search.searcher import search
 from engine.store.store import Store
 from engine.types import FileStatus, SearchMode
@@ -93,11 +94,11 @@ def test_a_file_without_a_title_is_called_after_its_name_and_renamed_with_it(ben
     (bench.root / "first name.txt").write_text(words)
     bench.run()
     read = bench.encoder.tokens_read
-    assert [hit.title for hit in search(bench.store, "word7", SearchMode.WORDS).hits] == ["first name"]
+    assert [hit.title for hit in search(bench.store, parse("word7"), SearchMode.WORDS).hits] == ["first name"]
     (bench.root / "first name.txt").rename(bench.root / "second name.txt")
     bench.run()
-    assert [hit.title for hit in search(bench.store, "second", SearchMode.WORDS).hits] == ["second name"]
-    assert search(bench.store, "first", SearchMode.WORDS).hits == ()
+    assert [hit.title for hit in search(bench.store, parse("second"), SearchMode.WORDS).hits] == ["second name"]
+    assert search(bench.store, parse("first"), SearchMode.WORDS).hits == ()
     assert bench.encoder.tokens_read == read
 
 

@@ -5,6 +5,7 @@ from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
+from engine.search.query import parse
 from engine.types import (
     DocumentHit,
     DocumentText,
@@ -140,7 +141,8 @@ class FakeBackend:
         self._call(mode.value, query, instruction)
         hits = self.answers.get((query, mode), self.hits)
         took_ms = 3.2 if mode is SearchMode.WORDS else 84.0
-        return SearchResults(query, mode, instruction, took_ms, hits, self.note)
+        lit = parse(query, prefix_last=mode is SearchMode.WORDS).terms
+        return SearchResults(query, mode, instruction, took_ms, hits, self.note, lit=lit)
 
     def similar(self, document_id: int) -> SearchResults:
         self._call("similar", str(document_id))

@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from engine.types import DocumentText, SearchMode
+from engine.search.query import MAX_TERMS, parse
+from engine.types import DocumentText, SearchMode, Term
 from tui.display import bar, below_home, clip, duration, quantity, shorten_middle, shown
 from tui.document_cache import MAX_CHARACTERS, MAX_DOCUMENTS, DocumentCache
 from tui.lane import Lane
 from tui.lighting import Span, runs
-from tui.query_words import MAX_WORDS, word_pattern
+from tui.query_words import word_pattern
 from tui.requests import Newest, Request
 from tui.snippet import snippet
 from tui.widgets.relevance_strip import strip_rows
@@ -89,6 +90,8 @@ def test_quantities_and_durations_are_short() -> None:
         ("cooling -turbine -\"hot leg\" “pump a”", "cooling turbine hot leg pump a", ["cooling", "pump a"]),
         ("rea", "reactors reach an area", ["reactors", "reach"]),
         ("rea ", "reactors", []),
+        ("to be or not", "not to be bold", ["not", "to", "be"]),
+        ("state-of-the-art", "State of the art, the state", ["State of the art"]),
         ("c++ it's", "c and c++ and it's", ["c", "c", "it's"]),
         ("Qβ 漢字", "qβ これは漢字です", ["qβ", "漢字"]),
         ('"unfinished phr', "an unfinished phr", ["unfinished phr"]),
@@ -96,25 +99,25 @@ def test_quantities_and_durations_are_short() -> None:
     ],
 )  # fmt: skip
 def test_the_words_and_phrases_of_a_query_are_found_in_any_case(query: str, text: str, found: list[str]) -> None:
-    pattern = word_pattern(query)
+    pattern = word_pattern(parse(query, prefix_last=True).terms)
     assert pattern is not None
     assert pattern.findall(text) == found
 
 
-@pytest.mark.parametrize("query", ["", "the of and", "-valve", '""', '-"a b"', "?!"])
-def test_a_query_without_words_worth_lighting_lights_nothing(query: str) -> None:
-    assert word_pattern(query) is None
+@pytest.mark.parametrize("terms", [(), (Term("?!"),), (Term("?!", is_phrase=True),)])
+def test_terms_without_words_highlight_nothing(terms: tuple[Term, ...]) -> None:
+    assert word_pattern(terms) is None
 
 
-@given(ANY)
-def test_any_query_gives_a_pattern_or_none(query: str) -> None:
-    word_pattern(query)
+@given(st.lists(st.builds(Term, ANY, st.booleans(), st.booleans())))
+def test_any_terms_give_a_pattern_or_none(terms: list[Term]) -> None:
+    word_pattern(terms)
 
 
-def test_a_pasted_page_lights_only_its_first_words() -> None:
-    pattern = word_pattern(" ".join(f"word{n}" for n in range(1_000)))
+def test_a_pasted_page_highlights_only_its_first_words() -> None:
+    pattern = word_pattern(parse(" ".join(f"word{n}" for n in range(1_000))).terms)
     assert pattern is not None
-    assert pattern.pattern.count("|") == MAX_WORDS - 1
+    assert pattern.pattern.count("|") == MAX_TERMS - 1
 
 
 # Snippets

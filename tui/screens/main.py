@@ -132,7 +132,7 @@ class MainScreen(Screen[None]):
             chosen = self._return_to or self._text_pane.hit.document_id
             cursor = ids.index(chosen) if chosen in ids else None
         self.remove_class("-empty")
-        self._result_pane.show(results, word_pattern(results.query), cursor)
+        self._result_pane.show(results, word_pattern(results.lit), cursor)
         if self._enter_waits:
             self._go_to_list()
         self._enter_waits = False

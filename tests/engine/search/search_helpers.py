@@ -3,14 +3,17 @@
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.search import searcher
+from engine.search.query import parse
 from engine.store.excerpts import packed
 from engine.store.records import FileStamp
 from engine.store.store import Store
-from engine.types import DocumentText, Heading, Passage, SearchResults
+from engine.types import DocumentText, Heading, Passage, SearchMode, SearchResults
 
 DIM = 4
 _EXCERPT_CHARACTERS = 10
@@ -57,6 +60,18 @@ def add(
         store.add_vectors(document_id, 0, np.stack(directions), 5 * len(sentences), None, of_excerpts)
         store.finish_embedding(document_id, directions[0] if whole is None else whole, 5 * len(sentences))
     return document_id
+
+
+def search(
+    store: Store,
+    text: str,
+    mode: SearchMode,
+    query_vector: NDArray[np.float32] | None = None,
+    prefix_last: bool = False,
+    **options: Any,
+) -> SearchResults:
+    """Search for a query as it is typed."""
+    return searcher.search(store, parse(text, prefix_last), mode, query_vector, **options)
 
 
 def names(results: SearchResults) -> list[str]:

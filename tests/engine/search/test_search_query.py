@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from engine.errors import QueryError
 from engine.search.file_filter import FileFilter
-from engine.search.query import MAX_TERMS, Query, Term, all_of, any_of, parse
+from engine.search.query import MAX_TERMS, Query, all_of, any_of, match, parse
+from engine.types import Term
 
 _DB = apsw.Connection(":memory:")
 _DB.execute("""
@@ -23,8 +24,8 @@ def texts(terms: tuple[Term, ...]) -> list[str]:
     return [term.text for term in terms]
 
 
-def found(match: str) -> list[int]:
-    return [row[0] for row in _DB.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid", (match,))]
+def found(expression: str) -> list[int]:
+    return [row[0] for row in _DB.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid", (expression,))]
 
 
 def run(query: Query) -> None:
@@ -35,7 +36,7 @@ def run(query: Query) -> None:
             found(all_of(terms))
             found(any_of(terms))
     for term in query.terms:
-        found(term.match)
+        found(match(term))
 
 
 def test_words_phrases_and_exclusions_are_told_apart() -> None:
@@ -52,9 +53,9 @@ def test_typographic_quotation_marks_are_quotation_marks() -> None:
 
 def test_a_phrase_that_is_not_closed_goes_to_the_end() -> None:
     query = parse('models "state sp', prefix_last=True)
-    assert query.phrases == (Term("state sp", is_prefix=False),)
-    assert parse('models "state spa', prefix_last=True).phrases == (Term("state spa", is_prefix=True),)
-    assert parse('models "state spa"', prefix_last=True).phrases == (Term("state spa", is_prefix=False),)
+    assert query.phrases == (Term("state sp", is_phrase=True),)
+    assert parse('models "state spa', prefix_last=True).phrases == (Term("state spa", is_phrase=True, is_prefix=True),)
+    assert parse('models "state spa"', prefix_last=True).phrases == (Term("state spa", is_phrase=True),)
 
 
 def test_stop_words_are_dropped_unless_nothing_else_is_left() -> None:

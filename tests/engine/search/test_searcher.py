@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from search_helpers import ROOT, add, library, names, toward
+from search_helpers import ROOT, add, library, names, search, toward
 
 from engine.errors import QueryError
 from engine.evaluation.bm25 import Bm25
@@ -16,10 +16,9 @@ from engine.evaluation.vectors import passage_scores, whole_excerpts
 from engine.inference.passes import Excerpts
 from engine.search import searcher
 from engine.search.fusion import in_document, words_in_document
-from engine.search.searcher import search
 from engine.store.records import FileStamp
 from engine.store.store import Store
-from engine.types import SearchMode
+from engine.types import SearchMode, Term
 
 HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
 
@@ -353,6 +352,14 @@ def test_the_word_being_typed_is_found_by_its_beginning(store: Store) -> None:
     add(store, "a.pdf", ["about transformers"])
     assert names(search(store, "transf", WORDS, prefix_last=True)) == ["a.pdf"]
     assert names(search(store, "transf", WORDS)) == []
+
+
+def test_the_results_carry_the_terms_that_were_searched_for(store: Store) -> None:
+    add(store, "a.pdf", ["Apples of the state."])
+    found = search(store, 'the apples of "the state" -pears in:a type:pdf -type:md', WORDS)
+    assert found.lit == (Term("the state", is_phrase=True), Term("apples"))
+    assert search(store, "appl", WORDS, prefix_last=True).lit == (Term("appl", is_prefix=True),)
+    assert search(store, "of the", WORDS).lit == (Term("of"), Term("the"))
 
 
 def test_an_empty_query_is_refused(store: Store) -> None:

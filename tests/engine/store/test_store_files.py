@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from store_helpers import add, check_invariants, document, embed, open_store, record
 
 from engine.errors import StoreError
+from engine.search.query import parse
 from engine.search.searcher import search
 from engine.store.documents import title_of
 from engine.store.store import Store
@@ -98,7 +99,7 @@ def test_folders_with_drives_are_remembered_as_they_were_told_last(store: Store)
 
 
 def found_by(store: Store, words: str) -> list[str]:
-    return [hit.title for hit in search(store, words, SearchMode.WORDS).hits]
+    return [hit.title for hit in search(store, parse(words), SearchMode.WORDS).hits]
 
 
 def test_a_document_without_a_title_is_called_and_found_after_its_file_whatever_that_is_called(store: Store) -> None:

@@ -8,6 +8,7 @@ from released import FIXTURES, check, fill, unpack
 from store_helpers import add, embed, open_store, record, unit_vectors
 
 from engine.errors import StoreError
+from engine.search.query import parse
 from engine.search.searcher import search
 from engine.store.schema import MIGRATIONS
 from engine.store.store import Store
@@ -34,10 +35,10 @@ def test_documents_vectors_and_states_are_all_there(released: Path) -> None:
 def test_it_is_searched_by_words_and_by_meaning(released: Path) -> None:
     open_store(released).close()
     with Store.open(released, read_only=True) as store:
-        words = search(store, "apples complete", SearchMode.WORDS)
+        words = search(store, parse("apples complete"), SearchMode.WORDS)
         assert words.hits[0].path == "/papers/complete.pdf"
         asked = unit_vectors(3, seed=3)[1]
-        best = search(store, "anything", SearchMode.MEANING, asked).hits[0]
+        best = search(store, parse("anything"), SearchMode.MEANING, asked).hits[0]
         whole = store.document_vector(best.document_id)
         assert best.path == "/papers/partial.pdf"
         assert best.score == pytest.approx(0.7 + (0.3 if whole is None else 0.3 * float(whole @ asked)), abs=1e-6)
