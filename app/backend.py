@@ -13,7 +13,8 @@ from app.searching import search_index
 from app.viewer import open_in_viewer
 from engine.errors import LongsearchError, NoIndexError
 from engine.search.similar import similar_to_document
-from engine.store.store import Store
+from engine.store import documents
+from engine.store.session import Session
 from engine.types import DocumentText, FileReport, IndexProgress, SearchMode, SearchResults
 
 _NOTHING_YET = IndexProgress(0, 0, 0, 0, 0, 0, 0, "looking through the folder", 0.0)
@@ -58,19 +59,19 @@ class LocalBackend:
 
     def similar(self, document_id: int) -> SearchResults:
         """The documents that are most like this one."""
-        with self._store() as store:
-            return similar_to_document(store, document_id, k=_SHOWN_DOCUMENTS)
+        with self._session() as session:
+            return similar_to_document(session, document_id, k=_SHOWN_DOCUMENTS)
 
     def document(self, document_id: int) -> DocumentText:
         """The whole text of a hit's document."""
-        with self._store() as store:
-            return store.text(document_id)
+        with self._session() as session, session.reading() as db:
+            return documents.text(db, document_id)
 
     def progress(self) -> IndexProgress:
         """How far the index has come; now and then, whether the daemon still sees to it, or why it cannot."""
         try:
-            with self._store() as store:
-                progress = store.progress()
+            with self._session() as session:
+                progress = session.progress()
         except NoIndexError:
             progress = _NOTHING_YET
         self._keep_daemon(is_indexed=progress is not _NOTHING_YET)
@@ -79,8 +80,8 @@ class LocalBackend:
     def files(self) -> list[FileReport]:
         """Every file and its state."""
         try:
-            with self._store() as store:
-                return store.files()
+            with self._session() as session:
+                return session.files()
         except NoIndexError:
             return []
 
@@ -109,5 +110,5 @@ class LocalBackend:
             if kept is None or not (is_indexed or kept["busy"]):
                 daemon_control.watch(self._root)
 
-    def _store(self) -> Store:
-        return Store.open(index_path(self._root), read_only=True)
+    def _session(self) -> Session:
+        return Session.open(index_path(self._root), read_only=True)

@@ -5,7 +5,7 @@ import os
 from typing import TYPE_CHECKING
 
 from app.paths import calibration_path, expanded
-from engine.store.store import Store
+from engine.store.session import Session
 
 if TYPE_CHECKING:
     from engine.inference import Encoder
@@ -40,11 +40,11 @@ def chosen_identity() -> "ModelIdentity":
     return identify(chosen_model())
 
 
-def tune(encoder: "Encoder", store: Store) -> None:
+def tune(encoder: "Encoder", session: Session) -> None:
     """Let the encoder read in slices of the size that is fastest here; measured where much is to be read."""
     from engine.inference.calibration import calibrated_size
 
-    progress = store.progress()
+    progress = session.progress()
     may_measure = progress.n_tokens - progress.n_tokens_embedded >= CALIBRATE_FROM_TOKENS
     try:
         size = calibrated_size(encoder, calibration_path(), may_measure)

@@ -10,6 +10,7 @@ from filelock import FileLock, Timeout
 from app.paths import index_path, index_paths
 from engine.errors import LongsearchError, NoIndexError, StoreError
 from engine.store.connection import CorruptIndexError
+from engine.store.session import Session
 from engine.store.store import Store
 from indexer.embedding import DocumentEncoder
 from indexer.extract.pool import ExtractorPool
@@ -37,13 +38,13 @@ def known_roots() -> list[Path]:
 
 def _root_of(path: Path) -> Path:
     try:
-        with Store.open(path, read_only=True) as store:
-            return store.root
+        with Session.open(path, read_only=True) as session:
+            return session.root
     except (NoIndexError, CorruptIndexError):
         raise
     except StoreError:  # of an older longsearch: a writer brings it up to date
-        with Store.open(path) as store:
-            return store.root
+        with Session.open(path) as session:
+            return session.root
 
 
 @contextmanager

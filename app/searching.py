@@ -1,4 +1,4 @@
-"""A search in the index of one folder, by a query or by a document, as the command line and the app ask for it."""
+"""Search the index of one folder, by a query or by a document, for the command line and for the app."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,11 +11,13 @@ from engine.errors import LongsearchError
 from engine.search.query import Query, parse
 from engine.search.searcher import search
 from engine.search.similar import similar_to_document, similar_to_vector
+from engine.store import files, vectors
 from engine.store.documents import title_of
-from engine.store.store import Store
+from engine.store.session import Session
 from engine.types import SearchMode, SearchResults
 
 VectorSource = Callable[[str, str | None], QueryVector]
+"""Encodes a query's text with an instruction (None: the model's own)."""
 
 
 def search_index(
@@ -28,42 +30,47 @@ def search_index(
     k: int = 10,
     prefix_last: bool = False,
 ) -> SearchResults:
-    """Search the index of `root`, or only its folder `under`, for `k` documents at most.
+    """Search the index of `root`, or only its folder `under`, and return `k` documents at most.
 
-    Hybrid falls back to words, and says why, where no vector can be had; meaning raises LongsearchError.
-    `prefix_last`: the last word may be unfinished, as while a person types.
+    Without a vector, hybrid falls back to words and says why; meaning raises LongsearchError. `prefix_last`: the last
+    word may be unfinished, as while a person types.
     """
-    with Store.open(index_path(root), read_only=True) as store:
+    with Session.open(index_path(root), read_only=True) as session:
         query = parse(text, prefix_last)
         vector, problem = None, None
         if mode is not SearchMode.WORDS:
             try:
-                vector = _comparable_vector(store, query, instruction, vector_source)
+                vector = _query_vector(session, query, instruction, vector_source).vector
             except LongsearchError as error:
                 if mode is SearchMode.MEANING:
                     raise
                 problem = error
-        array = None if vector is None else vector.vector
-        results = search(store, query, mode, array, k=k, instruction=instruction, under=under)
+        results = search(session, query, mode, vector, k=k, instruction=instruction, under=under)
     return replace(results, note=f"words only: {problem.message}") if problem else results
 
 
 def similar_to_file(root: Path, file: Path, under: str = "", k: int = 10) -> SearchResults:
-    """The documents in the index of `root`, or in its folder `under`, that are most like `file`, an absolute path.
+    """Return the documents in the index of `root`, or in its folder `under`, that are most similar to `file`.
 
-    A file that is not in this index is read for it, whole. LongsearchError where it cannot be, or cannot be compared.
+    `file` is an absolute path. A file outside this index is read and encoded whole. Raises LongsearchError if the file
+    cannot be read or compared.
     """
-    with Store.open(index_path(root), read_only=True) as store:
-        known = store.document_of(file.relative_to(root).as_posix()) if file.is_relative_to(root) else None
+    with Session.open(index_path(root), read_only=True) as session:
+        known = _document_of(session, file.relative_to(root).as_posix()) if file.is_relative_to(root) else None
         if known is not None:
-            return similar_to_document(store, known, k, under)
-        maker = _maker(store)
+            return similar_to_document(session, known, k, under)
+        fingerprint = _fingerprint(session)
         title, vector = _read_whole(file)
-        return similar_to_vector(store, _comparable(vector, maker).vector, title, k, under)
+        return similar_to_vector(session, _comparable(vector, fingerprint).vector, title, k, under)
+
+
+def _document_of(session: Session, path: str) -> int | None:
+    with session.reading() as db:
+        return files.document_of(db, path)
 
 
 def _read_whole(file: Path) -> tuple[str, QueryVector]:
-    """A file's title, and the vector of all of it. Raises LongsearchError where it cannot be read."""
+    """A file's title and the vector of its whole text. Raises LongsearchError if the file cannot be read."""
     from indexer.extract.reader import ExtractorProcess
 
     with ExtractorProcess() as extractor:
@@ -74,23 +81,24 @@ def _read_whole(file: Path) -> tuple[str, QueryVector]:
     return document.title or title_of(file.name), QueryVector(vector, encoder.fingerprint)
 
 
-def _comparable_vector(store: Store, query: Query, instruction: str, source: VectorSource) -> QueryVector:
-    """The query's vector, made by the model that made the index's. Raises LongsearchError where it cannot be had."""
-    maker = _maker(store)
-    return _comparable(source(query.meaning, instruction or None), maker)
+def _query_vector(session: Session, query: Query, instruction: str, source: VectorSource) -> QueryVector:
+    """The query's vector, from the model that made the index's vectors. Raises LongsearchError if there is none."""
+    fingerprint = _fingerprint(session)
+    return _comparable(source(query.meaning, instruction or None), fingerprint)
 
 
-def _maker(store: Store) -> str:
-    """The fingerprint of the model that made the index's vectors. Raises LongsearchError where there are none."""
-    in_use = store.model_in_use()
+def _fingerprint(session: Session) -> str:
+    """The fingerprint of the model that made the index's vectors. Raises LongsearchError if there are no vectors."""
+    with session.reading() as db:
+        in_use = vectors.model_in_use(db)
     if in_use is None:
         raise LongsearchError("no document has been read for its meaning yet", "wait a moment, or search for words")
     return in_use[0]
 
 
-def _comparable(vector: QueryVector, maker: str) -> QueryVector:
-    """`vector`, if it is of the model `maker`, else LongsearchError."""
-    if vector.fingerprint != maker:
+def _comparable(vector: QueryVector, fingerprint: str) -> QueryVector:
+    """Return `vector` if the model with this fingerprint made it; else raise LongsearchError."""
+    if vector.fingerprint != fingerprint:
         hint = "bring it up to date: longsearch index FOLDER"
         raise LongsearchError("the index was made with another model", hint)
     return vector

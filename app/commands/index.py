@@ -20,7 +20,7 @@ from app.paths import index_path, resolve_root
 from app.resident import ResidentModel
 from engine.errors import LongsearchError
 from engine.printable import printable
-from engine.store.store import Store
+from engine.store.session import Session
 from engine.types import FileStatus, IndexProgress
 from indexer.extract.ocr import SETTING, needs_ocr, ocr_languages, require_tool
 from indexer.pipeline import ReadSummary
@@ -86,8 +86,8 @@ def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], Non
 
 def _report(root: Path, summary: ReadSummary) -> int:
     """Say what came of it: the files that could not be read whole, and a line for all."""
-    with Store.open(index_path(root), read_only=True) as store:
-        progress, files = store.progress(), store.files()
+    with Session.open(index_path(root), read_only=True) as session:
+        progress, files = session.progress(), session.files()
     for file in files:
         if file.status in (FileStatus.FAILED, FileStatus.PARTIAL):
             print(describe(file))
@@ -139,8 +139,8 @@ class _Display:
         task = self._progress.add_task("", total=None, files="", detail="")
         while not self._stopping.wait(_REDRAW_S):
             try:
-                with Store.open(self._path, read_only=True) as store:
-                    self._show(task, store.progress())
+                with Session.open(self._path, read_only=True) as session:
+                    self._show(task, session.progress())
             except LongsearchError:  # not made yet
                 self._progress.update(task, files="", detail=self._doing)
 

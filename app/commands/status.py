@@ -10,7 +10,7 @@ from typing import Any
 from app import daemon_control
 from app.paths import find_index, index_path
 from engine.printable import printable
-from engine.store.store import Store
+from engine.store.session import Session
 from engine.types import FileReport, FileStatus, IndexProgress
 from tui.wording import next_try
 
@@ -18,8 +18,8 @@ from tui.wording import next_try
 def run(options: Namespace) -> int:
     """Always 0 where there is an index."""
     root, under = find_index(options.folder)
-    with Store.open(index_path(root), read_only=True) as store:
-        progress, files = store.progress(), store.files()
+    with Session.open(index_path(root), read_only=True) as session:
+        progress, files = session.progress(), session.files()
     files = [file for file in files if not under or file.path.startswith(f"{under}/")]
     kept = daemon_control.root_status(root)
     if options.json:

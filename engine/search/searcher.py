@@ -27,7 +27,7 @@ from engine.search.retrieval import (
 )
 from engine.store import documents, excerpts, vectors
 from engine.store.excerpts import Nearest
-from engine.store.store import Store
+from engine.store.session import Session
 from engine.store.vectors import K_MAX
 from engine.types import SearchMode, SearchResults
 
@@ -49,7 +49,7 @@ class _Plan:
 
 
 def search(
-    store: Store,
+    session: Session,
     query: Query,
     mode: SearchMode,
     query_vector: Vectors | None = None,
@@ -65,14 +65,14 @@ def search(
     ValueError for MEANING without a vector, or one of another width.
     """
     started = time.perf_counter()
-    with store.reading() as db:
+    with session.reading() as db:
         mode, note = _mode_and_note(db, mode, query_vector)
         of_files = replace(query.files, under=under)
         allowed = allowed_passages(db, query, of_files)
         if allowed is not None and not len(allowed) and of_files.is_by_name and not (query.phrases or query.excluded):
             note = f"No file is searched by {of_files}"
         plan = _Plan(query, mode, query_vector, allowed, k, passages_per_document)
-        root = store.root
+        root = session.root
         ranked = _best_documents(db, plan)
         nearest = _nearest_excerpts(db, plan, ranked)
         hits = documents_shown(db, root, of_files, ranked, nearest)

@@ -20,26 +20,26 @@ from engine.search.hits import LEAST_SCORE, documents_shown
 from engine.search.ranking import RankedDocument
 from engine.search.retrieval import allowed_contents
 from engine.store import documents, vectors
+from engine.store.session import Session
 from engine.store.storage_chunks import DOCUMENTS
-from engine.store.store import Store
 from engine.types import SearchMode, SearchResults
 
 
-def similar_to_document(store: Store, document_id: int, k: int = 10, under: str = "") -> SearchResults:
+def similar_to_document(session: Session, document_id: int, k: int = 10, under: str = "") -> SearchResults:
     """As `like_vector`, for a document of the index, which is left out.
 
     LongsearchError where it has no vector yet, StoreError where it has gone.
     """
-    with store.reading() as db:
+    with session.reading() as db:
         title, vector = documents.outline(db, document_id).title, vectors.of_document(db, document_id)
     if vector is None:
         hint = "wait until it is: `longsearch status` says how far it is"
         raise LongsearchError(f"{title} has not been read for its meaning yet", hint)
-    return similar_to_vector(store, vector, title, k, under, without=document_id)
+    return similar_to_vector(session, vector, title, k, under, without=document_id)
 
 
 def similar_to_vector(
-    store: Store,
+    session: Session,
     vector: Vectors,
     title: str,
     k: int = 10,
@@ -53,7 +53,7 @@ def similar_to_vector(
     this folder, relative to the root; `without`: a content that is no answer. ValueError for a vector of another width.
     """
     started = time.perf_counter()
-    with store.reading() as db:
+    with session.reading() as db:
         of_files = FileFilter(under)
         found = vectors.nearest(db, DOCUMENTS, vector, k + 1, allowed_contents(db, of_files))
         near = [(id_, min(1.0, cosine)) for id_, cosine in found if id_ != without and cosine >= LEAST_SCORE][:k]
@@ -61,7 +61,7 @@ def similar_to_vector(
             RankedDocument(id_, cosine, _nearest_passages(db, id_, vector, passages_per_document))
             for id_, cosine in near
         ]
-        hits = documents_shown(db, store.root, of_files, ranked, {})
+        hits = documents_shown(db, session.root, of_files, ranked, {})
         n_waiting = vectors.n_waiting(db)
     note = f"{n_waiting} document{'s' if n_waiting > 1 else ''} cannot be compared yet" if n_waiting else ""
     took_ms = (time.perf_counter() - started) * 1000

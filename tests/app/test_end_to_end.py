@@ -18,6 +18,7 @@ from questions import QUESTIONS
 
 from app.cli import main
 from app.paths import index_path
+from engine.store import vectors
 from engine.store.store import Store
 
 
@@ -205,10 +206,9 @@ def _vectors(path: Path) -> list[np.ndarray[Any, Any]]:
     """Every document's passage vectors and its own, in order of path."""
     with Store.open(path, read_only=True) as store, store.reading() as db:
         contents = [row[0] for row in db.execute("SELECT content_id FROM files ORDER BY path")]
-    with Store.open(path, read_only=True) as store:
         found = []
         for content in contents:
-            document = store.document_vector(content)
+            document = vectors.of_document(db, content)
             assert document is not None
-            found.append(np.vstack([store.passage_vectors(content), document]))
+            found.append(np.vstack([vectors.of_passages(db, content), document]))
         return found

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.store import files
+from engine.store import files, vectors
 from engine.store.store import Store
 
 
@@ -47,11 +47,12 @@ def _content(store: Store, document_id: int) -> dict[str, Any]:
         joined = "passages LEFT JOIN excerpt_vectors ON passage_id = id"
         sql = f"SELECT vectors FROM {joined} WHERE content_id = ? ORDER BY id"
         excerpts = [packed or b"" for (packed,) in db.execute(sql, (document_id,))]
+        of_passages, of_document = vectors.of_passages(db, document_id), vectors.of_document(db, document_id)
     return {
         # not the title: where a file has none it is the name by which the file was first read
         "text": (text.text, text.page_starts, text.headings),
         "passages": store.passages(document_id),
-        "passage vectors": store.passage_vectors(document_id),
+        "passage vectors": of_passages,
         "excerpts": excerpts,
-        "document vector": store.document_vector(document_id),
+        "document vector": of_document,
     }

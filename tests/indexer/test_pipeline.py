@@ -13,6 +13,7 @@ import indexer.pipeline as pipeline_module
 from engine.errors import LongsearchError, ModelError
 from engine.search.query import parse
 from engine.search.searcher import search
+from engine.store import vectors
 from engine.store.store import Store
 from engine.types import FileStatus, SearchMode
 from indexer import embedding
@@ -202,9 +203,9 @@ def test_a_document_stopped_in_the_middle_goes_on_from_there_with_the_same_vecto
     with Store.open(tmp_path / "other.sqlite", root=bench.root) as other:
         undisturbed = Bench(bench.root, other, extractor)
         undisturbed.run()
-        np.testing.assert_array_equal(
-            bench.store.passage_vectors(content), other.passage_vectors(next(iter(_contents(other))))
-        )
+        with bench.store.reading() as db, other.reading() as other_db:
+            found = vectors.of_passages(db, content)
+            np.testing.assert_array_equal(found, vectors.of_passages(other_db, next(iter(_contents(other)))))
 
 
 def test_a_damaged_state_costs_a_fresh_start_and_nothing_else(bench: Bench) -> None:
@@ -444,8 +445,10 @@ def check_vectors(bench: Bench) -> None:
     encoder = FakeEncoder()
     for content in _contents(bench.store):
         parts = list(encoder.stream(*encoder.split(bench.store.text(content).text)))
-        np.testing.assert_array_equal(bench.store.passage_vectors(content), np.concatenate([p.vectors for p in parts]))
-        np.testing.assert_array_equal(bench.store.document_vector(content), parts[-1].document_vector)
+        with bench.store.reading() as db:
+            of_passages, of_document = vectors.of_passages(db, content), vectors.of_document(db, content)
+        np.testing.assert_array_equal(of_passages, np.concatenate([p.vectors for p in parts]))
+        np.testing.assert_array_equal(of_document, parts[-1].document_vector)
 
 
 def test_what_was_read_is_kept_when_it_is_to_stop(bench: Bench) -> None:

@@ -7,7 +7,7 @@ import lzma
 import tempfile
 from pathlib import Path
 
-from store_helpers import add, check_invariants, document, embed, open_store, record, unit_vectors
+from store_helpers import add, check_invariants, document, embed, open_store, record, unit_vectors, vectors_of_passages
 
 from engine.store.schema import MIGRATIONS
 from engine.store.store import Store
@@ -55,7 +55,7 @@ def check(store: Store) -> None:
         with store.reading() as db:
             document_id = db.execute("SELECT id FROM contents WHERE hash = ?", (content_hash,)).get
         assert (store.text(document_id), store.passages(document_id)) == (text, passages)
-        assert (store.passage_vectors(document_id) == vectors).all()
+        assert (vectors_of_passages(store, document_id) == vectors).all()
     (half, *_) = store.pending()
     assert (half.n_passages_done, half.n_tokens_done, half.state) == (4, 36, b"a state")
 

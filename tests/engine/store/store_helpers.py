@@ -8,7 +8,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.store import documents
+from engine.store import documents, vectors
 from engine.store.excerpts import packed
 from engine.store.records import FileStamp
 from engine.store.store import Store
@@ -47,11 +47,23 @@ def unit_vectors(n: int, dim: int = DIM, seed: int = 0) -> NDArray[np.float32]:
 
 def embed(store: Store, document_id: int, seed: int = 0) -> NDArray[np.float32]:
     """Give a document all its vectors; those of its passages."""
-    vectors = unit_vectors(len(store.passages(document_id)), seed=seed)
-    excerpts = [packed(np.arange(n), unit_vectors(n, seed=seed + n)) for n in (row % 3 for row in range(len(vectors)))]
-    assert store.add_vectors(document_id, 0, vectors, 9 * len(vectors), b"state", excerpts)
-    assert store.finish_embedding(document_id, unit_vectors(1, seed=seed + 1)[0], 9 * len(vectors) + 1)
-    return vectors
+    given = unit_vectors(len(store.passages(document_id)), seed=seed)
+    excerpts = [packed(np.arange(n), unit_vectors(n, seed=seed + n)) for n in (row % 3 for row in range(len(given)))]
+    assert store.add_vectors(document_id, 0, given, 9 * len(given), b"state", excerpts)
+    assert store.finish_embedding(document_id, unit_vectors(1, seed=seed + 1)[0], 9 * len(given) + 1)
+    return given
+
+
+def vectors_of_passages(store: Store, document_id: int) -> NDArray[np.float32]:
+    """(n, dim) unit vectors of the document's first n passages: of all once it is complete."""
+    with store.reading() as db:
+        return vectors.of_passages(db, document_id)
+
+
+def vector_of(store: Store, document_id: int) -> NDArray[np.float32] | None:
+    """(dim,) unit vector of the whole document; None while it is incomplete."""
+    with store.reading() as db:
+        return vectors.of_document(db, document_id)
 
 
 def check_invariants(store: Store) -> None:

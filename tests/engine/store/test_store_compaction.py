@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from store_helpers import DIM, add, check_invariants, embed, open_store
+from store_helpers import DIM, add, check_invariants, embed, open_store, vectors_of_passages
 
 from engine.store import compaction, storage_chunks
 from engine.store.store import Store
@@ -55,7 +55,7 @@ def n_slots(store: Store) -> int:
 def check(store: Store, kept: dict[int, np.ndarray]) -> None:
     check_invariants(store)
     for document_id, vectors in kept.items():
-        assert (store.passage_vectors(document_id) == vectors).all()
+        assert (vectors_of_passages(store, document_id) == vectors).all()
 
 
 def test_compacting_closes_the_holes_and_keeps_every_vector(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from store_helpers import DIM, add, check_invariants, document, embed, open_store, record
+from store_helpers import DIM, add, check_invariants, document, embed, open_store, record, vectors_of_passages
 
 from engine.errors import StoreError
+from engine.store import documents
 from engine.store.documents import PART_CHARS
 from engine.store.store import Store
 from engine.types import DocumentText, FileStatus, Heading, Passage
@@ -36,8 +37,9 @@ def test_a_passage_across_parts_is_read_whole(store: Store) -> None:
     passages = [Passage(start, stop, 1) for start, stop in pairwise(borders)]
     passages += [Passage(3, len(whole) - 3, 1), Passage(PART_CHARS, PART_CHARS, 0)]
     document_id = store.add_document(record("a.pdf"), b"hash", DocumentText(whole, (), ""), passages)
-    for passage in passages:
-        assert store.passage_text(document_id, passage) == whole[passage.start : passage.stop]
+    spans = [(passage.start, passage.stop) for passage in passages]
+    with store.reading() as db:
+        assert documents.spans(db, document_id, spans) == [whole[start:stop] for start, stop in spans]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
@@ -47,7 +49,8 @@ def test_any_text_may_be_kept(store: Store, text: str, start: int, stop: int) ->
     kept = DocumentText(text, (), text[:20])
     document_id = store.add_document(record("a.pdf"), text.encode("utf-8", "surrogatepass"), kept, [])
     assert store.text(document_id).text == text
-    assert store.passage_text(document_id, Passage(start, stop, 0)) == text[start:stop]
+    with store.reading() as db:
+        assert documents.spans(db, document_id, [(start, stop)]) == [text[start:stop]]
 
 
 def test_a_passage_is_on_the_page_that_holds_its_middle(store: Store) -> None:
@@ -65,7 +68,7 @@ def test_other_bytes_that_say_the_same_keep_their_vectors(store: Store) -> None:
     vectors = embed(store, document_id)
     highlighted = (record("a.pdf", size=11), b"with a highlight", *document("a")[1:])
     assert store.add_document(*highlighted, "A page was not read", "!") == document_id
-    assert np.array_equal(store.passage_vectors(document_id), vectors)
+    assert np.array_equal(vectors_of_passages(store, document_id), vectors)
     assert store.pending() == []
     assert store.files()[0].status is FileStatus.PARTIAL
     assert store.link(record("copy.pdf"), b"with a highlight")

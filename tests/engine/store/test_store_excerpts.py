@@ -9,7 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from store_helpers import DIM, add, check_invariants, document, embed, open_store, record, unit_vectors
+from store_helpers import (
+    DIM,
+    add,
+    check_invariants,
+    document,
+    embed,
+    open_store,
+    record,
+    unit_vectors,
+    vectors_of_passages,
+)
 
 from engine.store import documents, excerpts
 from engine.store.records import SavedState
@@ -82,7 +92,7 @@ def test_excerpts_of_other_passages_are_refused(store: Store) -> None:
     document_id = add(store, "a.pdf", "a")
     with pytest.raises(ValueError, match="zip"):
         store.add_vectors(document_id, 0, unit_vectors(2), 18, None, [at_places(unit_vectors(2))])
-    assert n_kept(store) == len(store.passage_vectors(document_id)) == 0
+    assert n_kept(store) == len(vectors_of_passages(store, document_id)) == 0
 
 
 def test_an_excerpt_of_zeros_is_as_far_as_can_be_from_everything(store: Store) -> None:
@@ -113,7 +123,7 @@ def test_a_document_that_has_grown_has_those_it_began_with(store: Store) -> None
     store.add_vectors(document_id, 0, unit_vectors(3), 27, None, [at_places(vectors) for vectors in given_vectors])
     store.finish_embedding(document_id, unit_vectors(1)[0], 27, SavedState(document_id, 2, 18, b"state"))
     point = store.saved_state("a.md")
-    grown = store.add_document(record("a.md", 20), *document("grown", 5), resume=point)
+    grown = store.add_document(record("a.md", 20), *document("grown", 5), saved=point)
     query = unit_vectors(1, seed=9)[0]
     with store.reading() as db:
         ids = documents.passage_ids(db, grown)

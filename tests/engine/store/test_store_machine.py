@@ -8,8 +8,18 @@ from pathlib import Path
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from store_helpers import add, check_invariants, document, open_store, record, unit_vectors
+from store_helpers import (
+    add,
+    check_invariants,
+    document,
+    open_store,
+    record,
+    unit_vectors,
+    vector_of,
+    vectors_of_passages,
+)
 
+from engine.store import files
 from engine.store.documents import title_of
 from engine.store.store import Store
 
@@ -69,7 +79,8 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(path=paths)
     def touch(self, path: str) -> None:
-        assert self.store.touch(record(path, mtime_ns=7)) == (path in self.held)
+        with self.store.changing() as db:
+            assert files.touch(db, record(path, mtime_ns=7)) == (path in self.held)
 
     @rule(gone=st.lists(paths, max_size=3))
     def forget(self, gone: list[str]) -> None:
@@ -122,8 +133,8 @@ class StoreMachine(RuleBasedStateMachine):
                     text, title=title_of(min((path for path in self.held if self.held[path] == ""), key=os.fsencode))
                 )
             assert self.store.text(document_id) == text
-            assert (self.store.passage_vectors(document_id) == unit_vectors(3)[: min(n_done, 3)]).all()
-            assert (self.store.document_vector(document_id) is not None) == (n_done == 4)
+            assert (vectors_of_passages(self.store, document_id) == unit_vectors(3)[: min(n_done, 3)]).all()
+            assert (vector_of(self.store, document_id) is not None) == (n_done == 4)
         waiting = {pending.document_id for pending in self.store.pending()}
         assert waiting == {self.document_id(seed) for seed, n in self.n_done.items() if n < 4}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from released import FIXTURES, check, fill, unpack
-from store_helpers import add, embed, open_store, record, unit_vectors
+from store_helpers import add, embed, open_store, record, unit_vectors, vector_of, vectors_of_passages
 
 from engine.errors import StoreError
 from engine.search.query import parse
@@ -39,7 +39,7 @@ def test_it_is_searched_by_words_and_by_meaning(released: Path) -> None:
         assert words.hits[0].path == "/papers/complete.pdf"
         asked = unit_vectors(3, seed=3)[1]
         best = search(store, parse("anything"), SearchMode.MEANING, asked).hits[0]
-        whole = store.document_vector(best.document_id)
+        whole = vector_of(store, best.document_id)
         assert best.path == "/papers/partial.pdf"
         assert best.score == pytest.approx(0.7 + (0.3 if whole is None else 0.3 * float(whole @ asked)), abs=1e-6)
 
@@ -59,7 +59,7 @@ def test_work_goes_on_where_it_was_left(released: Path) -> None:
         assert store.finish_embedding(half.document_id, vectors[0], 55)
         embed(store, waiting.document_id)
         assert store.pending() == []
-        np.testing.assert_array_equal(store.passage_vectors(half.document_id), vectors)
+        np.testing.assert_array_equal(vectors_of_passages(store, half.document_id), vectors)
         embed(store, add(store, "new.pdf", "new"))
         store.tidy()
 

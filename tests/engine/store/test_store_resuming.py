@@ -67,7 +67,7 @@ def test_a_state_whose_vectors_have_gone_is_not_gone_on_from(store: Store) -> No
     with store.changing() as db:
         db.execute("DELETE FROM passage_vectors")
         content_hash, text, passages = document("two", 3)
-        resuming_id = store.add_document(record("b.pdf"), content_hash, text, passages, resume=point)
+        resuming_id = store.add_document(record("b.pdf"), content_hash, text, passages, saved=point)
     (pending,) = [pending for pending in store.pending() if pending.document_id == resuming_id]
     assert pending.state is None
     assert pending.n_passages_done == 0

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from store_helpers import DIM, add, check_invariants, embed, open_store, unit_vectors
+from store_helpers import DIM, add, check_invariants, embed, open_store, unit_vectors, vector_of, vectors_of_passages
 
 from engine.store import storage_chunks, vectors
 from engine.store.store import Store
@@ -28,11 +28,11 @@ def test_an_interrupted_document_goes_on_from_its_state(store: Store) -> None:
     assert pending.state == b"after two"
     store.add_vectors(document_id, 2, given[2:], 45, b"after five")
     store.add_vectors(document_id, 5, given[:0], 46, b"no passage ended here")
-    assert store.document_vector(document_id) is None
+    assert vector_of(store, document_id) is None
     store.finish_embedding(document_id, given[0], 46)
     assert store.pending() == []
-    assert (store.passage_vectors(document_id) == given).all()
-    assert (store.document_vector(document_id) == given[0]).all()
+    assert (vectors_of_passages(store, document_id) == given).all()
+    assert (vector_of(store, document_id) == given[0]).all()
     with store.reading() as db:
         assert db.execute("SELECT count(*) FROM embeddings WHERE state IS NOT NULL").get == 0
 
@@ -52,7 +52,7 @@ def test_vectors_out_of_order_are_refused(store: Store, first: int, n: int, comp
     document_id = add(store, "a.pdf", "a")
     with pytest.raises(ValueError, match=complaint):
         store.add_vectors(document_id, first, unit_vectors(n), 1, None)
-    assert len(store.passage_vectors(document_id)) == 0
+    assert len(vectors_of_passages(store, document_id)) == 0
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 0.0, 2.0])
@@ -94,18 +94,18 @@ def test_vectors_need_a_model(tmp_path: Path) -> None:
         document_id = add(store, "a.pdf", "a")
         with pytest.raises(ValueError, match="use_model"):
             store.add_vectors(document_id, 0, unit_vectors(3), 1, None)
-        assert store.passage_vectors(document_id).shape == (0, 0)
-        assert store.document_vector(document_id) is None
+        assert vectors_of_passages(store, document_id).shape == (0, 0)
+        assert vector_of(store, document_id) is None
 
 
 def test_the_same_model_keeps_the_vectors_and_another_drops_them(store: Store) -> None:
     document_id = add(store, "a.pdf", "a")
     embed(store, document_id)
     assert not store.use_model("model-a", DIM)
-    assert len(store.passage_vectors(document_id)) == 3
+    assert len(vectors_of_passages(store, document_id)) == 3
     assert store.use_model("model-b", DIM + 8)
     assert store.model_in_use() == ("model-b", DIM + 8)
-    assert store.passage_vectors(document_id).shape == (0, DIM + 8)
+    assert vectors_of_passages(store, document_id).shape == (0, DIM + 8)
     assert [pending.n_passages_done for pending in store.pending()] == [0]
 
 
@@ -135,7 +135,7 @@ def test_the_nearest_document_is_found_by_its_own_vector(store: Store) -> None:
     ids = [add(store, f"{n}.pdf", str(n)) for n in range(4)]
     for number, document_id in enumerate(ids):
         embed(store, document_id, seed=10 * number)
-    query = store.document_vector(ids[2])
+    query = vector_of(store, ids[2])
     assert query is not None
     with store.reading() as db:
         (best, *_) = vectors.nearest(db, "document_vectors", query, 3)

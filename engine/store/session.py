@@ -1,0 +1,150 @@
+"""An open index: its connection and transactions, and the upkeep of its log and of its int8 copy.
+
+A change is one transaction: a reader sees the index before it or after it, never between. One process and one thread at
+a time may write; other threads and processes open read-only sessions of their own. Knows no document.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import apsw
+
+from engine.errors import StoreError
+from engine.store import compaction, int8_copy, status, vectors
+from engine.store.connection import (
+    CorruptIndexError,
+    close_writer,
+    empty_log,
+    errors_explained,
+    log_bytes,
+    open_for_reading,
+    open_for_writing,
+    transaction,
+)
+from engine.types import FileReport, IndexProgress
+
+_LOG_MAX_BYTES = 32 * 2**20  # under a reader the log grew to 462 MB in 10 s
+
+
+class Session:
+    """An open index; make one with `open`. Every method may raise `StoreError`."""
+
+    def __init__(self, db: apsw.Connection, path: Path, read_only: bool, notes: tuple[str, ...]) -> None:
+        self._db = db
+        self._read_only = read_only
+        self._is_corrupt = False
+        self._n_vectors_new = 0
+        self.path = path
+        self.notes = notes
+        """What a person should know about the opening, for example that a corrupt index was moved aside."""
+
+    @classmethod
+    def open(cls, path: Path, root: Path | None = None, read_only: bool = False) -> Self:
+        """Open the index file at `path`. A writer creates a missing index and records `root`, the indexed folder.
+
+        A reader raises `StoreError` if the index is missing or corrupt. A writer moves a corrupt index aside and begins
+        an empty one (`notes` says so). An index with a newer schema always raises `StoreError`.
+        """
+        with errors_explained(path):
+            db, notes = (open_for_reading(path), ()) if read_only else open_for_writing(path)
+            session = cls(db, path, read_only, notes)
+            if root is not None and not read_only:
+                with session.changing() as changed:
+                    changed.execute("INSERT OR REPLACE INTO meta VALUES ('root', ?)", (os.fsencode(root.absolute()),))
+        return session
+
+    def close(self) -> None:
+        """Close the file. A second call does nothing."""
+        if not self._db:
+            return
+        with errors_explained(self.path):
+            if self._read_only:
+                self._db.close()
+            else:
+                close_writer(self._db, in_order=not self._is_corrupt)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[apsw.Connection]:
+        """Yield a connection that sees one moment of the index. Keep it short: while it reads, the log only grows."""
+        with self._corruption_noted(), transaction(self._db, "DEFERRED"):
+            yield self._db
+
+    @contextmanager
+    def changing(self) -> Iterator[apsw.Connection]:
+        """Yield a connection whose changes are committed together, or rolled back on any error."""
+        with self._corruption_noted():
+            with transaction(self._db, "IMMEDIATE"):
+                yield self._db
+            self._shrink_log()
+            self._keep_copy()
+
+    @property
+    def root(self) -> Path:
+        """The indexed folder, absolute."""
+        with self.reading() as db:
+            found = db.execute("SELECT value FROM meta WHERE key = 'root'").get
+        if found is None:
+            raise StoreError("The index does not say which folder it belongs to", "Index the folder again")
+        return Path(os.fsdecode(found))
+
+    def progress(self) -> IndexProgress:
+        """How far the index has come."""
+        with self.reading() as db:
+            return status.progress(db)
+
+    def files(self) -> list[FileReport]:
+        """Every file and its status, by path."""
+        with self.reading() as db:
+            return status.files(db)
+
+    def tidy(self) -> None:
+        """Do the upkeep for idle times: compact the vectors, refresh their int8 copy, empty the log."""
+        with self.reading() as db:
+            model = vectors.model_in_use(db)
+        if model is not None:
+            self._compact(dim=model[1])
+        self._refresh_copy()
+        with errors_explained(self.path):
+            empty_log(self._db)
+
+    @contextmanager
+    def _corruption_noted(self) -> Iterator[None]:
+        try:
+            with errors_explained(self.path):
+                yield
+        except CorruptIndexError:
+            self._is_corrupt = True
+            raise
+
+    def _compact(self, dim: int) -> None:
+        with self.reading() as db:
+            half_empty = compaction.half_empty(db)
+        for chunk_id in half_empty:
+            with self.changing() as db:
+                compaction.empty(db, dim, chunk_id)
+
+    def _shrink_log(self) -> None:
+        if not self._db.in_transaction and log_bytes(self.path) > _LOG_MAX_BYTES:
+            empty_log(self._db)
+
+    def _keep_copy(self) -> None:
+        """Refresh the copy while many vectors come: a first indexing takes hours, and searches use the copy."""
+        if not self._db.in_transaction and self._n_vectors_new >= int8_copy.LOOK_EVERY_PASSAGES:
+            self._n_vectors_new = 0
+            self._refresh_copy()
+
+    def _refresh_copy(self) -> None:
+        with self.changing() as db:
+            model = vectors.model_in_use(db)
+            if model is not None:
+                int8_copy.refresh(db, self.path, model[1])
