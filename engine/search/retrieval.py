@@ -59,7 +59,7 @@ def words_in_documents(db: apsw.Connection, query: Query, found: Found, also: It
     Each is the share of the highest BM25 that the query can reach.
     """
     n_documents, n_passages = documents.count(db), documents.n_passages(db)
-    holding = [keywords.n_matching_by_content(db, match(term)) for term in query.terms]
+    holding = [keywords.n_matching_by_document(db, match(term)) for term in query.terms]
     highest = bm25.highest([sum(counts.values()) for counts in holding], n_passages)
     of_passage = {passage_id: _clipped(score / highest) for passage_id, score in found}
     document_of = documents.documents_of(db, list(of_passage.keys() | set(also)))

@@ -1,1 +1,1 @@
-"""Where documents, words and vectors are kept: one SQLite file for each root."""
+"""Stores documents, words and vectors: one SQLite file per root."""

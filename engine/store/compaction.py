@@ -1,9 +1,9 @@
 """Closes the holes that deleted vectors leave. Knows sqlite-vec's storage chunks, no document.
 
-sqlite-vec fills holes in its newest storage chunk only, and frees a storage chunk (1,024 rows) when its last row goes.
-So the rows of one that is half empty are taken out and put in again, at the end, one storage chunk a transaction: a
-kill between two loses nothing. The road not taken is a new table built aside and exchanged for the old: it needs the
-disk twice, and at 100,000 passages a log of 154 MB for its transaction, where 64 MB is the most that is allowed.
+sqlite-vec fills holes only in its newest storage chunk, and frees a storage chunk (1,024 rows) when its last row is
+deleted. So this module deletes the rows of half-empty storage chunks and inserts them again at the end. Each storage
+chunk is one transaction: a kill between two loses nothing. The alternative, to build a new table and swap it for the
+old one, needs the disk space twice, and its transaction a log of 154 MB at 100,000 passages; the limit is 64 MB.
 """
 
 import apsw
@@ -11,11 +11,11 @@ import numpy as np
 
 from engine.store import storage_chunks
 
-_FROM_CHUNKS = 8  # fewer half-empty ones cost a search less than 3 ms
+_FROM_CHUNKS = 8  # fewer half-empty storage chunks cost a search less than 3 ms
 
 
 def half_empty(db: apsw.Connection) -> list[int]:
-    """Ids of the storage chunks worth closing: at most half full and not the newest; none where they are few."""
+    """Ids of the storage chunks to empty: at most half full and not the newest. [] if there are fewer than 8."""
     directory = storage_chunks.directory(db)
     n_live = directory.live.sum(axis=1)
     found = directory.chunk_ids[:-1][n_live[:-1] * 2 <= storage_chunks.SIZE]

@@ -1,6 +1,6 @@
-"""Opening the index file: private permissions, sqlite-vec, WAL, and what is done with a broken file.
+"""Opens the index file: private permissions, sqlite-vec, WAL, and recovery from a corrupt file.
 
-Knows no table but `meta.writer`, by which it sees that the last writer died.
+The only row it knows is `meta.writer`, which shows that the last writer died.
 """
 
 import os
@@ -17,7 +17,7 @@ from engine.store.schema import MIGRATIONS, check_version, migrate
 
 BUSY_TIMEOUT_MS = 5_000
 _CHECKPOINT_TIMEOUT_MS = 100
-_READ_BY_MAP_BYTES = 2**31 - 1  # SQLite's most; a reader that maps the file reads vectors in half the time
+_READ_BY_MAP_BYTES = 2**31 - 1  # SQLite's maximum; a reader that maps the file reads vectors in half the time
 _CORRUPT = (apsw.CorruptError, apsw.NotADBError)
 
 
@@ -26,9 +26,9 @@ class CorruptIndexError(StoreError):
 
 
 def open_for_writing(path: Path) -> tuple[apsw.Connection, tuple[str, ...]]:
-    """The migrated index at `path`, made where it is missing, and notes on what a person should know.
+    """Open and migrate the index at `path`, creating a missing one. Also return notes that a person should read.
 
-    A corrupt file is moved aside and an empty index begun: everything in it can be made again from the files.
+    A corrupt index is moved aside and an empty one begun: everything in an index can be rebuilt from the files.
     """
     _make_private(path)
     try:
@@ -36,12 +36,12 @@ def open_for_writing(path: Path) -> tuple[apsw.Connection, tuple[str, ...]]:
     except _CORRUPT as error:
         aside = _move_aside(path)
         _make_private(path)
-        note = f"The index was corrupt ({error}); it was moved to {aside.name} and is being built anew"
+        note = f"The index was corrupt ({error}); it was moved to {aside.name} and is being rebuilt"
         return _open_writer(path), (note,)
 
 
 def open_for_reading(path: Path) -> apsw.Connection:
-    """The index at `path`, read-only. NoIndexError where there is none, StoreError where it is of another version."""
+    """Open the index at `path` read-only. Raises NoIndexError if there is none, StoreError for another schema."""
     missing = NoIndexError("There is no index yet", "Index the folder first: longsearch index FOLDER")
     if not path.exists():
         raise missing
@@ -61,11 +61,11 @@ def open_for_reading(path: Path) -> apsw.Connection:
 
 @contextmanager
 def errors_explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into `StoreError` with a hint; those of our own making (SQL, constraints) pass."""
+    """Turn SQLite's errors into `StoreError` with a hint. Errors that show our own bugs (SQL, constraints) pass."""
     try:
         yield
     except _CORRUPT as error:
-        raise CorruptIndexError(f"The index is corrupt: {error}", f"Delete {path}: it will be built anew") from error
+        raise CorruptIndexError(f"The index is corrupt: {error}", f"Delete {path}: it will be rebuilt") from error
     except (apsw.BusyError, apsw.LockedError) as error:
         raise StoreError("The index is in use by another process", "Try again in a moment") from error
     except apsw.FullError as error:
@@ -76,7 +76,7 @@ def errors_explained(path: Path) -> Iterator[None]:
 
 @contextmanager
 def transaction(db: apsw.Connection, mode: str) -> Iterator[None]:
-    """BEGIN `mode` ... COMMIT, or ROLLBACK on any error; inside another transaction it is part of that one."""
+    """BEGIN `mode` ... COMMIT, or ROLLBACK on any error. Inside another transaction it joins that one."""
     if db.in_transaction:
         yield
         return
@@ -91,7 +91,7 @@ def transaction(db: apsw.Connection, mode: str) -> Iterator[None]:
 
 
 def close_writer(db: apsw.Connection, in_order: bool) -> None:
-    """Close; where all was `in_order`, spare the next writer the look through the file."""
+    """Close the writer's connection; if all is `in_order`, spare the next writer the check of the file."""
     try:
         if in_order:
             with transaction(db, "IMMEDIATE"):
@@ -109,15 +109,15 @@ def log_bytes(path: Path) -> int:
 
 
 def empty_log(db: apsw.Connection) -> None:
-    """Move the log into the index and cut it to nothing; as far as readers allow, who are given 0.1 s.
+    """Move the log into the index and truncate it, as far as readers allow; wait 0.1 s for them.
 
-    TRUNCATE, not RESTART: after RESTART the file keeps its size, and would seem too large at every commit.
+    TRUNCATE, not RESTART: after RESTART the log keeps its size and would look too large at every commit.
     """
     db.set_busy_timeout(_CHECKPOINT_TIMEOUT_MS)
     try:
         db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     except (apsw.BusyError, apsw.LockedError):
-        pass  # what could be moved has been; the next commit tries again
+        pass  # SQLite has moved all it could; the next commit tries again
     finally:
         db.set_busy_timeout(BUSY_TIMEOUT_MS)
 
@@ -156,7 +156,7 @@ def _open_writer(path: Path) -> apsw.Connection:
 
 
 def _check_after_crash(db: apsw.Connection) -> None:
-    """Look through the file, but only if the last writer did not close it: 0.5 s for 190 MB is too much every time."""
+    """Check the file if the last writer did not close it. Always checking would cost 0.5 s for 190 MB."""
     if db.execute("SELECT 1 FROM meta WHERE key = 'writer'").get is None:
         return
     found = db.execute("PRAGMA quick_check(1)").get
@@ -165,9 +165,9 @@ def _check_after_crash(db: apsw.Connection) -> None:
 
 
 def _make_private(path: Path) -> None:
-    """Folder 0700 where it is made here, file 0600; SQLite gives -wal and -shm the file's mode.
+    """Create a missing folder with mode 0700, and the file with mode 0600; SQLite gives -wal and -shm the same mode.
 
-    An existing file is never opened here: closing it would drop the locks of this process's other connections.
+    Never open an existing file here: closing it would drop the locks of this process's other connections.
     """
     if not path.parent.exists():
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -178,7 +178,7 @@ def _make_private(path: Path) -> None:
 
 
 def _move_aside(path: Path) -> Path:
-    """Rename the file and its log to `.corrupt-<time>`; the shared memory beside them is worth nothing."""
+    """Rename the file and its log to `.corrupt-<time>`; delete the shared memory, which is useless without them."""
     suffix = f".corrupt-{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 10**9:09d}"
     aside = path.with_name(path.name + suffix)
     path.rename(aside)

@@ -1,4 +1,7 @@
-"""Contents: titles, outlines, compressed text, passages. Knows no file, word index or vector."""
+"""Documents in the index: titles, outlines, compressed text, passages. Knows no file, word index or vector.
+
+The table of documents is called `contents`; see `schema`.
+"""
 
 import json
 import unicodedata
@@ -21,53 +24,53 @@ _ZLIB_LEVEL = 6
 
 
 def storable(text: str) -> str:
-    """`text` as SQLite can hold it: lone surrogates, which have no UTF-8, become "?"."""
+    """`text` as SQLite can store it: lone surrogates, which UTF-8 cannot encode, become "?"."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def bindable(ids: NDArray[np.int64]) -> "apsw.CArrayBinding":  # a name of the type stubs alone
+def bindable(ids: NDArray[np.int64]) -> "apsw.CArrayBinding":  # only the type stubs define this name
     """Ids as a binding for `rowid IN carray(?)`."""
     return apsw.carray(np.ascontiguousarray(ids, dtype=np.int64))
 
 
 def find(db: apsw.Connection, content_hash: bytes) -> int | None:
-    """The id of the content with this hash."""
+    """The id of the document with this hash, or None."""
     found = db.execute("SELECT id FROM contents WHERE hash = ?", (content_hash,)).get
     return None if found is None else int(found)
 
 
 def title_of(path: str) -> str:
-    """The title of a document that has none of its own: its file's name, on one line and fit to be shown."""
+    """The title of a document without one of its own: its file's name, printable and on one line."""
     return " ".join(unicodedata.normalize("NFC", printable(PurePosixPath(path).stem)).split()) or "untitled"
 
 
 def name_after(db: apsw.Connection, document_id: int, title: str) -> bool:
-    """Let this be the title of a content that has none of its own; whether that changes anything."""
+    """Set the title of a document that has none of its own; return whether it changed."""
     sql = "UPDATE contents SET title = ?1 WHERE id = ?2 AND title_is_name AND title <> ?1"
     db.execute(sql, (title, document_id))
     return db.changes() > 0
 
 
-def says(db: apsw.Connection, document_id: int, document: DocumentText, cut: Sequence[Passage]) -> bool:
-    """Whether a content is this document, cut into these passages."""
+def has_text(db: apsw.Connection, document_id: int, document: DocumentText, cut: Sequence[Passage]) -> bool:
+    """Whether a stored document has this text and these passages."""
     is_name = db.execute("SELECT title_is_name FROM contents WHERE id = ?", (document_id,)).get
     stored = text(db, document_id)
     return (replace(stored, title="") if is_name else stored) == document and passages(db, document_id) == list(cut)
 
 
 def renew(db: apsw.Connection, document_id: int, content_hash: bytes, partial_reason: str, hint: str) -> None:
-    """Note which bytes say this now, and why they are not the whole of their file; "" where they are."""
+    """Record the new hash, and why the file was read only in part ("" if it was read whole)."""
     sql = "UPDATE contents SET hash = ?, partial_reason = ?, hint = ? WHERE id = ?"
     db.execute(sql, (content_hash, storable(partial_reason), storable(hint), document_id))
 
 
 def exists(db: apsw.Connection, document_id: int) -> bool:
-    """Whether this content is (still) there."""
+    """Whether the index (still) holds this document."""
     return db.execute("SELECT 1 FROM contents WHERE id = ?", (document_id,)).get is not None
 
 
 def count(db: apsw.Connection) -> int:
-    """How many contents there are."""
+    """The number of documents."""
     return int(db.execute("SELECT count(*) FROM contents").get)
 
 
@@ -79,7 +82,7 @@ def insert(
     partial_reason: str,
     hint: str,
 ) -> int:
-    """Add a content with its text and passages; its id. Without a title, it is for `name_after` to give it one."""
+    """Add a document with its text and passages, and return its id. If it has no title, `name_after` gives it one."""
     headings = [[heading.level, heading.title, heading.start] for heading in document.headings]
     db.execute(
         "INSERT INTO contents"
@@ -111,20 +114,20 @@ def insert(
 
 
 def remove(db: apsw.Connection, document_id: int) -> None:
-    """Forget a content, its text and its passages."""
+    """Delete a document, its text and its passages."""
     db.execute("DELETE FROM passages WHERE content_id = ?", (document_id,))
     db.execute("DELETE FROM text_parts WHERE content_id = ?", (document_id,))
     db.execute("DELETE FROM contents WHERE id = ?", (document_id,))
 
 
 def passage_ids(db: apsw.Connection, document_id: int) -> list[int]:
-    """Ids of a content's passages, in order."""
+    """Ids of a document's passages, in order."""
     rows = db.execute("SELECT id FROM passages WHERE content_id = ? ORDER BY ordinal", (document_id,))
     return [row[0] for row in rows]
 
 
 def passages(db: apsw.Connection, document_id: int) -> list[Passage]:
-    """A content's passages, in order; none where the content is unknown."""
+    """A document's passages, in order; [] if the document is unknown."""
     rows = db.execute(
         "SELECT start, stop, n_tokens FROM passages WHERE content_id = ? ORDER BY ordinal", (document_id,)
     )
@@ -132,19 +135,19 @@ def passages(db: apsw.Connection, document_id: int) -> list[Passage]:
 
 
 def first_passage(db: apsw.Connection, document_id: int) -> PassageRow | None:
-    """Where a content's first passage lies; None where it has none."""
+    """Where a document's first passage lies; None if it has no passages."""
     sql = "SELECT id, content_id, start, stop, page FROM passages WHERE content_id = ? AND ordinal = 0"
     row = db.execute(sql, (document_id,)).fetchone()
     return None if row is None else PassageRow(*row)
 
 
 def n_passages(db: apsw.Connection) -> int:
-    """How many passages there are, of all contents."""
+    """The number of passages in all documents."""
     return int(db.execute("SELECT count(*) FROM passages").get)
 
 
 def lengths(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, int]:
-    """How many passages each of these contents has."""
+    """The number of passages of each of these documents."""
     sql = (
         "SELECT id, (SELECT max(ordinal) + 1 FROM passages WHERE content_id = contents.id) FROM contents"
         " WHERE id IN (SELECT value FROM json_each(?))"
@@ -159,13 +162,13 @@ def passage_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, PassageRo
 
 
 def documents_of(db: apsw.Connection, passage_ids: Sequence[int]) -> dict[int, int]:
-    """Which content each of these passages is of."""
+    """The document that each of these passages belongs to."""
     sql = "SELECT id, content_id FROM passages WHERE id IN (SELECT value FROM json_each(?))"
     return dict(db.execute(sql, (json.dumps(list(passage_ids)),)))
 
 
 def passages_of(db: apsw.Connection, document_ids: Sequence[int]) -> NDArray[np.int64]:
-    """Ids of the passages of these contents, ascending."""
+    """Ids of the passages of these documents, ascending."""
     sql = "SELECT id FROM passages WHERE content_id IN (SELECT value FROM json_each(?)) ORDER BY id"
     return np.fromiter((row[0] for row in db.execute(sql, (json.dumps(list(document_ids)),))), dtype=np.int64)
 
@@ -191,7 +194,7 @@ def outline(db: apsw.Connection, document_id: int) -> Outline:
 
 
 def spans(db: apsw.Connection, document_id: int, borders: Sequence[tuple[int, int]]) -> list[str]:
-    """The text between each (start, stop); unpacks only the parts they lie in, each once."""
+    """The text of each (start, stop). Unpacks only the parts that hold these spans, each part once."""
     unpacked: dict[int, str] = {}
     texts = []
     for start, stop in borders:

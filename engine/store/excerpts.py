@@ -1,7 +1,8 @@
-"""Vectors of the excerpts of passages: what of a passage is nearest to a query. Read for what a search has found only.
+"""Vectors of excerpts: they tell which part of a passage is nearest to a query. Only found passages' vectors are read.
 
-Four bits a coordinate, 200 bytes each of the bundled model's: five or six of a passage take two thirds of what its
-own vector does. Rounded so, they found as much as whole (nDCG@10 .805 and .806 by meaning, mean of eight dev sets).
+A coordinate takes four bits and a vector of the bundled model 200 bytes, so the five or six excerpts of a passage take
+two thirds of the space of the passage's own vector. Rounding costs next to nothing: nDCG@10 by meaning is .805 with
+rounded and .806 with whole vectors (mean of eight dev sets).
 """
 
 import json
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from engine.arrays import Vectors
 
-_LARGEST = 7  # of a code; 8 is added to each, and two are a byte
+_LARGEST = 7  # codes are -7 to 7; 8 is added to each, and two codes share a byte
 
 
 class Nearest(NamedTuple):
@@ -22,14 +23,14 @@ class Nearest(NamedTuple):
 
     start: int
     stop: int | None
-    """Where the next begins, in characters from the passage's start; None: it is the last."""
+    """Where the next excerpt begins, in characters from the passage's start; None for the last excerpt."""
     cosine: float
 
 
 def packed(starts: NDArray[np.int64], vectors: Vectors) -> bytes:
-    """A passage's excerpts as they are kept: where they begin, (n,) in characters from its start, and (n, dim).
+    """Pack a passage's excerpts for storage: `starts` (n,) in characters from its start, `vectors` (n, dim).
 
-    ValueError for what is not finite.
+    Raises ValueError if a vector is not finite.
     """
     if not np.isfinite(vectors).all():
         raise ValueError("vectors must be finite")
@@ -44,29 +45,29 @@ def packed(starts: NDArray[np.int64], vectors: Vectors) -> bytes:
 
 
 def add(db: apsw.Connection, passage_ids: Sequence[int], excerpts: Sequence[bytes]) -> None:
-    """Add each passage's, as `packed` gives them; of b"" there are none."""
+    """Add each passage's excerpts as `packed` gives them; b"" means no excerpts."""
     rows = ((id_, own) for id_, own in zip(passage_ids, excerpts, strict=True) if own)
     db.executemany("INSERT INTO excerpt_vectors (passage_id, vectors) VALUES (?, ?)", rows)
 
 
 def remove(db: apsw.Connection, passage_ids: Sequence[int]) -> None:
-    """Forget what these passages have."""
+    """Delete the excerpts of these passages."""
     db.executemany("DELETE FROM excerpt_vectors WHERE passage_id = ?", ((id_,) for id_ in passage_ids))
 
 
 def remove_all(db: apsw.Connection) -> None:
-    """Forget all: they are another model's."""
+    """Delete all excerpts: they belong to another model."""
     db.execute("DELETE FROM excerpt_vectors")
 
 
 def inherit(db: apsw.Connection, old: Sequence[int], new: Sequence[int]) -> None:
-    """Let passages have what others, which say the same, have."""
+    """Copy the excerpts of old passages to new passages with the same text."""
     sql = "INSERT INTO excerpt_vectors SELECT ?, vectors FROM excerpt_vectors WHERE passage_id = ?"
     db.executemany(sql, zip(new, old, strict=True))
 
 
 def nearest(db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]) -> dict[int, Nearest]:
-    """Of each of these passages that has excerpts, the nearest to `query` (dim,)."""
+    """The excerpt nearest to `query` (dim,) for each of these passages that has excerpts."""
     sql = (
         "SELECT passage_id, vectors FROM excerpt_vectors"
         " WHERE passage_id IN (SELECT value FROM json_each(?)) ORDER BY passage_id"
@@ -80,7 +81,7 @@ def nearest(db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]) -> 
     firsts, cosines = np.cumsum(sizes) - sizes, _cosines(records, query)
     highest = np.maximum.reduceat(cosines, firsts)
     equal = np.flatnonzero(cosines == np.repeat(highest, sizes))
-    best = equal[np.searchsorted(equal, firsts)]  # the first of each passage's
+    best = equal[np.searchsorted(equal, firsts)]  # the first of equals in each passage
     following = np.append(records["start"][1:].astype(np.int64), -1)
     following[firsts + sizes - 1] = -1
     found = zip(records["start"][best].tolist(), following[best].tolist(), highest.tolist(), strict=True)
@@ -91,12 +92,12 @@ def nearest(db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]) -> 
 
 
 def _record(dim: int) -> np.dtype[np.void]:
-    """An excerpt's vector."""
+    """The layout of an excerpt's vector."""
     return np.dtype([("start", "<u4"), ("scale", "<f4"), ("codes", "u1", ((dim + 1) // 2,))])
 
 
 def _cosines(records: NDArray[np.void], query: Vectors) -> Vectors:
-    """(n,)"""
+    """The cosine of each record with `query` (dim,): (n,)."""
     codes = records["codes"]
     pairs = np.pad(query, (0, len(query) % 2)).reshape(-1, 2)
     of_codes = (codes >> 4).astype(np.float32) @ pairs[:, 0] + (codes & 15).astype(np.float32) @ pairs[:, 1]

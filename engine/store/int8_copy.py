@@ -1,10 +1,11 @@
 """A copy of the passage vectors in int8, in a file beside the index, scanned with numpy and rescored in float32.
 
-At 100,000 passages the 200 nearest are found in 20 ms so, and in 70 by sqlite-vec; a quarter as much is read.
-The copy is a cache: it is written whole (0.2 s for 100,000) and renamed into place, while many come and when the writer
-is idle, and a search believes a row of it only where the index says that the same rowid lies there. What has come since
-is read from the index in float32, so nothing is missing from an answer; what has gone is passed over. Any doubt (no
-file, another table's, a score that is not what was estimated) means the slow twin: sqlite-vec's own search.
+At 100,000 passages this scan finds the 200 nearest in 20 ms and sqlite-vec in 70 ms; it reads a quarter as much.
+
+The copy is a cache. The writer writes it whole (0.2 s for 100,000 vectors) and renames it into place, while many
+vectors come and when idle. A search trusts a row of the copy only if the index has the same rowid at this place. It
+reads newer vectors from the index in float32, so no answer misses them, and skips deleted ones. In doubt (the file is
+missing or of another table, or a score differs from its estimate) it falls back to the slow twin, sqlite-vec's search.
 """
 
 import os
@@ -21,31 +22,31 @@ from engine.store import storage_chunks
 from engine.store.storage_chunks import SIZE, Directory
 
 FROM_PASSAGES = 10_000
-"""Of fewer, sqlite-vec finds 200 in 9 ms; the scan takes a quarter of its time from 5,000 on."""
+"""With fewer passages there is no copy: sqlite-vec finds 200 in 9 ms. The scan is four times as fast from 5,000 on."""
 RESCORED = 100
-"""Passages beyond those asked for that are compared in float32: int8 misplaces a score by some 0.0003."""
-_MAX_NEW_CHUNKS = 8  # 0.8 ms each to read in float32; also a twentieth of all
+"""Passages beyond `k` that are compared in float32: int8 is off by about 0.0003 per score."""
+_MAX_NEW_CHUNKS = 8  # 0.8 ms each to read in float32; more are allowed up to a twentieth of all
 LOOK_EVERY_PASSAGES = _MAX_NEW_CHUNKS * SIZE
-"""New ones, until whether the copy is too old is worth a look: 1 ms of 40,000."""
-_DOUBT = 0.02  # between an estimate and the score
+"""New passages after which the writer checks whether the copy is too old; a check of 40,000 takes 1 ms."""
+_DOUBT = 0.02  # a larger difference between an estimate and its score means a damaged copy
 _HEADER = np.dtype([("magic", "S16"), ("table", "S32"), ("dim", "<i8"), ("n_chunks", "<i8")])
 _MAGIC = b"longsearch-int8"
 
 
 def path_of(index: Path) -> Path:
-    """Where the copy of the index at `index` lies."""
+    """The path of the copy of the index at `index`."""
     return index.with_name(index.name + "-int8")
 
 
 def new_table(db: apsw.Connection) -> None:
-    """Give the table of passage vectors a name that no other ever had: a copy of another is known by it."""
+    """Give the table of passage vectors a new unique name, by which a copy of another table is recognised."""
     db.execute("INSERT OR REPLACE INTO meta VALUES ('vector_table', ?)", (secrets.token_hex(16),))
 
 
 def refresh(db: apsw.Connection, index: Path, dim: int) -> bool:
-    """Write the copy anew where it is missing or too old, delete it where it is not worth its place; whether written.
+    """Write the copy if it is missing or too old, delete it if the index is small; return whether it was written.
 
-    A disk without room for it costs speed, nothing else.
+    A full disk costs speed and nothing else.
     """
     directory = storage_chunks.directory(db)
     if int(directory.live.sum()) < FROM_PASSAGES:
@@ -69,7 +70,7 @@ def refresh(db: apsw.Connection, index: Path, dim: int) -> bool:
 def nearest(
     db: apsw.Connection, index: Path, query: Vectors, k: int, allowed: NDArray[np.int64] | None
 ) -> list[tuple[int, float]] | None:
-    """As `vectors.nearest` of passages; None where there is no copy to be believed."""
+    """The same as `vectors.nearest` for passages; None if there is no copy to trust."""
     records = _open(db, index, len(query))
     if records is None:
         return None
@@ -88,14 +89,14 @@ def nearest(
 
 
 def quantized(vectors: Vectors) -> tuple[NDArray[np.int8], Vectors]:
-    """(codes (n, dim), scales (n,)) with vectors = codes * scales to half a scale; rows of zeros stay zeros."""
+    """(codes (n, dim), scales (n,)); vectors = codes * scales to within half a scale. Rows of zeros stay zeros."""
     scales = np.abs(vectors).max(axis=1) / 127
     codes = np.rint(vectors / np.maximum(scales, np.finfo(np.float32).tiny)[:, None])
     return codes.astype(np.int8), scales.astype(np.float32)
 
 
 def _record(dim: int) -> np.dtype[np.void]:
-    """A storage chunk's copy."""
+    """The layout of the copy of one storage chunk."""
     return np.dtype(
         [("chunk_id", "<i8"), ("rowids", "<i8", SIZE), ("scales", "<f4", SIZE), ("codes", "i1", (SIZE, dim))]
     )
@@ -107,7 +108,7 @@ def _table(db: apsw.Connection) -> str | None:
 
 
 def _open(db: apsw.Connection, index: Path, dim: int) -> NDArray[np.void] | None:
-    """The copy's records, mapped and not read; None where there is none of this table, or not the whole of one."""
+    """The copy's records, mapped into memory; None if the copy is missing, incomplete or of another table."""
     table, path, record = _table(db), path_of(index), _record(dim)
     if table is None:
         return None
@@ -124,7 +125,7 @@ def _open(db: apsw.Connection, index: Path, dim: int) -> NDArray[np.void] | None
 
 
 def _write(db: apsw.Connection, index: Path, dim: int, directory: Directory) -> None:
-    """The whole copy, under another name first: whoever has the old one mapped keeps it."""
+    """Write the whole copy under another name, then rename it: readers that mapped the old copy keep it."""
     new = path_of(index).with_name(path_of(index).name + ".new")
     header = np.array([(_MAGIC, (_table(db) or "").encode(), dim, len(directory.chunk_ids))], _HEADER)
     record = np.zeros(1, _record(dim))
@@ -146,14 +147,14 @@ def _write(db: apsw.Connection, index: Path, dim: int, directory: Directory) -> 
 
 
 def _records_of(directory: Directory, records: NDArray[np.void]) -> NDArray[np.int64]:
-    """(n,) for each storage chunk the number of its record, -1 where it has none."""
+    """(n,): for each storage chunk the number of its record, or -1."""
     ids = np.asarray(records["chunk_id"])
     numbers = np.minimum(np.searchsorted(ids, directory.chunk_ids), len(ids) - 1)
     return np.where(ids[numbers] == directory.chunk_ids, numbers, -1)
 
 
 def _known(directory: Directory, records: NDArray[np.void], numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """(n, 1024) whether the copy has the vector that lies here; `numbers` as `_records_of` gives them."""
+    """(n, 1024): whether the copy has the vector of this row; `numbers` as `_records_of` gives them."""
     known = np.zeros_like(directory.live)
     for row, number in enumerate(numbers):
         if number >= 0:
@@ -168,7 +169,7 @@ def _estimates(
     records: NDArray[np.void],
     query: Vectors,
 ) -> Vectors:
-    """(n, 1024) cosines by the copy, by float32 where it has none; -inf where not `wanted`."""
+    """(n, 1024): cosines from the copy, or in float32 for vectors that it lacks; -inf where not `wanted`."""
     estimates = np.full(directory.live.shape, -np.inf, np.float32)
     numbers = _records_of(directory, records)
     known = _known(directory, records, numbers) & wanted
@@ -183,7 +184,7 @@ def _estimates(
 
 
 def _cosines(record: np.void, query: Vectors) -> Vectors:
-    """(1024,) of a copied storage chunk; 256 rows at a time, whose float32 fits a core's own cache (10 ms, not 16)."""
+    """(1024,): a record's cosines, 256 rows at a time, whose float32 fits a core's own cache (10 ms, not 16)."""
     codes: NDArray[np.int8] = record["codes"]
     scales: Vectors = record["scales"]
     parts = [codes[first : first + 256].astype(np.float32) @ query for first in range(0, SIZE, 256)]
@@ -191,7 +192,7 @@ def _cosines(record: np.void, query: Vectors) -> Vectors:
 
 
 def _best(estimates: Vectors, n: int) -> NDArray[np.int64]:
-    """Places (row * 1024 + offset) of the `n` highest, ascending."""
+    """Places (row * 1024 + offset) of the `n` highest estimates, in ascending order of place."""
     flat = estimates.reshape(-1)
     n = min(n, int(np.isfinite(flat).sum()))
     if n < len(flat):

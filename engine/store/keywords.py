@@ -1,8 +1,8 @@
-"""The word index: FTS5 over passages, ranked by BM25. Takes match expressions as `engine.search.query` builds them.
+"""The word index: FTS5 over passages, ranked by BM25. Takes the match expressions of `engine.search.query`.
 
-The title is indexed with a document's first passage only, at twice the weight of text: nDCG@10 is that of a title on
-every passage (.842 and .846, .945 and .949, .800 and .801 on three sets), yet a title word does not fill the
-candidates with all 1,000 passages of one book.
+Only a document's first passage is indexed with the title, at twice the weight of text. nDCG@10 is nearly the same as
+with the title on every passage (.842 and .846, .945 and .949, .800 and .801 on three sets), and a title word does not
+fill the candidates with all 1,000 passages of one book.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ TITLE_WEIGHT = 2.0
 
 
 def add(db: apsw.Connection, ids: Sequence[int], document: DocumentText, passages: Sequence[Passage]) -> None:
-    """Index a document's passages under their ids, the title with the first."""
+    """Index a document's passages under their ids, and its title with the first passage."""
     titles = (document.title if ordinal == 0 else "" for ordinal in range(len(ids)))
     db.executemany(
         "INSERT INTO words (rowid, text, title) VALUES (?, ?, ?)",
@@ -30,24 +30,24 @@ def add(db: apsw.Connection, ids: Sequence[int], document: DocumentText, passage
 
 
 def retitle(db: apsw.Connection, passage_id: int, text: str, title: str) -> None:
-    """Index a document's first passage with another title; `text` is the passage's own."""
-    remove(db, [passage_id])  # of a contentless table a column cannot be changed
+    """Index a document's first passage with another title; `text` is the passage's text."""
+    remove(db, [passage_id])  # FTS5 cannot update one column of a contentless table
     db.execute("INSERT INTO words (rowid, text, title) VALUES (?, ?, ?)", (passage_id, storable(text), storable(title)))
 
 
 def remove(db: apsw.Connection, passage_ids: Iterable[int]) -> None:
-    """Forget passages."""
+    """Delete passages."""
     db.executemany("DELETE FROM words WHERE rowid = ?", ((passage_id,) for passage_id in passage_ids))
 
 
 def best(
     db: apsw.Connection, match: str, limit: int, allowed: NDArray[np.int64] | None = None
 ) -> list[tuple[int, float]]:
-    """The `limit` passages that match best, as (id, BM25), highest first; only `allowed` ids where given."""
+    """The `limit` best matching passages as (id, BM25), highest first; if `allowed` is given, only these ids."""
     if allowed is not None and not len(allowed):
         return []
-    # "+rowid": else SQLite runs the match anew for every allowed id (17 times slower at 100 ids of 100k). Ordering
-    # by the function, not by "rank", leaves the sorting to SQLite after the filter: 31 ms, not 46, for 51k matches.
+    # "+rowid": otherwise SQLite runs the match again for every allowed id (17 times slower at 100 ids of 100k). Order
+    # by the function, not by "rank": then SQLite sorts after the filter, in 31 ms and not 46 for 51k matches.
     condition, bindings = ("", ()) if allowed is None else (" AND +rowid IN carray(?)", (bindable(allowed),))
     sql = (
         f"SELECT rowid, -bm25(words, 1.0, {TITLE_WEIGHT}) AS score FROM words WHERE words MATCH ?{condition}"  # noqa: S608
@@ -62,10 +62,10 @@ def matching(db: apsw.Connection, match: str) -> NDArray[np.int64]:
     return np.fromiter((row[0] for row in rows), dtype=np.int64)
 
 
-def n_matching_by_content(db: apsw.Connection, match: str) -> dict[int, int]:
-    """How many passages of each content match; contents without any are left out.
+def n_matching_by_document(db: apsw.Connection, match: str) -> dict[int, int]:
+    """The number of matching passages of each document; documents without any are left out.
 
-    By MATCH, since the vocabulary table knows neither phrases nor prefixes nor how a term is tokenized.
+    Uses MATCH because FTS5's vocabulary table knows no phrases, no prefixes and no tokenizer.
     """
     sql = (
         "SELECT content_id, count(*) FROM words JOIN passages ON passages.id = words.rowid"

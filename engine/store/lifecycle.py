@@ -1,6 +1,4 @@
-"""How a content comes into all tables, is called, and leaves them all with its last file. Runs in the caller's
-transaction.
-"""
+"""Adds, names and removes a document across all tables. Runs in the caller's transaction."""
 
 from collections.abc import Sequence
 
@@ -19,26 +17,26 @@ def put_document(
     passages: Sequence[Passage],
     partial_reason: str,
     hint: str,
-    resume: SavedState | None,
+    saved: SavedState | None,
 ) -> int:
-    """Let the file hold this content, replacing what it held and any content of the same hash; the content id.
+    """Let the file hold this document, and return its id. It replaces the file's old document and any of the same hash.
 
-    Its vectors are those up to `resume`, if one is given, and its embedding goes on from there. What says the same as
-    before keeps all vectors, whether the same bytes were read again or others came: a highlight in a PDF is no word.
+    A document with unchanged text and passages keeps all its vectors, whether or not the bytes changed: a highlight in
+    a PDF adds no word. Otherwise, if `saved` is given, the document takes over the vectors up to it.
     """
     same = documents.find(db, content_hash)
     before = files.held_alone(db, file.path) if same is None else same
-    if before is not None and documents.says(db, before, document, passages):
+    if before is not None and documents.has_text(db, before, document, passages):
         documents.renew(db, before, content_hash, partial_reason, hint)
         put_file(db, file, before)
         return before
-    if same is not None:  # two of one hash for a moment: the old one's is made another
+    if same is not None:  # hashes are unique: the old document gets a random one until it is removed
         db.execute("UPDATE contents SET hash = randomblob(32) WHERE id = ?", (same,))
     document_id = documents.insert(db, content_hash, document, passages, partial_reason, hint)
     keywords.add(db, documents.passage_ids(db, document_id), document, passages)
     vectors.begin(db, document_id, len(passages))
-    if resume is not None:
-        resuming.inherit(db, resume, document_id)
+    if saved is not None:
+        resuming.inherit(db, saved, document_id)
     if same is not None:
         files.give_to(db, same, document_id)
         settle(db, same)
@@ -47,23 +45,25 @@ def put_document(
 
 
 def put_file(db: apsw.Connection, file: FileStamp, document_id: int | None, reason: str = "", hint: str = "") -> None:
-    """Note what the file holds now, a content or nothing for `reason`, and drop what it held if no other file does."""
+    """Record which document the file holds, or the reason for none; remove the old one if no other file holds it."""
     settle(db, files.put(db, file, document_id, reason, hint))
     settle(db, document_id)
 
 
 def move(db: apsw.Connection, moves: Sequence[tuple[str, FileStamp]]) -> int:
-    """Give files their new paths, all at one moment, and drop what no file holds now; how many were known."""
-    n_known, let_go = files.move(db, moves)
+    """Give files their new paths, all at once, and return how many were known. Remove documents no file holds now."""
+    n_known, released = files.move(db, moves)
     moved = (files.document_of(db, file.path) for _, file in moves)
-    for document_id in let_go.union(moved):
+    for document_id in released.union(moved):
         settle(db, document_id)
     return n_known
 
 
 def settle(db: apsw.Connection, document_id: int | None) -> None:
-    """After the files that hold a content have changed: drop it from every table where none does any more; one without
-    a title of its own is called after the first.
+    """Follow up a change of the files that hold a document.
+
+    If no file holds the document any more, remove it from every table. Otherwise, if it has no title of its own, name
+    it after the first of its files.
     """
     if document_id is None:
         return

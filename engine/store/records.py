@@ -1,4 +1,4 @@
-"""What goes into the store and comes out of it, beyond the words of `engine.types`. Knows no SQL."""
+"""What goes into the store and comes out of it, beside `engine.types`. Knows no SQL."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from engine.types import DocumentText, Heading
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
-    """A file as its folder lists it: enough to see that it has changed, or that it is the same under another name."""
+    """A file as its folder lists it: enough to detect a change or a rename."""
 
     path: str
     """Relative to the root, with "/"; undecodable bytes are surrogate escapes."""
@@ -15,7 +15,7 @@ class FileStamp:
     """Bytes."""
     mtime_ns: int
     inode: int
-    """0 where the file system has none."""
+    """0 if the file system has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,38 +23,40 @@ class KnownFile:
     """A file as the index knows it."""
 
     stamp: FileStamp
-    """As it was when it was last indexed."""
+    """The file's stamp when it was last indexed."""
     failed: bool
-    """Whether nothing could be read of it."""
+    """Whether nothing could be read from the file."""
     n_failures: int = 0
-    """Readings in a row that failed."""
+    """Failed attempts in a row."""
     retry_at: float | None = None
-    """When it is to be read again although it has not changed, seconds since 1970; None: never."""
-
-
-@dataclass(frozen=True, slots=True)
-class PendingDocument:
-    """A document whose vectors are not complete."""
-
-    document_id: int
-    n_passages_done: int
-    """Passages, from the first on, that have their vector."""
-    n_tokens_done: int
-    """Tokens the model had read when `state` was taken."""
-    state: bytes | None
-    """What was handed to `add_vectors` last: from here the model goes on; None: from the start."""
-    n_tokens: int
-    """Of the whole document."""
+    """When to retry the file although it has not changed, in seconds since 1970; None: never."""
 
 
 @dataclass(frozen=True, slots=True)
 class SavedState:
-    """A state in the middle of a document, from which another that begins as it does can be gone on."""
+    """A model's state saved in the middle of a document; a document with the same beginning can resume from it."""
 
     document_id: int
     n_passages_done: int
+    """Passages, from the first on, that had their vectors when the state was saved."""
     n_tokens_done: int
+    """Tokens the model had read."""
     state: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PendingDocument:
+    """A document whose vectors are not complete, and the state to resume from."""
+
+    document_id: int
+    n_passages_done: int
+    """Passages, from the first on, that have their vectors."""
+    n_tokens_done: int
+    """Tokens the model had read."""
+    state: bytes | None
+    """The model's state after these tokens; None: the model begins at the start."""
+    n_tokens: int
+    """Tokens of the whole document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +72,11 @@ class PassageRow:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a hit shows of its document besides passages."""
+    """A document's title and headings: what a hit shows besides passages."""
 
     title: str
     headings: tuple[Heading, ...]
 
     def heading_at(self, offset: int) -> str:
-        """As `DocumentText.heading_at`."""
+        """The same as `DocumentText.heading_at`."""
         return DocumentText("", (), "", self.headings).heading_at(offset)

@@ -1,7 +1,7 @@
-"""States of finished documents, to go on from when a file has grown: what was embedded before is not embedded again.
+"""Saved states of finished documents: when text is added to a file, its embedding resumes there, not at the start.
 
-Of all that were kept the newest stay, `KEPT_BYTES` in sum. Stored as they come: zlib would take 70 ms to save 13 % of
-the bundled model's 1.2 MB, and reading 700 tokens anew takes no longer. Knows no model: a state is bytes.
+The newest saved states stay, `KEPT_BYTES` in sum. They are stored uncompressed: zlib would take 70 ms to save 13 % of
+the bundled model's 1.2 MB, and the model reads 700 tokens in that time. Knows no model: a state is bytes.
 """
 
 import apsw
@@ -12,12 +12,12 @@ from engine.store.records import SavedState
 KEPT_BYTES = 64 * 2**20
 
 
-def keep(db: apsw.Connection, point: SavedState) -> None:
-    """Keep the state for its content, in place of what was kept before, and drop the oldest that are too many."""
-    remove(db, point.document_id)
+def keep(db: apsw.Connection, saved: SavedState) -> None:
+    """Replace the saved state of the document, and delete the oldest saved states beyond `KEPT_BYTES`."""
+    remove(db, saved.document_id)
     db.execute(
         "INSERT INTO resume_points (content_id, n_passages_done, n_tokens_done, state) VALUES (?, ?, ?, ?)",
-        (point.document_id, point.n_passages_done, point.n_tokens_done, point.state),
+        (saved.document_id, saved.n_passages_done, saved.n_tokens_done, saved.state),
     )
     db.execute(
         "DELETE FROM resume_points WHERE id IN (SELECT id FROM"
@@ -27,17 +27,17 @@ def keep(db: apsw.Connection, point: SavedState) -> None:
 
 
 def remove(db: apsw.Connection, document_id: int) -> None:
-    """Forget the state that is kept for a content."""
+    """Delete the document's saved state."""
     db.execute("DELETE FROM resume_points WHERE content_id = ?", (document_id,))
 
 
 def remove_all(db: apsw.Connection) -> None:
-    """Forget all states: they are another model's."""
+    """Delete all saved states: they belong to another model."""
     db.execute("DELETE FROM resume_points")
 
 
 def of_file(db: apsw.Connection, path: str) -> SavedState | None:
-    """The state of what the file held when it was indexed last; of one that is not finished, where it stopped."""
+    """The saved state of the document that the file holds; for an unfinished document, the state where it stopped."""
     sql = """
         SELECT content_id, n_passages_done, n_tokens_done, state FROM embeddings
         WHERE content_id = :id AND state IS NOT NULL
@@ -47,10 +47,11 @@ def of_file(db: apsw.Connection, path: str) -> SavedState | None:
     return None if row is None else SavedState(*row)
 
 
-def inherit(db: apsw.Connection, point: SavedState, document_id: int) -> None:
-    """Let a new content begin with the vectors that the point's content has up to it, and go on from its state."""
-    done = vectors.of_passages(db, point.document_id)[: point.n_passages_done]
-    if len(done) == point.n_passages_done:  # else it was dropped since
-        vectors.add(db, document_id, 0, done, point.n_tokens_done, point.state)
-        old, new = (documents.passage_ids(db, id_)[: len(done)] for id_ in (point.document_id, document_id))
-        excerpts.inherit(db, old, new)
+def inherit(db: apsw.Connection, saved: SavedState, document_id: int) -> None:
+    """Give a new document the vectors that the saved state's document has up to it, and let it resume from there."""
+    done = vectors.of_passages(db, saved.document_id)[: saved.n_passages_done]
+    if len(done) < saved.n_passages_done:
+        return  # the vectors were dropped since
+    vectors.add(db, document_id, 0, done, saved.n_tokens_done, saved.state)
+    old, new = (documents.passage_ids(db, id_)[: len(done)] for id_ in (saved.document_id, document_id))
+    excerpts.inherit(db, old, new)

@@ -1,6 +1,8 @@
-"""The tables, as an append-only list of migrations: `user_version` is the number of those applied.
+"""The tables, as an append-only list of migrations. `user_version` is the number of applied migrations.
 
-The two vector tables are not here: their width is the model's, so `vectors.use_model` makes them.
+The table of documents is called `contents`, and a document's id `content_id`, for historical reasons: released
+migrations never change. `resume_points` holds the saved states. The two vector tables are not here, because the model
+decides their dimension: `vectors.use_model` creates them.
 """
 
 from collections.abc import Sequence
@@ -143,18 +145,18 @@ MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5)
 
 
 def check_version(db: apsw.Connection, migrations: Sequence[str] = MIGRATIONS) -> int:
-    """The file's version; StoreError where it is newer than any known here."""
+    """Return the file's schema version. Raises StoreError if it is newer than these migrations."""
     version = int(db.pragma("user_version"))
     if version > len(migrations):
         raise StoreError(
             f"The index was written by a newer longsearch (schema {version}, this one knows {len(migrations)})",
-            f"Update longsearch, or delete {db.filename} to index anew",
+            f"Update longsearch, or delete {db.filename} and index again",
         )
     return version
 
 
 def migrate(db: apsw.Connection, migrations: Sequence[str] = MIGRATIONS) -> None:
-    """Apply the migrations that the file lacks, all or none: a new index is never seen as one of an old schema."""
+    """Apply all missing migrations in one transaction: nobody sees a new index with an old schema."""
     version = check_version(db, migrations)
     if version == len(migrations):
         return

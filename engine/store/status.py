@@ -1,4 +1,4 @@
-"""How far the index has come, and what its writer says it is doing: readable by any process."""
+"""The progress of the index and the activity of its writer, for any process to read."""
 
 import os
 import time
@@ -8,17 +8,17 @@ import apsw
 from engine.store.documents import storable
 from engine.types import FileReport, FileStatus, IndexProgress
 
-_STALE_S = 900.0  # no step takes longer than a document's 120 s of extraction; past this, the pid is another's
+_STALE_S = 900.0  # no step takes longer than the 120 s of an extraction; after this, the pid may be another process's
 
 
 def set_activity(db: apsw.Connection, text: str, tokens_per_s: float) -> None:
-    """Say what this process is doing; "" for nothing."""
+    """Record what this process is doing; "" for nothing."""
     row = (storable(text), tokens_per_s, time.time(), os.getpid())
     db.execute("INSERT OR REPLACE INTO activity VALUES (1, ?, ?, ?, ?)", row)
 
 
 def progress(db: apsw.Connection) -> IndexProgress:
-    """Counts over files, tokens over contents (a copy is embedded once), and the activity of a writer that lives."""
+    """Count files by status and tokens by document (a copy is embedded once); add the activity of a living writer."""
     counts = dict(db.execute("SELECT state, count(*) FROM file_states GROUP BY state"))
     sql = "SELECT coalesce(sum(n_tokens), 0), coalesce(sum(n_tokens_embedded), 0) FROM content_progress"
     ((n_tokens, n_tokens_embedded),) = db.execute(sql)
@@ -37,7 +37,7 @@ def progress(db: apsw.Connection) -> IndexProgress:
 
 
 def files(db: apsw.Connection) -> list[FileReport]:
-    """Every file and its state, by path. One that is partial waits first: PARTIAL means no more is to come."""
+    """Every file and its status, by path. A partial file is WAITING until it has its vectors, then PARTIAL."""
     rows = db.execute(
         "SELECT path, state, file_states.reason, file_states.hint, n_pages, n_tokens, n_tokens_embedded, n_failures,"
         " retry_at FROM file_states JOIN files USING (path) ORDER BY 1"
@@ -47,7 +47,7 @@ def files(db: apsw.Connection) -> list[FileReport]:
 
 def _activity(db: apsw.Connection) -> tuple[str, float]:
     row = db.execute("SELECT text, tokens_per_s, updated_at, pid FROM activity").fetchone()
-    if row is None or abs(time.time() - row[2]) > _STALE_S or not _is_alive(row[3]):  # abs: clocks are set back too
+    if row is None or abs(time.time() - row[2]) > _STALE_S or not _is_alive(row[3]):  # abs: a clock may be set back
         return "", 0.0
     return row[0], row[1]
 

@@ -1,8 +1,8 @@
-"""sqlite-vec's own storage of vectors, read without sqlite-vec: 200 scattered vectors in 3 ms, not 44.
+"""Reads sqlite-vec's tables directly, without sqlite-vec: 200 scattered vectors take 3 ms, not 44.
 
-vec0 keeps vectors in storage chunks of 1,024 rows: a directory table (which rowid lies where, and a bitmap of the rows
-that live) and a table with one blob of float32 a storage chunk. The layout is that of sqlite-vec 0.1; a test compares
-what is read here with what its own SQL says. Knows no query.
+vec0 keeps vectors in storage chunks of 1,024 rows. One table is the directory: which rowid lies where, and a bitmap of
+the live rows. Another table has one blob of float32 per storage chunk. This is the layout of sqlite-vec 0.1; a test
+compares these functions with sqlite-vec's own SQL. Knows no query.
 """
 
 import json
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from engine.arrays import Vectors
 
 SIZE = 1024
-"""Rows of a storage chunk, vec0's default."""
+"""Rows per storage chunk; vec0's default."""
 PASSAGES, DOCUMENTS = "passage_vectors", "document_vectors"
 """The two vec0 tables of an index."""
 _FLOAT_BYTES = 4
@@ -29,13 +29,13 @@ class Directory:
     chunk_ids: NDArray[np.int64]
     """(n,), ascending."""
     rowids: NDArray[np.int64]
-    """(n, 1024); worth nothing where not `live`."""
+    """(n, 1024); meaningless where not `live`."""
     live: NDArray[np.bool_]
     """(n, 1024)."""
 
 
 def directory(db: apsw.Connection) -> Directory:
-    """The directory as it is now: 8 kB for 1,024 vectors."""
+    """Read the directory: 8 kB for 1,024 vectors."""
     rows = list(db.execute("SELECT chunk_id, validity, rowids FROM passage_vectors_chunks ORDER BY chunk_id"))
     validity = np.frombuffer(b"".join(row[1] for row in rows), np.uint8)
     rowids = np.frombuffer(b"".join(row[2] for row in rows), np.int64)
@@ -45,7 +45,7 @@ def directory(db: apsw.Connection) -> Directory:
 
 
 def places_of(db: apsw.Connection, table: str, rowids: Sequence[int]) -> NDArray[np.int64]:
-    """(n, 3) rowid, chunk id and offset of each of these that has a vector, in the order of storage."""
+    """(n, 3): rowid, chunk id and offset of each of these rows that has a vector, in the order of storage."""
     sql = (
         f"SELECT rowid, chunk_id, chunk_offset FROM {table}_rowids"  # noqa: S608
         " WHERE rowid IN (SELECT value FROM json_each(?)) ORDER BY chunk_id, chunk_offset"
@@ -56,7 +56,7 @@ def places_of(db: apsw.Connection, table: str, rowids: Sequence[int]) -> NDArray
 def read_rows(
     db: apsw.Connection, table: str, dim: int, chunk_ids: NDArray[np.int64], offsets: NDArray[np.int64]
 ) -> Vectors:
-    """(n, dim) vectors at these places; fastest where they are in the order of storage."""
+    """The vectors (n, dim) at these places. Reading is fastest in the order of storage."""
     vectors = np.empty((len(chunk_ids), dim), np.float32)
     if not len(chunk_ids):
         return vectors
@@ -73,7 +73,7 @@ def read_rows(
 
 
 def read_chunk(db: apsw.Connection, dim: int, chunk_id: int) -> Vectors:
-    """(1024, dim) all of a storage chunk of passages; rows that do not live are zeros or old."""
+    """All vectors (1024, dim) of a storage chunk of passages; rows that are not live hold zeros or old vectors."""
     with db.blob_open("main", _blobs(PASSAGES), "vectors", chunk_id, False) as blob:
         whole = blob.read()
     return np.frombuffer(whole, np.float32).reshape(SIZE, dim)

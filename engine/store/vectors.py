@@ -1,6 +1,7 @@
-"""Passage vectors and document vectors (sqlite-vec), and how far each document's embedding has come.
+"""Passage vectors and document vectors (sqlite-vec), and the progress of each document's embedding.
 
-Vectors are unit vectors of one model, named by its fingerprint. Knows no model: it is told fingerprint and width.
+All vectors are unit vectors from one model, identified by its fingerprint. Knows no model: callers pass the fingerprint
+and the dimension.
 """
 
 from collections.abc import Sequence
@@ -16,19 +17,19 @@ from engine.store.documents import bindable
 from engine.store.records import PendingDocument
 
 K_MAX = 4096
-"""sqlite-vec answers with no more."""
+"""sqlite-vec returns at most this many neighbours."""
 _NORM_TOLERANCE = 1e-3
 _TABLES = (storage_chunks.PASSAGES, storage_chunks.DOCUMENTS)
 
 
 def model_in_use(db: apsw.Connection) -> tuple[str, int] | None:
-    """Fingerprint and dim of the vectors, or None before the first `use_model`."""
+    """Fingerprint and dimension of the vectors, or None before the first `use_model`."""
     values = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('fingerprint', 'dim')"))
     return (str(values["fingerprint"]), int(values["dim"])) if len(values) == 2 else None
 
 
 def use_model(db: apsw.Connection, fingerprint: str, dim: int) -> bool:
-    """Make the vector tables for this model; False where they are its already. Vectors of another are dropped."""
+    """Create this model's vector tables in place of another model's; return False if they exist already."""
     if model_in_use(db) == (fingerprint, dim):
         return False
     for table in _TABLES:
@@ -46,13 +47,13 @@ def use_model(db: apsw.Connection, fingerprint: str, dim: int) -> bool:
 
 
 def begin(db: apsw.Connection, document_id: int, n_passages: int) -> None:
-    """Count a new content: one without passages is done at once."""
+    """Record a new document; one without passages is done at once."""
     if not n_passages:
         db.execute("INSERT INTO embeddings VALUES (?, 0, 0, 1, NULL)", (document_id,))
 
 
 def remove(db: apsw.Connection, document_id: int, passage_ids: list[int]) -> None:
-    """Forget all vectors of a content."""
+    """Delete all vectors of a document."""
     n_done = db.execute("SELECT n_passages_done FROM embeddings WHERE content_id = ?", (document_id,)).get
     db.execute("DELETE FROM embeddings WHERE content_id = ?", (document_id,))
     if model_in_use(db):
@@ -63,9 +64,9 @@ def remove(db: apsw.Connection, document_id: int, passage_ids: list[int]) -> Non
 
 
 def pending(db: apsw.Connection, limit: int) -> list[PendingDocument]:
-    """Documents whose vectors are not complete: those begun first, then the shortest.
+    """Documents whose vectors are not complete: begun ones first, then the shortest.
 
-    What is begun is nearest to being searchable; then shortest first makes most files searchable soonest.
+    A begun document is nearest to being searchable. After that, shortest first makes the most files searchable soonest.
     """
     sql = """
         SELECT contents.id, coalesce(n_passages_done, 0), coalesce(n_tokens_done, 0), state, n_tokens
@@ -76,7 +77,7 @@ def pending(db: apsw.Connection, limit: int) -> list[PendingDocument]:
 
 
 def n_waiting(db: apsw.Connection) -> int:
-    """Documents whose vectors are not complete."""
+    """The number of documents whose vectors are not complete."""
     sql = "SELECT (SELECT count(*) FROM contents) - (SELECT count(*) FROM embeddings WHERE done)"
     return int(db.execute(sql).get)
 
@@ -88,11 +89,12 @@ def add(
     vectors: Vectors,
     n_tokens_done: int,
     state: bytes | None,
-    of_excerpts: Sequence[bytes] = (),
+    packed_excerpts: Sequence[bytes] = (),
 ) -> None:
-    """Add the vectors of passages `first_ordinal` on. ValueError where they do not follow those that are there.
+    """Add the vectors (n, dim) of the passages from `first_ordinal` on, and the model's state after `n_tokens_done`.
 
-    `of_excerpts`: of each passage, as `excerpts.packed` gives them; left out where none has any.
+    `packed_excerpts`: for each passage its excerpts as `excerpts.packed` gives them; empty if no passage has any.
+    Raises ValueError if the vectors do not follow the stored ones.
     """
     checked = _unit_vectors(vectors, _dim(db))
     n_done, done = _counters(db, document_id)
@@ -103,8 +105,8 @@ def add(
         raise ValueError(f"{len(checked)} vectors for {len(ids)} passages from {first_ordinal} on")
     rows = ((passage_id, vector.tobytes()) for passage_id, vector in zip(ids, checked, strict=True))
     db.executemany("INSERT INTO passage_vectors (rowid, embedding) VALUES (?, ?)", rows)
-    if of_excerpts:
-        excerpts.add(db, ids, of_excerpts)
+    if packed_excerpts:
+        excerpts.add(db, ids, packed_excerpts)
     db.execute(
         "INSERT OR REPLACE INTO embeddings (content_id, n_passages_done, n_tokens_done, done, state)"
         " VALUES (?, ?, ?, 0, ?)",
@@ -113,7 +115,7 @@ def add(
 
 
 def finish(db: apsw.Connection, document_id: int, document_vector: Vectors, n_tokens_done: int) -> None:
-    """Add the document vector (dim,) and drop the state. ValueError while passages lack their vectors."""
+    """Add the document vector (dim,) and drop the state. Raises ValueError while passages lack their vectors."""
     checked = _unit_vectors(np.atleast_2d(document_vector), _dim(db))
     n_done, done = _counters(db, document_id)
     n_passages = db.execute("SELECT count(*) FROM passages WHERE content_id = ?", (document_id,)).get
@@ -127,7 +129,7 @@ def finish(db: apsw.Connection, document_id: int, document_vector: Vectors, n_to
 
 
 def of_passages(db: apsw.Connection, document_id: int) -> Vectors:
-    """(n_passages_done, dim) vectors of a content's passages, in order."""
+    """(n_passages_done, dim) vectors of a document's passages, in order."""
     model = model_in_use(db)
     if model is None:
         return np.empty((0, 0), np.float32)
@@ -141,7 +143,7 @@ def of_passages(db: apsw.Connection, document_id: int) -> Vectors:
 
 
 def of_ids(db: apsw.Connection, table: str, rowids: Sequence[int]) -> dict[int, Vectors]:
-    """(dim,) vectors of these passages or contents; those that have none are missing."""
+    """The vector (dim,) of each of these passages or documents; ids without a vector are missing."""
     if (model := model_in_use(db)) is None:
         return {}
     places = storage_chunks.places_of(db, table, rowids)
@@ -150,7 +152,7 @@ def of_ids(db: apsw.Connection, table: str, rowids: Sequence[int]) -> dict[int, 
 
 
 def of_document(db: apsw.Connection, document_id: int) -> Vectors | None:
-    """(dim,) vector of a whole document, or None while it is not complete."""
+    """The vector (dim,) of a whole document, or None while its embedding is not complete."""
     if model_in_use(db) is None:
         return None
     found = db.execute("SELECT embedding FROM document_vectors WHERE rowid = ?", (document_id,)).get
@@ -162,8 +164,8 @@ def nearest(
 ) -> list[tuple[int, float]]:
     """The `k` (at most 4,096) vectors of `table` nearest to `query` (dim,), as (rowid, cosine), highest first.
 
-    Only `allowed` rowids where given, filtered before ranking. Of many passages by their int8 copy, which may pass
-    over one that is hardly nearer than the last; scores are exact.
+    If `allowed` is given, only these rowids are ranked. For large tables the int8 copy picks the candidates; it may
+    miss one that barely beats the last. The scores are exact.
     """
     if table not in _TABLES:
         raise ValueError(table)
@@ -179,9 +181,9 @@ def nearest(
 def nearest_by_sqlite_vec(
     db: apsw.Connection, table: str, query: Vectors, k: int, allowed: NDArray[np.int64] | None
 ) -> list[tuple[int, float]]:
-    """`nearest`, every vector compared in float32: the slow twin.
+    """The slow twin of `nearest`: compare every vector in float32.
 
-    For unit vectors |a - b|^2 = 2 - 2 cos: L2 ranks alike and is faster in sqlite-vec.
+    For unit vectors |a - b|^2 = 2 - 2 cos, so L2 gives the same ranking; it is faster in sqlite-vec.
     """
     condition, bindings = ("", ()) if allowed is None else (" AND rowid IN carray(?)", (bindable(allowed),))
     sql = f"SELECT rowid, distance FROM {table} WHERE embedding MATCH ? AND k = ?{condition}"  # noqa: S608
@@ -207,7 +209,7 @@ def _passage_ids(db: apsw.Connection, document_id: int, first_ordinal: int, n: i
 
 
 def _unit_vectors(vectors: Vectors, dim: int) -> Vectors:
-    """`vectors` (n, dim) as contiguous float32. sqlite-vec would take NaN and any length, and rank nonsense."""
+    """Check `vectors` (n, dim) and return them as contiguous float32: sqlite-vec accepts NaN and any length."""
     checked = np.ascontiguousarray(vectors, dtype=np.float32)
     if checked.ndim != 2 or checked.shape[1] != dim:
         raise ValueError(f"vectors of shape {checked.shape}, not (n, {dim})")
