@@ -51,6 +51,9 @@ class DocumentEncoder(Protocol):
     def together_below(self) -> int:
         """Documents of fewer tokens are read faster together than one by one."""
 
+    def ensure_loaded(self) -> None:
+        """Load the weights if they are not in memory. Raises ModelError if they cannot be loaded."""
+
     def tokenize(self, text: str) -> Any:
         """Tokens of a text (sized; the encoder's own)."""
 

@@ -72,7 +72,7 @@ class Pipeline:
         self._activity_at = 0.0
         self._catalogue: dict[str, KnownFile] = {}
         if store.model_in_use() not in (None, (encoder.fingerprint, encoder.dim)):
-            encoder.tokenize("")  # a model that cannot be loaded must not cost the vectors of one that could
+            encoder.ensure_loaded()  # `use_model` drops the other model's vectors: only for a model that works
         store.use_model(encoder.fingerprint, encoder.dim)
 
     def read(self) -> ReadSummary:

@@ -266,11 +266,11 @@ def test_a_model_that_cannot_be_loaded_costs_no_vector_of_the_one_before(
     bench.write("a.txt")
     bench.run()
 
-    def fail(text: str) -> list[str]:
+    def fail() -> None:
         raise ModelError("the weights are damaged")
 
     monkeypatch.setattr(bench.encoder, "fingerprint", "another")
-    monkeypatch.setattr(bench.encoder, "tokenize", fail)
+    monkeypatch.setattr(bench.encoder, "ensure_loaded", fail)
     with pytest.raises(ModelError, match="damaged"):
         bench.run()
     assert bench.store.model_in_use() == ("fake", 8)
