@@ -8,7 +8,8 @@ from app.paths import calibration_path, expanded
 from engine.store.session import Session
 
 if TYPE_CHECKING:
-    from engine.inference import Encoder
+    from engine.inference.cutter import PassageCutter
+    from engine.inference.encoder import Encoder
     from engine.models.identity import ModelIdentity
 
 log = logging.getLogger("longsearch.encoders")
@@ -28,9 +29,16 @@ def chosen_model() -> str:
 
 def open_encoder() -> "Encoder":
     """Load the chosen model (a second or two). Raises ModelError."""
-    from engine.inference import Encoder
+    from engine.inference.encoder import Encoder
 
     return Encoder.open(chosen_model())
+
+
+def open_cutter() -> "PassageCutter":
+    """Open the chosen model's tokenizer and passage rules, without its weights (0.1 s). Raises ModelError."""
+    from engine.inference.cutter import PassageCutter
+
+    return PassageCutter.open(chosen_model())
 
 
 def chosen_identity() -> "ModelIdentity":

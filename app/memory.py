@@ -1,12 +1,8 @@
-"""What this process takes of the machine's memory."""
-
-import os
-from pathlib import Path
+"""How much memory this process takes."""
 
 
 def resident_bytes() -> int:
-    """Of this process, now; 0 where the system does not say so in a file (only Linux does)."""
-    try:
-        return int(Path("/proc/self/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return 0
+    """Return the resident memory of this process."""
+    import psutil  # 30 ms to import: `--help` does without
+
+    return int(psutil.Process().memory_info().rss)

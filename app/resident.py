@@ -15,14 +15,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from app.encoders import chosen_identity, open_encoder
+from app.encoders import chosen_identity, open_cutter, open_encoder
 from app.vectors import QueryVector
 from engine.errors import ModelError
 from engine.types import Passage
 from indexer.embedding import Part
 
 if TYPE_CHECKING:
-    from engine.inference import Encoder
+    from engine.inference.cutter import PassageCutter
+    from engine.inference.encoder import Encoder
     from engine.models.identity import ModelIdentity
 
 log = logging.getLogger("longsearch.model")
@@ -35,13 +36,16 @@ class ResidentModel:
         self,
         load: "Callable[[], Encoder]" = open_encoder,
         identify: "Callable[[], ModelIdentity]" = chosen_identity,
+        open_cutter: "Callable[[], PassageCutter]" = open_cutter,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._load = load
         self._identify = identify
+        self._open_cutter = open_cutter
         self._clock = clock
         self._lock = threading.Lock()
         self._encoder: Encoder | None = None
+        self._cutter: PassageCutter | None = None
         self._identity: tuple[str, int] | None = None
         self._used_at = clock()
 
@@ -57,6 +61,7 @@ class ResidentModel:
             if self._encoder is None:
                 encoder = self._load()
                 before, self._identity = self._identity, (encoder.fingerprint, encoder.dim)
+                self._cutter = encoder.cutter
                 if before not in (None, self._identity):
                     raise ModelError(
                         "the model was exchanged while it was not loaded", "the next sweep uses the new one"
@@ -68,7 +73,10 @@ class ResidentModel:
     def unload_if_idle(self, idle_s: float) -> bool:
         """Let go of it where nobody has asked for it in `idle_s`; whether it was. Calls under way keep theirs."""
         with self._lock:
-            if self._encoder is None or self._clock() - self._used_at < idle_s:
+            if self._clock() - self._used_at < idle_s:
+                return False
+            self._cutter = None
+            if self._encoder is None:
                 return False
             is_on_gpu = self._encoder.hardware.device.startswith("cuda")
             self._encoder = None
@@ -98,13 +106,17 @@ class ResidentModel:
         """As of `Encoder`."""
         return self.loaded().together_below
 
+    def ensure_loaded(self) -> None:
+        """Load the weights if they are not in memory. Raises ModelError if they cannot be loaded."""
+        self.loaded()
+
     def tokenize(self, text: str) -> Any:
-        """As of `Encoder`."""
-        return self.loaded().tokenize(text)
+        """As of `Encoder`; loads no weights."""
+        return self._tokenizer_only().tokenize(text)
 
     def split(self, text: str) -> tuple[Any, list[Passage]]:
-        """As of `Encoder`."""
-        return self.loaded().split(text)
+        """As of `Encoder`; loads no weights."""
+        return self._tokenizer_only().split(text)
 
     def can_resume(self, tokens: Any, passages: list[Passage], saved_state: bytes) -> bool:
         """As of `Encoder`."""
@@ -125,6 +137,13 @@ class ResidentModel:
         for part in parts:
             self._used_at = self._clock()
             yield part
+
+    def _tokenizer_only(self) -> "PassageCutter":
+        with self._lock:
+            self._used_at = self._clock()
+            if self._cutter is None:
+                self._cutter = self._open_cutter()
+            return self._cutter
 
     def _known_identity(self) -> tuple[str, int]:
         with self._lock:

@@ -15,6 +15,7 @@ from engine.store import excerpts
 from engine.store.records import PendingDocument, SavedState
 from engine.store.store import Store
 from engine.types import Passage
+from indexer.token_cache import TokenCache
 
 SAVE_EVERY_S = 10.0  # of work that a kill may cost inside one document; a state is some megabytes to write
 RESUME_FROM_TOKENS = 8192  # a shorter document is read again in a second, and its text is no longer than the state
@@ -51,6 +52,9 @@ class DocumentEncoder(Protocol):
     def together_below(self) -> int:
         """Documents of fewer tokens are read faster together than one by one."""
 
+    def ensure_loaded(self) -> None:
+        """Load the weights if they are not in memory. Raises ModelError if they cannot be loaded."""
+
     def tokenize(self, text: str) -> Any:
         """Tokens of a text (sized; the encoder's own)."""
 
@@ -76,12 +80,16 @@ class Embedder:
         self,
         store: Store,
         encoder: DocumentEncoder,
+        tokens: TokenCache,
         should_stop: Callable[[], bool],
         on_progress: Callable[[str, int], None],
     ) -> None:
-        """`on_progress` is told the title of the document that was read on, and by how many tokens."""
+        """`tokens`: those of documents that were just read. `on_progress` gets the title of the document that was read
+        on, and by how many tokens.
+        """
         self._store = store
         self._encoder = encoder
+        self._tokens = tokens
         self._should_stop = should_stop
         self._on_progress = on_progress
 
@@ -126,7 +134,10 @@ class Embedder:
     ) -> tuple[int, Any, list[Passage], bytes | None]:
         """What `stream_many` asks of a document. One whose state is damaged begins anew."""
         document = self._store.text(pending.document_id)
-        tokens, passages = self._encoder.tokenize(document.text), self._store.passages(pending.document_id)
+        passages = self._store.passages(pending.document_id)
+        tokens = self._tokens.take(pending.document_id)
+        if tokens is None:
+            tokens = self._encoder.tokenize(document.text)
         if pending.state is not None and not self._encoder.can_resume(tokens, passages, pending.state):
             self._store.restart_embedding(pending.document_id)
             pending = PendingDocument(pending.document_id, 0, 0, None, pending.n_tokens)

@@ -24,6 +24,7 @@ from indexer.extract.reader import Result
 from indexer.plan import Action, Forget, Move, Read, RootOffline, identity, plan
 from indexer.rate import Rate
 from indexer.retries import retry_at
+from indexer.token_cache import TokenCache
 from indexer.walk import CLOCK_TICK_NS, FolderStamp, WalkProblem, device_around, is_unchanged, walk
 
 ACTIVITY_S = 1.0
@@ -68,11 +69,12 @@ class Pipeline:
         self._extractor = extractor
         self._encoder = encoder
         self._should_stop = should_stop
+        self._tokens = TokenCache()
         self._rate = Rate()
         self._activity_at = 0.0
         self._catalogue: dict[str, KnownFile] = {}
         if store.model_in_use() not in (None, (encoder.fingerprint, encoder.dim)):
-            encoder.tokenize("")  # a model that cannot be loaded must not cost the vectors of one that could
+            encoder.ensure_loaded()  # `use_model` drops the other model's vectors: only for a model that works
         store.use_model(encoder.fingerprint, encoder.dim)
 
     def read(self) -> ReadSummary:
@@ -126,7 +128,7 @@ class Pipeline:
 
     def embed(self) -> bool:
         """Phase B: bring the vectors of every document that lacks them. False where `should_stop` ended it."""
-        finished = Embedder(self._store, self._encoder, self._should_stop, self._embedded).embed_all()
+        finished = Embedder(self._store, self._encoder, self._tokens, self._should_stop, self._embedded).embed_all()
         if finished:
             self._say("")
         return finished
@@ -209,7 +211,9 @@ class Pipeline:
         resume = self._store.saved_state(stamp.path)
         if resume and not (len(tokens) and self._encoder.can_resume(tokens, passages, resume.state)):
             resume = None  # it is not what the file held before with something added
-        self._store.add_document(stamp, content_hash, document, passages, result.partial_reason, result.hint, resume)
+        reason, hint = result.partial_reason, result.hint
+        document_id = self._store.add_document(stamp, content_hash, document, passages, reason, hint, resume)
+        self._tokens.put(document_id, tokens)
 
     def _fail(self, stamp: FileStamp, error: OSError | ExtractionError, done: Counter[str]) -> None:
         if isinstance(error, FileNotFoundError):  # since it was listed: the next sweep finds it elsewhere or forgets it

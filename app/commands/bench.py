@@ -60,8 +60,9 @@ def measure(model: str, width: float, seconds: float) -> Figures:
     """All figures but `--long`'s, in about `seconds`, and 3 more the first time, to choose V. Raises ModelError."""
     import torch
 
-    from engine.inference import Encoder, speed
+    from engine.inference import speed
     from engine.inference.calibration import calibrated_size
+    from engine.inference.encoder import Encoder
     from engine.inference.footprint import peak_mib
 
     encoder = Encoder.open(model, width=width)

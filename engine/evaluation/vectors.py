@@ -38,7 +38,7 @@ class OurVectors:
         """(n_passages,) how many excerpts each is cut into: at least one."""
         texts = [document.full_text for document in self.dataset.documents]
         spans = zip(self.passages.documents.tolist(), self.passages.borders.tolist(), strict=True)
-        return np.array([len(self.encoder.excerpt_starts(texts[row][a:b])) for row, (a, b) in spans], np.int64)
+        return np.array([len(self.encoder.cutter.excerpt_starts(texts[row][a:b])) for row, (a, b) in spans], np.int64)
 
     @property
     def passage_vectors(self) -> Vectors:

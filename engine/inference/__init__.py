@@ -1,5 +1,1 @@
-"""From text to vectors: token stream, vertical schedule, readouts, encoder."""
-
-from engine.inference.encoder import Encoder
-
-__all__ = ["Encoder"]
+"""From text to vectors: tokens, passages, the vertical schedule, readouts and the encoder."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from engine.errors import ModelError, QueryError
 from engine.inference.borders import Borders
+from engine.inference.cutter import PassageCutter
 from engine.inference.device import Hardware, choose_hardware
 from engine.inference.passes import EmbeddedPart, EosReadout, Excerpts, MeanReadout, Readout
 from engine.inference.readouts import MeanHead
@@ -29,7 +30,6 @@ from engine.models.mamba2 import Mamba2
 from engine.models.mamba2_quick import QuickMamba2, can_be_quick
 from engine.models.matmamba import at_width
 from engine.models.weights import Model, load_model
-from engine.passages import cut_excerpts, cut_passages
 from engine.types import Passage
 
 _VERTICAL_TOKENS = {"cpu": 2048, "cuda": 4096}  # on a CPU 1.14 times the speed of 1024; twice as much buys 1.03
@@ -59,7 +59,7 @@ class Encoder:
     def __init__(
         self,
         model: Model,
-        tokenizer: TextTokenizer,
+        cutter: PassageCutter,
         readout: ReadoutConfig,
         head: MeanHead | None,
         hardware: Hardware,
@@ -67,7 +67,7 @@ class Encoder:
         vertical_size: int,
     ) -> None:
         self.model = model
-        self.tokenizer = tokenizer
+        self.cutter = cutter
         self.readout = readout
         self.hardware = hardware
         self.fingerprint = fingerprint
@@ -98,42 +98,36 @@ class Encoder:
         if min(vertical_size or 1, block_size or 1) < 1:
             raise ModelError(f"V = {vertical_size} and Q = {block_size}: sizes are 1 token or more")
         files = locate(model)
-        folder = files.folder
-        config, readout = read_config(folder / "config.json")
+        config, readout = read_config(files.folder / "config.json")
         hardware = choose_hardware(device, dtype)
-        tokenizer = TextTokenizer.load(files.tokenizer_folder)
-        if tokenizer.vocabulary_size > config.vocab_size:
-            raise ModelError(
-                f"{folder}: the tokenizer has more tokens than the model", "they are not of one checkpoint"
-            )
-        if readout.readout == "eos" and tokenizer.eos_id is None:
-            raise ModelError(f"{folder}: the tokenizer names no end-of-sequence token, which the eos readout needs")
-        loaded, tensors = load_model(folder, config, hardware.device, hardware.dtype)
-        loaded = loaded if width == 1 else at_width(loaded, width)
-        if hardware.device == "cpu" and isinstance(loaded, Mamba2) and can_be_quick(loaded.config):
-            loaded = QuickMamba2.of(loaded)
+        cutter = PassageCutter.of(files, config, readout)
+        loaded, tensors = load_model(files.folder, config, hardware.device, hardware.dtype)
+        loaded = _made_ready(loaded, width, hardware)
         loaded.block_size = block_size or config.block_size
-        default = _VERTICAL_TOKENS[hardware.device.partition(":")[0]]
-        vertical_size = vertical_size or max(default // loaded.block_size, 1) * loaded.block_size
         head = MeanHead.from_tensors(tensors, config) if readout.readout == "mean" else None
         name = fingerprint(files, config, readout)
-        encoder = cls(loaded, tokenizer, readout, head, hardware, name, vertical_size)
+        vertical_size = vertical_size or _default_vertical_size(loaded.block_size, hardware)
+        encoder = cls(loaded, cutter, readout, head, hardware, name, vertical_size)
         if readout.dim not in (0, encoder.dim):
-            raise ModelError(f"{folder}: vectors are {encoder.dim} long, not {readout.dim} as its config.json says")
+            reason = f"vectors are {encoder.dim} long, not {readout.dim} as its config.json says"
+            raise ModelError(f"{files.folder}: {reason}")
         return encoder
 
+    @property
+    def tokenizer(self) -> TextTokenizer:
+        """The model's tokenizer."""
+        return self.cutter.tokenizer
+
+    def ensure_loaded(self) -> None:
+        """Do nothing: the weights of an `Encoder` are in memory."""
+
     def tokenize(self, text: str) -> TokenizedText:
-        """The tokens of a document whose passages are known."""
-        return self.tokenizer.tokenize(text)
+        """As `PassageCutter.tokenize`."""
+        return self.cutter.tokenize(text)
 
     def split(self, text: str) -> tuple[TokenizedText, list[Passage]]:
-        """The tokens of a document and the passages it is shown in."""
-        tokens = self.tokenize(text)
-        return tokens, cut_passages(text, tokens.starts)
-
-    def excerpt_starts(self, passage: str) -> list[int]:
-        """Where the excerpts of a passage's text begin: the first at 0, and no other where the readout has none."""
-        return [start for start, _ in cut_excerpts(passage)] or [0] if self._head else [0]
+        """As `PassageCutter.split`."""
+        return self.cutter.split(text)
 
     def encode_document(self, text: str) -> DocumentEmbedding:
         """Read a document whole in one streaming pass. Raises ValueError for a text without tokens."""
@@ -225,7 +219,7 @@ class Encoder:
         if not len(tokens):
             raise ValueError("a document without tokens has no vector")
         spans = [(passage.start, passage.stop) for passage in passages]
-        excerpts = [self.excerpt_starts(tokens.text[start:stop]) for start, stop in spans]
+        excerpts = [self.cutter.excerpt_starts(tokens.text[start:stop]) for start, stop in spans]
         borders = Borders.among(tokens.starts, spans, excerpts)
         if saved_state is None:
             return Document(key, tokens.ids, borders)
@@ -236,6 +230,19 @@ class Encoder:
 
     def _how(self) -> Readout:
         return MeanReadout(self._head) if self._head else EosReadout(self.tokenizer.eos_id or 0)
+
+
+def _made_ready(model: Model, width: float | tuple[float, ...], hardware: Hardware) -> Model:
+    """Return the model at `width`, in its fastest form for this hardware."""
+    model = model if width == 1 else at_width(model, width)
+    if hardware.device == "cpu" and isinstance(model, Mamba2) and can_be_quick(model.config):
+        return QuickMamba2.of(model)
+    return model
+
+
+def _default_vertical_size(block_size: int, hardware: Hardware) -> int:
+    """Return V in tokens: the largest multiple of Q = `block_size` within the device's default, Q at least."""
+    return max(_VERTICAL_TOKENS[hardware.device.partition(":")[0]] // block_size, 1) * block_size
 
 
 class _Collected:

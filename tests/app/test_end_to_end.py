@@ -106,7 +106,7 @@ def test_renames_copies_and_touches_cost_no_embedding_and_deletions_leave_no_gho
     home: Path, samples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert main(["index", "-q", str(samples)]) == 0
-    from engine.inference import Encoder
+    from engine.inference.encoder import Encoder
 
     def refuse(*_: object) -> None:
         pytest.fail("embedded again")

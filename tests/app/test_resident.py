@@ -1,6 +1,8 @@
 """The one model of a process: loaded when it is needed, let go when it is not."""
 
+import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,12 +13,26 @@ from app.resident import ResidentModel
 from engine.errors import ModelError
 from engine.models.identity import ModelIdentity
 
+PHASE_A = """
+import sys
+from pathlib import Path
+from app.library import open_pipeline
+from app.resident import ResidentModel
+
+loaded = lambda: [name for name in ("torch", "transformers") if name in sys.modules]
+model = ResidentModel()
+with open_pipeline(Path(sys.argv[1]), model, lambda: False) as (pipeline, store):
+    print(pipeline.read().n_read, store.progress().n_tokens, model.is_loaded, loaded())
+    print(pipeline.embed(), store.progress().n_tokens_embedded, model.is_loaded, loaded())
+"""
+
 
 class Loader:
-    """Makes encoders that count themselves."""
+    """Makes encoders and cutters, and counts them."""
 
     n_loaded = 0
     n_identified = 0
+    n_cutters = 0
     fingerprint = "made here"
 
     def __call__(self) -> Any:
@@ -24,12 +40,26 @@ class Loader:
         hardware = SimpleNamespace(device="cpu", reason="a test")
         parts = lambda *_: iter([1, 2, 3])  # noqa: E731
         return SimpleNamespace(
-            fingerprint=self.fingerprint, dim=8, together_below=4, hardware=hardware, stream=parts, stream_many=parts
+            fingerprint=self.fingerprint,
+            dim=8,
+            cutter=self.cutter("of the encoder"),
+            together_below=4,
+            hardware=hardware,
+            stream=parts,
+            stream_many=parts,
         )
 
     def identify(self) -> ModelIdentity:
         self.n_identified += 1
         return ModelIdentity(self.fingerprint, 8)
+
+    def open_cutter(self) -> Any:
+        self.n_cutters += 1
+        return self.cutter("alone")
+
+    def cutter(self, name: str) -> Any:
+        label = f"{name}, {self.fingerprint}"
+        return SimpleNamespace(tokenize=lambda text: [label], split=lambda text: ([label], []))
 
 
 class Clock:
@@ -51,7 +81,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def model(loader: Loader, clock: Clock) -> ResidentModel:
-    return ResidentModel(loader, loader.identify, clock)
+    return ResidentModel(loader, loader.identify, loader.open_cutter, clock)
 
 
 def test_it_is_loaded_at_the_first_need_and_once_for_all(model: ResidentModel, loader: Loader) -> None:
@@ -75,6 +105,45 @@ def test_files_exchanged_before_it_was_first_loaded_are_an_error_once(model: Res
     with pytest.raises(ModelError, match="exchanged"):
         model.loaded()
     assert model.loaded().fingerprint == model.fingerprint == "another"
+
+
+def test_cutting_a_text_loads_no_weights(model: ResidentModel, loader: Loader) -> None:
+    assert model.split("a text") == (["alone, made here"], [])
+    assert model.tokenize("a text") == ["alone, made here"]
+    assert (loader.n_cutters, loader.n_loaded) == (1, 0)
+    model.ensure_loaded()
+    assert model.tokenize("a text") == ["of the encoder, made here"]
+    assert (loader.n_cutters, loader.n_loaded) == (1, 1)
+
+
+def test_a_model_that_was_exchanged_cuts_with_its_own_tokenizer(model: ResidentModel, loader: Loader) -> None:
+    assert model.fingerprint == "made here"
+    assert model.tokenize("a text") == ["alone, made here"]
+    loader.fingerprint = "another"
+    with pytest.raises(ModelError, match="exchanged"):
+        model.ensure_loaded()
+    assert model.fingerprint == "another"
+    assert model.tokenize("a text") == ["of the encoder, another"]
+
+
+def test_an_unused_tokenizer_is_let_go_too(model: ResidentModel, loader: Loader, clock: Clock) -> None:
+    model.tokenize("a text")
+    clock.now = 300
+    assert not model.unload_if_idle(300)  # the weights were never loaded
+    model.tokenize("a text")
+    assert loader.n_cutters == 2
+
+
+def test_reading_a_folder_imports_no_torch_and_embedding_it_does(root: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", PHASE_A, str(root)],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines() == ["2 512 False []", "True 512 True ['torch']"]
 
 
 def test_it_is_let_go_after_a_while_and_its_name_is_known_without_it(
@@ -122,7 +191,7 @@ def test_letting_go_gives_memory_back(loader: Loader, clock: Clock) -> None:
         encoder.small = [b"x" * 1000 for _ in range(50_000)]  # on the heap, which glibc would keep
         return encoder
 
-    model = ResidentModel(load_large, loader.identify, clock)
+    model = ResidentModel(load_large, loader.identify, loader.open_cutter, clock)
     before = resident_bytes()
     model.loaded()
     taken = resident_bytes() - before

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from engine.evaluation.datasets import load_dataset
 from engine.evaluation.metrics import reciprocal_rank
-from engine.inference import Encoder
+from engine.inference.encoder import Encoder
 from engine.training.data import read_long_documents
 
 _CHARACTERS = 6_000, 40_000

@@ -61,7 +61,7 @@ def make_encoder(name: str) -> DocumentEncoder:
         from fake_encoder import FakeEncoder
 
         return FakeEncoder()
-    from engine.inference import Encoder
+    from engine.inference.encoder import Encoder
 
     # many parts, so many places to die at; float32, since which short documents are read together moves a vector by a
     # rounding error, which is 4e-4 in bfloat16

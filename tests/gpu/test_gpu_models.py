@@ -10,8 +10,8 @@ from slices import run_vertically
 from tiny_models import BUNDLED, PROSE, random_tensors, save_checkpoint, tiny_config
 from torch import Tensor
 
-from engine.inference import Encoder
 from engine.inference.borders import Borders
+from engine.inference.encoder import Encoder
 from engine.inference.saved_states import PassState, from_bytes, to_bytes
 from engine.models.config import read_config
 from engine.models.mamba2 import Mamba2, Mamba2State

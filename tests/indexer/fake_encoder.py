@@ -34,8 +34,13 @@ class FakeEncoder:
     def __init__(self, together_below: int = 0) -> None:
         self.together_below = together_below
         self.tokens_read = 0
+        self.n_tokenised = 0
+
+    def ensure_loaded(self) -> None:
+        """It has no weights."""
 
     def tokenize(self, text: str) -> list[str]:
+        self.n_tokenised += 1
         return text.split()
 
     def split(self, text: str) -> tuple[list[str], list[Passage]]:

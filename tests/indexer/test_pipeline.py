@@ -20,6 +20,7 @@ from indexer import embedding
 from indexer.extract.reader import ExtractorProcess
 from indexer.pipeline import Pipeline, ReadSummary
 from indexer.rate import Rate
+from indexer.token_cache import TokenCache
 
 
 class Bench:
@@ -268,15 +269,34 @@ def test_a_model_that_cannot_be_loaded_costs_no_vector_of_the_one_before(
     bench.write("a.txt")
     bench.run()
 
-    def fail(text: str) -> list[str]:
+    def fail() -> None:
         raise ModelError("the weights are damaged")
 
     monkeypatch.setattr(bench.encoder, "fingerprint", "another")
-    monkeypatch.setattr(bench.encoder, "tokenize", fail)
+    monkeypatch.setattr(bench.encoder, "ensure_loaded", fail)
     with pytest.raises(ModelError, match="damaged"):
         bench.run()
     assert bench.store.model_in_use() == ("fake", 8)
     assert bench.states() == {"a.txt": FileStatus.CURRENT}
+
+
+@pytest.mark.parametrize("together_below", [0, 100])
+def test_a_first_indexing_tokenises_each_text_once(bench: Bench, together_below: int) -> None:
+    bench.encoder.together_below = together_below
+    for name in ("a.txt", "b.txt", "c.txt"):
+        bench.write(name)
+    bench.run()
+    assert bench.encoder.n_tokenised == 3
+    check_vectors(bench)
+
+
+def test_a_text_whose_tokens_are_evicted_is_tokenised_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline_module, "TokenCache", lambda: TokenCache(max_tokens=25))
+    for name in ("a.txt", "b.txt", "c.txt"):
+        bench.write(name, n_words=12)
+    bench.run()
+    assert bench.encoder.n_tokenised == 4
+    check_vectors(bench)
 
 
 def test_a_rate_is_that_of_the_last_moments() -> None:

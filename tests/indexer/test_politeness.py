@@ -1,4 +1,4 @@
-"""What the daemon leaves to others."""
+"""The daemon lets the other programs go first."""
 
 import subprocess
 import sys
@@ -15,20 +15,19 @@ def supply(folder: Path, name: str, **values: str) -> None:
         (folder / name / key).write_text(value + "\n")
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux's own calls")
-def test_the_processor_and_the_disk_are_left_to_others() -> None:
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has disk priorities")
+def test_a_polite_process_lowers_its_priority_for_processor_and_disk() -> None:
     script = (
-        "import ctypes, os, platform; from indexer.politeness import be_polite; be_polite();"
-        "number = {'x86_64': 252, 'aarch64': 31, 'riscv64': 31}.get(platform.machine());"
-        "print(os.nice(0) >= 10, number is None or ctypes.CDLL(None).syscall(number, 1, 0) == 3 << 13)"
+        "import os, psutil; from indexer.politeness import be_polite; be_polite();"
+        "print(os.nice(0) >= 10, psutil.Process().ionice().ioclass == psutil.IOPRIO_CLASS_IDLE)"
     )
     assert subprocess.check_output([sys.executable, "-c", script], text=True).split() == ["True", "True"]
 
 
-def test_on_battery_is_a_battery_that_empties_and_nothing_plugged_in(tmp_path: Path) -> None:
+def test_only_the_machines_own_battery_counts_and_only_when_nothing_is_plugged_in(tmp_path: Path) -> None:
     assert not on_battery(tmp_path)
     assert not on_battery(tmp_path / "missing")
-    supply(tmp_path, "mouse", type="Battery", status="Discharging", scope="Device")
+    supply(tmp_path, "hidpp_battery_0", type="Battery", status="Discharging", scope="Device")
     assert not on_battery(tmp_path)
     supply(tmp_path, "BAT0", type="Battery", status="Discharging")
     supply(tmp_path, "AC", type="Mains", online="0")
