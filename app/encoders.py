@@ -5,11 +5,11 @@ import os
 from typing import TYPE_CHECKING
 
 from app.paths import calibration_path, expanded
-from engine.store.store import Store
 
 if TYPE_CHECKING:
     from engine.inference import Encoder
     from engine.models.identity import ModelIdentity
+    from engine.store.store import Store
 
 log = logging.getLogger("longsearch.encoders")
 
@@ -40,7 +40,7 @@ def chosen_identity() -> "ModelIdentity":
     return identify(chosen_model())
 
 
-def tune(encoder: "Encoder", store: Store) -> None:
+def tune(encoder: "Encoder", store: "Store") -> None:
     """Let the encoder read in slices of the size that is fastest here; measured where much is to be read."""
     from engine.inference.calibration import calibrated_size
 
