@@ -1,8 +1,8 @@
 """The process behind the app, one a user: watches folders, indexes them, and turns queries into vectors.
 
-It writes indexes and answers calls; it never searches (whoever searches reads the index file). It ends by itself when
-everything is current and nobody has called for 15 minutes; one that is to stay watches every folder that has an index,
-and ends when it is told to.
+The daemon writes indexes and answers calls; it never searches, because whoever searches reads the index file. It ends
+by itself when every index is current and nobody has called for 15 minutes. A daemon that stays watches every folder
+that has an index, and ends only when it is told to.
 """
 
 import contextlib
@@ -10,6 +10,7 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from filelock import Timeout
 from app import rpc
 from app.daemon_control import daemon_lock
 from app.encoders import chosen_model, tune
+from app.kept_root import KeptRoot
 from app.library import IndexLockedError, known_roots, open_pipeline
 from app.memory import resident_bytes
 from app.pace import ThreadPace
@@ -26,41 +28,53 @@ from app.resident import ResidentModel
 from engine import __version__
 from engine.errors import LongsearchError
 from engine.store.store import Store
+from indexer import retries
 from indexer.extract.ocr import ocr_languages
-from indexer.retries import FIRST_S
-from indexer.watch import RootWatch
 
 log = logging.getLogger("longsearch.daemon")
 
 IDLE_EXIT_S = 900.0
 MODEL_IDLE_S = 300.0
-"""Then the model is let go: to load it again takes a second, as the first query of a day may."""
-_TICK_S = 0.5
-_RETRY_S = 30.0
+"""An unused model is unloaded after this time; loading it again takes a second, as for the first query of a day."""
+TICK_S = 0.5
 
 
 class Daemon:
-    """The roots it keeps, the model it holds, and the thread that indexes."""
+    """The folders it keeps indexed, the model it holds, and the thread that indexes."""
 
-    def __init__(self, stay: bool = False, model: ResidentModel | None = None) -> None:
+    def __init__(
+        self,
+        stay: bool = False,
+        model: ResidentModel | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        tick_s: float = TICK_S,
+        idle_exit_s: float = IDLE_EXIT_S,
+    ) -> None:
+        """`tick_s`: pause between two looks at folders whose changes have not calmed down; other pauses are 30 ticks.
+
+        `idle_exit_s`: seconds without a call after which a daemon that does not `stay` ends.
+        """
         self._stay = stay
         self._model = model or ResidentModel()
-        self._watches: dict[Path, RootWatch] = {}
-        self._problems: dict[Path, str] = {}
-        self._retry_at: dict[Path, float] = {}
-        self._incomplete: set[Path] = set()
-        self._to_retry: set[Path] = set()
-        self._working_on: Path | None = None
-        self._lock = threading.Lock()
+        self._clock = clock
+        self._tick_s = tick_s
+        self._idle_exit_s = idle_exit_s
+        self._kept: dict[Path, KeptRoot] = {}
+        self._lock = threading.Lock()  # for `_kept`; each KeptRoot has a lock of its own
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._paused = False
         self._ocr = ocr_languages(os.environ)
         self._pace = ThreadPace()
-        self._called_at = time.monotonic()
+        self._called_at = clock()
+
+    @property
+    def idle_s(self) -> float:
+        """Seconds since the last call."""
+        return self._clock() - self._called_at
 
     def run(self) -> None:
-        """Serve until told to stop or idle. Raises LongsearchError where another daemon runs."""
+        """Serve until told to stop or idle. Raises LongsearchError if another daemon runs."""
         path = socket_path()
         try:
             with daemon_lock(timeout_s=0):
@@ -71,31 +85,27 @@ class Daemon:
                 indexer.start()
                 rpc.serve(path, self.handle, self._stopping)
                 indexer.join()
-                for watch in self._watches.values():
-                    watch.stop()
+                for kept in self._all_kept():
+                    kept.stop()
                 path.unlink(missing_ok=True)
         except Timeout as error:
             raise LongsearchError("a daemon is already running", "see `longsearch daemon status`") from error
 
     def stop(self) -> None:
-        """Have `run` return after the step it is in; from any thread or signal handler."""
+        """Make `run` return after its current step; safe from any thread or signal handler."""
         self._stopping.set()
         self._wake.set()
 
     def handle(self, method: str, params: dict[str, Any]) -> Any:
-        """Answer one call; from any thread."""
-        self._called_at = time.monotonic()
+        """Answer one call; safe from any thread."""
+        self._called_at = self._clock()
         match method:
             case "status":
                 return self._status()
             case "encode":
                 return self._model.encode_query(params["text"], params["instruction"]).to_json()
-            case "watch":
-                return self._watch(resolve_root(params["root"]))
-            case "retry":
-                root = resolve_root(params["root"])
-                self._to_retry.add(root)
-                return self._watch(root)
+            case "watch" | "retry":
+                return self._watch(resolve_root(params["root"]), read_again=method == "retry")
             case "pause" | "resume":
                 self._paused = method == "pause"
                 self._wake.set()
@@ -106,123 +116,94 @@ class Daemon:
         raise LongsearchError(f"the daemon knows no {method!r}", "it may be older than this longsearch: restart it")
 
     def _status(self) -> dict[str, Any]:
-        with self._lock:
-            roots = [
-                {
-                    "root": str(root),
-                    "problem": self._problems.get(root) or watch.problem,
-                    "busy": watch.is_due() or root in self._incomplete or root == self._working_on,
-                    "failing": root in self._retry_at,
-                }
-                for root, watch in self._watches.items()
-            ]
         return {
             "version": __version__,
             "pid": os.getpid(),
             "stays": self._stay,
             "paused": self._paused,
-            "roots": roots,
+            "roots": [kept.status() for kept in self._all_kept()],
             "model": {"loaded": self._model.is_loaded, "name": chosen_model()},
             "memory_bytes": resident_bytes(),
         }
 
-    def _watch(self, root: Path) -> dict[str, Any]:
+    def _watch(self, root: Path, read_again: bool = False) -> dict[str, Any]:
         with self._lock:
-            watch = self._watches.get(root)
-            if watch is None:
-                watch = self._watches[root] = RootWatch(root, self._wake.set, own=data_folder())
-                watch.start()
-        self._retry_at.pop(root, None)
-        watch.ask()
-        return {"root": str(root), "problem": watch.problem}
+            kept = self._kept.get(root)
+            if kept is None:
+                kept = self._kept[root] = KeptRoot(root, self._wake.set, own=data_folder(), clock=self._clock)
+                kept.start()
+        return {"root": str(root), "problem": kept.ask(read_again)}
+
+    def _all_kept(self) -> list[KeptRoot]:
+        with self._lock:
+            return list(self._kept.values())
+
+    # ---- the indexing thread
 
     def _index_until_stopped(self, path: Path) -> None:
-        """The indexing thread: sweep what is due, else embed what is left, else wait."""
+        """Sweep folders that are due, else embed what is left, else wait."""
         while not self._stopping.is_set():
             self._wake.clear()
-            for watch in self._all_watches():
-                watch.rearm_if_broken()
-            root = None if self._paused else self._next_root()
-            if root is not None:
-                self._index(root)
+            for kept in self._all_kept():
+                kept.rearm_if_broken()
+            chosen = None if self._paused else self._next()
+            if chosen is not None:
+                with chosen.working():
+                    self._index(chosen)
             elif self._is_idle():
                 self._stopping.set()
             else:
                 self._model.unload_if_idle(MODEL_IDLE_S)
-                self._wake.wait(_TICK_S if any(w.is_expecting() for w in self._all_watches()) else 30 * _TICK_S)
+                is_expecting = any(kept.is_expecting() for kept in self._all_kept())
+                self._wake.wait(self._tick_s if is_expecting else 30 * self._tick_s)
         with contextlib.suppress(LongsearchError):
-            rpc.call(path, "status", timeout_s=1)  # wakes the accept of `serve`
+            rpc.call(path, "status", timeout_s=1)  # ends the `accept` that `serve` waits in
 
-    def _all_watches(self) -> list[RootWatch]:
-        with self._lock:
-            return list(self._watches.values())
+    def _next(self) -> KeptRoot | None:
+        """The folder to work on: one that is due for a sweep comes before one that is only incomplete."""
+        ready = [kept for kept in self._all_kept() if not kept.is_postponed()]
+        due = next((kept for kept in ready if kept.is_due()), None)
+        return due or next((kept for kept in ready if kept.is_incomplete), None)
 
-    def _next_root(self) -> Path | None:
-        """The root to work on: one that is due before one that is only incomplete."""
-        now = time.monotonic()
-        with self._lock:
-            ready = [root for root in self._watches if self._retry_at.get(root, 0) <= now]
-            due = [root for root in ready if self._watches[root].is_due()]
-        return next(iter(due), next((root for root in ready if root in self._incomplete), None))
-
-    def _index(self, root: Path) -> None:
-        """Sweep and embed one root until it is current or something else is due."""
-        watch = self._watches[root]
-        if not os.path.isdir(root):  # noqa: PTH112 - Path.is_dir raises where a folder above may not be entered
-            self._go_offline(root)
+    def _index(self, kept: KeptRoot) -> None:
+        """Sweep and embed one folder until it is current or another one is due."""
+        if not os.path.isdir(kept.root):  # noqa: PTH112 - Path.is_dir raises if a folder above may not be entered
+            kept.go_offline()
             return
-        self._working_on = root
         try:
-            with open_pipeline(root, self._model, self._must_yield, self._ocr) as (pipeline, store):
-                watch.begin_sweep()
+            with open_pipeline(kept.root, self._model, self._must_yield, self._ocr) as (pipeline, store):
                 began_at = time.time()
-                if root in self._to_retry:
-                    self._to_retry.discard(root)
+                if kept.begin_sweep():
                     store.read_again()
                 summary = pipeline.read()
                 if store.pending(limit=1):
                     tune(self._model.loaded(), store)
-                finished = pipeline.embed() and summary.finished
-                self._problems[root] = "; ".join((*store.notes, *summary.problems))
-                (self._incomplete.discard if finished else self._incomplete.add)(root)
-                watch.ask_in(_until_retry_s(store, began_at))
+                is_complete = pipeline.embed() and summary.finished
+                kept.finish("; ".join((*store.notes, *summary.problems)), is_complete, _until_retry_s(store, began_at))
         except IndexLockedError as error:
-            self._put_off(root, error.message)
+            kept.postpone(error.message)
         except LongsearchError as error:
-            log.warning("%s: %s (%s)", root, error.message, error.hint)
-            self._put_off(root, f"{error.message} ({error.hint})")
+            log.warning("%s: %s (%s)", kept.root, error.message, error.hint)
+            kept.postpone(f"{error.message} ({error.hint})")
         except Exception as error:
-            log.exception("indexing %s", root)
-            self._put_off(root, f"defect: {error!r}")
-        finally:
-            self._working_on = None
-
-    def _go_offline(self, root: Path) -> None:
-        """The root is not there: nothing is forgotten. When it comes back, its watch is armed anew, and due."""
-        self._watches[root].begin_sweep()
-        self._incomplete.discard(root)
-        self._problems[root] = "the folder is not there: taken to be offline; nothing is lost"
-
-    def _put_off(self, root: Path, problem: str) -> None:
-        self._problems[root] = problem
-        self._incomplete.add(root)
-        self._retry_at[root] = time.monotonic() + _RETRY_S
+            log.exception("indexing %s", kept.root)
+            kept.postpone(f"defect: {error!r}")
 
     def _must_yield(self) -> bool:
-        """Whether the pipeline must let go: told to stop, paused, or some root is due."""
+        """Whether the pipeline must stop early: the daemon ends or is paused, or a folder is due for a sweep."""
         if self._model.is_loaded:
             self._pace.adapt()
-        return self._stopping.is_set() or self._paused or any(watch.is_due() for watch in self._all_watches())
+        return self._stopping.is_set() or self._paused or any(kept.is_due() for kept in self._all_kept())
 
     def _is_idle(self) -> bool:
-        idle_s = time.monotonic() - self._called_at
-        return not self._stay and not self._incomplete and idle_s > IDLE_EXIT_S
+        has_work = any(kept.is_incomplete for kept in self._all_kept())
+        return not self._stay and not has_work and self.idle_s > self._idle_exit_s
 
 
 def _until_retry_s(store: Store, swept_at: float) -> float | None:
-    """How long until a file that could not be read is to be tried again; None where there is none.
+    """Seconds until a file that could not be read is tried again; None if no file waits for that.
 
-    What was due at the sweep and still is lies where the sweep could not look, such as on a drive that is away.
+    A file that was already due at the sweep lies where the sweep could not look, such as on an unmounted drive.
     """
     retry_at = store.next_retry(after=swept_at)
-    return None if retry_at is None else max(FIRST_S, retry_at - time.time())
+    return None if retry_at is None else max(retries.FIRST_S, retry_at - time.time())

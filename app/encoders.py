@@ -5,12 +5,12 @@ import os
 from typing import TYPE_CHECKING
 
 from app.paths import calibration_path, expanded
-from engine.store.session import Session
 
 if TYPE_CHECKING:
     from engine.inference.cutter import PassageCutter
     from engine.inference.encoder import Encoder
     from engine.models.identity import ModelIdentity
+    from engine.store.session import Session
 
 log = logging.getLogger("longsearch.encoders")
 
@@ -48,7 +48,7 @@ def chosen_identity() -> "ModelIdentity":
     return identify(chosen_model())
 
 
-def tune(encoder: "Encoder", session: Session) -> None:
+def tune(encoder: "Encoder", session: "Session") -> None:
     """Let the encoder read in slices of the size that is fastest here; measured where much is to be read."""
     from engine.inference.calibration import calibrated_size
 

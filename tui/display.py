@@ -1,4 +1,4 @@
-"""Small pure pieces of display: text made safe, clipped and shortened by cells; scores, counts and durations in words.
+"""Small pure pieces of display: text made safe, clipped and shortened by cells; scores as bars.
 
 Knows nothing of Textual, documents or searches. Widths are terminal cells: a CJK character takes two.
 """
@@ -63,31 +63,3 @@ def bar(share: float, width: int) -> tuple[str, str]:
     """A thin bar of `width` cells: what is filled to `share` (0 to 1), in half cells, and the rest."""
     full, half = divmod(round(min(max(share, 0.0), 1.0) * width * 2), 2)
     return "━" * full + "╸" * half, "━" * (width - full - half)
-
-
-def quantity(count: int) -> str:
-    """`count` in at most five characters: 950, 12.4k, 310k, 3.1M."""
-    for unit, size in (("G", 1_000_000_000), ("M", 1_000_000), ("k", 1_000)):
-        if count >= size:
-            value = count / size
-            return f"{value:.1f}{unit}" if value < 99.95 else f"{value:.0f}{unit}"
-    return str(count)
-
-
-def duration(seconds: float) -> str:
-    """`seconds` in the two units a person would say."""
-    minutes = round(seconds / 60)
-    if seconds < 60:
-        return f"{max(round(seconds), 1)} s"
-    if minutes < 60:
-        return f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 24:
-        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
-    days, hours = divmod(hours, 24)
-    return f"{days} d {hours} h" if hours else f"{days} d"
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 document`, `1,204 documents`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -8,9 +8,10 @@ import re
 from rich.cells import cell_len
 from textual.content import Content
 
+from engine.amounts import counted
 from engine.types import DocumentHit
 from tui import styles
-from tui.display import bar, clip, counted, shorten_middle, shown
+from tui.display import bar, clip, shorten_middle, shown
 from tui.snippet import snippet
 
 _BAR_WIDTH = 5

@@ -3,10 +3,11 @@
 Every name that is put into a sentence has passed through `shown`.
 """
 
+from engine.amounts import counted, duration, quantity
 from engine.errors import LongsearchError
 from engine.printable import printable
 from engine.types import DocumentHit, FileReport, FileStatus, IndexProgress, PassageHit, SearchMode, SearchResults
-from tui.display import counted, duration, quantity, shown
+from tui.display import shown
 
 
 def n_ready(progress: IndexProgress) -> int:

@@ -17,6 +17,7 @@ from app.encoders import chosen_model, open_encoder
 from app.paths import data_folder
 from app.viewer import viewer_command
 from engine import __version__
+from engine.amounts import counted
 from engine.errors import LongsearchError
 
 _PACKAGES = ("torch", "transformers", "textual", "sqlite-vec", "apsw", "pypdfium2", "pypdf", "watchdog", "mamba-ssm")
@@ -97,14 +98,14 @@ def _data() -> str:
         raise LongsearchError(f"{folder} cannot be written", "check its permissions, or set XDG_DATA_HOME elsewhere")
     indexes = list((folder / "indexes").glob("*.sqlite"))
     size = sum(path.stat().st_size for path in indexes)
-    return f"{folder}: {len(indexes)} indexes, {size / 1e6:.1f} MB"
+    return f"{folder}: {counted(len(indexes), 'index', 'indexes')}, {size / 1e6:.1f} MB"
 
 
 def _daemon() -> str:
     status = daemon_control.daemon_status()
     if status is None:
         return f"not running; the app starts it (log: {daemon_control.log_path()})"
-    return f"running, pid {status['pid']}, {len(status['roots'])} folders"
+    return f"running, pid {status['pid']}, {counted(len(status['roots']), 'folder')}"
 
 
 def _viewer() -> str:

@@ -18,13 +18,13 @@ from app.encoders import tune
 from app.library import IndexLockedError, open_pipeline
 from app.paths import index_path, resolve_root
 from app.resident import ResidentModel
+from engine.amounts import duration, quantity
 from engine.errors import LongsearchError
 from engine.printable import printable
 from engine.store.session import Session
 from engine.types import FileStatus, IndexProgress
 from indexer.extract.ocr import SETTING, needs_ocr, ocr_languages, require_tool
 from indexer.pipeline import ReadSummary
-from tui.display import duration, quantity
 
 _REDRAW_S = 0.25
 

@@ -9,6 +9,7 @@ from typing import Any
 from app import vectors
 from app.paths import find_index, resolve_root
 from app.searching import search_index
+from engine.amounts import counted
 from engine.printable import in_short, printable
 from engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
 
@@ -66,7 +67,7 @@ def to_text(results: SearchResults, width: int) -> str:
                 subsequent_indent="       ",
             )
         lines.append("")
-    found = f"{len(results.hits)} document{'s' * (len(results.hits) != 1)}" if results.hits else "nothing found"
+    found = counted(len(results.hits), "document") if results.hits else "nothing found"
     how = f"like {printable(results.similar_to)}" if results.similar_to else results.mode.value
     return "\n".join([*lines, f"{found}, {how}, {results.took_ms:.0f} ms"])
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from app import daemon_control
 from app.paths import find_index, index_path
+from engine.amounts import counted
 from engine.printable import printable
 from engine.store.session import Session
 from engine.types import FileReport, FileStatus, IndexProgress
@@ -50,7 +51,7 @@ def describe(file: FileReport) -> str:
     """One file in a line or two."""
     line = f"{file.status.value:8} {printable(file.path)}"
     if file.n_tokens:
-        line += f"  ({file.n_tokens_embedded:,} of {file.n_tokens:,} tokens embedded)"
+        line += f"  ({_embedded(file)})"
     said = (file.reason or _reason(file), file.hint, next_try(file, time.time()))
     why = "; ".join(printable(part) for part in said if part)
     return f"{line}\n         {why}" if why else line
@@ -64,14 +65,16 @@ def _reason(file: FileReport) -> str:
 
 def summarise(progress: IndexProgress) -> str:
     """The whole root in a line."""
-    counts = [f"{progress.n_current} current"]
+    counts = [f"{progress.n_current:,} current"]
     for number, word in (
         (progress.n_waiting, "waiting"),
         (progress.n_partial, "partial"),
         (progress.n_failed, "failed"),
     ):
         if number:
-            counts.append(f"{number} {word}")
-    tokens = f"{progress.n_tokens_embedded:,} of {progress.n_tokens:,} tokens embedded"
-    files = f"{progress.n_files} file{'s' * (progress.n_files != 1)}"
-    return f"{files}: {', '.join(counts)}; {tokens}"
+            counts.append(f"{number:,} {word}")
+    return f"{counted(progress.n_files, 'file')}: {', '.join(counts)}; {_embedded(progress)}"
+
+
+def _embedded(what: FileReport | IndexProgress) -> str:
+    return f"{what.n_tokens_embedded:,} of {what.n_tokens:,} tokens embedded"

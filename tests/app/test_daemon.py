@@ -4,56 +4,39 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from app_helpers import Clock, running, wait_until
 from filelock import FileLock
 from homes import SAMPLES
 
 import app.backend
 import app.daemon
-import indexer.pipeline
-import indexer.retries
 from app import daemon_control, rpc, vectors
 from app.backend import LocalBackend
-from app.daemon import Daemon
+from app.daemon import MODEL_IDLE_S, Daemon
 from app.daemon_control import daemon_status, retry, stop_daemon, watch
 from app.library import known_roots
 from app.paths import index_path, socket_path
-from engine.errors import LongsearchError
+from app.resident import ResidentModel
+from engine.errors import LongsearchError, StoreError
 from engine.types import FileStatus, SearchMode
-
-PATIENCE_S = 60.0
-
-
-@contextmanager
-def running(daemon: Daemon) -> Iterator[Daemon]:
-    thread = threading.Thread(target=daemon.run)
-    thread.start()
-    wait_until(lambda: daemon_status() is not None)
-    yield daemon
-    assert stop_daemon()
-    thread.join(PATIENCE_S)
-    assert not thread.is_alive()
+from indexer import retries
 
 
 @pytest.fixture
-def daemon(home: Path) -> Iterator[Daemon]:
-    with running(Daemon()) as daemon:
+def clock() -> Clock:
+    """The clock by which the daemon's model is idle."""
+    return Clock()
+
+
+@pytest.fixture
+def daemon(home: Path, clock: Clock) -> Iterator[Daemon]:
+    with running(Daemon(model=ResidentModel(clock=clock), tick_s=0.01)) as daemon:
         yield daemon
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    """Look again and again, PATIENCE_S at most: what happens in other threads tells nobody here."""
-    pause = threading.Event()
-    for _ in range(int(PATIENCE_S / 0.05)):
-        if condition():
-            return
-        pause.wait(0.05)
-    pytest.fail("it did not happen")
 
 
 def current(backend: LocalBackend) -> set[str]:
@@ -112,9 +95,8 @@ def status() -> dict[str, Any]:
 
 
 def test_a_root_that_is_gone_is_offline_loses_nothing_and_is_current_again_when_it_is_back(
-    daemon: Daemon, root: Path, monkeypatch: pytest.MonkeyPatch
+    daemon: Daemon, root: Path
 ) -> None:
-    monkeypatch.setattr(app.daemon, "_TICK_S", 0.01)
     watch(root)
     wait_until(lambda: len(current(LocalBackend(root))) == 2)
     root.rename(root.with_name("elsewhere"))
@@ -130,15 +112,14 @@ def test_a_root_that_is_gone_is_offline_loses_nothing_and_is_current_again_when_
 @pytest.fixture
 def unreadable(root: Path, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """A file of the root that cannot be read until the event is set."""
-    is_readable, true_hash = threading.Event(), indexer.pipeline._hash
+    is_readable, open_file = threading.Event(), Path.open
 
-    def refuse(path: Path) -> bytes:
+    def refuse(path: Path, *arguments: Any, **options: Any) -> Any:
         if path.name == "violin.md" and not is_readable.is_set():
             raise OSError(5, "Input/output error")
-        return true_hash(path)
+        return open_file(path, *arguments, **options)
 
-    monkeypatch.setattr(indexer.pipeline, "_hash", refuse)
-    monkeypatch.setattr(app.daemon, "_TICK_S", 0.01)
+    monkeypatch.setattr(Path, "open", refuse)
     return is_readable
 
 
@@ -172,8 +153,7 @@ def test_a_file_that_was_read_in_part_is_read_again_on_request(
 def test_a_file_that_could_not_be_read_is_read_again_by_itself(
     daemon: Daemon, root: Path, unreadable: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app.daemon, "FIRST_S", 0.2)
-    monkeypatch.setattr(indexer.retries, "FIRST_S", 0.2)
+    monkeypatch.setattr(retries, "FIRST_S", 0.2)
     watch(root)
     wait_until(lambda: in_state(FileStatus.FAILED, root) == ["violin.md"])
     unreadable.set()
@@ -181,13 +161,12 @@ def test_a_file_that_could_not_be_read_is_read_again_by_itself(
 
 
 def test_the_model_is_let_go_when_idle_and_a_sweep_that_finds_nothing_new_does_not_load_it(
-    daemon: Daemon, root: Path, monkeypatch: pytest.MonkeyPatch
+    daemon: Daemon, root: Path, clock: Clock
 ) -> None:
-    monkeypatch.setattr(app.daemon, "_TICK_S", 0.01)
     watch(root)
     wait_until(lambda: len(current(LocalBackend(root))) == 2)
     assert status()["model"]["loaded"]
-    monkeypatch.setattr(app.daemon, "MODEL_IDLE_S", 0.0)
+    clock.now += MODEL_IDLE_S
     wait_until(lambda: not status()["model"]["loaded"])
     os.utime(root / "tides.md", ns=(1, 1))
     shutil.copy(root / "tides.md", root / "copy.md")
@@ -198,16 +177,14 @@ def test_the_model_is_let_go_when_idle_and_a_sweep_that_finds_nothing_new_does_n
 
 
 def test_a_daemon_that_stays_watches_every_folder_that_has_an_index_and_never_ends_by_itself(
-    home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, root: Path
 ) -> None:
     with running(Daemon()):
         watch(root)
         wait_until(lambda: len(current(LocalBackend(root))) == 2)
     assert known_roots() == [root]
     index_path(home / "broken").write_bytes(b"not an index" * 500)
-    monkeypatch.setattr(app.daemon, "IDLE_EXIT_S", 0.0)
-    monkeypatch.setattr(app.daemon, "_TICK_S", 0.01)
-    with running(Daemon(stay=True)):
+    with running(Daemon(stay=True, tick_s=0.01, idle_exit_s=0.0)):
         assert [kept["root"] for kept in status()["roots"]] == [str(root)]
         assert status()["stays"]
         shutil.copy(SAMPLES / "lease.txt", root)
@@ -268,12 +245,14 @@ def test_an_open_app_keeps_its_daemon_and_has_a_dead_one_started_again(
     started: list[Path] = []
     backend = LocalBackend(root)
     backend.progress()  # one that was never started asks for nothing
-    with running(Daemon()) as daemon:
+    clock = Clock()
+    with running(Daemon(clock=clock)) as daemon:
         backend.start()
         monkeypatch.setattr(daemon_control, "watch", started.append)
-        daemon._called_at = 0.0
+        clock.now = 100.0
+        assert daemon.idle_s == 100.0
         backend.progress()
-        assert daemon._called_at > 0
+        assert daemon.idle_s == 0.0
         assert started == []
     backend.progress()
     assert started == [root]
@@ -291,9 +270,9 @@ def opened(root: Path, monkeypatch: pytest.MonkeyPatch) -> LocalBackend:
 def test_an_open_app_has_a_new_daemon_watch_its_folder(home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with running(Daemon()):
         backend = opened(root, monkeypatch)
-    with running(Daemon()) as daemon:
+    with running(Daemon()):
         backend.progress()
-        assert list(daemon._watches) == [root]
+        assert [kept["root"] for kept in status()["roots"]] == [str(root)]
         shutil.copy(SAMPLES / "lease.txt", root)
         wait_until(lambda: current(backend) == {"tides.md", "violin.md", "lease.txt"})
 
@@ -302,7 +281,7 @@ def test_an_index_that_was_deleted_under_an_open_app_is_made_again(
     daemon: Daemon, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     backend = opened(root, monkeypatch)
-    wait_until(lambda: not any(kept["busy"] for kept in daemon._status()["roots"]))
+    wait_until(lambda: not any(kept["busy"] for kept in status()["roots"]))
     for file in index_path(root).parent.glob(f"{index_path(root).name}*"):
         file.unlink()
     backend.progress()
@@ -314,10 +293,16 @@ def test_an_open_app_says_why_the_daemon_cannot_go_on(
 ) -> None:
     backend = opened(root, monkeypatch)
     assert backend.progress().activity == ""
-    daemon._problems[root] = "The disk is full (Make room)"
-    assert backend.progress().activity == "The disk is full (Make room)"
-    daemon._problems[root] = ""
-    assert backend.progress().activity == ""
+
+    def fail(*_: object) -> None:
+        raise StoreError("The disk is full", "Make room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(app.daemon, "open_pipeline", fail)
+        watch(root)
+        wait_until(lambda: backend.progress().activity == "The disk is full (Make room)")
+    watch(root)
+    wait_until(lambda: backend.progress().activity == "")
 
 
 def test_to_stop_is_to_have_let_go(home: Path) -> None:

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from engine.amounts import duration, quantity
 from engine.search.query import MAX_TERMS, parse
 from engine.types import DocumentText, SearchMode, Term
-from tui.display import bar, below_home, clip, duration, quantity, shorten_middle, shown
+from tui.display import bar, below_home, clip, shorten_middle, shown
 from tui.document_cache import MAX_CHARACTERS, MAX_DOCUMENTS, DocumentCache
 from tui.lane import Lane
 from tui.lighting import Span, runs

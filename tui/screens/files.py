@@ -16,10 +16,11 @@ from textual.screen import Screen
 from textual.widgets import DataTable, Footer, Static
 from textual.worker import Worker, WorkerState
 
+from engine.amounts import counted, quantity
 from engine.types import FileReport, FileStatus
 from tui import styles, wording
 from tui.backend import Backend
-from tui.display import counted, quantity, shorten_middle, shown
+from tui.display import shorten_middle, shown
 from tui.widgets.header_line import HeaderLine
 
 _ORDER = (FileStatus.FAILED, FileStatus.PARTIAL, FileStatus.WAITING, FileStatus.CURRENT)

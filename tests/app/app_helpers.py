@@ -1,0 +1,43 @@
+"""What several tests of `app` share: a clock that a test sets, and a daemon on a thread of its own."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from app.daemon import Daemon
+from app.daemon_control import daemon_status, stop_daemon
+
+PATIENCE_S = 60.0
+
+
+class Clock:
+    """A monotonic clock that stands still until a test moves it."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Poll `condition`, whose cause lies in another thread, and fail after PATIENCE_S."""
+    pause = threading.Event()
+    for _ in range(int(PATIENCE_S / 0.05)):
+        if condition():
+            return
+        pause.wait(0.05)
+    pytest.fail("it did not happen")
+
+
+@contextmanager
+def running(daemon: Daemon) -> Iterator[Daemon]:
+    """Run the daemon on a thread, and stop it at the end of the `with` block."""
+    thread = threading.Thread(target=daemon.run)
+    thread.start()
+    wait_until(lambda: daemon_status() is not None)
+    yield daemon
+    assert stop_daemon()
+    thread.join(PATIENCE_S)
+    assert not thread.is_alive()
