@@ -8,8 +8,8 @@ import numpy as np
 from engine.arrays import Vectors
 from engine.errors import LongsearchError
 from engine.evaluation.keeping import Kept
-from engine.evaluation.ranking import Ranked, by_scores
-from engine.evaluation.vectors import OurVectors, passage_scores, whole_excerpts
+from engine.evaluation.our_vectors import OurVectors, passage_scores, whole_excerpts
+from engine.evaluation.ranked_spans import Ranked, by_scores
 from engine.inference.encoder import Encoder
 from engine.inference.tokens import TokenizedText
 

@@ -15,11 +15,11 @@ from engine.evaluation.keeping import Kept
 from engine.evaluation.longembed import ESSAY, make_task, task_names
 from engine.evaluation.metrics import METRICS, bootstrap
 from engine.evaluation.minilm import MiniLM, minilm_folder
-from engine.evaluation.ranking import Ranked
+from engine.evaluation.our_vectors import OurVectors
+from engine.evaluation.ranked_spans import Ranked
 from engine.evaluation.report import Result, as_json, as_table
 from engine.evaluation.scoring import score_system
 from engine.evaluation.systems import BASELINES, OURS, Bench
-from engine.evaluation.vectors import OurVectors
 from engine.inference.device import choose_hardware
 from engine.inference.encoder import Encoder
 from engine.printable import printable

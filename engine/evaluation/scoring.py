@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from engine.evaluation.datasets import Dataset, EvalQuery
 from engine.evaluation.metrics import METRICS, Gains, score
-from engine.evaluation.ranking import Ranked, Spans
+from engine.evaluation.ranked_spans import Ranked, Spans
 
 _HELD_SHARE = 0.5  # a passage holds an answer if at least half of its characters lie in it
 

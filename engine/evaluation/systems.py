@@ -10,12 +10,12 @@ from functools import cached_property
 import numpy as np
 
 from engine.arrays import Vectors
-from engine.evaluation.bm25 import Bm25
+from engine.evaluation.bm25_index import Bm25
 from engine.evaluation.datasets import Dataset
 from engine.evaluation.keeping import Kept
 from engine.evaluation.minilm import MiniLM
-from engine.evaluation.ranking import DEPTH, Ranked, Spans, by_scores, by_vectors
-from engine.evaluation.vectors import OurVectors
+from engine.evaluation.our_vectors import OurVectors
+from engine.evaluation.ranked_spans import DEPTH, Ranked, Spans, by_scores, by_vectors
 from engine.search.fusion import best_first, combine, fuse, in_document, words_in_document
 
 _FUSED_DEPTH = 200

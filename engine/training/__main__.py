@@ -1,4 +1,4 @@
-"""`python -m engine.training vocabulary | label | new | distil | contrast | streams | smoke`"""
+"""`python -m engine.training COMMAND`: the training commands, see `--help`."""
 
 import sys
 

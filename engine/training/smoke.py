@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from engine.evaluation.datasets import Dataset, EvalDocument, EvalQuery
-from engine.evaluation.ranking import by_vectors
+from engine.evaluation.our_vectors import OurVectors
+from engine.evaluation.ranked_spans import by_vectors
 from engine.evaluation.scoring import score_system
-from engine.evaluation.vectors import OurVectors
 from engine.inference.encoder import Encoder
 from engine.inference.tokens import TextTokenizer
 from engine.training.data import LongDocument, Pair

@@ -7,14 +7,14 @@ from evaluation_helpers import write_model, write_set
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.evaluation.bm25 import Bm25
+from engine.evaluation.bm25_index import Bm25
 from engine.evaluation.datasets import Dataset, EvalDocument, EvalQuery, load_dataset
 from engine.evaluation.depth import passages_at_depth
 from engine.evaluation.keeping import Kept
-from engine.evaluation.ranking import Spans, by_vectors
+from engine.evaluation.our_vectors import OurVectors, first_dims
+from engine.evaluation.ranked_spans import Spans, by_vectors
 from engine.evaluation.scoring import document_gains, score_system, span_gains
 from engine.evaluation.systems import BASELINES, OURS, Bench, word_windows
-from engine.evaluation.vectors import OurVectors, first_dims
 from engine.inference.encoder import Encoder
 from engine.types import Passage
 

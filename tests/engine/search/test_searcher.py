@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from search_helpers import ROOT, add, library, names, search, toward
 
 from engine.errors import QueryError
-from engine.evaluation.bm25 import Bm25
-from engine.evaluation.vectors import passage_scores, whole_excerpts
+from engine.evaluation.bm25_index import Bm25
+from engine.evaluation.our_vectors import passage_scores, whole_excerpts
 from engine.inference.passes import Excerpts
 from engine.search import searcher
 from engine.search.fusion import in_document, words_in_document

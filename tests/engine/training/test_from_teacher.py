@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
-from training_helpers import FakeTeacher, make_pairs, make_tokenizer
-from transformers import BertConfig, BertModel
+from training_helpers import FakeTeacher, make_bert, make_pairs, make_tokenizer
+from transformers import BertModel
 
 from engine.inference.encoder import Encoder
 from engine.models.mamba2 import Mamba2
@@ -21,15 +21,7 @@ LAYERS = [0, 2, 3]
 
 @pytest.fixture
 def bert() -> BertModel:
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=66, hidden_size=32, num_hidden_layers=4, num_attention_heads=4, intermediate_size=48,
-        max_position_embeddings=128,
-    )  # fmt: skip
-    made = BertModel(config, add_pooling_layer=False).eval()
-    for parameter in made.parameters():
-        torch.nn.init.normal_(parameter, 0.0, 0.3)
-    return made
+    return make_bert()
 
 
 def student(bert: BertModel) -> Mamba2:

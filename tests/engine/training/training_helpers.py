@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -58,3 +59,18 @@ class FakeTeacher:
 
     def encode(self, texts: list[str]) -> np.ndarray:
         return self.encode_ids([np.array(self.tokenizer.encode(text).ids) for text in texts])
+
+
+def make_bert(n_layers: int = 4) -> Any:
+    """A random transformers.BertModel of 32 channels over the tiny vocabulary."""
+    from transformers import BertConfig, BertModel  # seconds to import
+
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=66, hidden_size=32, num_hidden_layers=n_layers, num_attention_heads=4, intermediate_size=48,
+        max_position_embeddings=128,
+    )  # fmt: skip
+    bert = BertModel(config, add_pooling_layer=False).eval()
+    for parameter in bert.parameters():
+        torch.nn.init.normal_(parameter, 0.0, 0.3)
+    return bert

@@ -9,7 +9,7 @@ from engine.evaluation import run as evaluation_run
 from engine.evaluation.datasets import load_dataset
 from engine.evaluation.depth import passages_at_depth
 from engine.evaluation.keeping import Kept
-from engine.evaluation.vectors import OurVectors, first_dims, passage_scores
+from engine.evaluation.our_vectors import OurVectors, first_dims, passage_scores
 from engine.inference.encoder import Encoder
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from engine.arrays import Vectors
 from engine.evaluation.datasets import Dataset
 from engine.evaluation.keeping import Kept
-from engine.evaluation.ranking import Spans
+from engine.evaluation.ranked_spans import Spans
 from engine.inference.encoder import Encoder
 from engine.inference.passes import Excerpts
 from engine.search.fusion import with_excerpt

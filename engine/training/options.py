@@ -1,0 +1,139 @@
+"""The options of each training command."""
+
+import argparse
+from pathlib import Path
+
+from engine.models.hub import bundled_model
+from engine.training import recipe
+from engine.training.initialise import Shape
+from engine.training.loop import WIDTH_WEIGHTS, WIDTHS
+from engine.training.stages import PairOptions
+from engine.training.streams import StreamOptions
+from engine.training.student import Rates
+from engine.training.vocabulary import Kind, VocabularyOptions
+
+
+def add_pairs(command: argparse.ArgumentParser) -> None:
+    """Add the options of `pairs`."""
+    command.add_argument("folders", nargs="+", type=Path, help="folders, or Posts.xml and .csv files of posts")
+    command.add_argument("--source", required=True, metavar="NAME", help="name of the source; a batch has one source")
+    command.add_argument("--out", type=Path, required=True, metavar="FILE.jsonl", help="file to append the pairs to")
+    command.add_argument("--limit", type=int, metavar="PAIRS", help="pairs of each folder at most, drawn by --seed")
+    command.add_argument(
+        "--unlike", type=Path, nargs="+", default=(), metavar="DIR",
+        help="evaluation sets: leave out passages that share 25 words in a row with one of them",
+    )  # fmt: skip
+
+
+def add_vocabulary(command: argparse.ArgumentParser) -> None:
+    """Add the options of `vocabulary`."""
+    size = VocabularyOptions().size
+    command.add_argument("sources", nargs="+", type=Path, help="pairs (.jsonl, .jsonl.xz) and BEIR folders")
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write tokenizer.json to")
+    command.add_argument("--size", type=int, default=size, help=f"tokens at most (default {size})")
+    command.add_argument("--kind", default=Kind.WORDPIECE.value, choices=[kind.value for kind in Kind])
+    command.add_argument("--cased", action="store_true", help="distinguish capitals from small letters")
+    command.add_argument("--pairs", type=int, default=100_000, help="train on the first PAIRS pairs (default 100000)")
+
+
+def add_label(command: argparse.ArgumentParser) -> None:
+    """Add the options of `label`."""
+    command.add_argument("sources", nargs="*", type=Path, help="pairs (.jsonl, .jsonl.xz) and BEIR folders")
+    command.add_argument("--shards", type=Path, required=True, metavar="DIR", help="folder to write the shards to")
+    command.add_argument("--model", type=Path, metavar="DIR", help="model whose tokenizer to use (default the teacher)")
+    command.add_argument("--tokens-only", action="store_true", help="tokenize only; a later call adds the vectors")
+    command.add_argument(
+        "--vectors-of", type=Path, metavar="DIR", help="copy the vectors from shards of the same pairs"
+    )
+
+
+def add_new(command: argparse.ArgumentParser) -> None:
+    """Add the options of `new`."""
+    layers = Shape().n_layers
+    command.add_argument("--shards", type=Path, required=True, metavar="DIR", help="shards whose tokens are counted")
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write the model to")
+    command.add_argument("--model", type=Path, metavar="DIR", help="model whose tokenizer to use (default the teacher)")
+    command.add_argument("--layers", type=int, default=layers, help=f"layers of a static start (default {layers})")
+    command.add_argument(
+        "--teacher-layers", type=int, nargs="+", default=(), metavar="LAYER",
+        help="start from these layers of the teacher, with mixers for attention; far better than a static start",
+    )  # fmt: skip
+
+
+def add_training(command: argparse.ArgumentParser, name: str) -> None:
+    """Add the options of the stage `name`: distil, contrast or streams."""
+    command.add_argument("--model", type=Path, default=bundled_model(), metavar="DIR", help="model to start from")
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="checkpoint; a run there is resumed")
+    command.add_argument("--shards", type=Path, required=name != "streams", metavar="DIR", help="labelled pairs")
+    _add_schedule(command)
+    _add_losses(command)
+    command.set_defaults(lora=0, base_bits=16, without_teacher=False, words_share=0.0)
+    if name != "distil":
+        command.add_argument("--without-teacher", action="store_true", help="train by InfoNCE alone, without labels")
+        command.add_argument(
+            "--words-share", type=float, default=0.0,
+            help="share of the targets that come from words (BM25) instead of the teacher (default 0)",
+        )  # fmt: skip
+    if name == "contrast":
+        command.add_argument("--lora", type=int, default=0, metavar="RANK", help="train adapters; freeze the model")
+        command.add_argument(
+            "--base-bits", type=int, default=16, choices=(4, 16), help="bits of a frozen weight; 4: QLoRA (default 16)"
+        )
+    if name == "streams":
+        _add_streams(command)
+
+
+def _add_schedule(command: argparse.ArgumentParser) -> None:
+    """Options of duration, learning rates and widths."""
+    rates = Rates()
+    command.add_argument("--steps", type=int, default=10**9, help="stop after so many steps")
+    command.add_argument("--minutes", type=float, default=10.0**6, help="stop after so many minutes")
+    command.add_argument("--rate", type=float, default=rates.blocks, help="peak learning rate of the blocks")
+    command.add_argument("--embedding-rate", type=float, default=rates.embedding, help="that of the embedding")
+    command.add_argument("--projection-rate", type=float, default=rates.projection, help="that of the projection")
+    command.add_argument("--warm-up", type=float, default=rates.warm_up, help="share of the run in which rates rise")
+    command.add_argument("--widths", type=float, nargs="+", default=WIDTHS, help="nested widths; a step draws one")
+    command.add_argument("--width-weights", type=float, nargs="+", default=WIDTH_WEIGHTS, help="how often, by width")
+    command.add_argument("--compile", action="store_true", help="compile the reading of short texts: twice as fast")
+
+
+def _add_losses(command: argparse.ArgumentParser) -> None:
+    """Options of batches of pairs and of their losses."""
+    pairs = PairOptions()
+    command.add_argument("--batch-tokens", type=int, default=pairs.batch_tokens, help="passage tokens of a step")
+    command.add_argument("--max-pairs", type=int, default=pairs.max_pairs, help="pairs of a step at most")
+    command.add_argument("--instruction-share", type=float, default=0.2, help="share of batches with an instruction")
+    command.add_argument("--hard-share", type=float, default=pairs.hard_share, help="share of near passages in a batch")
+    command.add_argument("--contrast-weight", type=float, default=pairs.contrast_weight, help="weight of InfoNCE")
+    command.add_argument("--cosine-weight", type=float, default=pairs.cosine_weight, help="weight of 1 - cosine")
+    command.add_argument("--dims", type=int, nargs="*", default=(), help="Matryoshka dimensions beside the whole")
+
+
+def _add_streams(command: argparse.ArgumentParser) -> None:
+    streams = StreamOptions()
+    command.add_argument("documents", nargs="+", type=Path, help="long documents (.jsonl, .jsonl.xz)")
+    command.add_argument("--pairs-share", type=float, default=0.5, help="share of steps on pairs, if --shards is given")
+    command.add_argument("--side-by-side", type=int, default=streams.documents, help="documents read at once")
+    command.add_argument("--slice-tokens", type=int, default=streams.slice_tokens, help="tokens of a slice")
+    command.add_argument("--max-tokens", type=int, default=streams.max_tokens, help="tokens read of a document at most")
+    command.add_argument("--teacher", action="store_true", help="pull passages towards the teacher's vectors")
+    command.add_argument(
+        "--sentences-share", type=float, default=0.0,
+        help="share of the pairs' steps that learn single sentences; needs --teacher (default 0)",
+    )  # fmt: skip
+
+
+def add_recipe(command: argparse.ArgumentParser) -> None:
+    """Add the options of `recipe`."""
+    command.description = f"{command.description}; --seed is added to the seed of each step"
+    command.add_argument("--list", "--dry-run", action="store_true", dest="list", help="print the steps' commands only")
+    command.add_argument("--to", type=int, default=recipe.STEPS[-1].number, metavar="STEP", help="last step to run")
+    command.add_argument("--shards", type=Path, metavar="DIR", help="labelled pairs, or folders step-NN of them")
+    command.add_argument(
+        "--documents", type=Path, nargs="+", metavar="FILE", help="long documents, best in three files"
+    )
+    command.add_argument("--out", type=Path, metavar="DIR", help="folder to write the models to, one per step")
+    total = recipe.TOTAL_MINUTES
+    command.add_argument("--minutes", type=float, default=total, help=f"training time of all steps (default {total:g})")
+    command.add_argument("--steps", type=int, metavar="N", help="optimiser steps of each training at most")
+    command.add_argument("--compile", action="store_true", help="compile the reading of short texts: twice as fast")

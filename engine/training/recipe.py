@@ -1,0 +1,178 @@
+"""The recipe of the bundled model: the sequence of commands that trains it, carried out step by step.
+
+    python -m engine.training recipe --list
+    python -m engine.training recipe --shards SHARDS --documents FIRST SECOND THIRD --out OUT --compile --threads 2
+
+Each step is one command of `python -m engine.training` and writes a model to OUT/step-NN. When the recipe runs again,
+it skips finished steps and resumes an interrupted one. docs/training.md describes the steps, and says where the recipe
+differs from the history of the bundled model.
+"""
+
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from engine.errors import LongsearchError
+from engine.evaluation.minilm import minilm_folder
+from engine.training.data import read_long_documents
+from engine.training.shards import load_pairs
+
+_TRAINING = (
+    "--batch-tokens 8192 --max-pairs 128 --cosine-weight 8 --contrast-weight 0.25 --instruction-share 0.1 "
+    "--embedding-rate {embedding_rate} "
+)
+_PAIRS = _TRAINING.format(embedding_rate="2e-4")
+_STREAMS = "--teacher --slice-tokens 768 --max-tokens 16384 "
+_SHORT_STREAMS = (
+    _TRAINING.format(embedding_rate="1e-4")
+    + _STREAMS
+    + "--rate 2e-4 --projection-rate 3e-5 --warm-up 0.1 --pairs-share 0.4"
+)
+_LONG_STREAMS = _PAIRS + _STREAMS + "--projection-rate 1e-4 --pairs-share 0.88 "
+_LATE_STREAMS = _LONG_STREAMS + "--rate 4.5e-4 --warm-up 0.04"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command of the recipe."""
+
+    number: int
+    """As in docs/training.md. Step 4 replaced GELU by hardswish; `new` writes hardswish now, so no command is left."""
+    purpose: str
+    command: str
+    options: str
+    """The command's options, without paths, seed and duration."""
+    seed: int = 0
+    minutes: float = 0.0
+    """Training time; 0 for a command that does not train."""
+    models: tuple[int, ...] = ()
+    """Numbers of the steps whose models this step starts from."""
+    documents: int | None = None
+    """Index of the file of long documents that the step reads; None: it reads none."""
+
+
+STEPS = (
+    Step(1, "start from four layers of the teacher", "new", "--teacher-layers 0 1 3 5", 3),
+    Step(2, "pairs", "contrast", _PAIRS + "--rate 5e-4 --warm-up 0.05", 4, 51, (1,)),
+    Step(3, "long documents", "streams", _SHORT_STREAMS, 5, 9, (2,), 0),
+    Step(5, "more pairs", "contrast", _PAIRS + "--rate 4e-4 --warm-up 0.03 --width-weights 4 2 1 1", 8, 53, (3,)),
+    Step(6, "more long documents", "streams", _SHORT_STREAMS, 9, 6, (5,), 1),
+    Step(7, "questions people ask", "streams", _LONG_STREAMS + "--rate 3.5e-4 --warm-up 0.05", 10, 56, (6,), 2),
+    Step(8, "more of step 7", "streams", _LATE_STREAMS, 11, 70, (7,), 0),
+    Step(9, "sentences too", "streams", _LATE_STREAMS + " --sentences-share 0.4", 12, 75, (8,), 0),
+    Step(10, "words too", "streams", _LATE_STREAMS + " --sentences-share 0.4 --words-share 0.3", 13, 62, (9,), 0),
+    Step(11, "mean of the weights of steps 9 and 10", "average", "", models=(9, 10)),
+)
+TOTAL_MINUTES = sum(step.minutes for step in STEPS)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run of the recipe reads, where it writes, and how long it trains."""
+
+    shards: Path
+    """Folder of labelled shards, or of folders `step-NN` of them: a step reads the last one up to its own number."""
+    documents: tuple[Path, ...]
+    """Files of long documents, one or more; the steps that read long documents take turns with them."""
+    out: Path
+    scale: float = 1.0
+    """Factor of every step's minutes."""
+    max_steps: int | None = None
+    """Optimiser steps of each training at most; None: the minutes alone decide."""
+    seed: int = 0
+    """Added to the seed of each step."""
+
+    def model(self, number: int) -> Path:
+        """The folder that step `number` writes its model to."""
+        return self.out / f"step-{number:02}"
+
+    def shards_of(self, number: int) -> Path:
+        """The folder of shards that step `number` reads."""
+        folders = sorted(self.shards.glob("step-[0-9][0-9]"))
+        earlier = [folder for folder in folders if int(folder.name.removeprefix("step-")) <= number]
+        return (earlier[-1:] or folders[:1] or [self.shards])[0]
+
+    def documents_of(self, step: Step) -> Path | None:
+        """The file of long documents that `step` reads, or None."""
+        return None if step.documents is None else self.documents[step.documents % len(self.documents)]
+
+    def is_finished(self, step: Step) -> bool:
+        """Whether an earlier run finished `step`. Raises LongsearchError if that run had other options."""
+        try:
+            found = self._note(step).read_text("utf-8")
+        except OSError:
+            return False
+        if found != " ".join(self._options(step)):
+            hint = "give another --out, or delete the folder and those of the steps after it"
+            raise LongsearchError(f"{self.model(step.number)} was made with other options: {found}", hint)
+        return True
+
+    def finish(self, step: Step) -> None:
+        """Note that `step` is finished, and with which options."""
+        self._note(step).write_text(" ".join(self._options(step)), "utf-8")
+
+    def command_line(self, step: Step) -> list[str]:
+        """The arguments of `python -m engine.training` that carry out `step`."""
+        models, documents = [str(self.model(number)) for number in step.models], self.documents_of(step)
+        if step.command == "average":
+            return ["average", *models, "--out", str(self.model(step.number))]
+        line = [step.command, *([str(documents)] if documents else []), "--shards", str(self.shards_of(step.number))]
+        line += ["--model", *models] if models else []
+        return [*line, "--out", str(self.model(step.number)), *self._options(step)]
+
+    def _options(self, step: Step) -> list[str]:
+        duration = ["--minutes", f"{step.minutes * self.scale:g}"] if step.minutes else []
+        duration += ["--steps", str(self.max_steps)] if step.minutes and self.max_steps else []
+        seed = [] if step.command == "average" else ["--seed", str(step.seed + self.seed)]
+        return [*step.options.split(), *duration, *seed]
+
+    def _note(self, step: Step) -> Path:
+        return self.model(step.number) / "finished.txt"
+
+
+def steps_to(last: int) -> tuple[Step, ...]:
+    """The steps up to number `last`."""
+    return tuple(step for step in STEPS if step.number <= last)
+
+
+def listing(plan: Plan, last: int) -> Iterator[str]:
+    """Describe each step and give the command that carries it out by itself."""
+    for step in steps_to(last):
+        minutes = f", {step.minutes * plan.scale:g} minutes" if step.minutes else ""
+        yield f"# step {step.number}: {step.purpose}{minutes}"
+        yield f"python -m engine.training {shlex.join(plan.command_line(step))}"
+
+
+def carry_out(plan: Plan, last: int, machine: list[str], run: Callable[[list[str]], int]) -> int:
+    """Run the unfinished steps up to number `last`, by `run(command line)`. Returns the exit status.
+
+    `machine` holds options of every command that do not change the result's meaning, such as --threads; --compile is
+    passed only to commands that train. Raises LongsearchError, before anything starts, if an input is missing.
+    """
+    unfinished = [step for step in steps_to(last) if not plan.is_finished(step)]
+    _check_inputs(plan, unfinished)
+    for step in unfinished:
+        line = plan.command_line(step)
+        print(f"step {step.number}, {step.purpose}: python -m engine.training {shlex.join(line)}", flush=True)
+        status = run([*line, *(option for option in machine if step.minutes or option != "--compile")])
+        if status:
+            return status
+        plan.finish(step)
+    print(f"steps to {last} are finished: {plan.model(steps_to(last)[-1].number)}")
+    return 0
+
+
+def _check_inputs(plan: Plan, steps: list[Step]) -> None:
+    """Raise LongsearchError if the teacher, the labels of a step's pairs or a step's long documents are missing."""
+    readers = [step for step in steps if step.command != "average"]
+    if not readers:
+        return
+    tokenizer = Tokenizer.from_file(str(minilm_folder() / "tokenizer.json"))
+    for folder in sorted({plan.shards_of(step.number) for step in readers}):
+        load_pairs(folder, tokenizer, labelled_only=True)
+    for path in sorted({path for step in readers if (path := plan.documents_of(step))}):
+        if not next(iter(read_long_documents([path])), None):
+            raise LongsearchError(f"{path} holds no long documents", "each line is a JSON object with title, text, s")

@@ -1,0 +1,110 @@
+"""The recipe runs every training step of the bundled model, here at a tiny size."""
+
+import json
+import shlex
+
+import pytest
+import torch
+from training_helpers import FakeTeacher, make_bert, make_pairs, make_tokenizer
+
+from engine.inference.encoder import Encoder
+from engine.training import commands, preparing, recipe, stage_makers
+from engine.training.from_teacher import config_like
+from engine.training.shards import shard_paths, teacher_path, write_shards
+from engine.training.teacher import label_shards
+
+
+class TinyTeacher(FakeTeacher):
+    """Encodes by sums of token vectors, and has a BERT of six layers to start a student from."""
+
+    def __init__(self) -> None:
+        super().__init__(dim=32)
+        self.model = make_bert(n_layers=6).requires_grad_(False)  # as MiniLM's weights are
+
+
+@pytest.fixture
+def inputs(tmp_path, monkeypatch):
+    """Options of a recipe with a tiny teacher, labelled shards and long documents."""
+    torch.set_num_threads(1)
+    teacher = TinyTeacher()
+    for module in (preparing, stage_makers):
+        monkeypatch.setattr(module, "MiniLM", lambda *_: teacher)
+    small = lambda bert, n_layers: config_like(bert, n_layers, d_state=8, head_dim=8)  # noqa: E731
+    monkeypatch.setattr(preparing, "config_like", small)
+    monkeypatch.setattr(recipe, "minilm_folder", lambda: tmp_path)
+    make_tokenizer().save(str(tmp_path / "tokenizer.json"))
+    for number in (2, 7):
+        folder = tmp_path / "shards" / f"step-{number:02}"
+        write_shards(make_pairs(120, seed=number), make_tokenizer(), folder)
+        list(label_shards(folder, teacher))
+    texts = [" ".join(f"w{(i + j) % 60}" + "." * (j % 9 == 8) for j in range(2000)) for i in range(4)]
+    lines = [json.dumps({"title": f"w{i}", "text": text, "s": "made"}) for i, text in enumerate(texts)]
+    (tmp_path / "long.jsonl").write_text("\n".join(lines))
+    options = ["--shards", str(tmp_path / "shards"), "--documents", str(tmp_path / "long.jsonl")]
+    return [*options, "--out", str(tmp_path / "out"), "--steps", "1", "--device", "cpu", "--dtype", "float32"]
+
+
+def test_the_recipe_runs_every_step_and_ends_with_a_model(inputs, tmp_path, capsys):
+    assert commands.run(["recipe", *inputs]) == 0
+    folders = sorted(folder.name for folder in (tmp_path / "out").iterdir())
+    assert folders == [f"step-{step.number:02}" for step in recipe.STEPS]
+    for folder in folders:
+        assert Encoder.open(tmp_path / "out" / folder, device="cpu").encode_query("w1 w2").shape == (32,)
+    assert capsys.readouterr().out.strip().endswith("step-11")
+
+
+def test_a_second_run_skips_finished_steps_and_goes_on_after_them(inputs, tmp_path, capsys):
+    assert commands.run(["recipe", *inputs, "--to", "2"]) == 0
+    weights = tmp_path / "out" / "step-02" / "model.safetensors"
+    before = weights.stat().st_mtime_ns
+    capsys.readouterr()
+    assert commands.run(["recipe", *inputs, "--to", "3"]) == 0
+    started = [line for line in capsys.readouterr().out.splitlines() if "python -m engine.training" in line]
+    assert [line.partition(",")[0] for line in started] == ["step 3"]
+    assert weights.stat().st_mtime_ns == before
+
+
+def test_a_finished_step_of_other_options_is_refused(inputs, capsys):
+    assert commands.run(["recipe", *inputs, "--to", "1"]) == 0
+    assert commands.run(["recipe", *inputs, "--to", "1", "--seed", "5"]) == 1
+    assert "was made with other options" in capsys.readouterr().err
+
+
+def test_a_step_that_fails_is_run_again(inputs, tmp_path, capsys, monkeypatch):
+    refused = ["recipe", *inputs, "--to", "2"]
+    monkeypatch.setattr(commands, "load_student", lambda *_: (_ for _ in ()).throw(commands.LongsearchError("no")))
+    assert commands.run(refused) == 1
+    monkeypatch.undo()
+    assert not (tmp_path / "out" / "step-02" / "finished.txt").exists()
+    assert (tmp_path / "out" / "step-01" / "finished.txt").exists()
+
+
+def test_missing_inputs_are_named_before_anything_starts(inputs, tmp_path, capsys):
+    assert commands.run(["recipe"]) == 1
+    assert "needs --shards, --documents, --out" in capsys.readouterr().err
+    assert commands.run(["recipe", *inputs, "--documents", str(tmp_path / "none.jsonl")]) == 1
+    assert "none.jsonl" in capsys.readouterr().err
+    for path in shard_paths(tmp_path / "shards" / "step-07"):
+        teacher_path(path).unlink()
+    assert commands.run(["recipe", *inputs]) == 1
+    assert "no shard in" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_every_listed_command_is_one_that_the_parser_accepts(capsys):
+    assert commands.run(["recipe", "--list", "--minutes", "38.2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "# step 2: pairs, 5.1 minutes" in lines
+    listed = [shlex.split(line)[3:] for line in lines if not line.startswith("#")]
+    assert len(listed) == len(recipe.STEPS)
+    for arguments in listed:
+        commands.parser().parse_args(arguments)
+
+
+def test_a_step_reads_the_newest_shards_up_to_its_number(tmp_path):
+    plan = recipe.Plan(tmp_path, (tmp_path / "a", tmp_path / "b"), tmp_path / "out")
+    assert plan.shards_of(7) == tmp_path
+    for name in ("step-02", "step-07"):
+        (tmp_path / name).mkdir()
+    found = {number: plan.shards_of(number).name for number in (1, 3, 6, 7, 10)}
+    assert found == {1: "step-02", 3: "step-02", 6: "step-02", 7: "step-07", 10: "step-07"}
