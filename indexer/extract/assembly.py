@@ -10,7 +10,7 @@ from engine.errors import BeingWrittenError, ExtractionError
 from engine.types import DocumentText, Heading
 from indexer.extract.clean import has_words
 from indexer.extract.limits import MAX_TEXT_CHARACTERS
-from indexer.extract.messages import NO_LETTERS, NO_OCR_TOOL, SCANNED, Message, Opened, Outline, Page, Whole
+from indexer.extract.messages import NO_LETTERS, NO_OCR_TOOL, SCANNED, FileText, Message, Opened, Outline, Page
 from indexer.extract.ocr import INSTALL_HINT
 from indexer.extract.pages import join_pages, without_running_lines
 from indexer.extract.titles import choose_title, is_said, is_title_of_paper
@@ -112,14 +112,14 @@ def assemble_pdf(parts: PdfParts) -> Extraction:
     return Extraction(DocumentText(text, page_starts, title, headings), *_what_is_missing(parts, n_silent))
 
 
-def assemble_whole(whole: Whole) -> Extraction:
+def assemble_text(file_text: FileText) -> Extraction:
     """The document of a file that is not a PDF. Raises `ExtractionError` where it holds no text."""
-    if not has_words(whole.text):
+    if not has_words(file_text.text):
         raise ExtractionError("no text in it")
-    headings = tuple(Heading(level, title, start) for level, title, start in whole.headings)
-    title = choose_title((whole.title,), whole.text)
-    hint = _BROKEN_HINT if whole.warning else ""
-    return Extraction(DocumentText(whole.text, whole.page_starts, title, headings), whole.warning, hint)
+    headings = tuple(Heading(level, title, start) for level, title, start in file_text.headings)
+    title = choose_title((file_text.title,), file_text.text)
+    hint = _BROKEN_HINT if file_text.warning else ""
+    return Extraction(DocumentText(file_text.text, file_text.page_starts, title, headings), file_text.warning, hint)
 
 
 def _no_text(parts: PdfParts) -> ExtractionError:

@@ -15,7 +15,7 @@ import mammoth
 from engine.errors import ExtractionError
 from indexer.extract import html_text
 from indexer.extract.archives import Archive
-from indexer.extract.messages import Whole
+from indexer.extract.messages import FileText
 from indexer.extract.xml_text import first_text
 
 _KIND = "a Word document"
@@ -34,7 +34,7 @@ _BACK_LINK = re.compile('<a href="#[^"]*">↑</a>')
 _DAMAGED_HINT = "open it in a word processor and save a copy"
 
 
-def read(path: Path) -> Whole:
+def read(path: Path) -> FileText:
     """The text of `path`. Raises `ExtractionError`."""
     with Archive(path, _KIND) as archive:
         # A program's own data beside the document is never asked for, and may be large.

@@ -18,7 +18,7 @@ from indexer.extract.archives import Archive
 from indexer.extract.clean import one_line
 from indexer.extract.decoding import decode_html
 from indexer.extract.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
-from indexer.extract.messages import Whole
+from indexer.extract.messages import FileText
 from indexer.extract.xml_text import parse_xml, with_closing_tags
 
 _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
@@ -29,7 +29,7 @@ _BROKEN_HINT = "open it in an e-book reader, or mend it with one: ebook-convert 
 _DRM_HINT = "only the shop's own reader opens it; get a copy without DRM"
 
 
-def read(path: Path) -> Whole:
+def read(path: Path) -> FileText:
     """The text of `path`. Raises `ExtractionError`."""
     with Archive(path, "an EPUB") as archive:
         book = _Book(archive)
@@ -113,18 +113,18 @@ def _refuse_drm(archive: Archive, spine: set[str]) -> None:
             raise ExtractionError("protected by DRM: its chapters are encrypted", _DRM_HINT)
 
 
-def _chapter(archive: Archive, name: str, label: str) -> Whole | None:
+def _chapter(archive: Archive, name: str, label: str) -> FileText | None:
     """A file of the reading order, or None where it is not there."""
     data = archive.read(name)
     if data is None:
         return None
-    whole = html_text.parse(with_closing_tags(decode_html(data)))
-    if label and not whole.headings:
-        return Whole(whole.text, (), "", ((1, label, 0),))
-    return whole
+    chapter = html_text.parse(with_closing_tags(decode_html(data)))
+    if label and not chapter.headings:
+        return FileText(chapter.text, (), "", ((1, label, 0),))
+    return chapter
 
 
-def _joined(chapters: Sequence[Whole | None], title: str) -> Whole:
+def _joined(chapters: Sequence[FileText | None], title: str) -> FileText:
     """The chapters in one text, each a page; a missing one is an empty page."""
     n_missing = sum(chapter is None for chapter in chapters)
     texts: list[str] = []
@@ -141,4 +141,4 @@ def _joined(chapters: Sequence[Whole | None], title: str) -> Whole:
     text = "".join(texts).removesuffix(_BETWEEN)
     page_starts = tuple(min(start, len(text)) for start in starts)
     warning = f"{n_missing} of {len(chapters)} parts are not in the file" if n_missing else ""
-    return Whole(text, page_starts, title, tuple(headings[:MAX_HEADINGS]), warning)
+    return FileText(text, page_starts, title, tuple(headings[:MAX_HEADINGS]), warning)

@@ -1,8 +1,11 @@
 """Which files are read, by the suffix of their name. Knows nothing of what is inside them."""
 
 import os
+import stat
 from enum import StrEnum
-from pathlib import PurePath
+from pathlib import Path, PurePath
+
+from engine.errors import ExtractionError, PassingError
 
 
 class Format(StrEnum):
@@ -48,3 +51,21 @@ def format_of(name: bytes | str) -> Format | None:
 def is_readable(name: bytes | str) -> bool:
     """Whether a file called `name` is one that longsearch reads."""
     return format_of(name) is not None
+
+
+def checked_format(path: Path) -> Format:
+    """Return the format of the file at `path`. Raises `ExtractionError` if there is no need to open the file."""
+    file_format = format_of(path.name)
+    if file_format is None:
+        raise ExtractionError("not a format that longsearch reads", f"it reads {' '.join(sorted(FORMAT_OF_SUFFIX))}")
+    try:
+        status = path.stat()
+    except FileNotFoundError as error:
+        raise ExtractionError("the file is gone") from error
+    except OSError as error:
+        raise PassingError(f"cannot be opened: {error.strerror}", "check that you may read it") from error
+    if not stat.S_ISREG(status.st_mode):
+        raise ExtractionError("not a regular file")  # reading a named pipe would wait for a writer
+    if status.st_size == 0:
+        raise ExtractionError("empty file")
+    return file_format

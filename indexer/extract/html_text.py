@@ -9,10 +9,10 @@ from pathlib import Path
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from engine.errors import ExtractionError
-from indexer.extract.building import TextBuilder
 from indexer.extract.clean import clean_characters
 from indexer.extract.decoding import decode_html, read_bytes
-from indexer.extract.messages import Whole
+from indexer.extract.messages import FileText
+from indexer.extract.text_builder import TextBuilder
 from indexer.extract.xml_text import with_closing_tags
 
 _DROPPED_NAMES = """
@@ -30,13 +30,13 @@ _CELLS = frozenset({"td", "th"})
 _RUN_OF_SPACE = re.compile(r"\s+")
 
 
-def read(path: Path) -> Whole:
+def read(path: Path) -> FileText:
     """The text of `path`. Raises `ExtractionError`."""
     source = decode_html(read_bytes(path))
     return parse(with_closing_tags(source) if source.startswith("<?xml") else source)
 
 
-def parse(source: str, title: str = "") -> Whole:
+def parse(source: str, title: str = "") -> FileText:
     """The text of HTML `source`; called `title` where that is one. Raises `ExtractionError`."""
     try:
         tree = LexborHTMLParser(clean_characters(source))
@@ -47,7 +47,7 @@ def parse(source: str, title: str = "") -> Whole:
     builder = _Builder()
     if tree.body is not None:
         builder.walk(tree.body)
-    return builder.text.whole(title or (head_title.text() if head_title is not None else ""))
+    return builder.text.file_text(title or (head_title.text() if head_title is not None else ""))
 
 
 class _Builder:

@@ -11,23 +11,23 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from indexer.extract.building import TextBuilder
 from indexer.extract.clean import clean_characters
 from indexer.extract.decoding import decode, read_bytes
 from indexer.extract.front_matter import split_front_matter
-from indexer.extract.messages import Whole
+from indexer.extract.messages import FileText
+from indexer.extract.text_builder import TextBuilder
 
 _WIKI_LINK = re.compile(r"\[\[(?:[^\[\]|]{1,300}\|)?([^\[\]|]{1,300})\]\]")
 _TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)
 _CELL_SEPARATOR = " | "
 
 
-def read(path: Path) -> Whole:
+def read(path: Path) -> FileText:
     """The text of `path`. Raises `ExtractionError`."""
     return parse(decode(read_bytes(path)))
 
 
-def parse(source: str) -> Whole:
+def parse(source: str) -> FileText:
     """The text of Markdown `source`."""
     # "linkify" and typography are off: the text is stored as its writer typed it.
     parser = MarkdownIt("commonmark").enable("table")
@@ -37,7 +37,7 @@ def parse(source: str) -> Whole:
         builder.text.add(block, tight=True)
     for token in parser.parse(front.body):
         builder.take(token)
-    return builder.text.whole(front.title)
+    return builder.text.file_text(front.title)
 
 
 class _Builder:

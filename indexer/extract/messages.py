@@ -72,7 +72,7 @@ class Outline:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class FileText:
     """All of a file that is not a PDF. Fields as in `engine.types.DocumentText`; the title may be ""."""
 
     text: str
@@ -97,8 +97,8 @@ class Ended:
     """The end of an answer."""
 
 
-Message = Opened | Page | Outline | Whole | Failed | Ended
-_KINDS: dict[str, type[Message]] = {kind.__name__: kind for kind in (Opened, Page, Outline, Whole, Failed, Ended)}
+Message = Opened | Page | Outline | FileText | Failed | Ended
+_KINDS: dict[str, type[Message]] = {kind.__name__: kind for kind in (Opened, Page, Outline, FileText, Failed, Ended)}
 _FIELD_NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in (Request, *_KINDS.values())}
 
 
@@ -110,6 +110,14 @@ def encode(message: Message | Request) -> bytes:
     if len(body) > MAX_FRAME_BYTES:
         raise MemoryError(f"a message of {len(body)} bytes")
     return HEADER.pack(len(body)) + body
+
+
+def body_length(header: bytes) -> int:
+    """Return how many bytes follow a frame's header. Raises `ValueError` if no message is that long."""
+    (n_bytes,) = HEADER.unpack(header)
+    if n_bytes > MAX_FRAME_BYTES:
+        raise ValueError(f"a message of {n_bytes} bytes")
+    return int(n_bytes)
 
 
 def decode_request(body: bytes) -> Request:
@@ -132,10 +140,10 @@ def _checked(kind: type[Message], fields: dict[str, Any]) -> Message:
         return Page(_number(fields["index"]), lines, _string(fields["large_text"]), _string(fields["problem"]))
     if kind is Outline:
         return Outline(_headings(fields["entries"]))
-    if kind is Whole:
+    if kind is FileText:
         starts = tuple(_number(start) for start in fields["page_starts"])
         headings, warning = _headings(fields["headings"]), _string(fields["warning"])
-        return Whole(_string(fields["text"]), starts, _string(fields["title"]), headings, warning)
+        return FileText(_string(fields["text"]), starts, _string(fields["title"]), headings, warning)
     if kind is Failed:
         return Failed(_string(fields["message"]), _string(fields["hint"]))
     return Ended()

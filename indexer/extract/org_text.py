@@ -10,11 +10,11 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from indexer.extract.building import TextBuilder
 from indexer.extract.clean import clean_characters, one_line
 from indexer.extract.decoding import decode, read_bytes
 from indexer.extract.limits import MAX_TITLE_CHARACTERS
-from indexer.extract.messages import Whole
+from indexer.extract.messages import FileText
+from indexer.extract.text_builder import TextBuilder
 
 _HEADLINE = re.compile(r"(\*{1,50})[ \t]+(.*)")
 _STATE = re.compile(r"(?:TODO|DONE|NEXT|WAITING|CANCELLED|COMMENT)(?:[ \t]+|$)|\[#[A-Z0-9]\][ \t]*")
@@ -39,16 +39,16 @@ _LINK = re.compile(r"\[\[([^\[\]\n]{1,2000})\](?:\[([^\[\]\n]{1,2000})\])?\]")
 _MARKED = re.compile(r"""(?<![^\s({'"-])([*/_=~+])(?=\S)([^\n]{0,500}?\S)\1(?=[\s).,:;!?}'"\[-]|$)""")
 
 
-def read(path: Path) -> Whole:
+def read(path: Path) -> FileText:
     """The text of `path`. Raises `ExtractionError`."""
     return parse(decode(read_bytes(path)))
 
 
-def parse(source: str) -> Whole:
+def parse(source: str) -> FileText:
     """The text of Org `source`."""
     builder = _Builder(clean_characters(source).split("\n"))
     builder.take_all()
-    return builder.text.whole(builder.title)
+    return builder.text.file_text(builder.title)
 
 
 def inline_text(text: str) -> str:

@@ -13,10 +13,10 @@ from typing import Any
 from docutils import frontend, nodes, utils
 from docutils.parsers.rst import Directive, Parser, directives, roles
 
-from indexer.extract.building import TextBuilder
 from indexer.extract.clean import clean_characters
 from indexer.extract.decoding import decode, read_bytes
-from indexer.extract.messages import Whole
+from indexer.extract.messages import FileText
+from indexer.extract.text_builder import TextBuilder
 
 _SETTINGS = {
     "file_insertion_enabled": False,
@@ -35,12 +35,12 @@ _ROLE_TARGET = re.compile(r"\s*<[^<>]*>$")
 _CELL_SEPARATOR = " | "
 
 
-def read(path: Path) -> Whole:
+def read(path: Path) -> FileText:
     """The text of `path`. Raises `ExtractionError`; docutils' own errors where it fails."""
     return parse(decode(read_bytes(path)))
 
 
-def parse(source: str) -> Whole:
+def parse(source: str) -> FileText:
     """The text of reStructuredText `source`. Raises docutils' own errors where it fails."""
     settings = frontend.get_default_settings(Parser)
     for name, value in _SETTINGS.items():
@@ -54,7 +54,7 @@ def parse(source: str) -> Whole:
         directives.directive, roles.role = found_directive, found_role
     text = TextBuilder()
     _take_children(document, text, 0)
-    return text.whole()
+    return text.file_text()
 
 
 def _directive_finder(find: Callable[..., Any]) -> Callable[..., Any]:

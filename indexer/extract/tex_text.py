@@ -11,11 +11,11 @@ from typing import Any
 
 from pylatexenc import latex2text, latexwalker, macrospec
 
-from indexer.extract.building import TextBuilder
 from indexer.extract.clean import clean_characters, one_line
 from indexer.extract.decoding import decode, read_bytes
 from indexer.extract.limits import MAX_TITLE_CHARACTERS
-from indexer.extract.messages import Whole
+from indexer.extract.messages import FileText
+from indexer.extract.text_builder import TextBuilder
 
 LatexNode = Any  # pylatexenc has no types
 _LEVELS = {
@@ -53,12 +53,12 @@ _CITATIONS = ("cite", "citep", "citet")
 _EMPTY_LINE = re.compile(r"\n\s*\n")
 
 
-def read(path: Path) -> Whole:
+def read(path: Path) -> FileText:
     """The text of `path`. Raises `ExtractionError`, and errors of pylatexenc's where it fails."""
     return parse(decode(read_bytes(path)))
 
 
-def parse(source: str) -> Whole:
+def parse(source: str) -> FileText:
     """The text of LaTeX `source`. Raises errors of pylatexenc's where it fails."""
     context = latexwalker.get_default_latex_context_db()
     macros = [macrospec.MacroSpec(name, arguments) for name, arguments in _TAKE.items()]
@@ -72,7 +72,7 @@ def parse(source: str) -> Whole:
         builder.text.add(line)
     builder.take(body)
     builder.close_paragraphs()
-    return builder.text.whole(title)
+    return builder.text.file_text(title)
 
 
 class _Builder:

@@ -16,7 +16,7 @@ from indexer.extract.assembly import PdfParts, assemble_pdf
 from indexer.extract.clean import clean_block, clean_characters, one_line
 from indexer.extract.formats import Format, format_of, is_readable
 from indexer.extract.layout import Line, separated, title_in
-from indexer.extract.messages import Opened, Outline, Page, Whole
+from indexer.extract.messages import FileText, Opened, Outline, Page
 from indexer.extract.pages import join_pages, without_running_lines
 from indexer.extract.pdf_repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
 from indexer.extract.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, garbage_share
@@ -227,7 +227,7 @@ def test_glyph_numbers_are_turned_into_letters() -> None:
         st.builds(Opened, st.integers(0, 99), st.text(), st.text()),
         st.builds(Page, st.integers(0, 99), st.lists(st.text()).map(tuple), st.text(), st.text()),
         st.builds(Outline, st.lists(st.tuples(st.integers(0, 9), st.text(), st.integers(0, 99))).map(tuple)),
-        st.builds(Whole, st.text(), st.just((0, 5)), st.text(), st.just(((1, "a", 0),))),
+        st.builds(FileText, st.text(), st.just((0, 5)), st.text(), st.just(((1, "a", 0),))),
         st.builds(messages.Failed, st.text(), st.text()),
         st.just(messages.Ended()),
     )

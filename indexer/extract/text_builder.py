@@ -2,7 +2,7 @@
 
 from indexer.extract.clean import clean_block, one_line
 from indexer.extract.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
-from indexer.extract.messages import Whole
+from indexer.extract.messages import FileText
 from indexer.extract.titles import is_title
 
 
@@ -35,8 +35,8 @@ class TextBuilder:
         if len(self._headings) < MAX_HEADINGS:
             self._headings.append((level, line, self._length - len(line)))
 
-    def whole(self, title: str = "") -> Whole:
+    def file_text(self, title: str = "") -> FileText:
         """What was built; the title is `title` where that is one, else the first heading of the outermost level."""
         if not is_title(title) and self._headings:
             title = min(self._headings, key=lambda heading: heading[0])[1]
-        return Whole("".join(self._parts), (), title, tuple(self._headings))
+        return FileText("".join(self._parts), (), title, tuple(self._headings))
