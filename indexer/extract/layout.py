@@ -14,11 +14,10 @@ from statistics import median
 
 from indexer.extract.clean import one_line
 from indexer.extract.limits import MAX_TITLE_CHARACTERS
-from indexer.extract.pages import SENTENCE_END
+from indexer.extract.pages import SENTENCE_END, breaks_word
 from indexer.extract.titles import is_title_of_paper
 
 JOINED, LINE, PARAGRAPH = " ", "\n", "\n\n"
-_HYPHENS = frozenset("-\u2010")
 _FOOTNOTE_MARK = re.compile(r"(?<=[a-z])1$|\s*[*†‡∗⋆]+$")
 _NEIGHBOURS = 8
 """Lines before and after that tell where the column's right edge is."""
@@ -26,8 +25,6 @@ _WIDE_GAP = 1.35
 """Of the usual distance between lines: a paragraph's space. Papers have 1.5 and more, sub- and superscripts 1.2."""
 _SAME_COLUMN = 2
 """Of the usual distance between lines: lines that begin within that of each other stand in one column."""
-_INDENT = 0.7
-"""Of the usual distance between lines (sizes cannot be used: bitmap fonts of old papers all claim 0.2 points)."""
 _OTHER_SIZE = 1.12
 """Ratio of two lines' sizes that makes one a heading."""
 _TITLE_SIZE = 1.15
@@ -63,8 +60,7 @@ def separated(lines: Sequence[Line]) -> tuple[str, ...]:
 
 
 def _with_separator(line: Line, following: Line, separator: str) -> str:
-    is_broken = line.text[-1:] in _HYPHENS and line.text[-2:-1].isalpha() and following.text[:1].islower()
-    if is_broken and separator != PARAGRAPH:
+    if separator != PARAGRAPH and breaks_word(line.text, following.text):
         return line.text[:-1]
     if separator == JOINED and _is_cjk(line.text[-1:]) and _is_cjk(following.text[:1]):
         return line.text

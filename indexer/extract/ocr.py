@@ -15,6 +15,7 @@ from engine.errors import ExtractionError
 from indexer.extract.clean import clean_characters, one_line
 from indexer.extract.limits import OCR_PAGE_TIMEOUT_S
 from indexer.extract.messages import NO_LETTERS, NO_OCR_TOOL, SCANNED
+from indexer.extract.pages import breaks_word
 
 SETTING = "LONGSEARCH_OCR"
 TOOL = "tesseract"
@@ -24,7 +25,6 @@ DPI = 300
 _OFF = frozenset({"", "0", "no", "off", "false"})
 _ON = frozenset({"1", "yes", "on", "true"})
 _LANGUAGES = re.compile(r"[A-Za-z_/]{2,40}(?:\+[A-Za-z_/]{2,40}){0,9}")
-_HYPHEN_AT_END = re.compile(r"[^\W\d_]-$")
 _MAX_REASON_CHARACTERS = 120
 
 
@@ -111,7 +111,7 @@ def _separated(lines: list[str]) -> list[str]:
     parts = []
     for index, line in enumerate(lines):
         following = lines[index + 1] if index + 1 < len(lines) else ""
-        if _HYPHEN_AT_END.search(line) and following[:1].islower():
+        if breaks_word(line, following):
             parts.append(line[:-1])
         else:
             parts.append(line + (" " if following else "\n\n"))

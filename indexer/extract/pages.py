@@ -17,6 +17,12 @@ _MIN_LINES = 2
 _MAX_HEAD_CHARACTERS = 150
 _MAX_HEAD_LINES = 3
 SENTENCE_END = tuple('.!?:;"”’)»]。！？')
+_HYPHENS = frozenset("-\u2010")
+
+
+def breaks_word(line: str, following: str) -> bool:
+    """Return whether `line` ends with a hyphen inside a word that goes on in the line `following`."""
+    return line[-1:] in _HYPHENS and line[-2:-1].isalpha() and following[:1].islower()
 
 
 def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:
