@@ -1,4 +1,4 @@
-"""Which files are read, by the suffix of their name. Knows nothing of what is inside them."""
+"""Decide by a file's suffix whether and how longsearch reads it. Opens no file."""
 
 import os
 import stat
@@ -9,7 +9,7 @@ from engine.errors import ExtractionError, PassingError
 
 
 class Format(StrEnum):
-    """How a file's bytes are to be understood."""
+    """The format of a file's bytes."""
 
     PDF = "pdf"
     MARKDOWN = "markdown"
@@ -23,7 +23,7 @@ class Format(StrEnum):
 
 
 LIGHT_MARKUP = frozenset({Format.MARKDOWN, Format.ORG, Format.RST, Format.TEX})
-"""Can be read as plain text where their parser fails: their marks are light enough to be read past."""
+"""Formats that are read as plain text if their parser fails: a reader can ignore their marks."""
 
 FORMAT_OF_SUFFIX = {
     ".pdf": Format.PDF,
@@ -44,12 +44,12 @@ FORMAT_OF_SUFFIX = {
 
 
 def format_of(name: bytes | str) -> Format | None:
-    """The format of a file called `name` (a path will do), or None where it is not read."""
+    """Return the format of a file with this name or path, or None if longsearch does not read it."""
     return FORMAT_OF_SUFFIX.get(PurePath(os.fsdecode(name)).suffix.lower())
 
 
 def is_readable(name: bytes | str) -> bool:
-    """Whether a file called `name` is one that longsearch reads."""
+    """Return whether longsearch reads a file with this name."""
     return format_of(name) is not None
 
 

@@ -1,4 +1,4 @@
-"""Plain text, and light markup that is read as plain text. Form feeds make pages. Finds no headings."""
+"""Read plain text, and light markup as plain text. Form feeds separate pages. Finds no headings."""
 
 import re
 from pathlib import Path
@@ -9,12 +9,12 @@ from indexer.extract.messages import FileText
 from indexer.extract.pages import join_pages
 
 _TITLE = re.compile(r"^#\+title:[ \t]*(.+)$|\\title\{([^{}]+)\}", re.IGNORECASE | re.MULTILINE)
-"""Org's and TeX's."""
+"""A title in Org or TeX."""
 _TITLE_WITHIN = 20_000
 
 
 def read(path: Path) -> FileText:
-    """The text of `path`. Raises `ExtractionError`."""
+    """Return the text of the file at `path`. Raises `ExtractionError`."""
     raw = decode(read_bytes(path))
     named = _TITLE.search(raw, 0, _TITLE_WITHIN)
     title = (named[1] or named[2]) if named else ""

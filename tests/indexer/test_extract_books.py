@@ -102,7 +102,7 @@ def test_a_chapter_that_is_missing_makes_the_book_partial(extractor: ExtractorPr
     parts = epub_parts(CHAPTERS)
     del parts["OEBPS/one.xhtml"]
     extraction = extractor.extract(archive(tmp_path / "a.epub", parts))
-    assert extraction.partial_reason == "1 of 3 parts are not in the file"
+    assert extraction.partial_reason == "chapters missing from the file: 1 of 3"
     assert extraction.hint
     assert extraction.document.page_at(extraction.document.text.index("No heading")) == 2
 
@@ -176,19 +176,19 @@ def test_a_zip_bomb_is_refused_by_its_ratio(tmp_path: Path, name: str) -> None:
 def test_many_small_bombs_are_refused_by_their_sum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MAX_TEXT_FILE_BYTES", 1_000_000)
     parts = epub_parts({f"{n}.xhtml": " " * 100_000 for n in range(20)})
-    with pytest.raises(ExtractionError, match="when unpacked"):
+    with pytest.raises(ExtractionError, match="unpacks to more than"):
         epub.read(archive(tmp_path / "a.epub", parts))
 
 
 def test_an_archive_of_too_many_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MAX_ARCHIVE_MEMBERS", 5)
-    with pytest.raises(ExtractionError, match="files in it"):
+    with pytest.raises(ExtractionError, match="it holds 7 files"):
         epub.read(write_epub(tmp_path / "a.epub", CHAPTERS))
 
 
 def test_other_ways_of_compressing_are_refused(tmp_path: Path) -> None:
     path = archive(tmp_path / "a.docx", docx_parts(BODY), zipfile.ZIP_LZMA)
-    with pytest.raises(ExtractionError, match="compressed in a way"):
+    with pytest.raises(ExtractionError, match="compressed by a method"):
         docx.read(path)
 
 
