@@ -33,7 +33,7 @@ _MAX_WALKS = 3
 
 
 class Extractor(Protocol):
-    """What the pipeline asks of `indexer.extract.pool.ExtractorPool`, or of a single `ExtractorProcess`."""
+    """What the pipeline asks of `indexer.extract.pool.ExtractorPool`."""
 
     def extract_all(self, paths: Iterable[Path]) -> Generator[tuple[Path, Result]]:
         """Each file's text, or why there is none, in order; `paths` may be pulled a few ahead."""

@@ -1,1 +1,1 @@
-"""Text of files, a module for each format, read in a child process that may be killed."""
+"""Extracts the text of files, with a module for each format, in a child process that can be killed."""

@@ -1,7 +1,7 @@
-"""Zip archives that mean harm: members are read within bounds, or it is said why not. For DOCX and EPUB.
+"""Read zip archives that may be hostile, within limits of size. DOCX and EPUB use it.
 
-Knows neither format. Word and EPUB store their members deflated or as they are; anything else is refused, since
-zipfile does not bound what the other decompressors return at once.
+This module knows neither format. Word and EPUB store members deflated or uncompressed. Any other method is refused,
+because zipfile does not limit how much the other decompressors return at once.
 """
 
 import zipfile
@@ -17,17 +17,17 @@ from indexer.extract.limits import MAX_ARCHIVE_MEMBERS, MAX_COMPRESSION_RATIO, M
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _OLE_DIRECTORY_WITHIN = 1 << 20
-"""Bytes at either end of an OLE file among which its directory is looked for."""
+"""Bytes at either end of an OLE file that are searched for its directory."""
 _SMALL_BYTES = 1_000_000
-"""Below, a member may be as dense as it likes."""
-_FETCH_AGAIN = "fetch it again, or open it in its program and save a copy"
+"""A member up to this size may have any compression ratio."""
+_FETCH_AGAIN = "download it again, or open it in its program and save a copy"
 
 
 class Archive:
-    """An open zip archive. Raises `ExtractionError` where it is none, is encrypted or is a bomb."""
+    """An open zip archive. Raises `ExtractionError` if the file is no archive, is encrypted or is a zip bomb."""
 
     def __init__(self, path: Path, kind: str) -> None:
-        """`kind` names the format in what is said ("a Word document")."""
+        """`kind` names the format in error messages, for example "a Word document"."""
         self._kind = kind
         self._n_bytes_read = 0
         _check_head(path, kind)
@@ -37,7 +37,7 @@ class Archive:
             raise ExtractionError("damaged or cut off: it cannot be unpacked", _FETCH_AGAIN) from error
         self._members = {member.filename: member for member in self._zip.infolist()}
         if len(self._members) > MAX_ARCHIVE_MEMBERS:
-            raise self._bomb(f"{len(self._members):,} files in it")
+            raise self._bomb(f"it holds {len(self._members):,} files")
 
     def __enter__(self) -> Self:
         return self
@@ -49,11 +49,11 @@ class Archive:
 
     @property
     def names(self) -> Sequence[str]:
-        """The members' names, in the archive's order."""
+        """The members' names, in the order of the archive."""
         return tuple(self._members)
 
     def read(self, name: str) -> bytes | None:
-        """A member's bytes, or None where there is none of that name. Raises `ExtractionError`."""
+        """Return the bytes of a member, or None if no member has this name. Raises `ExtractionError`."""
         member = self._members.get(name)
         if member is None:
             return None
@@ -62,35 +62,39 @@ class Archive:
             with self._zip.open(member) as file:
                 data = file.read(member.file_size + 1)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
-            raise ExtractionError("damaged: a part of it cannot be unpacked", _FETCH_AGAIN) from error
+            raise ExtractionError("damaged: one of its parts cannot be unpacked", _FETCH_AGAIN) from error
         return data
 
     def _check(self, member: zipfile.ZipInfo) -> None:
         if member.flag_bits & 1:
             raise ExtractionError("encrypted: needs a password", "save a copy without the password")
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise ExtractionError("compressed in a way that is not read", _FETCH_AGAIN)
+            raise ExtractionError("compressed by a method that longsearch does not read", _FETCH_AGAIN)
         self._n_bytes_read += member.file_size
         if self._n_bytes_read > MAX_TEXT_FILE_BYTES:
-            raise self._bomb(f"more than {MAX_TEXT_FILE_BYTES / 1e6:,.0f} MB of text when unpacked")
+            raise self._bomb(f"it unpacks to more than {MAX_TEXT_FILE_BYTES / 1e6:,.0f} MB of text")
         ratio = member.file_size / max(1, member.compress_size)
         if member.file_size > _SMALL_BYTES and ratio > MAX_COMPRESSION_RATIO:
-            raise self._bomb(f"a part of it unpacks to {ratio:,.0f} times its size")
+            raise self._bomb(f"one of its parts unpacks to {ratio:,.0f} times its size")
 
-    def _bomb(self, what: str) -> ExtractionError:
-        return ExtractionError(f"too large for {self._kind}: {what}", "if you trust it, save its text as another file")
+    def _bomb(self, reason: str) -> ExtractionError:
+        return ExtractionError(
+            f"too large for {self._kind}: {reason}", "if you trust it, save its text in another file"
+        )
 
 
 def _check_head(path: Path, kind: str) -> None:
-    """Raises `ExtractionError` where the file does not begin as a zip archive."""
+    """Raise `ExtractionError` if the file does not begin like a zip archive."""
     with path.open("rb") as file:
         head = file.read(_OLE_DIRECTORY_WITHIN)
         if head.startswith(_OLE):
             file.seek(max(0, path.stat().st_size - _OLE_DIRECTORY_WITHIN))
             if _ENCRYPTED_PACKAGE in head or _ENCRYPTED_PACKAGE in file.read():
                 raise ExtractionError("encrypted: needs a password", "save a copy without the password")
-            raise ExtractionError("an office file of before 2007 under this name", "open it and save it as .docx")
+            raise ExtractionError(
+                "an office file from before 2007 under a newer suffix", "open it and save it as .docx"
+            )
     if not head:
         raise ExtractionError("empty file")
     if not head.startswith(b"PK"):
-        raise ExtractionError(f"not {kind}: it does not begin as one", "a broken download under this name?")
+        raise ExtractionError(f"not {kind}: it does not begin like one", "a broken download, or the wrong suffix?")

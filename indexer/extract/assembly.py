@@ -1,6 +1,6 @@
-"""What the child sent of a file -> `Extraction`: pages joined, outline to headings, a title, and what is missing.
+"""Turn the child's messages about a file into an `Extraction`: text, headings, title, and what is missing.
 
-Pure. Knows neither processes nor time: why a page is lost is told by whoever lost it.
+Pure functions. This module knows neither processes nor time: the caller says why a page is lost.
 """
 
 from collections.abc import Sequence
@@ -10,15 +10,15 @@ from engine.errors import BeingWrittenError, ExtractionError
 from engine.types import DocumentText, Heading
 from indexer.extract.clean import has_words
 from indexer.extract.limits import MAX_TEXT_CHARACTERS
-from indexer.extract.messages import NO_LETTERS, NO_OCR_TOOL, SCANNED, Message, Opened, Outline, Page, Whole
+from indexer.extract.messages import NO_LETTERS, NO_OCR_TOOL, SCANNED, FileText, Message, Opened, Outline, Page
 from indexer.extract.ocr import INSTALL_HINT
 from indexer.extract.pages import join_pages, without_running_lines
-from indexer.extract.titles import choose_title, is_said, is_title_of_paper
+from indexer.extract.titles import choose_title, is_title_of_paper, page_confirms
 
-_OCR = "have it read with OCR: longsearch index FOLDER --ocr; or make a searchable copy: ocrmypdf "
+_OCR = "read it with OCR: longsearch index FOLDER --ocr; or make a searchable copy: ocrmypdf "
 _SCAN_HINT = f"{_OCR}in.pdf out.pdf"
 _FONT_HINT = f"{_OCR}--force-ocr in.pdf out.pdf"
-_OCR_HINT = "see what it can read: tesseract --list-langs; another language: LONGSEARCH_OCR=deu"
+_OCR_HINT = "list its languages: tesseract --list-langs; choose another one: LONGSEARCH_OCR=deu"
 _LOST_HINT = "look at these pages yourself, or try a repaired copy: qpdf in.pdf out.pdf"
 _BROKEN_HINT = "open it in its own program and save a copy"
 _NAMED_RANGES = 5
@@ -26,48 +26,48 @@ _NAMED_RANGES = 5
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What was read of one file."""
+    """The text of one file, and what is missing from it."""
 
     document: DocumentText
     partial_reason: str
-    """What could not be read, or "" where the file was read whole."""
+    """Which part could not be read and why, or "" if the whole file was read."""
     hint: str
-    """What the person can do about that, or ""."""
+    """What the person can do about it, or ""."""
 
 
 class TextTooLongError(Exception):
-    """More text than `MAX_TEXT_CHARACTERS`; the text says so."""
+    """A PDF holds more text than `MAX_TEXT_CHARACTERS`; the error's text says so."""
 
 
 @dataclass(slots=True)
 class PdfParts:
-    """What has come of a PDF so far. Pages come in order; each is there, or lost, or was given up with all after it."""
+    """The part of a PDF that has arrived so far. Pages arrive in order; each one is read or lost."""
 
     n_pages: int = 0
-    """0 until the file is open."""
+    """0 until the child has opened the file."""
     title: str = ""
     warning: str = ""
     pages: dict[int, Page] = field(default_factory=dict)
-    """By 0-based index."""
+    """Pages that were read, by 0-based index."""
     lost: dict[int, str] = field(default_factory=dict)
-    """0-based index of a page that could not be read -> why."""
+    """0-based index of each page that could not be read -> the reason."""
     outline: Outline = field(default_factory=lambda: Outline(()))
     n_characters: int = 0
     ocr: bool = False
-    """Whether pages without text were read by OCR."""
+    """Whether OCR reads the pages without text."""
 
     @property
     def next_page(self) -> int:
-        """The first page, 0-based, that has neither come nor been lost."""
+        """The first page, 0-based, that has neither arrived nor been lost."""
         return len(self.pages) + len(self.lost)
 
     @property
     def complete(self) -> bool:
-        """Whether no page is still to come."""
+        """Whether every page has arrived or been lost."""
         return 0 < self.n_pages <= self.next_page
 
     def take(self, message: Message) -> None:
-        """Keep `message`. Raises `TextTooLongError`, and `ExtractionError` where it does not fit what came before."""
+        """Keep `message`. Raises `TextTooLongError`, and `ExtractionError` if it contradicts an earlier message."""
         match message:
             case Opened(n_pages) if n_pages and self.n_pages in (0, n_pages):
                 self.n_pages, self.title, self.warning = n_pages, message.title, message.warning
@@ -76,7 +76,7 @@ class PdfParts:
             case Outline():
                 self.outline = message
             case _:
-                raise BeingWrittenError("changed while it was being read", "it will be read again")
+                raise BeingWrittenError("changed while it was being read", "longsearch will read it again")
 
     def _take_page(self, page: Page) -> None:
         self.n_characters += sum(map(len, page.lines))
@@ -88,48 +88,48 @@ class PdfParts:
             self.pages[page.index] = page
 
     def lose(self, reason: str) -> None:
-        """The next page cannot be read."""
+        """Record that the next page cannot be read."""
         self.lost[self.next_page] = reason
 
     def give_up(self, reason: str) -> None:
-        """No page that is still to come will be read."""
+        """Record that none of the remaining pages can be read."""
         for index in range(self.next_page, self.n_pages):
             self.lost[index] = reason
 
 
 def assemble_pdf(parts: PdfParts) -> Extraction:
-    """The document. Raises `ExtractionError` where no page holds text."""
+    """Return the document of a PDF. Raises `ExtractionError` if no page holds text."""
     lines = [parts.pages[index].lines if index in parts.pages else () for index in range(parts.n_pages)]
     texts = ["".join(page).strip() for page in without_running_lines(lines)]
-    n_silent = sum(not has_words(text) for text in texts)
-    if n_silent == parts.n_pages:
+    n_without_text = sum(not has_words(text) for text in texts)
+    if n_without_text == parts.n_pages:
         raise _no_text(parts)
     text, page_starts = join_pages(texts)
     large_text = parts.pages[0].large_text if 0 in parts.pages else ""
-    own = parts.title if is_said(parts.title, large_text, texts[0]) else ""
-    title = choose_title((own, large_text), "" if 0 in parts.lost else text, is_title_of_paper)
+    metadata_title = parts.title if page_confirms(parts.title, large_text, texts[0]) else ""
+    title = choose_title((metadata_title, large_text), "" if 0 in parts.lost else text, is_title_of_paper)
     headings = _headings(parts.outline, text, page_starts)
-    return Extraction(DocumentText(text, page_starts, title, headings), *_what_is_missing(parts, n_silent))
+    return Extraction(DocumentText(text, page_starts, title, headings), *_reason_and_hint(parts, n_without_text))
 
 
-def assemble_whole(whole: Whole) -> Extraction:
-    """The document of a file that is not a PDF. Raises `ExtractionError` where it holds no text."""
-    if not has_words(whole.text):
+def assemble_text(file_text: FileText) -> Extraction:
+    """Return the document of a file that is not a PDF. Raises `ExtractionError` if the file holds no text."""
+    if not has_words(file_text.text):
         raise ExtractionError("no text in it")
-    headings = tuple(Heading(level, title, start) for level, title, start in whole.headings)
-    title = choose_title((whole.title,), whole.text)
-    hint = _BROKEN_HINT if whole.warning else ""
-    return Extraction(DocumentText(whole.text, whole.page_starts, title, headings), whole.warning, hint)
+    headings = tuple(Heading(level, title, start) for level, title, start in file_text.headings)
+    title = choose_title((file_text.title,), file_text.text)
+    hint = _BROKEN_HINT if file_text.warning else ""
+    return Extraction(DocumentText(file_text.text, file_text.page_starts, title, headings), file_text.warning, hint)
 
 
 def _no_text(parts: PdfParts) -> ExtractionError:
     pages = "1 page" if parts.n_pages == 1 else f"{parts.n_pages} pages"
     if not parts.lost:
-        return ExtractionError(f"no text in {pages} ({_why_silent(parts)})", "" if parts.ocr else _SCAN_HINT)
+        return ExtractionError(f"no text in {pages} ({_why_no_text(parts)})", "" if parts.ocr else _SCAN_HINT)
     return ExtractionError(f"no readable text in {pages}: {_reasons(parts)}", _lost_hint(parts))
 
 
-def _why_silent(parts: PdfParts) -> str:
+def _why_no_text(parts: PdfParts) -> str:
     return "OCR found none" if parts.ocr else SCANNED
 
 
@@ -146,21 +146,21 @@ def _reasons(parts: PdfParts) -> str:
     return ", ".join(dict.fromkeys(parts.lost.values()))
 
 
-def _what_is_missing(parts: PdfParts, n_silent: int) -> tuple[str, str]:
-    """Reason and hint; ("", "") where the document is whole."""
+def _reason_and_hint(parts: PdfParts, n_without_text: int) -> tuple[str, str]:
+    """Return the reason why the document is partial, and a hint; ("", "") if nothing is missing."""
     if parts.lost:
-        reason = f"{_named(sorted(parts.lost))} of {parts.n_pages} could not be read ({_reasons(parts)})"
+        reason = f"{_page_names(sorted(parts.lost))} of {parts.n_pages} could not be read ({_reasons(parts)})"
         return reason, _lost_hint(parts)
     if parts.warning:
-        return parts.warning, "fetch it again"
-    if 2 * n_silent > parts.n_pages:  # a cover sheet before a scan
-        reason = f"no text in {n_silent} of {parts.n_pages} pages ({_why_silent(parts)})"
+        return parts.warning, "download it again"
+    if 2 * n_without_text > parts.n_pages:  # for example a cover sheet before a scan
+        reason = f"no text in {n_without_text} of {parts.n_pages} pages ({_why_no_text(parts)})"
         return reason, "" if parts.ocr else _SCAN_HINT
     return "", ""
 
 
-def _named(indices: Sequence[int]) -> str:
-    """ "page 3", "pages 3 and 7", "pages 1, 3 to 9 and 12": page numbers from 1."""
+def _page_names(indices: Sequence[int]) -> str:
+    """Name the pages, counted from 1: "page 3", "pages 3 and 7", "pages 1, 3 to 9 and 12"."""
     ranges: list[list[int]] = []
     for index in indices:
         if ranges and ranges[-1][-1] == index - 1:
@@ -175,7 +175,7 @@ def _named(indices: Sequence[int]) -> str:
 
 
 def _headings(outline: Outline, text: str, page_starts: Sequence[int]) -> tuple[Heading, ...]:
-    """Headings where their words stand on their page, else at its start; ascending."""
+    """Place each heading at its words on its page, or at the start of the page if they are not there; ascending."""
     folded = _folded(text)
     stops = [*page_starts[1:], len(text)]
     found = []
@@ -187,7 +187,7 @@ def _headings(outline: Outline, text: str, page_starts: Sequence[int]) -> tuple[
 
 
 def _folded(text: str) -> str:
-    """`text` for a search that ignores case and kinds of white space, every offset as it was."""
+    """Return `text` with line ends as spaces, and in lower case if that keeps its length: offsets stay valid."""
     lowered = text.lower()
     same = lowered if len(lowered) == len(text) else text
     return same.replace("\n", " ")

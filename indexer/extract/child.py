@@ -1,33 +1,42 @@
-"""The process that reads files: requests come in on its standard input, messages go out on its standard output.
+"""The process that reads files: requests arrive on its standard input, messages leave on its standard output.
 
-It may be killed at any moment, and nothing is lost but the page at hand. Loads the library of a format when the first
-file of it comes. Decides nothing about time, retries or what a failure means: that is `reader`.
+It may be killed at any moment; only the page it is reading is lost. It loads the library of a format when the first
+file of that format arrives. It decides nothing about time, retries or what a failure means: `reader` does.
 """
 
 import os
-from collections.abc import Iterator
-from importlib import import_module
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from engine.errors import ExtractionError
 from indexer.extract.formats import LIGHT_MARKUP, Format
 from indexer.extract.limits import DOCUMENT_TIMEOUT_S, OCR_DOCUMENT_TIMEOUT_S
-from indexer.extract.messages import HEADER, Ended, Failed, Message, Request, Whole, decode_request, encode
+from indexer.extract.messages import (
+    HEADER,
+    Ended,
+    Failed,
+    FileText,
+    Message,
+    Request,
+    body_length,
+    decode_request,
+    encode,
+)
 from indexer.extract.sandbox import end_if_stuck, limit_this_process
 
-_MODULES = {
-    Format.MARKDOWN: "markdown_text",
-    Format.HTML: "html_text",
-    Format.DOCX: "docx",
-    Format.EPUB: "epub",
-    Format.ORG: "org_text",
-    Format.RST: "rst_text",
-    Format.TEX: "tex_text",
-    Format.PLAIN: "plain_text",
-}
+_IMPORT_ROOT = str(Path(sys.modules[__name__.partition(".")[0]].__path__[0]).absolute().parent)
+"""The folder that holds our top-level package."""
+_PROGRAM = (
+    "import sys; from importlib import import_module; sys.path.append(sys.argv[1]); import_module(sys.argv[2]).main()"
+)
+# `-m` would not find a package that only the parent's sys.path leads to: the child starts in "/". -P and the appended
+# path keep the standard library first: neither the current folder nor ours can replace one of its modules.
+COMMAND = (sys.executable, "-P", "-c", _PROGRAM, _IMPORT_ROOT, __name__)
+"""What the parent runs to start this process."""
 OUT_OF_MEMORY_STATUS = 77
-"""Exit status after a MemoryError: the address space is full of holes by then, so the process starts anew."""
+"""Exit status after a MemoryError: the address space is fragmented by then, so a new process must take over."""
 
 
 def main() -> None:
@@ -36,7 +45,7 @@ def main() -> None:
     limit_this_process()
     try:
         while header := requests.read(HEADER.size):
-            request = decode_request(requests.read(*HEADER.unpack(header)))
+            request = decode_request(requests.read(body_length(header)))
             end_if_stuck(DOCUMENT_TIMEOUT_S if request.ocr is None else OCR_DOCUMENT_TIMEOUT_S)
             for message in answer(request):
                 answers.write(encode(message))
@@ -49,7 +58,7 @@ def main() -> None:
 
 
 def _take_over_standard_streams() -> tuple[BinaryIO, BinaryIO]:
-    """The two pipes on descriptors of their own; 0, 1 and 2 lead nowhere, whatever a library writes to them."""
+    """Move the two pipes to new descriptors and point 0, 1 and 2 nowhere, so that no library can write to the pipes."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
@@ -58,7 +67,7 @@ def _take_over_standard_streams() -> tuple[BinaryIO, BinaryIO]:
 
 
 def answer(request: Request) -> Iterator[Message]:
-    """What `request` is answered, ended by `Ended` or `Failed`."""
+    """Yield the messages that answer `request`; the last one is `Ended` or `Failed`."""
     try:
         yield from _read(request)
         yield Ended()
@@ -75,21 +84,39 @@ def _read(request: Request) -> Iterator[Message]:
 
         yield from pdf.read(path, request.first_page, request.pdfium, request.ocr)
     else:
-        yield _read_whole(path, file_format)
+        yield _read_text(path, file_format)
 
 
-def _read_whole(path: Path, file_format: Format) -> Whole:
-    """A file that is not a PDF; as plain text where the parser of its light markup fails."""
-    module = import_module(f"indexer.extract.{_MODULES[file_format]}")
+def _read_text(path: Path, file_format: Format) -> FileText:
+    """Read a file that is not a PDF; as plain text if the parser of its light markup fails."""
+    read = _function_for(file_format)
     try:
-        return cast(Whole, module.read(path))
+        return read(path)
     except (MemoryError, ExtractionError, OSError):
         raise
-    except Exception as error:  # a parser's, of nearly any class
+    except Exception as error:  # a parser raises exceptions of nearly any class
         if file_format not in LIGHT_MARKUP:
             raise ExtractionError("damaged, or too deeply nested to be read", "save a copy as plain text") from error
-    return _read_whole(path, Format.PLAIN)
+    return _read_text(path, Format.PLAIN)
 
 
-if __name__ == "__main__":
-    main()
+def _function_for(file_format: Format) -> Callable[[Path], FileText]:
+    """Import the module of `file_format` and return its `read`."""
+    match file_format:
+        case Format.MARKDOWN:
+            from indexer.extract.markdown_text import read
+        case Format.HTML:
+            from indexer.extract.html_text import read
+        case Format.DOCX:
+            from indexer.extract.docx import read
+        case Format.EPUB:
+            from indexer.extract.epub import read
+        case Format.ORG:
+            from indexer.extract.org_text import read
+        case Format.RST:
+            from indexer.extract.rst_text import read
+        case Format.TEX:
+            from indexer.extract.tex_text import read
+        case _:
+            from indexer.extract.plain_text import read
+    return read

@@ -1,17 +1,18 @@
-"""Characters as they should be stored: nothing that a terminal, a tokenizer or SQLite could stumble over.
+"""Remove every character that could harm a terminal, a tokenizer or SQLite.
 
-Pure. Must run before any offset into the text is computed, since it changes lengths. Does not know lines or pages.
+Pure functions. They change lengths, so they must run before any offset into the text is computed. This module knows
+neither lines nor pages.
 """
 
 import re
 import unicodedata
 
-# A whole escape sequence goes, or "[31m" would be left of it: CSI, then OSC (which carries a text), then any other.
+# Remove whole escape sequences, or "[31m" would remain: CSI, then OSC (which carries a text), then any other.
 _ESCAPE_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]{0,1000}(?:\x07|\x1b\\)|\x1b[@-Z\\^_]?")
 _LINE_END = re.compile("\r\n?|[\x0b\x85\u2028\u2029]")
-# Controls, DEL, C1, soft hyphen, zero width space, bidi marks and overrides, word joiner and its invisible kin, lone
-# surrogates, private use, byte order mark, noncharacters (pdfium puts U+FFFE where a word was broken at a line's end).
-# Joiners (200c, 200d) stay: Persian, Indic scripts and emoji mean them.
+# Controls, DEL, C1, soft hyphen, zero width space, bidi marks and overrides, word joiner and other invisible operators,
+# lone surrogates, private use, byte order mark, noncharacters (pdfium writes U+FFFE for a hyphen at a line's end).
+# Joiners (200c, 200d) stay: Persian, Indic scripts and emoji need them.
 _DROPPED = re.compile(
     "[\x00-\x08\x0c\x0e-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef"
     "\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]+"
@@ -22,15 +23,15 @@ _LIGATURE = re.compile("[\ufb00-\ufb06]")
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _BLANKS = re.compile(r"[ \t]+(?=\n)")
 _BLANK_LINES = re.compile(r"\n{3,}")
-# What all of the steps of `clean_characters` leave as it is: ASCII, Latin, punctuation, arrows and operators.
+# Characters that `clean_characters` never changes: ASCII, Latin, punctuation, arrows and operators.
 _PLAIN = re.compile("[\t\n -~\xa1-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2190-\u22ff]*")
 _RUN_OF_SPACE = re.compile(r"\s+")
 
 
 def clean_characters(text: str) -> str:
-    """`text` without control, escape, invisible and private-use characters, lone surrogates and ligatures.
+    """Return `text` without control, escape, invisible and private-use characters, lone surrogates and ligatures.
 
-    Every line end becomes "\\n", every odd space " "; tabs stay; the rest is composed (NFC).
+    Every kind of line end becomes "\\n" and every kind of space " "; tabs stay; the rest is composed (NFC).
     """
     if _PLAIN.fullmatch(text):
         return text
@@ -38,7 +39,7 @@ def clean_characters(text: str) -> str:
 
 
 def clean_any_characters(text: str) -> str:
-    """`clean_characters` without its short cut for text that is clean already."""
+    """Do what `clean_characters` does, without its shortcut for text that is already clean."""
     if "\x1b" in text:
         text = _ESCAPE_SEQUENCE.sub("", text)
     text = _LINE_END.sub("\n", text)
@@ -48,12 +49,12 @@ def clean_any_characters(text: str) -> str:
 
 
 def clean_block(text: str) -> str:
-    """`clean_characters`, then no blanks at the ends of lines, and at most one empty line in a row."""
+    """Return `text` cleaned, without blanks at line ends and with at most one empty line in a row."""
     return _BLANK_LINES.sub("\n\n", _BLANKS.sub("", clean_characters(text))).strip()
 
 
 def one_line(text: str, max_characters: int) -> str:
-    """`text` cleaned, on one line, cut at a word where it is longer than `max_characters`."""
+    """Return `text` cleaned and on one line, cut between words if it is longer than `max_characters`."""
     line = _RUN_OF_SPACE.sub(" ", clean_characters(text)).strip()
     if len(line) <= max_characters:
         return line
@@ -62,5 +63,5 @@ def one_line(text: str, max_characters: int) -> str:
 
 
 def has_words(text: str) -> bool:
-    """Whether there is anything to read in `text`."""
+    """Return whether `text` holds a letter or a digit."""
     return any(character.isalnum() for character in text)

@@ -1,8 +1,8 @@
-"""Word documents -> text, by way of HTML: headings, lists, tables, footnotes and endnotes; changes as if accepted.
+"""Extract the text of Word documents through HTML: headings, lists, tables, footnotes, endnotes, accepted changes.
 
-mammoth makes HTML of the meaning of styles rather than of their looks, which is what is wanted here; python-docx gives
-paragraphs and tables but neither lists, footnotes nor tracked changes, and needs lxml. mammoth is handed a copy of the
-archive that holds nothing but the XML parts, checked: no entity is ever declared, no picture or link is followed.
+mammoth converts what styles mean, not how they look, which is what a text needs. python-docx gives paragraphs and
+tables but no lists, footnotes or tracked changes, and it needs lxml. mammoth gets a copy of the archive that holds
+only the checked XML parts: none of them declares an entity, and no picture or link is followed.
 """
 
 import io
@@ -15,7 +15,7 @@ import mammoth
 from engine.errors import ExtractionError
 from indexer.extract import html_text
 from indexer.extract.archives import Archive
-from indexer.extract.messages import Whole
+from indexer.extract.messages import FileText
 from indexer.extract.xml_text import first_text
 
 _KIND = "a Word document"
@@ -28,27 +28,29 @@ p[style-name='Heading 8'] => h6:fresh
 p[style-name='Heading 9'] => h6:fresh
 """
 _CELL_OF_ONE = re.compile(r"<(t[dh])[^<>]*><p>((?:[^<]|<(?!/?(?:p|t[dh])\b))*)</p></\1>")
-"""A table's cell that holds one paragraph, as nearly all do: as a paragraph it would be taken out of its row."""
+"""A table cell with one paragraph, as nearly all have. As a paragraph its text would leave the row."""
 _BACK_LINK = re.compile('<a href="#[^"]*">↑</a>')
-"""What mammoth puts behind each note."""
+"""The link back that mammoth puts after each note."""
 _DAMAGED_HINT = "open it in a word processor and save a copy"
 
 
-def read(path: Path) -> Whole:
-    """The text of `path`. Raises `ExtractionError`."""
+def read(path: Path) -> FileText:
+    """Return the text of the file at `path`. Raises `ExtractionError`."""
     with Archive(path, _KIND) as archive:
-        # A program's own data beside the document is never asked for, and may be large.
+        # customXml holds a program's own data: the text never needs it, and it may be large.
         names = [name for name in archive.names if name.endswith(_PARTS) and not name.startswith("customXml/")]
         parts = {name: archive.read(name) or b"" for name in names}
     if "[Content_Types].xml" not in parts:
-        raise ExtractionError("a zip archive, but not a Word document", "give it the suffix of what it is")
-    if any(b"<!DOCTYPE" in data.replace(b"\0", b"") for data in parts.values()):  # UTF-16 too
+        raise ExtractionError("a zip archive, but not a Word document", "give it the suffix of its real format")
+    if any(
+        b"<!DOCTYPE" in data.replace(b"\0", b"") for data in parts.values()
+    ):  # without NULs, so that UTF-16 is searched too
         raise ExtractionError("declares XML entities, as no Word document does", _DAMAGED_HINT)
     return html_text.parse(_html(_stored(parts)), title=first_text(parts.get("docProps/core.xml", b""), "dc:title"))
 
 
 def _stored(parts: dict[str, bytes]) -> io.BytesIO:
-    """A zip archive of `parts`."""
+    """Return an uncompressed zip archive of `parts`."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name, data in parts.items():
@@ -68,6 +70,6 @@ def _html(file: io.BytesIO) -> str:
         )
     except MemoryError:
         raise
-    except Exception as error:  # of nearly any class, from XML that is not what it should be
+    except Exception as error:  # broken XML raises exceptions of nearly any class
         raise ExtractionError("damaged, or not a Word document: no text can be found in it", _DAMAGED_HINT) from error
     return _BACK_LINK.sub("", _CELL_OF_ONE.sub(r"<\1>\2</\1>", str(result.value)))

@@ -1,7 +1,7 @@
-"""EPUB -> text: the chapters in their reading order, each a page; headings from the chapters, else from the contents.
+"""Extract the text of EPUBs: chapters in reading order, headings from the chapters or the table of contents.
 
-A zip archive of XHTML: the standard library and the module for HTML do it (ebooklib is AGPL). Pages are counted by the
-book's own files, since print pages are rarely marked. A book under DRM is said to be that.
+An EPUB is a zip archive of XHTML, so the standard library and the HTML module suffice (ebooklib is AGPL). Each chapter
+file counts as a page, because print pages are rarely marked. A book under DRM is reported as such.
 """
 
 import posixpath
@@ -18,19 +18,19 @@ from indexer.extract.archives import Archive
 from indexer.extract.clean import one_line
 from indexer.extract.decoding import decode_html
 from indexer.extract.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
-from indexer.extract.messages import Whole
+from indexer.extract.messages import FileText
 from indexer.extract.xml_text import parse_xml, with_closing_tags
 
 _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 _FONT_OBFUSCATION = re.compile(r"embedding|pdf/enc#RC")
-"""In an algorithm's name: fonts made unusable elsewhere. The text is not touched."""
-_BETWEEN = "\n\n"
-_BROKEN_HINT = "open it in an e-book reader, or mend it with one: ebook-convert in.epub out.epub"
-_DRM_HINT = "only the shop's own reader opens it; get a copy without DRM"
+"""Part of the names of algorithms that scramble only fonts; the text stays readable."""
+_CHAPTER_SEPARATOR = "\n\n"
+_BROKEN_HINT = "open it in an e-book reader, or repair it: ebook-convert in.epub out.epub"
+_DRM_HINT = "only the seller's own reader opens it; get a copy without DRM"
 
 
-def read(path: Path) -> Whole:
-    """The text of `path`. Raises `ExtractionError`."""
+def read(path: Path) -> FileText:
+    """Return the text of the file at `path`. Raises `ExtractionError`."""
     with Archive(path, "an EPUB") as archive:
         book = _Book(archive)
         chapters = [_chapter(archive, name, book.labels.get(name, "")) for name in book.spine]
@@ -38,7 +38,7 @@ def read(path: Path) -> Whole:
 
 
 class _Book:
-    """What the package file says: title, reading order, and a label for each file the contents name."""
+    """The package file: title, reading order, and a label for each file that the table of contents names."""
 
     def __init__(self, archive: Archive) -> None:
         package_name = _package_name(archive)
@@ -62,7 +62,7 @@ class _Book:
                 self._read_labels(archive, self._resolved(item["href"] or ""))
 
     def _resolved(self, href: str, folder: str | None = None) -> str:
-        """The member that `href`, in a file of `folder`, leads to."""
+        """Return the name of the member that `href` points to from a file in `folder`."""
         try:
             place = unquote(urlsplit(href).path)
         except ValueError:
@@ -70,7 +70,7 @@ class _Book:
         return posixpath.normpath(posixpath.join(self._folder if folder is None else folder, place))
 
     def _read_labels(self, archive: Archive, name: str) -> None:
-        """From an EPUB 3 navigation document (`a href`) or an EPUB 2 table (`navPoint`)."""
+        """Read the labels of an EPUB 3 navigation document (`a href`) or an EPUB 2 table of contents (`navPoint`)."""
         tree, folder = _tree(archive, name), posixpath.dirname(name)
         if tree is None:
             return
@@ -89,7 +89,7 @@ class _Book:
 def _package_name(archive: Archive) -> str:
     container = _tree(archive, _CONTAINER)
     if container is None:
-        raise ExtractionError("a zip archive, but not an EPUB", "give it the suffix of what it is")
+        raise ExtractionError("a zip archive, but not an EPUB", "give it the suffix of its real format")
     root_file = container.css_first("rootfile[full-path]")
     return (root_file.attributes["full-path"] or "") if root_file is not None else ""
 
@@ -100,7 +100,7 @@ def _tree(archive: Archive, name: str) -> LexborHTMLParser | None:
 
 
 def _refuse_drm(archive: Archive, spine: set[str]) -> None:
-    """Raises `ExtractionError` where a chapter is encrypted."""
+    """Raise `ExtractionError` if a chapter is encrypted."""
     tree = _tree(archive, _ENCRYPTION)
     for entry in tree.css("*") if tree is not None else ():
         if not (entry.tag or "").endswith("encrypteddata"):
@@ -113,19 +113,19 @@ def _refuse_drm(archive: Archive, spine: set[str]) -> None:
             raise ExtractionError("protected by DRM: its chapters are encrypted", _DRM_HINT)
 
 
-def _chapter(archive: Archive, name: str, label: str) -> Whole | None:
-    """A file of the reading order, or None where it is not there."""
+def _chapter(archive: Archive, name: str, label: str) -> FileText | None:
+    """Return the text of one file of the reading order, or None if the archive lacks it."""
     data = archive.read(name)
     if data is None:
         return None
-    whole = html_text.parse(with_closing_tags(decode_html(data)))
-    if label and not whole.headings:
-        return Whole(whole.text, (), "", ((1, label, 0),))
-    return whole
+    chapter = html_text.parse(with_closing_tags(decode_html(data)))
+    if label and not chapter.headings:
+        return FileText(chapter.text, (), "", ((1, label, 0),))
+    return chapter
 
 
-def _joined(chapters: Sequence[Whole | None], title: str) -> Whole:
-    """The chapters in one text, each a page; a missing one is an empty page."""
+def _joined(chapters: Sequence[FileText | None], title: str) -> FileText:
+    """Join the chapters, each as a page; a missing chapter is an empty page."""
     n_missing = sum(chapter is None for chapter in chapters)
     texts: list[str] = []
     starts: list[int] = []
@@ -136,9 +136,9 @@ def _joined(chapters: Sequence[Whole | None], title: str) -> Whole:
         if chapter is None or not chapter.text:
             continue
         headings += [(level, heading, length + start) for level, heading, start in chapter.headings]
-        texts.append(chapter.text + _BETWEEN)
+        texts.append(chapter.text + _CHAPTER_SEPARATOR)
         length += len(texts[-1])
-    text = "".join(texts).removesuffix(_BETWEEN)
+    text = "".join(texts).removesuffix(_CHAPTER_SEPARATOR)
     page_starts = tuple(min(start, len(text)) for start in starts)
-    warning = f"{n_missing} of {len(chapters)} parts are not in the file" if n_missing else ""
-    return Whole(text, page_starts, title, tuple(headings[:MAX_HEADINGS]), warning)
+    warning = f"chapters missing from the file: {n_missing} of {len(chapters)}" if n_missing else ""
+    return FileText(text, page_starts, title, tuple(headings[:MAX_HEADINGS]), warning)

@@ -1,12 +1,15 @@
-"""Which files are read, by the suffix of their name. Knows nothing of what is inside them."""
+"""Decide by a file's suffix whether and how longsearch reads it. Opens no file."""
 
 import os
+import stat
 from enum import StrEnum
-from pathlib import PurePath
+from pathlib import Path, PurePath
+
+from engine.errors import ExtractionError, PassingError
 
 
 class Format(StrEnum):
-    """How a file's bytes are to be understood."""
+    """The format of a file's bytes."""
 
     PDF = "pdf"
     MARKDOWN = "markdown"
@@ -20,7 +23,7 @@ class Format(StrEnum):
 
 
 LIGHT_MARKUP = frozenset({Format.MARKDOWN, Format.ORG, Format.RST, Format.TEX})
-"""Can be read as plain text where their parser fails: their marks are light enough to be read past."""
+"""Formats that are read as plain text if their parser fails: a reader can ignore their marks."""
 
 FORMAT_OF_SUFFIX = {
     ".pdf": Format.PDF,
@@ -41,10 +44,28 @@ FORMAT_OF_SUFFIX = {
 
 
 def format_of(name: bytes | str) -> Format | None:
-    """The format of a file called `name` (a path will do), or None where it is not read."""
+    """Return the format of a file with this name or path, or None if longsearch does not read it."""
     return FORMAT_OF_SUFFIX.get(PurePath(os.fsdecode(name)).suffix.lower())
 
 
 def is_readable(name: bytes | str) -> bool:
-    """Whether a file called `name` is one that longsearch reads."""
+    """Return whether longsearch reads a file with this name."""
     return format_of(name) is not None
+
+
+def checked_format(path: Path) -> Format:
+    """Return the format of the file at `path`. Raises `ExtractionError` if there is no need to open the file."""
+    file_format = format_of(path.name)
+    if file_format is None:
+        raise ExtractionError("not a format that longsearch reads", f"it reads {' '.join(sorted(FORMAT_OF_SUFFIX))}")
+    try:
+        status = path.stat()
+    except FileNotFoundError as error:
+        raise ExtractionError("the file is gone") from error
+    except OSError as error:
+        raise PassingError(f"cannot be opened: {error.strerror}", "check that you may read it") from error
+    if not stat.S_ISREG(status.st_mode):
+        raise ExtractionError("not a regular file")  # reading a named pipe would wait for a writer
+    if status.st_size == 0:
+        raise ExtractionError("empty file")
+    return file_format

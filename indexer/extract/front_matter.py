@@ -1,7 +1,7 @@
-"""What stands before a Markdown document, between two lines of "---" (YAML) or "+++" (TOML): title, author, tags, date.
+"""Read the front matter of Markdown: YAML between two lines of "---", or TOML between "+++"; title, author, tags, date.
 
-Pure. What cannot be understood is text like any other, never an error. YAML is read without its types: a date is what
-its writer typed, and no tag can make an object.
+Pure functions. Front matter that cannot be parsed is kept as text and never raises an error. YAML is read without its
+types: a date stays as its author typed it, and no tag can create an object.
 """
 
 import re
@@ -22,38 +22,38 @@ _MAX_VALUE_CHARACTERS = 5_000
 _BLOCK = re.compile(
     rf"(---|\+\+\+)[ \t]*\n(.{{0,{_MAX_CHARACTERS}}}?)^(?:\1|\.\.\.)[ \t]*$\n?", re.DOTALL | re.MULTILINE
 )
-_SHOWN = (
+_KEPT_KEYS = (
     ("", ("subtitle",)),
     ("Author: ", ("author", "authors")),
     ("Date: ", ("date",)),
     ("Tags: ", ("tags", "keywords", "categories")),
     ("", ("description", "summary", "abstract")),
 )
-"""What is kept as words of the document, by its label: a note is found by its tags."""
+"""Label -> keys whose values are kept as text: people search for a note by its tags."""
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """A document's front matter and the rest."""
+    """A document split into its front matter and its body."""
 
     title: str
-    """Or ""."""
+    """The title, or ""."""
     blocks: tuple[str, ...]
-    """What else is worth finding, a line each; where it could not be understood, all of it as it is."""
+    """The other values that are kept, a line each; the raw front matter if it could not be parsed."""
     body: str
-    """The document without it."""
+    """The document without its front matter."""
 
 
 def split_front_matter(source: str) -> FrontMatter:
-    """`source`, whose line ends are "\\n", in its two parts."""
+    """Split `source`, whose line ends are "\\n"."""
     block = _BLOCK.match(source)
     if block is None:
         return FrontMatter("", (), source)
     values = _parsed(block[1], block[2])
     if values is None:
         return FrontMatter("", (block[2],), source[block.end() :])
-    if not isinstance(values, Mapping):  # two thematic breaks
+    if not isinstance(values, Mapping):  # text between two thematic breaks
         return FrontMatter("", (), source)
     named = {str(key).casefold(): value for key, value in values.items()}
     title = one_line(_words(named.get("title")), MAX_TITLE_CHARACTERS)
@@ -61,22 +61,22 @@ def split_front_matter(source: str) -> FrontMatter:
 
 
 def _parsed(fence: str, text: str) -> object:
-    """What `text` says, or None where it is broken."""
+    """Return the value that `text` encodes, or None if it is malformed."""
     try:
         return tomllib.loads(text) if fence == "+++" else yaml.load(text, Loader=_LOADER) or {}  # noqa: S506
-    except (yaml.YAMLError, ValueError, RecursionError):  # tomllib's error is a ValueError
+    except (yaml.YAMLError, ValueError, RecursionError):  # tomllib raises a ValueError
         return None
 
 
 def _lines(named: Mapping[str, object]) -> Iterator[str]:
-    for label, keys in _SHOWN:
+    for label, keys in _KEPT_KEYS:
         words = ", ".join(filter(None, (_words(named.get(key)) for key in keys)))
         if words:
             yield label + one_line(words, _MAX_VALUE_CHARACTERS)
 
 
 def _words(value: object) -> str:
-    """A value as words: its text, the texts of a list, the name of a person who is a table."""
+    """Return a value as text: a string, the items of a list, or the name of a person given as a table."""
     if isinstance(value, list):
         return ", ".join(filter(None, (_word(item) for item in islice(value, _MAX_ITEMS))))
     return _word(value)

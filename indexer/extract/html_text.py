@@ -1,6 +1,6 @@
-"""HTML -> text as a person reads it: no scripts, styles and navigation; a line for each block; headings with offsets.
+"""Extract the text of HTML as a person reads it: no scripts, styles or navigation; a line per block; headings.
 
-Through selectolax (lexbor). Sees the page as it was saved: what a script would have added is not there.
+selectolax (lexbor) parses it. The text is that of the saved page, without anything that a script would have added.
 """
 
 import re
@@ -9,10 +9,10 @@ from pathlib import Path
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from engine.errors import ExtractionError
-from indexer.extract.building import TextBuilder
 from indexer.extract.clean import clean_characters
 from indexer.extract.decoding import decode_html, read_bytes
-from indexer.extract.messages import Whole
+from indexer.extract.messages import FileText
+from indexer.extract.text_builder import TextBuilder
 from indexer.extract.xml_text import with_closing_tags
 
 _DROPPED_NAMES = """
@@ -30,28 +30,28 @@ _CELLS = frozenset({"td", "th"})
 _RUN_OF_SPACE = re.compile(r"\s+")
 
 
-def read(path: Path) -> Whole:
-    """The text of `path`. Raises `ExtractionError`."""
+def read(path: Path) -> FileText:
+    """Return the text of the file at `path`. Raises `ExtractionError`."""
     source = decode_html(read_bytes(path))
     return parse(with_closing_tags(source) if source.startswith("<?xml") else source)
 
 
-def parse(source: str, title: str = "") -> Whole:
-    """The text of HTML `source`; called `title` where that is one. Raises `ExtractionError`."""
+def parse(source: str, title: str = "") -> FileText:
+    """Return the text of HTML `source`, with `title` as its title if that is one. Raises `ExtractionError`."""
     try:
         tree = LexborHTMLParser(clean_characters(source))
     except SelectolaxError as error:
-        # HTML5 parses whatever it is given, so this is a want of memory: 20 MB of dense markup need 1 GB.
-        raise ExtractionError("too much markup to parse in 1 GB of memory", "save it as text or split it") from error
+        # HTML5 defines a tree for any input, so only memory can be lacking: 20 MB of dense markup need 1 GB.
+        raise ExtractionError("too much markup to parse in 1 GB of memory", "save it as text, or split it") from error
     head_title = tree.css_first("head title")
     builder = _Builder()
     if tree.body is not None:
         builder.walk(tree.body)
-    return builder.text.whole(title or (head_title.text() if head_title is not None else ""))
+    return builder.text.file_text(title or (head_title.text() if head_title is not None else ""))
 
 
 class _Builder:
-    """Collects the words of the open block; a block's begin or end closes it."""
+    """Collects the words of the open block, which ends where a block begins or ends."""
 
     def __init__(self) -> None:
         self.text = TextBuilder()
@@ -61,7 +61,7 @@ class _Builder:
         self._marker = ""
 
     def walk(self, root: LexborNode) -> None:
-        """Every node under `root` in order. A loop, since hostile pages nest 100,000 deep."""
+        """Visit every node under `root` in document order. Not recursive: hostile pages nest 100,000 levels deep."""
         node: LexborNode | None = root
         while node is not None:
             child = None if node.tag in _DROPPED else node.child
@@ -93,7 +93,7 @@ class _Builder:
             self._pre_depth += tag == "pre"
 
     def _spaced(self, text: str) -> str:
-        """`text` with its white space as a browser would show it."""
+        """Return `text` with its white space as a browser shows it."""
         if self._pre_depth:
             return text
         text = _RUN_OF_SPACE.sub(" ", text)

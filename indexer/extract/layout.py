@@ -1,9 +1,8 @@
-"""Paragraphs and a title from where the lines stand on a PDF's page.
+"""Find paragraphs and a title from the positions of the lines on a PDF's page.
 
-Pure. A line is joined to the next only where it was broken for want of room: where the next line's first word would
-not have fitted. That keeps tables, code and verse in their lines without knowing what they are. Knows left-to-right
-horizontal text; where no places are known (`right` <= `left`) lines keep their ends. Columns follow the order of the
-PDF's own stream.
+Pure functions. Two lines are joined only if the next line's first word would not have fitted on the line before. That
+rule keeps tables, code and verse in their lines without recognising them. It covers horizontal left-to-right text;
+without positions (`right` <= `left`) lines keep their ends. Columns follow the order of the PDF's content stream.
 """
 
 import re
@@ -14,45 +13,42 @@ from statistics import median
 
 from indexer.extract.clean import one_line
 from indexer.extract.limits import MAX_TITLE_CHARACTERS
-from indexer.extract.pages import SENTENCE_END
+from indexer.extract.pages import SENTENCE_END, breaks_word
 from indexer.extract.titles import is_title_of_paper
 
 JOINED, LINE, PARAGRAPH = " ", "\n", "\n\n"
-_HYPHENS = frozenset("-\u2010")
 _FOOTNOTE_MARK = re.compile(r"(?<=[a-z])1$|\s*[*†‡∗⋆]+$")
 _NEIGHBOURS = 8
-"""Lines before and after that tell where the column's right edge is."""
+"""Lines before and after that show where the column's right edge is."""
 _WIDE_GAP = 1.35
-"""Of the usual distance between lines: a paragraph's space. Papers have 1.5 and more, sub- and superscripts 1.2."""
+"""Ratio to the usual line distance that separates paragraphs. Papers use 1.5 and more; sub- and superscripts 1.2."""
 _SAME_COLUMN = 2
-"""Of the usual distance between lines: lines that begin within that of each other stand in one column."""
-_INDENT = 0.7
-"""Of the usual distance between lines (sizes cannot be used: bitmap fonts of old papers all claim 0.2 points)."""
+"""Ratio to the usual line distance: lines whose left edges differ by less stand in one column."""
 _OTHER_SIZE = 1.12
-"""Ratio of two lines' sizes that makes one a heading."""
+"""Ratio of two lines' font sizes beyond which one of them is a heading."""
 _TITLE_SIZE = 1.15
-"""Of the usual size of a line on the page."""
+"""Least ratio of a title's font size to the page's usual one."""
 _TITLE_WITHIN = 30
-"""Lines from the top of the page among which a title is looked for."""
+"""Lines from the top of the page that are searched for a title."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a page, its characters cleaned; all places in points, from the bottom left."""
+    """A line of a page, its characters cleaned. Positions are in points from the bottom left of the page."""
 
     text: str
     left: float = 0.0
     right: float = 0.0
     baseline: float = 0.0
-    """Of its first character."""
+    """Baseline of the first character."""
     end_baseline: float = 0.0
-    """Of its last: lower where the library glued two lines at a hyphenated word."""
+    """Baseline of the last character: lower if the library joined two lines at a hyphenated word."""
     size: float = 0.0
-    """Of its first character's font."""
+    """Font size of the first character."""
 
 
-def separated(lines: Sequence[Line]) -> tuple[str, ...]:
-    """Each line's text with what separates it from the next: a space, "\\n", "\\n\\n", or nothing for a broken word."""
+def with_separators(lines: Sequence[Line]) -> tuple[str, ...]:
+    """Return each line's text with its separator: a space, "\\n", "\\n\\n", or nothing within a broken word."""
     pitch = _usual_pitch(lines)
     edges = _right_edges(lines, pitch)
     parts = []
@@ -63,8 +59,7 @@ def separated(lines: Sequence[Line]) -> tuple[str, ...]:
 
 
 def _with_separator(line: Line, following: Line, separator: str) -> str:
-    is_broken = line.text[-1:] in _HYPHENS and line.text[-2:-1].isalpha() and following.text[:1].islower()
-    if is_broken and separator != PARAGRAPH:
+    if separator != PARAGRAPH and breaks_word(line.text, following.text):
         return line.text[:-1]
     if separator == JOINED and _is_cjk(line.text[-1:]) and _is_cjk(following.text[:1]):
         return line.text
@@ -74,17 +69,17 @@ def _with_separator(line: Line, following: Line, separator: str) -> str:
 def _separator(line: Line, following: Line, edge: float, pitch: float) -> str:
     if line.right <= line.left or following.right <= following.left:
         return LINE
-    goes_on = line.size > following.size and following.text[:1].islower()  # after a large initial
-    if _sizes_differ(line, following) and not goes_on:
+    continues = line.size > following.size and following.text[:1].islower()  # after a large initial
+    if _sizes_differ(line, following) and not continues:
         return PARAGRAPH
     ended = line.text.endswith(SENTENCE_END)
     drop = line.end_baseline - following.baseline
-    if drop < -0.5 * line.size:  # upwards: the next column
+    if drop < -0.5 * line.size:  # upwards, so into the next column
         return PARAGRAPH if ended else JOINED
     if pitch and drop > _WIDE_GAP * pitch:
         return PARAGRAPH
     if ended and following.left > line.left + 0.8 * line.size and line.end_baseline == line.baseline:
-        return PARAGRAPH  # the first line of a paragraph is set in
+        return PARAGRAPH  # the first line of a paragraph is indented
     if _had_room(line, following, edge):
         return PARAGRAPH if ended else LINE
     return JOINED
@@ -96,14 +91,14 @@ def _sizes_differ(line: Line, other: Line) -> bool:
 
 
 def _had_room(line: Line, following: Line, edge: float) -> bool:
-    """Whether the first word of `following` would have fitted at the end of `line`."""
+    """Return whether the first word of `following` would have fitted at the end of `line`."""
     word = following.text.split(" ", 1)[0]
     character_width = (following.right - following.left) / len(following.text)
     return line.right + (len(word) + 1) * character_width < edge
 
 
 def _right_edges(lines: Sequence[Line], pitch: float) -> list[float]:
-    """For each line, how far right its neighbours of the same column reach: those that begin about where it begins."""
+    """For each line, return how far right its column reaches: the neighbours with about the same left edge."""
     lefts, rights = [line.left for line in lines], [line.right for line in lines]
     slack = _SAME_COLUMN * pitch
     edges = []
@@ -116,7 +111,7 @@ def _right_edges(lines: Sequence[Line], pitch: float) -> list[float]:
 
 
 def _usual_pitch(lines: Sequence[Line]) -> float:
-    """Median distance between lines, in points; 0 where it cannot be told."""
+    """Return the median distance between lines, in points; 0 if no line stands below another."""
     drops = [line.end_baseline - following.baseline for line, following in pairwise(lines)]
     downwards = [drop for drop in drops if drop > 1]
     return median(downwards) if downwards else 0.0
@@ -127,7 +122,7 @@ def _is_cjk(character: str) -> bool:
 
 
 def title_in(lines: Sequence[Line]) -> str:
-    """The text in the largest type near the top of a page if it looks like a title, else ""."""
+    """Return the text in the largest type near the top of a page that looks like a title, or ""."""
     top = [line for line in lines[:_TITLE_WITHIN] if line.size > 0]
     if not top:
         return ""
@@ -142,7 +137,7 @@ def title_in(lines: Sequence[Line]) -> str:
 
 
 def _first_run(lines: Sequence[Line], size: float) -> list[str]:
-    """The first lines of about `size` that follow one another; none where a sentence goes on after a large initial."""
+    """Return the first consecutive lines of about `size`; [] if they are the large initial words of a sentence."""
     run: list[str] = []
     for line in lines:
         if abs(line.size - size) <= 0.06 * size:

@@ -1,7 +1,7 @@
-"""Markdown -> text as a person reads it: no marks, link targets dropped, code kept; headings with their offsets.
+"""Extract the text of Markdown as a person reads it: no marks or link targets, but code; headings with their offsets.
 
-CommonMark and tables through markdown-it-py. Of front matter the title, and a line each for author, tags and the like,
-are kept. Other dialects' marks (footnotes, mathematics) stay as they are written; of a wiki link its words stay.
+markdown-it-py parses CommonMark and tables. Front matter gives the title and lines for author, tags and the like. Marks
+of other dialects (footnotes, mathematics) stay as written; a wiki link is reduced to its words.
 """
 
 import re
@@ -11,25 +11,25 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from indexer.extract.building import TextBuilder
 from indexer.extract.clean import clean_characters
 from indexer.extract.decoding import decode, read_bytes
 from indexer.extract.front_matter import split_front_matter
-from indexer.extract.messages import Whole
+from indexer.extract.messages import FileText
+from indexer.extract.text_builder import TextBuilder
 
 _WIKI_LINK = re.compile(r"\[\[(?:[^\[\]|]{1,300}\|)?([^\[\]|]{1,300})\]\]")
 _TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)
 _CELL_SEPARATOR = " | "
 
 
-def read(path: Path) -> Whole:
-    """The text of `path`. Raises `ExtractionError`."""
+def read(path: Path) -> FileText:
+    """Return the text of the file at `path`. Raises `ExtractionError`."""
     return parse(decode(read_bytes(path)))
 
 
-def parse(source: str) -> Whole:
-    """The text of Markdown `source`."""
-    # "linkify" and typography are off: the text is stored as its writer typed it.
+def parse(source: str) -> FileText:
+    """Return the text of Markdown `source`."""
+    # "linkify" and typography are off: the text is stored as its author typed it.
     parser = MarkdownIt("commonmark").enable("table")
     front = split_front_matter(clean_characters(source))
     builder = _Builder()
@@ -37,11 +37,11 @@ def parse(source: str) -> Whole:
         builder.text.add(block, tight=True)
     for token in parser.parse(front.body):
         builder.take(token)
-    return builder.text.whole(front.title)
+    return builder.text.file_text(front.title)
 
 
 class _Builder:
-    """Turns markdown-it's flat list of tokens into blocks."""
+    """Turns the flat token list of markdown-it into blocks."""
 
     def __init__(self) -> None:
         self.text = TextBuilder()
@@ -50,7 +50,7 @@ class _Builder:
         self._cells: list[str] | None = None
 
     def take(self, token: Token) -> None:
-        """Add what `token` brings."""
+        """Add the text of `token`, or note where a heading, an item or a row begins and ends."""
         match token.type:
             case "heading_open":
                 self._heading_level = int(token.tag[1:])
@@ -88,7 +88,7 @@ class _Builder:
 
 
 def inline_text(tokens: Sequence[Token]) -> str:
-    """The words of a block's `tokens`."""
+    """Return the words of a block's `tokens`."""
     return "".join(_inline_parts(tokens))
 
 

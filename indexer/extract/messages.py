@@ -1,7 +1,7 @@
-"""What the parent and the child that reads files say to each other: dataclasses, framed as JSON.
+"""The messages between the parent and the child that reads files: dataclasses, sent as JSON in frames.
 
-JSON and not pickle: a child that a hostile file has taken over must not be able to run anything in the parent. Knows
-no pipe. Decoding raises `ValueError`, `KeyError` or `TypeError` on anything else.
+JSON instead of pickle: a child that a hostile file controls must not run code in the parent. This module knows no
+pipe. Decoding raises `ValueError`, `KeyError` or `TypeError` for anything that is not a message.
 """
 
 import json
@@ -14,79 +14,79 @@ from indexer.extract.limits import MAX_FRAME_BYTES, MAX_HEADINGS, MAX_PAGES
 DAMAGED = "damaged"
 NO_LETTERS = "the fonts do not say which letters they show"
 NO_OCR_TOOL = "OCR needs tesseract, which is not installed"
-"""Values of `Page.problem`."""
+"""Values of `Page.problem`. The last two are searched for in the reasons that an index stores: never reword them."""
 
 SCANNED = "scanned?"
-"""In the reason of a PDF that is partial or failed for want of text."""
+"""Part of the reason of a PDF whose pages lack text. Searched for in stored reasons too: never reword it."""
 
 HEADER = struct.Struct(">I")
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Parent to child: read a file."""
+    """From the parent to the child: read this file."""
 
     path: str
-    """Absolute; undecodable bytes are surrogate escapes."""
+    """Absolute path; undecodable bytes are surrogate escapes."""
     format: str
-    """A `Format`'s value: not always what the suffix says."""
+    """The value of a `Format`, which may differ from that of the suffix."""
     first_page: int = 0
-    """0-based; pages before it were read by a child that is gone."""
+    """0-based; an earlier child has read the pages before it."""
     pdfium: bool = True
-    """False after pdfium has hung or crashed while opening this file."""
+    """False if pdfium hung or crashed while it opened this file."""
     ocr: str | None = None
-    """Languages for OCR of pages without text ("" for the usual one); None for no OCR."""
+    """Languages for OCR of pages without text ("" for tesseract's default); None for no OCR."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A PDF is open; its pages follow."""
+    """The PDF is open; its pages follow."""
 
     n_pages: int
     title: str
-    """From its metadata, or ""."""
+    """The title in the metadata, or ""."""
     warning: str = ""
-    """Why the file may be less than it was, or ""."""
+    """Why the file may be incomplete, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of a PDF; they come in order."""
+    """One page of a PDF; pages arrive in order."""
 
     index: int
     """0-based."""
     lines: tuple[str, ...]
-    """Each ends with what separates it from the next: a space, "\\n", "\\n\\n" or nothing."""
+    """Each line ends with the separator from the next: a space, "\\n", "\\n\\n" or nothing."""
     large_text: str = ""
-    """On the first page, what stands in the largest type near the top, or ""."""
+    """On the first page, the text in the largest type near the top, or ""."""
     problem: str = ""
-    """Why no library could make text of it, or ""."""
+    """Why no library could extract its text, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A PDF's outline, after its pages."""
+    """The outline of a PDF, sent after its pages."""
 
     entries: tuple[tuple[int, str, int], ...]
-    """(level from 1, title, 0-based page)."""
+    """(level from 1, title, 0-based page) of each entry."""
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
-    """All of a file that is not a PDF. Fields as in `engine.types.DocumentText`; the title may be ""."""
+class FileText:
+    """The whole text of a file that is not a PDF. Fields as in `engine.types.DocumentText`; the title may be ""."""
 
     text: str
     page_starts: tuple[int, ...]
     title: str
     headings: tuple[tuple[int, str, int], ...]
-    """(level, title, start)."""
+    """(level, title, start) of each heading."""
     warning: str = ""
-    """What of the file could not be read, or ""."""
+    """Which part of the file could not be read, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Nothing can be read of the file; the end of the answer."""
+    """The end of an answer: the file cannot be read."""
 
     message: str
     hint: str
@@ -94,31 +94,39 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The end of an answer."""
+    """The end of an answer: everything has been sent."""
 
 
-Message = Opened | Page | Outline | Whole | Failed | Ended
-_KINDS: dict[str, type[Message]] = {kind.__name__: kind for kind in (Opened, Page, Outline, Whole, Failed, Ended)}
+Message = Opened | Page | Outline | FileText | Failed | Ended
+_KINDS: dict[str, type[Message]] = {kind.__name__: kind for kind in (Opened, Page, Outline, FileText, Failed, Ended)}
 _FIELD_NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in (Request, *_KINDS.values())}
 
 
 def encode(message: Message | Request) -> bytes:
-    """A frame: length (4 bytes, big-endian), then JSON."""
+    """Return the frame of `message`: its length (4 bytes, big-endian), then JSON."""
     kind = type(message)
-    content = {name: getattr(message, name) for name in _FIELD_NAMES[kind]}  # `asdict` copies every line of a page
+    content = {name: getattr(message, name) for name in _FIELD_NAMES[kind]}  # `asdict` would copy every line of a page
     body = json.dumps([kind.__name__, content]).encode("ascii")
     if len(body) > MAX_FRAME_BYTES:
         raise MemoryError(f"a message of {len(body)} bytes")
     return HEADER.pack(len(body)) + body
 
 
+def body_length(header: bytes) -> int:
+    """Return how many bytes follow a frame's header. Raises `ValueError` if no message is that long."""
+    (n_bytes,) = HEADER.unpack(header)
+    if n_bytes > MAX_FRAME_BYTES:
+        raise ValueError(f"a message of {n_bytes} bytes")
+    return int(n_bytes)
+
+
 def decode_request(body: bytes) -> Request:
-    """The request in a frame's body."""
+    """Return the request in a frame's body."""
     return Request(**json.loads(body)[1])
 
 
 def decode(body: bytes | bytearray) -> Message:
-    """The message in a frame's body, its fields checked: the child may be lying."""
+    """Return the message in a frame's body. Checks every field: the child may lie."""
     name, fields = json.loads(body)
     return _checked(_KINDS[name], fields)
 
@@ -132,10 +140,10 @@ def _checked(kind: type[Message], fields: dict[str, Any]) -> Message:
         return Page(_number(fields["index"]), lines, _string(fields["large_text"]), _string(fields["problem"]))
     if kind is Outline:
         return Outline(_headings(fields["entries"]))
-    if kind is Whole:
+    if kind is FileText:
         starts = tuple(_number(start) for start in fields["page_starts"])
         headings, warning = _headings(fields["headings"]), _string(fields["warning"])
-        return Whole(_string(fields["text"]), starts, _string(fields["title"]), headings, warning)
+        return FileText(_string(fields["text"]), starts, _string(fields["title"]), headings, warning)
     if kind is Failed:
         return Failed(_string(fields["message"]), _string(fields["hint"]))
     return Ended()

@@ -1,7 +1,7 @@
-"""Org -> text as a person reads it: headlines with offsets, links by their words; no drawers, planning lines or marks.
+"""Extract the text of Org as a person reads it: headlines, words of links; no drawers, planning lines or marks.
 
-Our own: orgparse leaves drawers, blocks, keywords and most marks in a body, and Org is a format of lines. Does not
-know macros, included files or LaTeX: they stay as they are written, and nothing is ever followed.
+We parse Org ourselves: it is a format of lines, and orgparse leaves drawers, blocks, keywords and most marks in the
+text. Macros, included files and LaTeX stay as written; no link or file is ever followed.
 """
 
 import re
@@ -10,25 +10,25 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from indexer.extract.building import TextBuilder
 from indexer.extract.clean import clean_characters, one_line
 from indexer.extract.decoding import decode, read_bytes
 from indexer.extract.limits import MAX_TITLE_CHARACTERS
-from indexer.extract.messages import Whole
+from indexer.extract.messages import FileText
+from indexer.extract.text_builder import TextBuilder
 
 _HEADLINE = re.compile(r"(\*{1,50})[ \t]+(.*)")
 _STATE = re.compile(r"(?:TODO|DONE|NEXT|WAITING|CANCELLED|COMMENT)(?:[ \t]+|$)|\[#[A-Z0-9]\][ \t]*")
 _TAGS = re.compile(r"[ \t]+:([\w@#%:]{1,500}):$")
 _KEYWORD = re.compile(r"#\+(\w+)(?:\[[^\]]*\])?:[ \t]*(.*)")
-_SHOWN_KEYWORDS = {"author": "Author: ", "date": "Date: ", "filetags": "Tags: ", "subtitle": "", "caption": ""}
+_KEPT_KEYWORDS = {"author": "Author: ", "date": "Date: ", "filetags": "Tags: ", "subtitle": "", "caption": ""}
 _BLOCK_BEGIN = re.compile(r"[ \t]*#\+begin_(\w+)", re.IGNORECASE)
 _VERBATIM = frozenset({"src", "example", "export", "verse"})
 _COMMA = re.compile(r"^[ \t]*,(?=\*|#\+)")
-"""Org's escape in a block for a line that would begin a headline or a keyword."""
+"""The comma that escapes a line of a block that would otherwise begin a headline or a keyword."""
 _DRAWER_BEGIN = re.compile(r"[ \t]*:[\w-]+:[ \t]*$")
 _END = re.compile(r"[ \t]*(?:#\+end_(\w+)|:end:)[ \t]*$", re.IGNORECASE)
 _DRAWER, _HEAD = ":drawer", ":headline"
-"""Keys beside the kinds of blocks."""
+"""Keys of `_ends` beside the kinds of blocks."""
 _MAX_DRAWER_LINES = 1_000
 _DROPPED = re.compile(
     r"[ \t]*(?:#(?:[ \t]|$)|(?:SCHEDULED|DEADLINE|CLOSED|CLOCK):[ \t]*[<\[]|\|[-+]+\|?[ \t]*$|-{5,}[ \t]*$)"
@@ -39,25 +39,28 @@ _LINK = re.compile(r"\[\[([^\[\]\n]{1,2000})\](?:\[([^\[\]\n]{1,2000})\])?\]")
 _MARKED = re.compile(r"""(?<![^\s({'"-])([*/_=~+])(?=\S)([^\n]{0,500}?\S)\1(?=[\s).,:;!?}'"\[-]|$)""")
 
 
-def read(path: Path) -> Whole:
-    """The text of `path`. Raises `ExtractionError`."""
+def read(path: Path) -> FileText:
+    """Return the text of the file at `path`. Raises `ExtractionError`."""
     return parse(decode(read_bytes(path)))
 
 
-def parse(source: str) -> Whole:
-    """The text of Org `source`."""
+def parse(source: str) -> FileText:
+    """Return the text of Org `source`."""
     builder = _Builder(clean_characters(source).split("\n"))
     builder.take_all()
-    return builder.text.whole(builder.title)
+    return builder.text.file_text(builder.title)
 
 
 def inline_text(text: str) -> str:
-    """`text` without marks, its links by their words."""
+    """Return `text` without marks, and each link as its words."""
     return _MARKED.sub(r"\2", _LINK.sub(lambda link: link[2] or link[1], text))
 
 
 def _ends(lines: Sequence[str]) -> defaultdict[str, list[int]]:
-    """Where blocks of each kind, drawers and sections end, ascending: looked for once, or hostile files take hours."""
+    """Find the lines that end blocks of each kind, drawers and sections, ascending.
+
+    One pass finds all of them: a search from every block would take hours on a hostile file.
+    """
     found: defaultdict[str, list[int]] = defaultdict(list)
     for index, line in enumerate(lines):
         if _HEADLINE.match(line):
@@ -73,7 +76,7 @@ def _first_from(places: Sequence[int], start: int) -> int | None:
 
 
 class _Builder:
-    """Goes down the lines once; `_paragraph` holds those of the block that is still open."""
+    """Reads the lines once, from the top; `_paragraph` holds those of the open paragraph."""
 
     def __init__(self, lines: list[str]) -> None:
         self.text = TextBuilder()
@@ -133,12 +136,12 @@ class _Builder:
         key, value = match[1].lower(), match[2].strip()
         if key == "title":
             self.title = one_line(inline_text(f"{self.title} {value}"), MAX_TITLE_CHARACTERS)
-        elif key in _SHOWN_KEYWORDS and value:
+        elif key in _KEPT_KEYWORDS and value:
             self._close()
-            self.text.add(_SHOWN_KEYWORDS[key] + inline_text(value.strip(":").replace(":", ", ")))
+            self.text.add(_KEPT_KEYWORDS[key] + inline_text(value.strip(":").replace(":", ", ")))
 
     def _block(self, match: re.Match[str]) -> None:
-        """A block's lines as they are; of prose (quote, center) its lines go on as any other."""
+        """Add the lines of a verbatim block unchanged; read those of a prose block (quote, center) like any others."""
         self._close()
         kind = match[1].lower()
         if kind not in _VERBATIM and kind != "comment":
@@ -152,13 +155,13 @@ class _Builder:
 
     def _drawer(self, match: re.Match[str]) -> None:
         stop = self._next_of(_DRAWER, self._next + _MAX_DRAWER_LINES)
-        if stop is None:  # a line like any other
+        if stop is None:  # no drawer, but text that looks like one
             self._paragraph.append(match[0].strip())
         else:
             self._next = stop + 1
 
     def _next_of(self, kind: str, limit: int) -> int | None:
-        """The first line from here on that ends a block of `kind`, before `limit` and the next headline."""
+        """Return the next line that ends a block of `kind`, if it stands before `limit` and the next headline."""
         end, headline = (_first_from(self._ends[name], self._next) for name in (kind, _HEAD))
         return end if end is not None and end < limit and (headline is None or end < headline) else None
 

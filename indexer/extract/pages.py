@@ -1,4 +1,4 @@
-"""Pages -> one text and where each begins. Pure. Takes running heads and page numbers out, where they are certain."""
+"""Join pages into one text, and remove running heads and page numbers that are certain. Pure functions."""
 
 import re
 from collections import Counter
@@ -7,22 +7,28 @@ from itertools import accumulate
 
 _DIGITS = re.compile(r"\d+")
 _RUN_OF_SPACE = re.compile(r"\s+")
-# Without letters only a page number counts ("12", "- 12 -", "12 / 30"), or a table that goes on over pages loses rows.
+# A running line without letters must be a page number ("12", "- 12 -", "12 / 30"), or long tables would lose rows.
 _PAGE_NUMBER = re.compile(r"[^\w#]*#[^\w#]*(#[^\w#]*)?")
 _MIN_REPEATS = 4
 _MIN_SHARE = 0.6
-"""Of the even or of the odd pages: books have one head on the left and another on the right."""
+"""Share of the even or of the odd pages: books have one head on the left and another on the right."""
 _MIN_LINES = 2
-"""Of a page that has a running line: a page of one line would be left empty."""
+"""Lines of a page that may lose a running line: a page with one line would become empty."""
 _MAX_HEAD_CHARACTERS = 150
 _MAX_HEAD_LINES = 3
 SENTENCE_END = tuple('.!?:;"”’)»]。！？')
+_HYPHENS = frozenset("-\u2010")
+
+
+def breaks_word(line: str, following: str) -> bool:
+    """Return whether `line` ends with a hyphen inside a word that goes on in the line `following`."""
+    return line[-1:] in _HYPHENS and line[-2:-1].isalpha() and following[:1].islower()
 
 
 def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:
-    """The pages' text in one string, and the offset of each page's first character.
+    """Return the pages' text in one string, and the offset of each page's first character.
 
-    What separates a page from the next (an empty line, or a line end within a sentence) belongs to the former.
+    The separator between two pages (an empty line, or a line end within a sentence) belongs to the first of them.
     """
     last = max((index for index, page in enumerate(pages) if page), default=-1)
     ended = [page + _separator(page) if page and index < last else page for index, page in enumerate(pages)]
@@ -35,7 +41,7 @@ def _separator(page: str) -> str:
 
 
 def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The pages' lines without those that stand first or last on most pages, digits aside."""
+    """Return the pages' lines without those that stand first or last on most pages; digits may differ."""
     rest = [list(lines) for lines in pages]
     for place in (0, -1):
         for _ in range(_MAX_HEAD_LINES):
@@ -48,7 +54,7 @@ def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
 
 
 def _running_pages(pages: Sequence[Sequence[str]], place: int) -> list[int]:
-    """Indices of the pages whose line at `place` runs on."""
+    """Return the indices of the pages whose line at `place` (0 or -1) is a running line."""
     running: list[int] = []
     for parity in (0, 1):
         keys = {
@@ -63,7 +69,7 @@ def _running_pages(pages: Sequence[Sequence[str]], place: int) -> list[int]:
 
 
 def _key(line: str) -> str:
-    """What of `line` must be the same on another page, or "" where it cannot be a running line."""
+    """Return the part of `line` that must repeat on other pages, or "" if it cannot be a running line."""
     if len(line) > _MAX_HEAD_CHARACTERS:
         return ""
     key = _RUN_OF_SPACE.sub(" ", _DIGITS.sub("#", line)).strip().casefold()

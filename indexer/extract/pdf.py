@@ -1,6 +1,6 @@
-"""A PDF's pages: pdfium first, pypdf where pdfium fails or returns garbage. The choice is made page by page.
+"""Read the pages of a PDF: each with pdfium, or with pypdf if pdfium fails or returns garbage.
 
-Does not know what a page costs: whoever waits for the next one keeps the time.
+This module knows no time limits: the parent, which waits for each page, enforces them.
 """
 
 import re
@@ -17,8 +17,8 @@ from indexer.extract.pdf_pdfium import PdfiumDocument, PdfiumFailedError
 from indexer.extract.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, PasswordNeededError, ReadPage
 
 _HEAD_BYTES, _TAIL_BYTES = 1024, 65_536
-_MAX_VAIN_OPINIONS = 5
-"""Pages in a row that neither library could read: then pypdf, ten times slower, is no longer asked."""
+_MAX_UNREADABLE_IN_A_ROW = 5
+"""Pages in a row that neither library could read. After these, pypdf (ten times slower) is no longer tried."""
 _LINEARIZED_LENGTH = re.compile(rb"/Linearized\b[^>]{0,200}?/L\s+(\d{1,15})\b")
 
 
@@ -34,9 +34,9 @@ class _Document(Protocol):
 
 
 def read(path: Path, first_page: int, pdfium: bool, ocr: str | None = None) -> Iterator[Message]:
-    """`Opened`, each `Page` from `first_page` (0-based) on, the `Outline`. Raises `ExtractionError`.
+    """Yield `Opened`, each `Page` from `first_page` (0-based) on, and the `Outline`. Raises `ExtractionError`.
 
-    `ocr` as `Request.ocr`.
+    `pdfium` and `ocr` are those of `Request`.
     """
     warning = _check(path)
     try:
@@ -56,7 +56,7 @@ def read(path: Path, first_page: int, pdfium: bool, ocr: str | None = None) -> I
 
 
 def _check(path: Path) -> str:
-    """Why the file may have been cut off, or "". Raises `ExtractionError` where it is no PDF."""
+    """Return why the file seems to be cut off, or "". Raises `ExtractionError` if it is no PDF."""
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
         size = file.seek(0, 2)
@@ -65,39 +65,39 @@ def _check(path: Path) -> str:
     if not head:
         raise ExtractionError("empty file")
     if b"%PDF-" not in head:
-        raise ExtractionError("not a PDF: it does not begin as one", "a web page or a broken download under this name?")
+        raise ExtractionError("not a PDF: it does not begin like one", "a broken download, or the wrong suffix?")
     linearized = _LINEARIZED_LENGTH.search(head)
     cut_off = b"%%EOF" not in tail or (linearized is not None and int(linearized[1]) > size)
     return "the file seems to be cut off: its end is missing" if cut_off else ""
 
 
 class _PageReader:
-    """Holds the document open in one library, and in the other once that is needed."""
+    """Holds the document open in one library, and also in the other once a page needs it."""
 
     def __init__(self, path: Path, pdfium: bool) -> None:
         self._path = path
         self._pdfium: PdfiumDocument | None = None
         self._pypdf: _Document | None = None
-        self._n_vain_opinions = 0
+        self._n_unreadable_in_a_row = 0
         if pdfium:
             with suppress(PdfiumFailedError):
                 self._pdfium = PdfiumDocument(path)
         self.document: _Document = self._pdfium or self._open_pypdf()
 
     def page(self, index: int) -> Page:
-        """Page `index` from whichever library makes more sense of it."""
+        """Return page `index` from the library that reads it better."""
         tried = [self._pdfium.page(index)] if self._pdfium else []
         if not any(page and page.garbage < DOUBTFUL_SHARE for page in tried):
-            tried.append(self._second_opinion(index))
+            tried.append(self._pypdf_page(index))
         best = min((page for page in tried if page), key=lambda page: page.garbage, default=None)
         if best is None or best.garbage >= UNREADABLE_SHARE:
-            self._n_vain_opinions += 1
+            self._n_unreadable_in_a_row += 1
             return Page(index, (), problem=DAMAGED if best is None else NO_LETTERS)
-        self._n_vain_opinions = 0
+        self._n_unreadable_in_a_row = 0
         return Page(index, best.lines, best.large_text)
 
     def recognised_page(self, page: Page, languages: str) -> Page:
-        """`page`, of which no library could make words, read from its picture."""
+        """Return `page`, in which no library found words, as OCR reads its picture."""
         picture = self._pdfium.picture(page.index) if self._pdfium else None
         if picture is None:
             return page
@@ -106,18 +106,18 @@ class _PageReader:
         except OcrFailedError as error:
             return Page(page.index, (), problem=str(error))
 
-    def _second_opinion(self, index: int) -> ReadPage | None:
-        if self._n_vain_opinions >= _MAX_VAIN_OPINIONS:
+    def _pypdf_page(self, index: int) -> ReadPage | None:
+        if self._n_unreadable_in_a_row >= _MAX_UNREADABLE_IN_A_ROW:
             return None
         try:
             document = self._pypdf or self._open_pypdf()
         except ExtractionError:
-            self._n_vain_opinions = _MAX_VAIN_OPINIONS
+            self._n_unreadable_in_a_row = _MAX_UNREADABLE_IN_A_ROW
             return None
         return document.page(index) if index < document.n_pages else None
 
     def _open_pypdf(self) -> _Document:
-        from indexer.extract.pdf_pypdf import PypdfDocument  # 140 ms that most folders never need
+        from indexer.extract.pdf_pypdf import PypdfDocument  # importing it takes 140 ms, and most folders never need it
 
         self._pypdf = PypdfDocument(self._path)
         return self._pypdf

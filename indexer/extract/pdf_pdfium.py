@@ -1,7 +1,7 @@
-"""PDF pages through pdfium: fast, and it knows where each line stands. Crashes and hangs on hostile files: child only.
+"""Read PDF pages with pdfium, which is fast and gives each line's position. It may crash or hang: use it in the child.
 
-Measured on 777 pages of 30 papers, CPU of one core, in turns: 333 pages/s with layout and cleaning where pdfium alone
-makes 507. The figures of one machine vary by a third; their ratio does not.
+Measured on 777 pages of 30 papers, on one core, runs alternating: 333 pages/s with layout and cleaning, 507 pages/s for
+pdfium alone. Both figures vary by a third from run to run on one machine; their ratio does not.
 """
 
 from collections.abc import Iterator
@@ -14,20 +14,20 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from indexer.extract.clean import clean_characters, one_line
-from indexer.extract.layout import Line, separated, title_in
+from indexer.extract.layout import Line, title_in, with_separators
 from indexer.extract.limits import MAX_HEADINGS, MAX_OCR_PIXELS, MAX_TITLE_CHARACTERS
 from indexer.extract.ocr import DPI, Picture
 from indexer.extract.pdf_repair import has_tex_ligatures, with_tex_ligatures
 from indexer.extract.quality import ReadPage, garbage_share
 
 _LINE_END = "\r\n"
-# What pdfium writes places into: made once, for one thread (pdfium itself allows no more).
+# Buffers that pdfium writes positions into, shared by all calls: pdfium allows only one thread.
 _X, _Y, _X_END, _Y_END = (c_double() for _ in range(4))
 _BOX, _MATRIX = pdfium_c.FS_RECTF(), pdfium_c.FS_MATRIX()
 
 
 class PdfiumFailedError(Exception):
-    """pdfium cannot open this file; another library may."""
+    """pdfium cannot open this file; another library may be able to."""
 
 
 class PdfiumDocument:
@@ -37,27 +37,27 @@ class PdfiumDocument:
         try:
             self._document = pdfium.PdfDocument(path)
         except pdfium.PdfiumError as error:
-            # a wanted password too: the code may be that of the file before, so the other library decides
+            # The error code may be left over from the file before, so pypdf decides whether a password is missing.
             raise PdfiumFailedError(str(error)) from error
         self.n_pages = len(self._document)
         self.title = one_line(self._document.get_metadata_value("Title"), MAX_TITLE_CHARACTERS)
 
     def page(self, index: int) -> ReadPage | None:
-        """Page `index`, or None where pdfium cannot read it."""
+        """Return page `index`, or None if pdfium cannot read it."""
         try:
             page = self._document[index]
             text_page = page.get_textpage()
-            # Lone surrogates stay until the places of the lines are found: they count as characters there.
+            # Lone surrogates stay until the lines' positions are found: pdfium counts them as characters.
             raw = text_page.get_text_range(errors="surrogatepass")
         except (pdfium.PdfiumError, AssertionError):
             return None
         lines = list(_lines(text_page, raw))
-        text_page.close()  # or every page would stay in memory until the document is closed
+        text_page.close()  # else the page stays in memory until the document is closed
         page.close()
-        return ReadPage(separated(lines), title_in(lines) if index == 0 else "", garbage_share(raw))
+        return ReadPage(with_separators(lines), title_in(lines) if index == 0 else "", garbage_share(raw))
 
     def picture(self, index: int) -> Picture | None:
-        """Page `index` as a person sees it, or None where pdfium cannot show it."""
+        """Return a picture of page `index`, or None if pdfium cannot render it."""
         try:
             page = self._document[index]
             inches = page.get_width() * page.get_height() / 72**2
@@ -73,7 +73,7 @@ class PdfiumDocument:
         return Picture(width, height, gray, dpi)
 
     def outline(self) -> list[tuple[int, str, int]]:
-        """(level from 1, title, 0-based page) of each entry that leads to a page."""
+        """Return (level from 1, title, 0-based page) for each outline entry that leads to a page."""
         entries = []
         for bookmark in self._document.get_toc():
             title = one_line(bookmark.get_title(), MAX_TITLE_CHARACTERS)
@@ -94,29 +94,29 @@ def _lines(text_page: Any, raw: str) -> Iterator[Line]:
     repaired = has_tex_ligatures(raw)
     n_raw_units = len(raw.encode("utf-16-le", "surrogatepass")) // 2
     beyond_bmp = n_raw_units > len(raw)
-    # Text leaves some of the page's characters out, and adds none: where none are missing both are counted alike.
-    counted_alike = pdfium_c.FPDFText_CountChars(text_page) == n_raw_units
+    # The text lacks some of the page's characters and adds none; with equal counts, both use the same indices.
+    same_indices = pdfium_c.FPDFText_CountChars(text_page) == n_raw_units
     first = 0
     for raw_line in raw.split(_LINE_END):
-        # pdfium counts UTF-16 units
+        # pdfium counts in UTF-16 units
         n_units = len(raw_line.encode("utf-16-le", "surrogatepass")) // 2 if beyond_bmp else len(raw_line)
         text = " ".join(clean_characters(with_tex_ligatures(raw_line) if repaired else raw_line).split())
         if text:
             last = first + n_units - 1
-            if counted_alike:
-                yield _placed(text_page, text, first, last)
+            if same_indices:
+                yield _line(text_page, text, first, last)
             else:
-                yield _placed(text_page, text, *(_character_index(text_page, index) for index in (first, last)))
+                yield _line(text_page, text, *(_character_index(text_page, index) for index in (first, last)))
         first += n_units + len(_LINE_END)
 
 
 def _character_index(text_page: Any, text_index: int) -> int:
-    """The page's character behind a character of its text; -1 where there is none."""
+    """Return the index of the page's character for a character of its text; -1 if there is none."""
     return int(pdfium_c.FPDFText_GetCharIndexFromTextIndex(text_page, text_index))
 
 
-def _placed(text_page: Any, text: str, start: int, end: int) -> Line:
-    """The line `text`, which goes from the page's character `start` to its character `end`."""
+def _line(text_page: Any, text: str, start: int, end: int) -> Line:
+    """Return the line `text`, which spans the page's characters `start` to `end`, with its position if known."""
     known = (
         pdfium_c.FPDFText_GetCharOrigin(text_page, start, _X, _Y)
         and pdfium_c.FPDFText_GetCharOrigin(text_page, end, _X_END, _Y_END)

@@ -1,7 +1,7 @@
-"""PDF pages through pypdf: ten times slower than pdfium, splits and glues words, but reads what pdfium cannot.
+"""Read PDF pages with pypdf: ten times slower than pdfium and worse at word boundaries, but it reads some other files.
 
-Pure Python, so a broken file ends in an exception of nearly any class: hence `except Exception` here, in the child
-alone. Knows no places on the page: lines keep their ends.
+A broken file makes pypdf raise exceptions of nearly any class, hence `except Exception`; this runs only in the child.
+pypdf gives no positions on the page, so lines keep their ends.
 """
 
 from pathlib import Path
@@ -11,12 +11,13 @@ import pypdf
 
 from engine.errors import ExtractionError
 from indexer.extract.clean import clean_characters, one_line
-from indexer.extract.layout import Line, separated
+from indexer.extract.layout import Line, with_separators
 from indexer.extract.limits import MAX_HEADINGS, MAX_PAGES, MAX_TITLE_CHARACTERS
 from indexer.extract.pdf_repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
 from indexer.extract.quality import PasswordNeededError, ReadPage, garbage_share
 
 _MAX_OUTLINE_DEPTH = 15
+_REPAIR_HINT = "download it again, or repair it: qpdf in.pdf out.pdf"
 
 
 class PypdfDocument:
@@ -31,11 +32,9 @@ class PypdfDocument:
         except (MemoryError, ExtractionError):
             raise
         except Exception as error:
-            raise ExtractionError(
-                "damaged or cut off: no page can be found in it", "fetch it again, or repair it: qpdf in.pdf out.pdf"
-            ) from error
+            raise ExtractionError("damaged or cut off: no page can be found in it", _REPAIR_HINT) from error
         if not 0 < self.n_pages <= MAX_PAGES:
-            raise ExtractionError("a PDF without pages", "fetch it again, or repair it: qpdf in.pdf out.pdf")
+            raise ExtractionError("a PDF without pages", _REPAIR_HINT)
 
         self.title = self._title()
 
@@ -49,7 +48,7 @@ class PypdfDocument:
             return ""
 
     def page(self, index: int) -> ReadPage | None:
-        """Page `index`, or None where pypdf cannot read it."""
+        """Return page `index`, or None if pypdf cannot read it."""
         try:
             raw = self._reader.pages[index].extract_text()
         except MemoryError:
@@ -60,10 +59,10 @@ class PypdfDocument:
         if has_tex_ligatures(raw):
             raw = with_tex_ligatures(raw)
         cleaned = (" ".join(line.split()) for line in clean_characters(raw).split("\n"))
-        return ReadPage(separated([Line(line) for line in cleaned if line]), "", garbage_share(raw))
+        return ReadPage(with_separators([Line(line) for line in cleaned if line]), "", garbage_share(raw))
 
     def outline(self) -> list[tuple[int, str, int]]:
-        """(level from 1, title, 0-based page) of each entry that leads to a page."""
+        """Return (level from 1, title, 0-based page) for each outline entry that leads to a page."""
         try:
             return self._entries(self._reader.outline, 1)[:MAX_HEADINGS]
         except MemoryError:

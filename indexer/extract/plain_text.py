@@ -1,25 +1,25 @@
-"""Plain text, and light markup that is read as plain text. Form feeds make pages. Finds no headings."""
+"""Read plain text, and light markup as plain text. Form feeds separate pages. Finds no headings."""
 
 import re
 from pathlib import Path
 
 from indexer.extract.clean import clean_block
 from indexer.extract.decoding import decode, read_bytes
-from indexer.extract.messages import Whole
+from indexer.extract.messages import FileText
 from indexer.extract.pages import join_pages
 
 _TITLE = re.compile(r"^#\+title:[ \t]*(.+)$|\\title\{([^{}]+)\}", re.IGNORECASE | re.MULTILINE)
-"""Org's and TeX's."""
+"""A title in Org or TeX."""
 _TITLE_WITHIN = 20_000
 
 
-def read(path: Path) -> Whole:
-    """The text of `path`. Raises `ExtractionError`."""
+def read(path: Path) -> FileText:
+    """Return the text of the file at `path`. Raises `ExtractionError`."""
     raw = decode(read_bytes(path))
     named = _TITLE.search(raw, 0, _TITLE_WITHIN)
     title = (named[1] or named[2]) if named else ""
     if "\f" not in raw:
-        return Whole(clean_block(raw), (), title, ())
+        return FileText(clean_block(raw), (), title, ())
     pages = [clean_block(page) for page in raw.removesuffix("\f").split("\f")]
     text, page_starts = join_pages(pages)
-    return Whole(text, page_starts, title, ())
+    return FileText(text, page_starts, title, ())

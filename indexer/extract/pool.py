@@ -1,93 +1,96 @@
-"""Several children that read files at once; what they read comes back in the order of the files.
+"""Several children that read files at the same time; their results come back in the order of the files.
 
-For one thread, which also pulls the files from their iterator: a few ahead of the result it gets. Knows neither index
-nor plan. `ExtractorProcess.extract_all` is the same with one child.
+A pool serves one thread, which also takes the paths from their iterator, a few ahead of the result it gets. The pool
+knows neither the index nor the plan.
 """
 
 import os
 from collections import deque
-from collections.abc import Generator, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
+from engine.errors import ExtractionError
+from indexer.extract.limits import PAGE_TIMEOUT_S
 from indexer.extract.reader import ExtractorProcess, Result
 
 _MAX_CHILDREN = 4
-"""More would only wait for the one thread that stores what they bring."""
+"""More children would only wait for the one thread that stores their results."""
 _AHEAD_PER_CHILD = 2
-"""Files taken on at once: enough that a long file does not leave the other children idle at once."""
+"""Files submitted per child: a child that has finished its file finds another while a long one is still read."""
 
 
 def default_n_children() -> int:
-    """As many as there are cores for this process, up to four."""
+    """Return the number of cores this process may use, at most four."""
     n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(_MAX_CHILDREN, n_cores)
 
 
 class ExtractorPool:
-    """Children kept from one file to the next, each started when it is first needed."""
+    """Children that are kept from one file to the next; each starts when it is first needed."""
 
-    def __init__(self, n_children: int | None = None, ocr: str | None = None) -> None:
-        """`ocr` as `indexer.extract.ocr.ocr_languages` gives it."""
-        self._ocr = ocr
-        self._n_children = n_children or default_n_children()
-        self._executor = ThreadPoolExecutor(self._n_children, thread_name_prefix="extract")
-        self._all = [ExtractorProcess(ocr=ocr) for _ in range(self._n_children)]
-        self._idle = deque(self._all)
+    def __init__(
+        self, n_children: int | None = None, ocr: str | None = None, page_timeout_s: float = PAGE_TIMEOUT_S
+    ) -> None:
+        """`ocr` is the value of `indexer.extract.ocr.ocr_languages`."""
+        n_children = n_children or default_n_children()
+        self.extractors = tuple(ExtractorProcess(page_timeout_s, ocr=ocr) for _ in range(n_children))
+        self._idle = deque(self.extractors)
+        self._n_ahead = n_children * _AHEAD_PER_CHILD
+        self._executor = ThreadPoolExecutor(n_children, thread_name_prefix="extract")
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
         """End the children, whatever they are doing."""
-        for extractor in self._all:
-            extractor.stop()
-        self._executor.shutdown(cancel_futures=True)
-        for extractor in self._all:
-            extractor.close()
+        with self._stopped():
+            self._executor.shutdown(cancel_futures=True)
 
     def extract_all(self, paths: Iterable[Path]) -> Generator[tuple[Path, Result]]:
-        """Each of `paths` with its text, or with the `ExtractionError` that says why there is none; in their order.
+        """Yield each of `paths`, in order, with its text or with the `ExtractionError` that says why it has none.
 
-        At most two files a child are taken from `paths` ahead of the one that is given back. Closing the iterator
-        early ends what is being read.
+        At most two files per child are taken from `paths` ahead of the result that is yielded. Closing the iterator
+        early ends all reading.
         """
         waiting: deque[tuple[Path, Future[Result]]] = deque()
         rest = iter(paths)
         try:
             while True:
-                for path in islice(rest, self._n_children * _AHEAD_PER_CHILD - len(waiting)):
+                for path in islice(rest, self._n_ahead - len(waiting)):
                     waiting.append((path, self._executor.submit(self._extract, path)))
                 if not waiting:
                     return
                 path, future = waiting.popleft()
                 yield path, future.result()
         finally:
-            self._abandon([future for _, future in waiting])
+            running = [future for _, future in waiting if not future.cancel() and not future.done()]
+            if running:
+                with self._stopped():
+                    wait(running)
 
     def _extract(self, path: Path) -> Result:
-        extractor = self._idle.pop()  # there are as many as threads
+        extractor = self._idle.pop()  # there are as many extractors as threads
         try:
-            return extractor.result(path)
+            return extractor.extract(path)
+        except ExtractionError as error:
+            return error
         finally:
             self._idle.append(extractor)
 
-    def _abandon(self, futures: list[Future[Result]]) -> None:
-        """Return when nothing is read any more."""
-        running = [future for future in futures if not future.cancel() and not future.done()]
-        if not running:
-            return
-        for extractor in self._all:
+    @contextmanager
+    def _stopped(self) -> Iterator[None]:
+        """Make all reading fail while the block runs, then end the children; they can start again."""
+        for extractor in self.extractors:
             extractor.stop()
-        for future in running:
-            future.exception()  # waits
-        for extractor in self._all:
-            extractor.close()
+        try:
+            yield
+        finally:
+            for extractor in self.extractors:
+                extractor.close()

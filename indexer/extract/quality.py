@@ -1,7 +1,7 @@
-"""Is what a PDF library returned text, or garbage from fonts without a usable character map?
+"""Tell the text of a page from the garbage of fonts without a usable character map. Pure functions.
 
-Pure. Measured: one paper in 50 is 64 % control characters in pdfium; sound pages of the same 50 stay below 1 %.
-Does not notice wrong letters (a font whose map says "b" for "a").
+Measured with pdfium: one paper in 50 is 64 % control characters; readable pages of the same 50 stay below 1 %. Wrong
+letters go unnoticed (a font whose map says "b" for "a").
 """
 
 import re
@@ -14,16 +14,16 @@ _WORD = re.compile(r"""(?<!\S)[("'“‘\[]*[^\W\d_]+(?:[-'’/][^\W\d_]+)*[.,;:
 _FEW_CHARACTERS = 20
 _SUSPICIOUS_SHARE = 0.05
 _FEW_WORDS_SHARE = 0.25
-"""Share of characters that stand in words. Sound pages have 0.25 (an index of numbers) to 1, garbage 0.02 to 0.2."""
+"""Share of characters inside words. Readable pages have 0.25 (an index of numbers) to 1, garbage has 0.02 to 0.2."""
 
 DOUBTFUL_SHARE = 0.2
-"""From here on another library is asked. Below are pages whose figures have such fonts, and whose text is sound."""
+"""Share from which the other library is tried too. Below it are pages whose text is fine but whose figures are not."""
 UNREADABLE_SHARE = 0.3
-"""From here on the page counts as not read."""
+"""Share from which the page counts as unreadable."""
 
 
 class PasswordNeededError(ExtractionError):
-    """The PDF cannot be opened without one."""
+    """The PDF cannot be opened without a password."""
 
     def __init__(self) -> None:
         super().__init__("encrypted: needs a password", "save a copy without the password")
@@ -31,28 +31,28 @@ class PasswordNeededError(ExtractionError):
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """What one library made of a page."""
+    """A page as one library reads it."""
 
     lines: tuple[str, ...]
-    """As `indexer.extract.messages.Page.lines`."""
+    """Lines in the form of `indexer.extract.messages.Page.lines`."""
     large_text: str
-    """On the first page, what stands in the largest type near the top, or ""."""
+    """On the first page, the text in the largest type near the top, or ""."""
     garbage: float
-    """`garbage_share` of what the library returned."""
+    """`garbage_share` of the text that the library returned."""
 
 
 def garbage_share(raw: str) -> float:
-    """Share of control, replacement and private-use characters among those that are not spaces, 0 to 1.
+    """Return the share of control, replacement and private-use characters among all but spaces, from 0 to 1.
 
-    1 where there are some and next to no words: then the rest is garbage too. `raw` is a library's output before any
-    cleaning; U+0002 and U+FFFE, pdfium's marks for a hyphen at a line's end, are no garbage. Too little text to judge
-    is 0.
+    The share is 1 if there are some of them and almost no words: the other characters are garbage too. It is 0 if
+    there is too little text to judge. `raw` is a library's output before any cleaning; U+0002 and U+FFFE, pdfium's
+    marks for a hyphen at a line's end, are no garbage.
     """
     if _GARBAGE.search(raw) is None:  # nearly every page
         return 0.0
     text = raw.replace("\x02", "").replace("\ufffe", "")
     bad = len(_GARBAGE.findall(text))
-    # Some controls (0x1c to 0x1f) count as space in Python: they are bad all the same.
+    # Python counts some controls (0x1c to 0x1f) as space; here they are garbage.
     total = max(sum(map(len, text.split())), bad)
     if total < _FEW_CHARACTERS:
         return 0.0

@@ -1,18 +1,24 @@
-"""Text of a file, read in a child process that is killed when it takes too long and started anew where it dies.
+"""Extract a file's text in a child process, which is killed when it takes too long and replaced when it dies.
 
-Not for two threads at once. Does not know the index: whoever calls stores what comes and what went wrong.
+POSIX only. An extractor serves one thread at a time; only `stop` may be called from another thread. This module does
+not know the index: the caller stores the text, or the error that explains why there is none.
 """
 
-import stat
+import os
+import selectors
+import signal
+import subprocess
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
-from engine.errors import ExtractionError, PassingError, TimedOutError
-from indexer.extract.assembly import Extraction, PdfParts, TextTooLongError, assemble_pdf, assemble_whole
-from indexer.extract.formats import FORMAT_OF_SUFFIX, LIGHT_MARKUP, Format, format_of
+from engine.errors import ExtractionError, TimedOutError
+from indexer.extract import messages
+from indexer.extract.assembly import Extraction, PdfParts, TextTooLongError, assemble_pdf, assemble_text
+from indexer.extract.child import COMMAND, OUT_OF_MEMORY_STATUS
+from indexer.extract.formats import LIGHT_MARKUP, Format, checked_format
 from indexer.extract.limits import (
     DOCUMENT_TIMEOUT_S,
     MAX_MARKUP_BYTES,
@@ -20,20 +26,18 @@ from indexer.extract.limits import (
     OCR_PAGE_TIMEOUT_S,
     PAGE_TIMEOUT_S,
 )
-from indexer.extract.messages import Ended, Failed, Message, Request, Whole
-from indexer.extract.process import ChildGoneError, ChildProcess, ChildTimedOutError
-
-__all__ = ["Extraction", "ExtractorProcess", "Result"]
+from indexer.extract.messages import Ended, Failed, FileText, Message, Request
 
 Result = Extraction | ExtractionError
 
 _FILES_PER_CHILD = 1000
-"""Then a fresh one: libraries leak, and the address space is limited."""
-_TOO_HARD_HINT = "try a repaired copy (qpdf in.pdf out.pdf), or name it in .longsearchignore"
+"""Files that one child reads before it is replaced: libraries leak, and the child's address space is limited."""
+_TOO_HARD_HINT = "try a repaired copy (qpdf in.pdf out.pdf), or name the file in .longsearchignore"
+_READ_BYTES = 1 << 20
 
 
 class ExtractorProcess:
-    """A child that reads files, kept from one file to the next."""
+    """Reads files in one child process, which is kept from one file to the next."""
 
     def __init__(
         self,
@@ -41,73 +45,61 @@ class ExtractorProcess:
         document_timeout_s: float = DOCUMENT_TIMEOUT_S,
         ocr: str | None = None,
     ) -> None:
-        """`ocr` as `indexer.extract.ocr.ocr_languages` gives it; a page and a PDF may then take longer."""
-        self._page_timeout_s = page_timeout_s if ocr is None else page_timeout_s + OCR_PAGE_TIMEOUT_S
+        """`ocr` is the value of `indexer.extract.ocr.ocr_languages`; with OCR, a page and a PDF may take longer."""
+        self.ocr = ocr
+        self.page_timeout_s = page_timeout_s if ocr is None else page_timeout_s + OCR_PAGE_TIMEOUT_S
+        """Seconds that the child may take for one page of a PDF; may be changed between two files."""
         self._document_timeout_s = document_timeout_s
         self._pdf_timeout_s = document_timeout_s if ocr is None else OCR_DOCUMENT_TIMEOUT_S
-        self._ocr = ocr
         self._stopped = False
-        self._child: ChildProcess | None = None
+        self._child: _Child | None = None
         self._n_files = 0
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def child_pid(self) -> int | None:
+        """The child's process id, which is also its session's; None while no child runs."""
+        return self._child.pid if self._child is not None and self._child.is_alive else None
+
     def close(self) -> None:
-        """End the child; the next `extract` would start another."""
+        """End the child. A later `extract` starts another one."""
         self._stopped = False
         self._drop_child()
 
     def stop(self) -> None:
-        """From another thread: have what is being read fail at once, and all that follows until `close`."""
+        """Make the current `extract` fail at once, and every later one until `close`. Safe from any thread."""
         self._stopped = True
         if (child := self._child) is not None:
             child.interrupt()
 
-    def _drop_child(self) -> None:
-        if self._child is not None:
-            self._child.kill()
-            self._child = None
-
-    def extract_all(self, paths: Iterable[Path]) -> Generator[tuple[Path, Result]]:
-        """Each of `paths` with its text, or with the `ExtractionError` that says why there is none; in their order."""
-        for path in paths:
-            yield path, self.result(path)
-
-    def result(self, path: Path) -> Result:
-        """As `extract`, its error returned."""
-        try:
-            return self.extract(path)
-        except ExtractionError as error:
-            return error
-
     def extract(self, path: Path) -> Extraction:
-        """The text of the file at `path`. Raises `ExtractionError` where nothing can be read."""
+        """Return the text of the file at `path`. Raises `ExtractionError` if nothing can be read."""
         path = path.absolute()
-        file_format = _check(path)
+        file_format = checked_format(path)
         self._n_files += 1
         if self._n_files % _FILES_PER_CHILD == 0:
             self._drop_child()
         if file_format is Format.PDF:
             return self._pdf(path, time.monotonic() + self._pdf_timeout_s)
-        return self._whole(path, file_format, time.monotonic() + self._document_timeout_s)
+        return self._text(path, file_format, time.monotonic() + self._document_timeout_s)
 
     def _pdf(self, path: Path, deadline: float) -> Extraction:
-        parts = PdfParts(ocr=self._ocr is not None)
+        """Read a PDF page by page; if a page costs the child its life, a new child resumes at the next page."""
+        parts = PdfParts(ocr=self.ocr is not None)
         pdfium = True
         while not parts.complete:
-            request = Request(str(path), Format.PDF, parts.next_page, pdfium, self._ocr)
+            request = Request(str(path), Format.PDF, parts.next_page, pdfium, self.ocr)
             try:
-                self._converse(request, self._page_timeout_s, deadline, parts.take)
+                self._converse(request, self.page_timeout_s, deadline, parts.take)
                 break
             except TextTooLongError as error:
                 parts.give_up(str(error))
-            except ChildGoneError as gone:
+            except _ChildGoneError as gone:
                 out_of_time = time.monotonic() >= deadline
                 if parts.n_pages:
                     parts.give_up(str(gone)) if out_of_time else parts.lose(str(gone))
@@ -117,66 +109,149 @@ class ExtractorProcess:
                     raise _too_hard(f"could not be opened: {gone}", gone) from gone
         return assemble_pdf(parts)
 
-    def _whole(self, path: Path, file_format: Format, deadline: float) -> Extraction:
+    def _text(self, path: Path, file_format: Format, deadline: float) -> Extraction:
+        """Read a file that is not a PDF; as plain text if its light markup is too large or too hard to parse."""
         formats = [file_format]
-        if file_format in LIGHT_MARKUP:  # what is too hard to parse can still be read
+        if file_format in LIGHT_MARKUP:
             too_large = path.stat().st_size > MAX_MARKUP_BYTES
             formats = [Format.PLAIN] if too_large else [file_format, Format.PLAIN]
-        last: ChildGoneError | None = None
+        last: _ChildGoneError | None = None
         for tried in formats:
-            came: list[Message] = []
-            # A first try leaves half of the time to the second.
-            timeout_s = self._document_timeout_s / len(formats)
+            received: list[Message] = []
+            timeout_s = self._document_timeout_s / len(formats)  # leaves the second attempt half of the time
             try:
-                self._converse(Request(str(path), tried), timeout_s, deadline, came.append)
-            except ChildGoneError as gone:
+                self._converse(Request(str(path), tried), timeout_s, deadline, received.append)
+            except _ChildGoneError as gone:
                 last = gone
                 continue
-            if len(came) == 1 and isinstance(came[0], Whole):
-                return assemble_whole(came[0])
+            if len(received) == 1 and isinstance(received[0], FileText):
+                return assemble_text(received[0])
         raise _too_hard(f"could not be read: {last or 'the reader sent nonsense'}", last)
 
     def _converse(self, request: Request, timeout_s: float, deadline: float, take: Callable[[Message], None]) -> None:
-        """Ask and `take` each message but the last. Raises what the child says, `ChildGoneError`, and as `take`."""
+        """As `_Child.converse`, with a living child. Raises `ExtractionError` after `stop`."""
         if self._child is None or not self._child.is_alive:
             self._drop_child()
-            self._child = ChildProcess()
-        if self._stopped:  # looked at only now: `stop` either finds the child or is seen here
+            self._child = _Child()
+        if self._stopped:  # checked after the child is set: `stop` interrupts that child, or this line sees the flag
             raise ExtractionError("reading was stopped", "it goes on at the next start")
-        heard_all = False
-        try:
-            self._child.ask(request)
-            while not heard_all:
-                message = self._child.next_message(min(timeout_s, max(0.0, deadline - time.monotonic())))
-                heard_all = isinstance(message, Ended | Failed)
-                if isinstance(message, Failed):
-                    raise ExtractionError(message.message, message.hint)
-                if not heard_all:
-                    take(message)
-        finally:
-            if not heard_all:  # or the rest would be taken for the next file's
-                self._drop_child()
+        self._child.converse(request, timeout_s, deadline, take)
+
+    def _drop_child(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+            self._child = None
 
 
-def _too_hard(message: str, why: ChildGoneError | None) -> ExtractionError:
-    """What took too long may have met a busy machine; what broke the reader will break it again."""
-    kind = TimedOutError if isinstance(why, ChildTimedOutError) else ExtractionError
+class _ChildGoneError(Exception):
+    """The child was killed or died, and no longer runs; the text says why."""
+
+
+class _ChildTimedOutError(_ChildGoneError):
+    """The child was killed because it took too long."""
+
+
+def _too_hard(message: str, why: _ChildGoneError | None) -> ExtractionError:
+    """The error for a file that cost its child. A timeout may be a busy machine's fault; a crash would come again."""
+    kind = TimedOutError if isinstance(why, _ChildTimedOutError) else ExtractionError
     return kind(message, _TOO_HARD_HINT)
 
 
-def _check(path: Path) -> Format:
-    """The format of the file. Raises `ExtractionError` where it need not be opened at all."""
-    file_format = format_of(path.name)
-    if file_format is None:
-        raise ExtractionError("not a format that is read", f"these are: {' '.join(sorted(FORMAT_OF_SUFFIX))}")
-    try:
-        status = path.stat()
-    except FileNotFoundError as error:
-        raise ExtractionError("the file is gone") from error
-    except OSError as error:
-        raise PassingError(f"cannot be opened: {error.strerror}", "check that you may read it") from error
-    if not stat.S_ISREG(status.st_mode):
-        raise ExtractionError("not a regular file")  # a named pipe would be waited for
-    if status.st_size == 0:
-        raise ExtractionError("empty file")
-    return file_format
+class _Child:
+    """One child process in a session of its own: start it, ask, wait with a deadline, kill it. Knows no format."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
+            COMMAND,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd="/",
+        )
+        assert self._process.stdin is not None and self._process.stdout is not None  # noqa: S101 - both are PIPE
+        self._requests, self._answers = self._process.stdin, self._process.stdout
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._answers, selectors.EVENT_READ)
+        self._received = bytearray()
+        self.pid = self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the child still runs; an idle one may have been killed by another program."""
+        return self._process.poll() is None
+
+    def converse(self, request: Request, timeout_s: float, deadline: float, take: Callable[[Message], None]) -> None:
+        """Send `request` and `take` every message of the answer but the last.
+
+        At most `timeout_s` seconds pass between two messages, and none after `deadline` (of `time.monotonic`). Raises
+        the child's own `ExtractionError`, `_ChildGoneError`, and whatever `take` raises. The child is dead after any
+        unfinished answer: the rest of that answer would be taken for the next file's.
+        """
+        finished = False
+        try:
+            self._ask(request)
+            while not finished:
+                message = self._next_message(min(timeout_s, max(0.0, deadline - time.monotonic())))
+                finished = isinstance(message, Ended | Failed)
+                if isinstance(message, Failed):
+                    raise ExtractionError(message.message, message.hint)
+                if not finished:
+                    take(message)
+        finally:
+            if not finished:
+                self.kill()
+
+    def _ask(self, request: Request) -> None:
+        try:
+            self._requests.write(messages.encode(request))
+            self._requests.flush()
+        except OSError as error:
+            raise self._death() from error
+
+    def _next_message(self, timeout_s: float) -> Message:
+        deadline = time.monotonic() + timeout_s
+        try:
+            n_bytes = messages.body_length(self._receive(messages.HEADER.size, deadline, timeout_s))
+            return messages.decode(self._receive(n_bytes, deadline, timeout_s))
+        except (ValueError, KeyError, TypeError) as error:
+            raise _ChildGoneError("sent nonsense") from error
+
+    def _receive(self, n_bytes: int, deadline: float, timeout_s: float) -> bytes:
+        while len(self._received) < n_bytes:
+            if not self._selector.select(max(0.0, deadline - time.monotonic())):
+                raise _ChildTimedOutError(f"took more than {timeout_s:.0f} s")
+            data = os.read(self._answers.fileno(), _READ_BYTES)
+            if not data:
+                raise self._death()
+            self._received += data
+        taken = bytes(self._received[:n_bytes])
+        del self._received[:n_bytes]
+        return taken
+
+    def _death(self) -> _ChildGoneError:
+        """Explain by its exit status why the child closed its pipes."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=1)  # its pipe is closed, so it is about to end by itself
+        self.kill()
+        status = self._process.returncode
+        if status == OUT_OF_MEMORY_STATUS:
+            return _ChildGoneError("needed more than 1 GB of memory")
+        if status < 0:  # a library that gets no more memory aborts, which looks like any other crash
+            name = signal.strsignal(-status) or f"signal {-status}"
+            return _ChildGoneError(f"crashed the reader, or needed more than 1 GB of memory ({name})")
+        return _ChildGoneError(f"made the reader fail (status {status})")
+
+    def interrupt(self) -> None:
+        """Kill the child and its subprocesses. From another thread, the conversation ends with `_ChildGoneError`."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL) if self.is_alive else None
+
+    def kill(self) -> None:
+        """Kill the child and free its pipes; may be called twice."""
+        self.interrupt()
+        self._process.wait()
+        self._selector.close()
+        for pipe in (self._requests, self._answers):
+            with suppress(OSError):  # a request that could not be sent is lost with the child
+                pipe.close()

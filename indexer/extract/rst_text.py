@@ -1,8 +1,8 @@
-"""reStructuredText -> text as a person reads it, through docutils' parser; headings with their offsets.
+"""Extract the text of reStructuredText as a person reads it, with docutils' parser; headings with their offsets.
 
-No transform is run and no file is read or fetched: `include`, `raw` and tables from files are switched off. Directives
-and roles that docutils does not know (Sphinx has hundreds) are read for the words in them. Does not resolve
-substitutions and references: of them their words stay.
+No transform runs, and no file is read or fetched: `include`, `raw` and tables from files are switched off. Directives
+and roles that docutils does not know (Sphinx has hundreds) contribute their words. Substitutions and references are not
+resolved: their words stay.
 """
 
 import re
@@ -13,10 +13,10 @@ from typing import Any
 from docutils import frontend, nodes, utils
 from docutils.parsers.rst import Directive, Parser, directives, roles
 
-from indexer.extract.building import TextBuilder
 from indexer.extract.clean import clean_characters
 from indexer.extract.decoding import decode, read_bytes
-from indexer.extract.messages import Whole
+from indexer.extract.messages import FileText
+from indexer.extract.text_builder import TextBuilder
 
 _SETTINGS = {
     "file_insertion_enabled": False,
@@ -35,13 +35,13 @@ _ROLE_TARGET = re.compile(r"\s*<[^<>]*>$")
 _CELL_SEPARATOR = " | "
 
 
-def read(path: Path) -> Whole:
-    """The text of `path`. Raises `ExtractionError`; docutils' own errors where it fails."""
+def read(path: Path) -> FileText:
+    """Return the text of the file at `path`. Raises `ExtractionError`, and docutils' own errors if it fails."""
     return parse(decode(read_bytes(path)))
 
 
-def parse(source: str) -> Whole:
-    """The text of reStructuredText `source`. Raises docutils' own errors where it fails."""
+def parse(source: str) -> FileText:
+    """Return the text of reStructuredText `source`. Raises docutils' own errors if it fails."""
     settings = frontend.get_default_settings(Parser)
     for name, value in _SETTINGS.items():
         setattr(settings, name, value)
@@ -54,11 +54,11 @@ def parse(source: str) -> Whole:
         directives.directive, roles.role = found_directive, found_role
     text = TextBuilder()
     _take_children(document, text, 0)
-    return text.whole()
+    return text.file_text()
 
 
 def _directive_finder(find: Callable[..., Any]) -> Callable[..., Any]:
-    """A look-up that knows every directive. (Sphinx takes its place in docutils in this way, too.)"""
+    """Return a look-up that knows every directive. (Sphinx replaces docutils' look-up in the same way.)"""
 
     def look_up(name: str, *rest: Any) -> tuple[Any, list[Any]]:
         if name.lower() in _CODE:
@@ -70,7 +70,7 @@ def _directive_finder(find: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _role_finder(find: Callable[..., Any]) -> Callable[..., Any]:
-    """A look-up that knows every role."""
+    """Return a look-up that knows every role."""
 
     def look_up(*arguments: Any) -> tuple[Any, list[Any]]:
         found, _ = find(*arguments)
@@ -80,7 +80,7 @@ def _role_finder(find: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _AnyOptions(dict[str, Callable[[str], str]]):
-    """An option specification that takes every option."""
+    """An option specification that accepts every option."""
 
     def __bool__(self) -> bool:
         return True
@@ -90,7 +90,7 @@ class _AnyOptions(dict[str, Callable[[str], str]]):
 
 
 class _AnyDirective(Directive):  # type: ignore[misc] # docutils has no types
-    """A directive of an unknown kind: its arguments and content are text."""
+    """An unknown directive: its arguments and content are text."""
 
     optional_arguments = 1
     final_argument_whitespace = True
@@ -98,7 +98,7 @@ class _AnyDirective(Directive):  # type: ignore[misc] # docutils has no types
     option_spec = _AnyOptions()
 
     def run(self) -> list[nodes.Node]:
-        """The nodes of its text."""
+        """Return the nodes of its text."""
         if self.name in _WORDLESS:
             return []
         holder = nodes.container()
@@ -108,17 +108,17 @@ class _AnyDirective(Directive):  # type: ignore[misc] # docutils has no types
 
 
 class _CodeDirective(_AnyDirective):
-    """Code, with whichever options: Sphinx has some that docutils refuses the whole directive for."""
+    """Code with any options: docutils refuses the whole directive for some of Sphinx's."""
 
     def run(self) -> list[nodes.Node]:
-        """A literal block."""
+        """Return a literal block."""
         return [nodes.literal_block("", "\n".join(self.content))]
 
 
 def _any_role(
     name: str, source: str, text: str, line: int, inliner: Any, options: Mapping[str, Any] = {}, content: Any = ()
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-    """A role of an unknown kind: ":func:`~os.walk`" and ":ref:`the words <target>`" are their words."""
+    """Reduce an unknown role, such as ":func:`~os.walk`" or ":ref:`the words <target>`", to its words."""
     words = _ROLE_TARGET.sub("", utils.unescape(text)).lstrip("~!")
     return [nodes.inline(source, words or utils.unescape(text))], []
 
@@ -129,7 +129,7 @@ def _take_children(node: nodes.Node, text: TextBuilder, depth: int, tight: bool 
 
 
 def _take(node: nodes.Node, text: TextBuilder, depth: int, tight: bool) -> None:
-    """Add what `node` says; `depth` counts sections, `tight` is for the lines of a list."""
+    """Add the text of `node`; `depth` counts sections, `tight` marks lines of a list."""
     if isinstance(node, _SKIPPED):
         return
     if isinstance(node, nodes.system_message):
@@ -153,14 +153,14 @@ def _take(node: nodes.Node, text: TextBuilder, depth: int, tight: bool) -> None:
 
 
 def _take_refused(node: nodes.system_message, text: TextBuilder) -> None:
-    """The source of a directive that docutils refused, for an option it does not know; no other complaint."""
+    """Add the source of a directive that docutils refused for an unknown option; ignore every other complaint."""
     blocks = [child for child in node.children if isinstance(child, nodes.literal_block)]
     if blocks and _REFUSED.search(node.astext()):
         text.add(blocks[0].astext())
 
 
 def _take_item(node: nodes.list_item, text: TextBuilder, depth: int) -> None:
-    """The first paragraph with a mark before it, then the rest."""
+    """Add the first paragraph with a mark before it, then the rest."""
     first, *rest = node.children or [nodes.paragraph()]
     if isinstance(first, nodes.paragraph):
         text.add("- " + " ".join(first.astext().split()), tight=True)

@@ -1,4 +1,4 @@
-"""What the child may take from the machine, where the platform has such limits. Not a jail: it can read what we can."""
+"""Limit what the child may take from the machine. This is no jail: the child can read every file that we can."""
 
 import signal
 from contextlib import suppress
@@ -8,22 +8,22 @@ from indexer.politeness import be_polite
 
 
 def limit_this_process() -> None:
-    """No files written, no core dump, at most `MEMORY_BYTES` of address space, lower priority."""
+    """Allow no written files, no core dump, at most `MEMORY_BYTES` of address space; lower the priority."""
     be_polite()
     try:
         import resource
     except ImportError:  # Windows
         return
     limits = ((resource.RLIMIT_AS, MEMORY_BYTES), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0))
-    for what, limit in limits:
+    for resource_kind, limit in limits:
         with suppress(ValueError, OSError):  # macOS refuses RLIMIT_AS
-            resource.setrlimit(what, (limit, limit))
+            resource.setrlimit(resource_kind, (limit, limit))
 
 
 def end_if_stuck(document_timeout_s: float) -> None:
-    """Have the kernel end this process some seconds after a document's time; 0 when it is through.
+    """Make the kernel end this process ten seconds after `document_timeout_s`; 0 cancels that.
 
-    The parent kills it before that; this is for a parent that is itself gone while a library loops.
+    The parent kills the child earlier. This alarm is for a library that loops after the parent is gone.
     """
     if hasattr(signal, "alarm"):
         signal.alarm(int(document_timeout_s) + 10 if document_timeout_s else 0)

@@ -1,7 +1,7 @@
-"""LaTeX source -> text as a person reads it, through pylatexenc: sections with offsets, mathematics in Unicode.
+"""Extract the text of LaTeX as a person reads it, with pylatexenc: sections with offsets, mathematics in Unicode.
 
-Macros that the source defines itself are not expanded: of them their arguments stay, and within
-mathematics their names. No file is followed: `\\input` and `\\include` leave nothing.
+Macros that the source defines are not expanded: their arguments stay, and within mathematics their names. No file is
+read: `\\input` and `\\include` leave nothing.
 """
 
 import re
@@ -11,11 +11,11 @@ from typing import Any
 
 from pylatexenc import latex2text, latexwalker, macrospec
 
-from indexer.extract.building import TextBuilder
 from indexer.extract.clean import clean_characters, one_line
 from indexer.extract.decoding import decode, read_bytes
 from indexer.extract.limits import MAX_TITLE_CHARACTERS
-from indexer.extract.messages import Whole
+from indexer.extract.messages import FileText
+from indexer.extract.text_builder import TextBuilder
 
 LatexNode = Any  # pylatexenc has no types
 _LEVELS = {
@@ -31,15 +31,15 @@ _VERBATIM = frozenset({"verbatim", "verbatim*", "Verbatim", "lstlisting", "minte
 _MATHEMATICS = """
 equation align gather multline eqnarray displaymath math alignat flalign split array tabular tabularx longtable matrix
 """
-_AS_ONE = frozenset(f"{name}{star}" for name in _MATHEMATICS.split() for star in ("", "*"))
-"""Environments that pylatexenc is given whole; into others we go for their sections and paragraphs."""
-_SILENT = """
+_ONE_NODE = frozenset(f"{name}{star}" for name in _MATHEMATICS.split() for star in ("", "*"))
+"""Environments that go to pylatexenc as one node; we enter all others to find their sections and paragraphs."""
+_DROPPED_MACROS = """
 label maketitle tableofcontents includegraphics input include bibliography bibliographystyle vspace hspace pagestyle
 thispagestyle newpage clearpage noindent centering hline toprule midrule bottomrule thanks title author date ref eqref
 pageref autoref cref Cref
 """
-_SHOWN = {"item": "\n\n- ", "\\": "\n\n", "and": " / ", "par": "\n\n", "url": "%s"}
-_TAKE = {
+_MACRO_TEXTS = {"item": "\n\n- ", "\\": "\n\n", "and": " / ", "par": "\n\n", "url": "%s"}
+_MACRO_ARGUMENTS = {
     "thanks": "{",
     "href": "{{",
     "pagestyle": "{",
@@ -47,21 +47,21 @@ _TAKE = {
     "bibliographystyle": "{",
     "bibliography": "{",
 }
-_TAKE |= dict.fromkeys(("autoref", "cref", "Cref", "vspace", "hspace"), "*{")
-"""Macros that pylatexenc does not know the arguments of: they would be left behind as text."""
+_MACRO_ARGUMENTS |= dict.fromkeys(("autoref", "cref", "Cref", "vspace", "hspace"), "*{")
+"""Macro -> its arguments, which pylatexenc does not know and would leave in the text."""
 _CITATIONS = ("cite", "citep", "citet")
 _EMPTY_LINE = re.compile(r"\n\s*\n")
 
 
-def read(path: Path) -> Whole:
-    """The text of `path`. Raises `ExtractionError`, and errors of pylatexenc's where it fails."""
+def read(path: Path) -> FileText:
+    """Return the text of the file at `path`. Raises `ExtractionError`, and pylatexenc's own errors if it fails."""
     return parse(decode(read_bytes(path)))
 
 
-def parse(source: str) -> Whole:
-    """The text of LaTeX `source`. Raises errors of pylatexenc's where it fails."""
+def parse(source: str) -> FileText:
+    """Return the text of LaTeX `source`. Raises pylatexenc's own errors if it fails."""
     context = latexwalker.get_default_latex_context_db()
-    macros = [macrospec.MacroSpec(name, arguments) for name, arguments in _TAKE.items()]
+    macros = [macrospec.MacroSpec(name, arguments) for name, arguments in _MACRO_ARGUMENTS.items()]
     context.add_context_category("longsearch", prepend=True, macros=macros)
     walker = latexwalker.LatexWalker(clean_characters(source), latex_context=context, tolerant_parsing=True)
     top, _, _ = walker.get_latex_nodes()
@@ -72,11 +72,11 @@ def parse(source: str) -> Whole:
         builder.text.add(line)
     builder.take(body)
     builder.close_paragraphs()
-    return builder.text.whole(title)
+    return builder.text.file_text(title)
 
 
 class _Builder:
-    """Collects nodes until something ends them: a section, an environment's begin or end."""
+    """Collects nodes until a section begins, or an environment begins or ends."""
 
     def __init__(self) -> None:
         self.text = TextBuilder()
@@ -84,7 +84,7 @@ class _Builder:
         self._open: list[LatexNode] = []
 
     def take(self, nodes: Sequence[LatexNode]) -> None:
-        """Add what `nodes` say."""
+        """Add the text of `nodes`."""
         for node in nodes:
             environment = _environment(node)
             level = _LEVELS.get(node.macroname) if isinstance(node, latexwalker.LatexMacroNode) else None
@@ -94,7 +94,7 @@ class _Builder:
             elif environment in _VERBATIM:
                 self.close_paragraphs()
                 self.text.add(_inside(node))
-            elif environment and environment not in _AS_ONE:
+            elif environment and environment not in _ONE_NODE:
                 self.close_paragraphs()
                 self.take(node.nodelist)
                 self.close_paragraphs()
@@ -109,7 +109,7 @@ class _Builder:
             self.text.add(line, tight=line.startswith("- "))
 
     def one_line(self, node: LatexNode | None) -> str:
-        """The text of a group, as a title."""
+        """Return the text of a group on one line, as a title."""
         return one_line(self._text([node]) if node is not None else "", MAX_TITLE_CHARACTERS)
 
     def _text(self, nodes: Sequence[LatexNode]) -> str:
@@ -117,14 +117,14 @@ class _Builder:
             return str(self._reader.nodelist_to_text(list(nodes)))
         except (RecursionError, MemoryError):
             raise
-        except Exception:  # a macro with fewer arguments than pylatexenc takes for granted: as it is written
+        except Exception:  # a macro has fewer arguments than pylatexenc assumes: keep the source
             return "".join(node.latex_verbatim() for node in nodes)
 
 
 def _reader() -> latex2text.LatexNodes2Text:
     context = latex2text.get_default_latex_context_db()
-    macros = [latex2text.MacroTextSpec(name, discard=True) for name in _SILENT.split()]
-    macros += [latex2text.MacroTextSpec(name, replacement) for name, replacement in _SHOWN.items()]
+    macros = [latex2text.MacroTextSpec(name, discard=True) for name in _DROPPED_MACROS.split()]
+    macros += [latex2text.MacroTextSpec(name, replacement) for name, replacement in _MACRO_TEXTS.items()]
     macros.append(latex2text.MacroTextSpec("href", _link_text))
     macros += [latex2text.MacroTextSpec(name, _citation) for name in _CITATIONS]
     context.add_context_category("longsearch", prepend=True, macros=macros)
@@ -133,17 +133,17 @@ def _reader() -> latex2text.LatexNodes2Text:
 
 
 def _unknown(node: LatexNode) -> str:
-    """A macro of the source's own: in mathematics it stands for a name (\\Hom), elsewhere mostly for looks."""
+    """Return the name of the source's own macro in mathematics (\\Hom); elsewhere it mostly changes looks: ""."""
     return f" {node.macroname} " if node.parsing_state.in_math_mode else ""
 
 
 def _citation(node: LatexNode, l2tobj: Any) -> str:
-    """The keys: authors name them after people and years."""
+    """Return the keys of a citation: authors name them after people and years."""
     return f"[{_link_text(node, l2tobj)}]"
 
 
 def _link_text(node: LatexNode, l2tobj: Any) -> str:
-    """The last argument alone."""
+    """Return the text of the last argument."""
     argument = _last_argument(node)
     return "" if argument is None else str(l2tobj.nodelist_to_text([argument]))
 
@@ -153,7 +153,7 @@ def _environment(node: LatexNode) -> str:
 
 
 def _inside(node: LatexNode) -> str:
-    """An environment's source between its begin and its end."""
+    """Return an environment's source between its begin and its end."""
     source = str(node.latex_verbatim())
     return source.split("}", 1)[-1].rsplit("\\end", 1)[0]
 
@@ -164,6 +164,6 @@ def _last_argument(node: LatexNode) -> LatexNode | None:
 
 
 def _argument_of(name: str, nodes: Sequence[LatexNode]) -> LatexNode | None:
-    """The argument of the first macro called `name`."""
+    """Return the argument of the first macro called `name`."""
     macros = (node for node in nodes if isinstance(node, latexwalker.LatexMacroNode) and node.macroname == name)
     return next((_last_argument(node) for node in macros), None)

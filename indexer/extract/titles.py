@@ -1,4 +1,4 @@
-"""Which of the things a file calls itself is its title. Pure; knows no format."""
+"""Choose a document's title among the candidates that a file offers. Pure functions; no format is known here."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable
 from indexer.extract.clean import one_line
 from indexer.extract.limits import MAX_TITLE_CHARACTERS
 
-# What programs write into the title field by themselves. 35 of 50 papers have no title there, 13 one of these.
+# Titles that programs fill in by themselves. Of 50 papers, 35 have no title in their metadata and 13 have one of these.
 _JUNK = re.compile(
     r"microsoft (word|powerpoint|excel)\b.*|powerpoint presentation|untitled.*|no title|title|document\d*|slide \d+|"
     r"(proceedings )?template\b.*|.*\btemplate - word|template for .*|layout \d+|presentation\d*|"
     r"(scan|img|image|page)[ _-]?\d*|"
     r"arxiv:.*|\S*@\S*|doi:.*|https?://.*|none|null|unknown|tmp.*|temp|print|full page fax print|pii: .*|"
-    # a file's name, and identifiers: no space in them, a dot or digits and punctuation
+    # file names, and identifiers: no spaces, but a dot, or digits and punctuation
     r"\S+\.(dvi|docx?|pdf|tex|ps|eps|indd|qxd|rtf|odt|pptx?|xlsx?|txt|md|html?|fm|cdr|pmd)|.*\.(dvi|docx?|indd|qxd|pptx?)|"
     r"[\d\W_]*|[a-z]{0,4}\d[\w.-]*|[^\s_]+_\S*",
     re.IGNORECASE,
 )
-# What stands large or first on a paper's page and is not its title: sections, who published it, where and when.
+# Lines that stand large or first on a paper's page but are no title: sections, the publisher, place and date.
 _HEAD = re.compile(
     r"[\d.ivx ]*(abstract|summary|introduction|preface|(table of )?contents|foreword|acknowledg\w+|references)\W*|"
     r"((to )?appear(s|ed)?|published|submitted|accepted) (in|to|for|at) .*|(in )?proceedings of .*|"
@@ -25,7 +25,7 @@ _HEAD = re.compile(
     r"(international )?journal of .*|vol(ume|\.) ?\d.*|copyright\b.*|©.*|permission to .*|https?:.*|(?-i:[A-Z&]{2,8})",
     re.IGNORECASE,
 )
-_STAMP = re.compile(r"^\[[a-z-]+-\d{5,}, v\d+\]\s*")  # HAL's, before what its authors wrote
+_STAMP = re.compile(r"^\[[a-z-]+-\d{5,}, v\d+\]\s*")  # HAL puts it before the authors' title
 _WORD = re.compile(r"\w+")
 _MIN_LETTERS = 3
 _LETTER_SHARE = 0.6
@@ -34,41 +34,42 @@ _LINES_TRIED = 20
 
 
 def is_title(text: str) -> bool:
-    """Whether `text`, one line, could be a title: words, not a file name or what a program writes by itself."""
+    """Return whether `text`, one line, could be a title: words, and neither a file name nor a program's default."""
     letters = sum(character.isalpha() for character in text)
     spaces = text.count(" ")
     return letters >= _MIN_LETTERS and letters > _LETTER_SHARE * (len(text) - spaces) and _JUNK.fullmatch(text) is None
 
 
 def is_title_of_paper(text: str) -> bool:
-    """`is_title`, for a line of a PDF's first page: not a section's name, a publisher's, or a single word."""
+    """Return whether a line of a PDF's first page could be its title: also no section, publisher or lone acronym."""
     return is_title(text) and _HEAD.fullmatch(text) is None
 
 
-def is_said(title: str, large_text: str, page: str) -> bool:
-    """Whether a page says the title its file claims: half of the words in its large type, or all of them anywhere.
+def page_confirms(title: str, large_text: str, page: str) -> bool:
+    """Return whether the first page confirms the title in the metadata.
 
-    True where nothing stands in large type: programs also take a section's name, or an older document's, for the title.
+    It does if its large type holds half of the title's words, if the page holds all of them, or if nothing on it is in
+    large type. Programs sometimes write a section's name or an older document's title into the metadata.
     """
     words, large, all_words = (set(_WORD.findall(part.casefold())) for part in (title, large_text, page))
     return not large or len(words & large) * 2 >= len(words) or words <= all_words
 
 
-def choose_title(candidates: Iterable[str], text: str, is_first: Callable[[str], bool] = is_title) -> str:
-    """The first candidate that could be a title, else the text's first line that `is_first`, or ""."""
+def choose_title(candidates: Iterable[str], text: str, accepts: Callable[[str], bool] = is_title) -> str:
+    """Return the first candidate that could be a title, else the text's first line that `accepts` accepts, or ""."""
     for candidate in candidates:
         title = _STAMP.sub("", one_line(candidate, MAX_TITLE_CHARACTERS))
         if is_title(title):
             return title
-    return first_line(text, is_first)
+    return first_line(text, accepts)
 
 
-def first_line(text: str, is_first: Callable[[str], bool] = is_title) -> str:
-    """The first of the text's lines that `is_first`, or "" where a paragraph comes before it."""
+def first_line(text: str, accepts: Callable[[str], bool] = is_title) -> str:
+    """Return the first line that `accepts` accepts, or "" if a paragraph comes before it."""
     for line in text[: _LINES_TRIED * _MAX_FIRST_LINE].split("\n")[:_LINES_TRIED]:
         if len(line) > _MAX_FIRST_LINE:
             return ""
         title = one_line(line, MAX_TITLE_CHARACTERS)
-        if is_first(title):
+        if accepts(title):
             return title
     return ""

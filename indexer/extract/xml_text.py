@@ -1,4 +1,4 @@
-"""The little XML around an archive's text, read as HTML would be: damage is borne, and no entity is ever declared."""
+"""Read the XML files of an archive with an HTML parser, which tolerates damage and never declares an entity."""
 
 import re
 
@@ -13,7 +13,7 @@ _VOID = frozenset(_VOID_NAMES.split())
 
 
 def with_closing_tags(source: str) -> str:
-    """XML or XHTML `source` such that HTML's parser understands it: `<title/>` would swallow all that follows."""
+    """Return XML or XHTML `source` with closing tags: an HTML parser would let `<title/>` swallow all that follows."""
     return _SELF_CLOSED.sub(_closed, source)
 
 
@@ -23,7 +23,7 @@ def _closed(match: re.Match[str]) -> str:
 
 
 def parse_xml(data: bytes) -> LexborHTMLParser | None:
-    """The tree of `data`, or None where there is none. Raises `ExtractionError` for binary data."""
+    """Return the tree of `data`, or None if it cannot be parsed. Raises `ExtractionError` for binary data."""
     try:
         return LexborHTMLParser(with_closing_tags(clean_characters(decode_html(data))))
     except SelectolaxError:
@@ -31,7 +31,7 @@ def parse_xml(data: bytes) -> LexborHTMLParser | None:
 
 
 def first_text(data: bytes, name: str) -> str:
-    """The text of the first element called `name` (with its prefix: "dc:title"), or ""."""
+    """Return the text of the first element called `name` (with its prefix: "dc:title"), or ""."""
     tree = parse_xml(data)
     node = tree.css_first(name.replace(":", "\\:")) if tree is not None else None
     return (node.text() or "").strip() if node is not None else ""

@@ -49,8 +49,8 @@ def test_what_was_partly_scanned_is_read_again_and_nothing_else(
 
     def read(process: ExtractorProcess, path: Path) -> Extraction:
         seen.append(path.name)
-        text = path.read_text() + " And what the scanned page says." * (process._ocr is not None)
-        reason = f"no text on page 2 of 2 ({SCANNED})" if process._ocr is None and "scanned" in path.name else ""
+        text = path.read_text() + " And what the scanned page says." * (process.ocr is not None)
+        reason = f"no text on page 2 of 2 ({SCANNED})" if process.ocr is None and "scanned" in path.name else ""
         return Extraction(DocumentText(text, (), path.name), reason, "")
 
     monkeypatch.delenv("LONGSEARCH_OCR", raising=False)

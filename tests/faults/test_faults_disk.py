@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from extracting import OneChild
 from fake_encoder import FakeEncoder
 from full_disk import installed
 from index_contents import assert_same, index_contents
@@ -18,7 +19,6 @@ from app.paths import index_path
 from engine.errors import LongsearchError, NoIndexError, StoreError
 from engine.store.store import Store
 from engine.types import FileStatus
-from indexer.extract.reader import ExtractorProcess
 from indexer.pipeline import Pipeline, ReadSummary
 
 
@@ -53,7 +53,7 @@ def test_a_disk_that_is_full_at_any_write_costs_nothing_but_the_wait(
         with suppress(NoIndexError), Store.open(index_path(folder.root), read_only=True) as store:
             check_invariants(store)
     index(folder.root)
-    with Store.open(home / "undisturbed.sqlite", root=folder.root) as store, ExtractorProcess() as extractor:
+    with Store.open(home / "undisturbed.sqlite", root=folder.root) as store, OneChild() as extractor:
         undisturbed = Pipeline(folder.root, store, extractor, FakeEncoder())
         undisturbed.read()
         undisturbed.embed()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from extracting import OneChild
 from fake_encoder import FakeEncoder
 from index_contents import assert_same, count_rows, index_contents
 from restless_folder import RestlessFolder
@@ -80,8 +81,8 @@ class Indexer:
 
 
 @pytest.fixture(scope="module")
-def extractor() -> Iterator[ExtractorProcess]:
-    with ExtractorProcess() as process:
+def extractor() -> Iterator[OneChild]:
+    with OneChild() as process:
         yield process
 
 

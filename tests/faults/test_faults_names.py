@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from extracting import OneChild
 from fake_encoder import FakeEncoder
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -52,8 +53,8 @@ names = st.lists(_pieces, max_size=60).map(_as_name)
 
 
 @pytest.fixture(scope="module")
-def extractor() -> Iterator[ExtractorProcess]:
-    with ExtractorProcess() as process:
+def extractor() -> Iterator[OneChild]:
+    with OneChild() as process:
         yield process
 
 

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
-
-from indexer.extract.reader import ExtractorProcess
+from extracting import OneChild
 
 
 @pytest.fixture(scope="module")
-def extractor() -> Iterator[ExtractorProcess]:
+def extractor() -> Iterator[OneChild]:
     """A child that reads files, one for a whole module."""
-    with ExtractorProcess() as process:
+    with OneChild() as process:
         yield process

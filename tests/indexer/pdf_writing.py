@@ -112,3 +112,16 @@ def write_pdf(path: Path, pages: Sequence[Sequence[Line] | bytes], **settings: o
     """`pdf(...)` written to `path`."""
     path.write_bytes(pdf(pages, **settings))  # type: ignore[arg-type]
     return path
+
+
+FORM = b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] "
+FORM_OF_ITSELF = {1000: stream(b"/X0 Do /X0 Do", FORM + b"/Resources << /XObject << /X0 1000 0 R >> >>")}
+"""A form that shows itself twice."""
+
+
+def looping_forms(depth: int, fan_out: int) -> Mapping[int, bytes]:
+    """Forms that show one another `fan_out ** depth` times: hours of work in 2 kB."""
+    link = b"/Resources << /XObject << /X0 %d 0 R >> >>"
+    return {1000 + level: stream(b"/X0 Do " * fan_out, FORM + link % (1001 + level)) for level in range(depth)} | {
+        1000 + depth: stream(b"BT ET", FORM)
+    }

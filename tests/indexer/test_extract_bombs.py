@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from extracting import result_of
 from pdf_writing import assemble, lines_of, pdf, stream
 
 from engine.errors import ExtractionError
@@ -29,7 +30,7 @@ def read(extractor: ExtractorProcess, path: Path, data: bytes) -> Extraction | E
     assert len(data) < 200_000
     path.write_bytes(data)
     begun = time.monotonic()
-    result = extractor.result(path)
+    result = result_of(extractor, path)
     assert time.monotonic() - begun < TIME_S
     return result
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from book_writing import docx_parts, epub_parts, item, paragraph, table
+from extracting import result_of
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pdf_writing import lines_of, pdf
@@ -14,7 +15,7 @@ from pdf_writing import lines_of, pdf
 from engine.errors import ExtractionError
 from indexer.extract import child
 from indexer.extract.clean import clean_any_characters, clean_characters
-from indexer.extract.messages import Ended, Failed, Page, Request, Whole
+from indexer.extract.messages import Ended, Failed, FileText, Page, Request
 from indexer.extract.ocr import lines_of as ocr_lines_of
 from indexer.extract.reader import ExtractorProcess
 
@@ -67,7 +68,7 @@ def read_in_process(folder: Path, suffix: str, data: bytes) -> None:
         assert last.message
     for message in messages:
         match message:
-            case Whole():
+            case FileText():
                 assert_readable([message.text, message.title, *(title for _, title, _ in message.headings)])
                 assert all(0 <= start <= len(message.text) for _, _, start in message.headings)
                 assert list(message.page_starts) == sorted(message.page_starts)
@@ -123,7 +124,7 @@ def test_a_file_under_another_formats_name_is_text_or_an_error(
 @pytest.fixture
 def extract(extractor: ExtractorProcess) -> Callable[[Path], object]:
     def extract(path: Path) -> object:
-        result = extractor.result(path)
+        result = result_of(extractor, path)
         if isinstance(result, ExtractionError):
             assert result.message
             assert "crashed" not in result.message

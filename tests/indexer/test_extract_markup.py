@@ -3,18 +3,11 @@
 from pathlib import Path
 
 import pytest
+from extracting import headings_of
 
 from indexer.extract import markdown_text, org_text, rst_text, tex_text
 from indexer.extract.front_matter import split_front_matter
-from indexer.extract.messages import Whole
 from indexer.extract.reader import ExtractorProcess
-
-
-def headings_of(whole: Whole) -> list[tuple[int, str]]:
-    for _, title, start in whole.headings:
-        assert whole.text[start : start + len(title)] == title
-    return [(level, title) for level, title, _ in whole.headings]
-
 
 YAML = """---
 title: "A Plan: for 2024"
@@ -33,12 +26,12 @@ words
 
 
 def test_front_matter_gives_the_title_and_what_a_note_is_found_by() -> None:
-    whole = markdown_text.parse(YAML)
-    assert whole.title == "A Plan: for 2024"
-    assert whole.text == (
+    found = markdown_text.parse(YAML)
+    assert found.title == "A Plan: for 2024"
+    assert found.text == (
         "Author: Ann Lee, Bo\n\nDate: 2024-02-30\n\nTags: bridges, steel\n\nWhat we will do.\n\nBody\n\nwords"
     ).replace("\n\n", "\n", 3)
-    assert headings_of(whole) == [(1, "Body")]
+    assert headings_of(found) == [(1, "Body")]
 
 
 def test_front_matter_in_toml_is_read_too() -> None:
@@ -59,10 +52,10 @@ def test_front_matter_in_toml_is_read_too() -> None:
     ids=["unclosed", "template", "circle", "object", "deep", "tab"],
 )
 def test_broken_front_matter_is_text(block: str) -> None:
-    whole = markdown_text.parse(f"---\n{block}\n---\n# Heading\n\nwords\n")
-    assert whole.title == "Heading"
-    assert whole.text.startswith(block.strip()[:20])
-    assert whole.text.endswith("Heading\n\nwords")
+    found = markdown_text.parse(f"---\n{block}\n---\n# Heading\n\nwords\n")
+    assert found.title == "Heading"
+    assert found.text.startswith(block.strip()[:20])
+    assert found.text.endswith("Heading\n\nwords")
 
 
 @pytest.mark.parametrize(
@@ -115,14 +108,14 @@ end :not: a drawer
 
 
 def test_org_is_read_as_a_person_reads_it() -> None:
-    whole = org_text.parse(ORG)
-    assert whole.title == "The Long Plan"
-    assert whole.text == (
+    found = org_text.parse(ORG)
+    assert found.title == "The Long Plan"
+    assert found.text == (
         "Author: Ann Lee\n\nFirst steps\n\nTags: work, home\n\n"
         "Read the page and code at http://x.org/a and a/b/c go on.\n\n- one thing still that\n- another\n"
         "a | b\nc | d\n\n* not a heading\nx = 1\n\nSecond\n\nend :not: a drawer"
     )
-    assert headings_of(whole) == [(1, "First steps"), (2, "Second")]
+    assert headings_of(found) == [(1, "First steps"), (2, "Second")]
 
 
 def test_an_org_drawer_or_block_without_an_end_hides_nothing() -> None:
@@ -183,13 +176,13 @@ c   d
 
 
 def test_restructured_text_is_read_as_a_person_reads_it() -> None:
-    whole = rst_text.parse(RST)
-    assert whole.title == "The Title"
-    assert whole.text == (
+    found = rst_text.parse(RST)
+    assert found.title == "The Title"
+    assert found.text == (
         "The Title\n\nAuthor: Ann Lee\n\nPart one\n\nSee code, a link, os.walk, name and these words.\n\n"
         "Mind this, please.\n\n3.1 A new thing.\n\nx = 1\n  y\n\n- one\nand more\n- two\na | b\nc | d"
     )
-    assert headings_of(whole) == [(1, "The Title"), (2, "Part one")]
+    assert headings_of(found) == [(1, "The Title"), (2, "Part one")]
 
 
 def test_no_file_is_read_for_restructured_text(tmp_path: Path) -> None:
@@ -237,14 +230,14 @@ The end.
 
 
 def test_latex_is_read_as_a_person_reads_it() -> None:
-    whole = tex_text.parse(TEX)
-    assert whole.title == "On Reading"
-    assert whole.text == (
+    found = tex_text.parse(TEX)
+    assert found.title == "On Reading"
+    assert found.text == (
         "On Reading\n\nAnn Lee / Bo\n\nWe read.\n\nFirst Words\n\n"
         "As [lee2020] says in , α_i ≤a/b and Hom (x).[A note.]\n\n"
         "A second paragraph “quoted” — see the page.\n\n- one\n- two\n\nx_1 = 2\n  y\n\nIt holds.\n\nDeeper\n\nThe end."
     )
-    assert headings_of(whole) == [(2, "First Words"), (3, "Deeper")]
+    assert headings_of(found) == [(2, "First Words"), (3, "Deeper")]
 
 
 @pytest.mark.parametrize(
@@ -256,9 +249,9 @@ def test_no_file_is_read_for_latex(tmp_path: Path, macro: str) -> None:
 
 
 def test_a_chapter_without_a_document_around_it_is_read() -> None:
-    whole = tex_text.parse("\\chapter{Steel}\nIt bends \\unknown{and} breaks.")
-    assert whole.text == "Steel\n\nIt bends and breaks."
-    assert whole.title == "Steel"
+    found = tex_text.parse("\\chapter{Steel}\nIt bends \\unknown{and} breaks.")
+    assert found.text == "Steel\n\nIt bends and breaks."
+    assert found.title == "Steel"
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_a_page_that_takes_too_long_is_given_up(
 def test_the_tool_ends_with_the_child(install: Install, extractor: ExtractorProcess, tmp_path: Path) -> None:
     install("time.sleep(600)")
     read(extractor, tmp_path, TEXT_PAGE)  # its child has started
-    extractor._page_timeout_s = 3.0
+    extractor.page_timeout_s = 3.0
     begun = time.monotonic()
     extraction = read(extractor, tmp_path, TEXT_PAGE, SCANNED)
     assert time.monotonic() - begun < 30

@@ -15,12 +15,12 @@ from indexer.extract import messages
 from indexer.extract.assembly import PdfParts, assemble_pdf
 from indexer.extract.clean import clean_block, clean_characters, one_line
 from indexer.extract.formats import Format, format_of, is_readable
-from indexer.extract.layout import Line, separated, title_in
-from indexer.extract.messages import Opened, Outline, Page, Whole
+from indexer.extract.layout import Line, title_in, with_separators
+from indexer.extract.messages import FileText, Opened, Outline, Page
 from indexer.extract.pages import join_pages, without_running_lines
 from indexer.extract.pdf_repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
 from indexer.extract.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, garbage_share
-from indexer.extract.titles import choose_title, is_said, is_title
+from indexer.extract.titles import choose_title, is_title, page_confirms
 
 ROOT = Path(__file__).parents[2]
 
@@ -81,7 +81,7 @@ def line(text: str, y: float, left: float = 72, right: float | None = None, size
 
 def test_a_short_line_that_ends_a_sentence_ends_a_paragraph() -> None:
     lines = [line("A line that fills the whole width of the column", 700), line("and stops here.", 688)]
-    assert "".join(separated([*lines, line("Another paragraph begins with this line", 676)])) == (
+    assert "".join(with_separators([*lines, line("Another paragraph begins with this line", 676)])) == (
         "A line that fills the whole width of the column and stops here.\n\nAnother paragraph begins with this line\n"
     )
 
@@ -93,31 +93,31 @@ def test_rows_of_a_table_stay_apart() -> None:
         line("third 30", 676),
         line("now a sentence that is as wide as the column is", 664),
     ]
-    assert "".join(separated(rows)).startswith("model 10\nother 20\nthird 30\n")
+    assert "".join(with_separators(rows)).startswith("model 10\nother 20\nthird 30\n")
 
 
 def test_a_paragraph_goes_on_in_the_next_column() -> None:
     lines = [line("the left column ends within", 100), line("the same sentence on the right", 700, left=320)]
-    assert separated(lines)[0] == "the left column ends within "
+    assert with_separators(lines)[0] == "the left column ends within "
 
 
 def test_a_heading_in_larger_type_stands_alone() -> None:
     lines = [line("1 Introduction", 700, size=14), line("The text of the section begins", 686)]
-    assert separated(lines)[0] == "1 Introduction\n\n"
+    assert with_separators(lines)[0] == "1 Introduction\n\n"
 
 
 def test_a_sentence_goes_on_after_its_large_initial() -> None:
     lines = [line("AN IMPORTANT class of problems", 700, size=14), line("in communication and control is", 688)]
-    assert separated(lines)[0] == "AN IMPORTANT class of problems "
+    assert with_separators(lines)[0] == "AN IMPORTANT class of problems "
 
 
 def test_lines_without_places_keep_their_ends() -> None:
-    assert separated([Line("one two-"), Line("three"), Line("Four")]) == ("one two", "three\n", "Four\n")
+    assert with_separators([Line("one two-"), Line("three"), Line("Four")]) == ("one two", "three\n", "Four\n")
 
 
 def test_chinese_lines_are_joined_without_a_space() -> None:
     lines = [line("这是一个很长的句子没有", 700, right=200), line("结束因为它继续下去到这", 688, right=200)]
-    assert separated(lines)[0] == "这是一个很长的句子没有"
+    assert with_separators(lines)[0] == "这是一个很长的句子没有"
 
 
 def test_a_sentence_that_begins_with_a_large_initial_is_no_title() -> None:
@@ -158,10 +158,10 @@ def test_a_repository_s_stamp_is_no_part_of_the_title() -> None:
 def test_a_title_that_the_first_page_does_not_say_is_not_believed() -> None:
     page = "Dynamo: Amazon's Highly Available Key-value Store\n\nThe system is used by services at Amazon."
     large = "Dynamo: Amazon's Highly Available Key-value Store"
-    assert not is_said("System Model", large, page)
-    assert is_said("Dynamo: a highly available store", large, page)
-    assert is_said("The system at Amazon", large, page)
-    assert is_said("System Model", "", page), "nothing better is known"
+    assert not page_confirms("System Model", large, page)
+    assert page_confirms("Dynamo: a highly available store", large, page)
+    assert page_confirms("The system at Amazon", large, page)
+    assert page_confirms("System Model", "", page), "nothing better is known"
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_glyph_numbers_are_turned_into_letters() -> None:
         st.builds(Opened, st.integers(0, 99), st.text(), st.text()),
         st.builds(Page, st.integers(0, 99), st.lists(st.text()).map(tuple), st.text(), st.text()),
         st.builds(Outline, st.lists(st.tuples(st.integers(0, 9), st.text(), st.integers(0, 99))).map(tuple)),
-        st.builds(Whole, st.text(), st.just((0, 5)), st.text(), st.just(((1, "a", 0),))),
+        st.builds(FileText, st.text(), st.just((0, 5)), st.text(), st.just(((1, "a", 0),))),
         st.builds(messages.Failed, st.text(), st.text()),
         st.just(messages.Ended()),
     )

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pdf_writing import lines_of, write_pdf
+from extracting import OneChild
+from pdf_writing import FORM_OF_ITSELF, lines_of, looping_forms, write_pdf
 
 from engine.errors import ExtractionError
 from indexer.extract.assembly import Extraction
 from indexer.extract.pool import ExtractorPool, default_n_children
-from indexer.extract.reader import ExtractorProcess, Result
+from indexer.extract.reader import Result
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def told(results: Iterator[tuple[Path, Result]]) -> list[tuple[Path, Extraction 
 
 
 def test_the_pool_gives_what_one_child_gives_in_the_same_order(pool: ExtractorPool, paths: list[Path]) -> None:
-    with ExtractorProcess() as one:
+    with OneChild() as one:
         expected = told(one.extract_all(paths))
     assert [path for path, _ in expected] == paths
     assert told(pool.extract_all(paths)) == expected
@@ -66,14 +67,12 @@ def test_no_files_are_no_results(pool: ExtractorPool) -> None:
 
 def test_each_child_reads(pool: ExtractorPool, paths: list[Path]) -> None:
     list(pool.extract_all(paths * 4))
-    children = {extractor._child.pid for extractor in pool._all if extractor._child}
+    children = {extractor.child_pid for extractor in pool.extractors} - {None}
     assert len(children) == 3
 
 
 def endless(path: Path) -> Path:
     """A PDF of a page that is shown for hours."""
-    from test_extract_pdf import looping_forms
-
     return write_pdf(path, [b"/X0 Do"], extra=looping_forms(6, 12))
 
 
@@ -93,20 +92,19 @@ def test_leaving_the_pool_ends_what_is_being_read(tmp_path: Path, paths: list[Pa
     with ExtractorPool(2) as pool:
         results = pool.extract_all([paths[1], endless(tmp_path / "slow.pdf")])
         next(results)
-        extractors = pool._all
+        children = [extractor.child_pid for extractor in pool.extractors]
     assert time.monotonic() - begun < 8
-    assert not any(extractor._child for extractor in extractors)
+    assert any(children)
+    assert not any(extractor.child_pid for extractor in pool.extractors)
     results.close()
 
 
 def test_a_child_that_dies_loses_only_its_file(tmp_path: Path, paths: list[Path]) -> None:
-    from test_extract_pdf import FORM_OF_ITSELF
-
     bad = write_pdf(tmp_path / "bad.pdf", [b"/X0 Do"], extra=FORM_OF_ITSELF)
     with ExtractorPool(2) as pool:
         list(pool.extract_all(paths))  # its children have started
-        for extractor in pool._all:
-            extractor._page_timeout_s = 3.0
+        for extractor in pool.extractors:
+            extractor.page_timeout_s = 3.0
         results = told(pool.extract_all([*paths[:2], bad, *paths[4:6]]))
     assert isinstance(results[2][1], str)
     assert all(isinstance(result, Extraction) for place, (_, result) in enumerate(results) if place != 2)

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
+from extracting import headings_of
 from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import SelectolaxError
 
 from engine.errors import ExtractionError
 from indexer.extract import decoding, html_text, markdown_text, plain_text
-from indexer.extract.messages import Whole
 from indexer.extract.reader import ExtractorProcess
 
 MARKDOWN = """---
@@ -45,21 +45,14 @@ text<br>on two lines</p><ul><li>one<li><p>two</p></ul>
   b</pre><script>alert(1)</script><h2>Second</h2>tail</body></html>"""
 
 
-def assert_headings_stand_where_they_say(whole: Whole) -> None:
-    for _, title, start in whole.headings:
-        assert whole.text[start : start + len(title)] == title
-        assert start == 0 or whole.text[start - 1] == "\n"
-
-
 def test_markdown_is_read_as_a_person_reads_it() -> None:
-    whole = markdown_text.parse(MARKDOWN)
-    assert whole.title == "Notes on *Mamba*"
-    assert whole.text == (
+    found = markdown_text.parse(MARKDOWN)
+    assert found.title == "Notes on *Mamba*"
+    assert found.text == (
         "Tags: a\n\nThe first heading\n\nSome bold text with a link and a soft line end, a picture and an alias.\n\n"
         "1. one\n2. two\nmodel | size\nsmall | 10\n\nx = a[b](c)  # kept\n\nSecond\n\nhtml &amp; words"
     )
-    assert [heading[:2] for heading in whole.headings] == [(1, "The first heading"), (2, "Second")]
-    assert_headings_stand_where_they_say(whole)
+    assert headings_of(found) == [(1, "The first heading"), (2, "Second")]
 
 
 def test_markdown_without_front_matter_is_called_after_its_outermost_heading() -> None:
@@ -67,14 +60,13 @@ def test_markdown_without_front_matter_is_called_after_its_outermost_heading() -
 
 
 def test_html_is_read_as_a_person_reads_it() -> None:
-    whole = html_text.parse(HTML)
-    assert whole.title == "Rivers & Bridges"
-    assert whole.text == (
+    found = html_text.parse(HTML)
+    assert found.title == "Rivers & Bridges"
+    assert found.text == (
         "The first heading\n\nSome boldly set text\non two lines\n\n"
         "- one\n- two\nsmall | 10\n\na\n  b\n\nSecond\n\ntail"
     )
-    assert [heading[:2] for heading in whole.headings] == [(1, "The first heading"), (2, "Second")]
-    assert_headings_stand_where_they_say(whole)
+    assert headings_of(found) == [(1, "The first heading"), (2, "Second")]
 
 
 def test_html_nested_without_end_is_read() -> None:
@@ -92,9 +84,8 @@ def test_html_that_cannot_be_held_says_so(monkeypatch: pytest.MonkeyPatch) -> No
 
 @given(st.text(alphabet=st.sampled_from(list("#*[]()`|-\n \t<>/abé&;27x\x1b\x00\ud800ﬁ")), max_size=80))
 def test_headings_of_any_markdown_and_html_stand_where_they_say(source: str) -> None:
-    for whole in (markdown_text.parse(source), html_text.parse(f"<h1>{source}</h1><p>{source}")):
-        assert_headings_stand_where_they_say(whole)
-        assert not {"\x1b", "\x00", "\ud800", "ﬁ"} & set(whole.text)
+    for found in (markdown_text.parse(source), html_text.parse(f"<h1>{source}</h1><p>{source}")):
+        assert not {"\x1b", "\x00", "\ud800", "ﬁ"} & set(found.text)
 
 
 @pytest.mark.parametrize(
@@ -137,9 +128,9 @@ def test_any_bytes_are_decoded_or_refused(data: bytes) -> None:
 def test_form_feeds_make_pages(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("Page one ends.\fPage two goes\f\fPage four\f")
-    whole = plain_text.read(path)
-    assert whole.text == "Page one ends.\n\nPage two goes\nPage four"
-    assert whole.page_starts == (0, 16, 30, 30)
+    found = plain_text.read(path)
+    assert found.text == "Page one ends.\n\nPage two goes\nPage four"
+    assert found.page_starts == (0, 16, 30, 30)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +176,7 @@ def test_a_file_without_words_says_so(extractor: ExtractorProcess, tmp_path: Pat
 def test_a_text_that_is_too_large_is_refused_before_it_is_read(extractor: ExtractorProcess, tmp_path: Path) -> None:
     with (tmp_path / "dump.txt").open("wb") as file:
         file.truncate(100_000_001)  # sparse: takes no room on the disk
-    with pytest.raises(ExtractionError, match="100 MB is not read") as caught:
+    with pytest.raises(ExtractionError, match="the limit is 100 MB") as caught:
         extractor.extract(tmp_path / "dump.txt")
     assert ".longsearchignore" in caught.value.hint
 

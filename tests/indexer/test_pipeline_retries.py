@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from extracting import OneChild
 from test_pipeline import Bench, bench  # noqa: F401
 
 import indexer.pipeline as pipeline_module
@@ -86,7 +87,7 @@ def test_a_reader_that_took_too_long_is_given_three_more_chances(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bench.write("a.txt")
-    with ExtractorProcess(document_timeout_s=0) as hasty:
+    with OneChild(document_timeout_s=0) as hasty:
         for n_failures in range(1, 5):
             Pipeline(bench.root, bench.store, hasty, bench.encoder).read()
             assert the_file(bench).n_failures == n_failures

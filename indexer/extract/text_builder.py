@@ -1,13 +1,13 @@
-"""Builds the text of a document block by block, and knows at which offset each heading came to stand. No format."""
+"""Builds a document's text block by block and records the offset of each heading. Knows no format."""
 
 from indexer.extract.clean import clean_block, one_line
 from indexer.extract.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
-from indexer.extract.messages import Whole
+from indexer.extract.messages import FileText
 from indexer.extract.titles import is_title
 
 
 class TextBuilder:
-    """Blocks are cleaned as they come, so offsets never move."""
+    """Collects blocks and headings. Each block is cleaned when it is added, so offsets never change."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -16,7 +16,7 @@ class TextBuilder:
         self._was_tight = False
 
     def add(self, block: str, tight: bool = False) -> None:
-        """Append `block` if it holds anything: after an empty line, or on the next line between two `tight` ones."""
+        """Append `block` unless it is empty: after an empty line, or on the next line between two `tight` blocks."""
         text = clean_block(block)
         if not text:
             return
@@ -35,8 +35,8 @@ class TextBuilder:
         if len(self._headings) < MAX_HEADINGS:
             self._headings.append((level, line, self._length - len(line)))
 
-    def whole(self, title: str = "") -> Whole:
-        """What was built; the title is `title` where that is one, else the first heading of the outermost level."""
+    def file_text(self, title: str = "") -> FileText:
+        """Return the text. If `title` is no title, the first heading of the outermost level takes its place."""
         if not is_title(title) and self._headings:
             title = min(self._headings, key=lambda heading: heading[0])[1]
-        return Whole("".join(self._parts), (), title, tuple(self._headings))
+        return FileText("".join(self._parts), (), title, tuple(self._headings))

@@ -1,0 +1,33 @@
+"""Helpers for tests that read files."""
+
+from collections.abc import Generator, Iterable
+from pathlib import Path
+
+from engine.errors import ExtractionError
+from indexer.extract.messages import FileText
+from indexer.extract.reader import ExtractorProcess, Result
+
+
+class OneChild(ExtractorProcess):
+    """An `ExtractorProcess` that can take the place of an `ExtractorPool`: it reads one file after another."""
+
+    def extract_all(self, paths: Iterable[Path]) -> Generator[tuple[Path, Result]]:
+        """Yield each of `paths` with its text or error."""
+        for path in paths:
+            yield path, result_of(self, path)
+
+
+def result_of(extractor: ExtractorProcess, path: Path) -> Result:
+    """Return what `extractor` makes of the file: its text, or the error."""
+    try:
+        return extractor.extract(path)
+    except ExtractionError as error:
+        return error
+
+
+def headings_of(found: FileText) -> list[tuple[int, str]]:
+    """Return (level, title) of each heading, after checking that each stands at its offset on a line of its own."""
+    for _, title, start in found.headings:
+        assert found.text[start : start + len(title)] == title
+        assert start == 0 or found.text[start - 1] == "\n"
+    return [(level, title) for level, title, _ in found.headings]
