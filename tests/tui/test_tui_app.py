@@ -45,7 +45,7 @@ async def index_has(pilot: Pilot[None], backend: FakeBackend, n_more: int) -> No
     """The index comes to hold so many documents more, and the app hears of it."""
     backend.progress_now = replace(DONE, n_current=DONE.n_current + n_more)
     calls = pilot.app.screen.query_one(BackendCalls)
-    calls._poll()
+    calls.poll()
     await until(pilot, lambda: calls.progress == backend.progress_now)
 
 

@@ -203,22 +203,49 @@ def test_a_strip_has_its_height_and_shows_every_passage(starts: list[int], lengt
 # Lanes and ages
 
 
-def test_a_lane_runs_one_and_keeps_only_the_newest() -> None:
+async def answered(lane: Lane[str]) -> list[tuple[str, str | None]]:
+    return [(request, answer) async for request, answer, _ in lane.answers(str.upper)]
+
+
+async def test_a_lane_makes_one_call_at_a_time_and_only_the_newest_request_waits() -> None:
     lane: Lane[str] = Lane()
-    assert lane.offer("a") == "a"
-    assert lane.offer("b") is None
-    assert lane.offer("c") is None
-    assert lane.finish() == "c"
-    assert lane.finish() is None
-    assert lane.offer("d") == "d"
+    assert lane.offer("a")
+    assert not lane.offer("b")
+    assert not lane.offer("c")
+    assert await answered(lane) == [("a", "A"), ("c", "C")]
+    assert lane.running is None
+    assert lane.offer("d")
+    assert await answered(lane) == [("d", "D")]
 
 
-def test_what_waits_in_a_lane_can_be_dropped() -> None:
+async def test_a_dropped_request_is_not_called() -> None:
     lane: Lane[str] = Lane()
     lane.offer("a")
     lane.offer("b")
     lane.drop()
-    assert lane.finish() is None
+    assert await answered(lane) == [("a", "A")]
+
+
+async def test_a_request_offered_while_an_answer_is_handled_comes_next() -> None:
+    lane: Lane[str] = Lane()
+    assert lane.offer("a")
+    requests = []
+    async for request, _, _ in lane.answers(str.upper):
+        requests.append(request)
+        if request == "a":
+            assert lane.running is None
+            assert not lane.offer("b")  # the loop goes on by itself
+    assert requests == ["a", "b"]
+
+
+async def test_a_call_that_raises_gives_its_error_in_one_line_and_the_lane_goes_on() -> None:
+    lane: Lane[str] = Lane()
+    lane.offer("x")
+    lane.offer("7")
+    answers = [(answer, error) async for _, answer, error in lane.answers(int)]
+    assert answers[0][0] is None
+    assert answers[0][1].startswith("Something went wrong inside longsearch: ValueError: invalid literal")
+    assert answers[1] == (7, "")
 
 
 def request(serial: int, is_final: bool) -> Request:

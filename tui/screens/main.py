@@ -6,7 +6,7 @@ Knows nothing of threads: `BackendCalls` makes the calls and says when there is 
 import os
 from typing import ClassVar
 
-from textual import events
+from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
@@ -19,6 +19,7 @@ from tui.backend import Backend
 from tui.backend_calls import BackendCalls
 from tui.bindings import MAIN
 from tui.display import shown
+from tui.lane import attempt
 from tui.query_words import word_pattern
 from tui.screens.files import FilesScreen
 from tui.screens.help import HelpScreen
@@ -48,7 +49,7 @@ class MainScreen(Screen[None]):
         self._backend = backend
         self._bar = QueryBar(root)
         self._result_pane = ResultPane(root)
-        self._text_pane = TextPane()
+        self._text_pane = TextPane(backend.document)
         self._status = StatusLine()
         self._calls = BackendCalls(backend)
         self._mode = SearchMode.HYBRID
@@ -173,18 +174,6 @@ class MainScreen(Screen[None]):
         self._has_chosen = True
         self._text_pane.preview.focus()
 
-    def on_text_pane_wanted(self, event: TextPane.Wanted) -> None:
-        """Fetch a document."""
-        self._calls.read(event.document_id)
-
-    def on_document_read(self, event: messages.DocumentRead) -> None:
-        """It has come."""
-        self._text_pane.receive(event.document_id, event.document)
-
-    def on_document_unread(self, event: messages.DocumentUnread) -> None:
-        """It cannot be had."""
-        self._text_pane.refuse(event.document_id, event.reason)
-
     # Progress and notices
 
     def on_started(self, event: messages.Started) -> None:
@@ -205,10 +194,6 @@ class MainScreen(Screen[None]):
     def on_failed(self, event: messages.Failed) -> None:
         """An error is a line, never the end."""
         self._status.say(error=event.reason)
-
-    def on_opened(self, event: messages.Opened) -> None:
-        """Say what was done."""
-        self._status.say(shown(event.what))
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Mark the pane that has the keys. Where there is little room the text takes all of it while it is read."""
@@ -274,7 +259,12 @@ class MainScreen(Screen[None]):
         """At the page of the current passage."""
         if hit := self._text_pane.hit:
             passage = self._text_pane.passage
-            self._calls.open(hit.path, passage.page if passage else None)
+            self._open(hit.path, passage.page if passage else None)
+
+    @work(exclusive=True, group="open")
+    async def _open(self, path: str, page: int | None) -> None:
+        done, error = await attempt(self._backend.open, path, page)
+        self._status.say(shown(done or ""), error)
 
     def action_copy_passage(self) -> None:
         hit, passage = self._text_pane.hit, self._text_pane.passage

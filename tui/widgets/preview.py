@@ -18,7 +18,6 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.worker import Worker, WorkerState
 
 from engine.types import DocumentText
 from tui.bindings import TEXT_MOVES
@@ -61,14 +60,13 @@ class Preview(ScrollView):
         "preview--word",
     }
 
+    @dataclass
     class Moved(Message):
-        """The reader, or the current passage, is somewhere else."""
+        """The reader has moved, or another passage is current."""
 
-        def __init__(self, place: Place, spans: Sequence[Span]) -> None:
-            super().__init__()
-            self.place = place
-            self.spans = spans
-            """The lit passages that `place` counts; others may be lit by the time this is read."""
+        place: Place
+        spans: Sequence[Span]
+        """The lit passages that `place` counts. They may differ from those lit when the message is handled."""
 
         def can_replace(self, message: Message) -> bool:
             """Only the last place matters."""
@@ -178,22 +176,16 @@ class Preview(ScrollView):
         else:
             self._use(wrap_near(text, width, self._anchor))
             if self._wrapping.offer((text, width)):
-                self._wrap_aside(text, width)
+                self._wrap_aside()
 
-    # With a description: Textual's own holds the repr of the whole text, 0.3 s and 10 MB for 10 MB.
-    @work(thread=True, exclusive=True, group="wrap", exit_on_error=False, description="wrap a long text")
-    def _wrap_aside(self, text: str, width: int) -> TextLayout:
-        return wrap(text, width)
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """A long text has been wrapped: use it if it is still the one to be shown."""
-        if event.worker.group != "wrap" or event.state not in (WorkerState.SUCCESS, WorkerState.ERROR):
-            return
-        layout = event.worker.result
-        if waiting := self._wrapping.finish():
-            self._wrap_aside(*waiting)
-        elif layout is not None and layout.text is self._document.text and layout.width == self._layout_of_text.width:
-            self._use(layout)
+    @work
+    async def _wrap_aside(self) -> None:
+        """Wrap a long text in a thread; use the layout if it is still the one to be shown."""
+        async for _, layout, _ in self._wrapping.answers(lambda asked: wrap(*asked)):
+            if layout is None or layout.text is not self._document.text:
+                continue
+            if layout.width == self._layout_of_text.width:
+                self._use(layout)
 
     def _use(self, layout: TextLayout) -> None:
         anchor, is_passage_anchor = self._anchor, self._is_passage_anchor

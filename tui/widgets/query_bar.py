@@ -3,6 +3,8 @@
 Knows nothing of searches: it says that the text changed, or was sent with Enter.
 """
 
+from dataclasses import dataclass
+
 from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
@@ -23,12 +25,11 @@ _MODES = tuple(SearchMode)
 class ModeTabs(Widget):
     """The three modes, the chosen one marked. A click chooses."""
 
+    @dataclass
     class Chosen(Message):
         """The person clicked on a mode."""
 
-        def __init__(self, mode: SearchMode) -> None:
-            super().__init__()
-            self.mode = mode
+        mode: SearchMode
 
     mode: reactive[SearchMode] = reactive(SearchMode.HYBRID)
 
@@ -72,12 +73,11 @@ class _Line(Input):
 class QueryBar(Horizontal):
     """A prompt, the Input and the modes in one frame; folder and instruction are on the frame."""
 
+    @dataclass
     class Changed(Message):
-        """The text is another one now."""
+        """The text has changed."""
 
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
+        text: str
 
     class Sent(Message):
         """Enter was pressed."""
