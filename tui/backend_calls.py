@@ -14,7 +14,7 @@ from tui import wording
 from tui.backend import Backend
 from tui.lane import Lane, attempt
 from tui.messages import Awaited, Failed, Found, ProgressRead, Started
-from tui.requests import Newest, Request
+from tui.requests import Newest, Question, Request
 
 
 class BackendCalls(Widget):
@@ -28,7 +28,7 @@ class BackendCalls(Widget):
     def __init__(self, backend: Backend) -> None:
         super().__init__()
         self._backend = backend
-        self._request = Request(0, "", SearchMode.HYBRID, "", is_final=True)
+        self._request = Request(0, Question(), is_final=True)
         self._newest = Newest()
         self._words: Lane[Request] = Lane()
         """Searches by words, also the ones that bridge the wait for another mode."""
@@ -57,12 +57,12 @@ class BackendCalls(Widget):
         """The document whose similar documents are searched for; None during a search by query."""
         return self._request.similar_to
 
-    def search(self, query: str, mode: SearchMode, instruction: str) -> None:
+    def search(self, question: Question) -> None:
         """Search by words at once, and in the chosen mode after the debounce time. An empty query only clears."""
-        self._replace(Request(self._request.serial + 1, query, mode, instruction, is_final=True))
-        if not query:
+        self._replace(Request(self._request.serial + 1, question, is_final=True))
+        if not question.query:
             self._newest.admits(self._request)  # answers to earlier queries are outdated now
-        elif mode is SearchMode.WORDS:
+        elif question.mode is SearchMode.WORDS:
             self.search_now()
         else:
             self._debounce = self.set_timer(self.DEBOUNCE_S, self.search_now)
@@ -71,8 +71,8 @@ class BackendCalls(Widget):
 
     def similar(self, document_id: int) -> None:
         """Search for the documents most similar to a document, instead of the query."""
-        serial = self._request.serial + 1
-        self._replace(Request(serial, "", SearchMode.MEANING, "", is_final=True, similar_to=document_id))
+        question = Question(mode=SearchMode.MEANING)
+        self._replace(Request(self._request.serial + 1, question, is_final=True, similar_to=document_id))
         self.search_now()
 
     def search_now(self, is_renewal: bool = False) -> None:
@@ -81,7 +81,7 @@ class BackendCalls(Widget):
         self._is_renewal = is_renewal
         if self._request.is_nothing:
             return
-        if self._request.mode is SearchMode.WORDS:
+        if self._request.question.mode is SearchMode.WORDS:
             self._ask(self._words, self._request)
         elif self._chosen.running != self._request:
             self._ask(self._chosen, self._request)
@@ -119,7 +119,8 @@ class BackendCalls(Widget):
         """Search. Blocks; runs in a thread."""
         if request.similar_to is not None:
             return self._backend.similar(request.similar_to)
-        return self._backend.search(request.query, request.mode, request.instruction)
+        question = request.question
+        return self._backend.search(question.query, question.mode, question.instruction)
 
     def _stop_debounce(self) -> None:
         if self._debounce is not None:

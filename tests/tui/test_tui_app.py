@@ -257,7 +257,7 @@ async def test_the_sign_of_a_slow_search_stays_when_the_index_changes_meanwhile(
         await until(pilot, lambda: "3 documents by words" in screen_text(pilot.app))
         pilot.app.screen.query_one(BackendCalls).search_now()
         await index_has(pilot, backend, 1)
-        pilot.app.screen._keep_current()
+        pilot.app.screen.keep_current()
         await settle(pilot, all_workers=False)
         assert "asking by meaning…" in screen_text(pilot.app)
         door.set()
@@ -272,7 +272,7 @@ async def test_the_same_answer_again_leaves_the_list_as_it_was_scrolled() -> Non
         await settle(pilot)
         assert results(pilot).scroll_offset.y == 1
         await index_has(pilot, backend, 1)
-        pilot.app.screen._keep_current()
+        pilot.app.screen.keep_current()
         await settle(pilot)
         assert len(backend.called("hybrid")) == 2
         assert results(pilot).scroll_offset.y == 1
@@ -285,14 +285,14 @@ async def test_somebody_among_the_results_is_not_disturbed_and_finds_them_renewe
         await pilot.press("down")
         backend.hits = backend.hits[1:]
         await index_has(pilot, backend, -1)
-        pilot.app.screen._keep_current()
+        pilot.app.screen.keep_current()
         await settle(pilot)
         assert "3 documents by hybrid" in screen_text(pilot.app)
         await pilot.press("escape")
         await until(pilot, lambda: "2 documents by hybrid" in screen_text(pilot.app))
         assert preview(pilot).document is backend.documents[2]  # the one that was chosen
         n_searches = len(backend.called("hybrid"))
-        pilot.app.screen._keep_current()
+        pilot.app.screen.keep_current()
         await settle(pilot)
         assert len(backend.called("hybrid")) == n_searches
 

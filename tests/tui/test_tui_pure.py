@@ -1,19 +1,21 @@
 """The pure pieces: display, words of a query, snippets, lit lines, the strip, lanes, ages of answers, the cache."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from engine.types import DocumentText, SearchMode
+from engine.types import DocumentHit, DocumentText, SearchMode
+from tui.choice import Choice
 from tui.display import bar, below_home, clip, duration, quantity, shorten_middle, shown
 from tui.document_cache import MAX_CHARACTERS, MAX_DOCUMENTS, DocumentCache
 from tui.lane import Lane
 from tui.lighting import Span, runs
 from tui.query_words import MAX_WORDS, word_pattern
-from tui.requests import Newest, Request
+from tui.requests import Newest, Question, Request
 from tui.snippet import snippet
 from tui.widgets.relevance_strip import strip_rows
 
@@ -249,7 +251,7 @@ async def test_a_call_that_raises_gives_its_error_in_one_line_and_the_lane_goes_
 
 
 def request(serial: int, is_final: bool) -> Request:
-    return Request(serial, "q", SearchMode.HYBRID, "", is_final)
+    return Request(serial, Question("q"), is_final)
 
 
 def test_an_older_answer_never_follows_a_newer_one() -> None:
@@ -264,7 +266,7 @@ def test_an_older_answer_never_follows_a_newer_one() -> None:
 
 def test_the_search_that_bridges_the_wait_is_by_words() -> None:
     bridge = request(3, True).by_words()
-    assert (bridge.mode, bridge.is_final, bridge.serial) == (SearchMode.WORDS, False, 3)
+    assert (bridge.question.mode, bridge.is_final, bridge.serial) == (SearchMode.WORDS, False, 3)
 
 
 # The cache
@@ -290,3 +292,44 @@ def test_the_newest_document_is_kept_however_long() -> None:
     cache.put(2, document(MAX_CHARACTERS + 1))
     assert cache.get(1) is None
     assert cache.get(2) is not None
+
+
+# The chosen document
+
+
+def found(*document_ids: int) -> list[DocumentHit]:
+    return [
+        DocumentHit(rank, document_id, f"/{document_id}", "", 0.5, ())
+        for rank, document_id in enumerate(document_ids, 1)
+    ]
+
+
+def test_until_a_document_is_chosen_the_best_is_selected() -> None:
+    choice, (best, other) = Choice(), found(1, 2)
+    assert not choice.move_to(best, best, None)
+    assert choice.index_in([other, best], best) == 0
+
+
+def test_a_chosen_document_stays_selected_wherever_it_stands_in_the_next_answer() -> None:
+    choice, (best, other) = Choice(), found(1, 2)
+    choice.move_to(other, best, best)
+    assert choice.index_in(found(3, 4, 2), other) == 2
+    assert choice.index_in(found(3, 4), other) is None
+    choice.forget()
+    assert choice.index_in(found(3, 4, 2), other) == 0
+
+
+def test_the_text_stays_put_only_for_the_same_document() -> None:
+    choice, (best, other) = Choice(), found(1, 2)
+    assert choice.move_to(best, best, best)
+    better = replace(best, score=0.9)
+    assert not choice.move_to(better, better, best)  # nobody chose it: show its new best passage
+    choice.make()
+    assert choice.move_to(better, better, best)
+    assert not choice.move_to(other, best, best)
+
+
+def test_a_document_chosen_in_advance_is_selected_when_its_answer_comes() -> None:
+    choice, (in_view, other) = Choice(), found(1, 2)
+    choice.expect(2)
+    assert choice.index_in([in_view, other], in_view) == 1

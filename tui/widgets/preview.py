@@ -24,6 +24,7 @@ from tui.bindings import TEXT_MOVES
 from tui.display import shown
 from tui.lane import Lane
 from tui.lighting import Run, Span, runs
+from tui.place import Place, find_place
 from tui.text_layout import MAX_LINE_CHARACTERS, TextLayout, wrap, wrap_near
 
 WRAP_ASIDE = 200_000
@@ -31,20 +32,6 @@ WRAP_ASIDE = 200_000
 MAX_TEXT_WIDTH = 100
 """Cells; longer lines are hard to read."""
 _EMPTY = DocumentText(text="", page_starts=(), title="")
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where in the document the reader is."""
-
-    page: int | None
-    n_pages: int
-    passage: int
-    """Index of the current passage in the order of the text; -1 where there is none."""
-    first: int
-    """Offset of the first character on the screen."""
-    last: int
-    """Offset of the last line on the screen."""
 
 
 class Preview(ScrollView):
@@ -135,18 +122,8 @@ class Preview(ScrollView):
 
     def place(self) -> Place:
         """Where the reader is."""
-        layout = self._layout_of_text
-        first = min(self.scroll_offset.y, len(layout) - 1)
-        last = min(first + max(self.size.height, 1), len(layout)) - 1
-        reading = layout.span(min(first + self.size.height // 4, last))[1] - 1
-        passage = self._spans[self._current] if self._current >= 0 else None
-        is_shown = passage is not None and first <= layout.line_at(passage.start) <= last
-        # the middle of a passage is on the page that the list tells and the viewer opens
-        offset = (passage.start + passage.stop) // 2 if passage and is_shown else max(reading, 0)
-        pages = self._document.page_starts
-        return Place(
-            self._document.page_at(offset), len(pages), self._current, layout.span(first)[0], layout.span(last)[0]
-        )
+        top, height = self.scroll_offset.y, self.size.height
+        return find_place(self._document, self._layout_of_text, self._spans, self._current, top, height)
 
     # Layout
 

@@ -4,7 +4,7 @@ Keeps the last few documents in memory; reads others in a thread.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from textual import work
 from textual.app import ComposeResult
@@ -17,8 +17,9 @@ from tui.display import shown
 from tui.document_cache import DocumentCache
 from tui.lane import Lane
 from tui.lighting import Span
+from tui.place import place_in_words
 from tui.widgets.header_line import HeaderLine
-from tui.widgets.preview import Place, Preview
+from tui.widgets.preview import Preview
 from tui.widgets.relevance_strip import RelevanceStrip
 
 
@@ -112,7 +113,7 @@ class TextPane(Vertical):
         place, preview = event.place, self.preview
         if event.spans is not preview.spans:
             return  # of what was shown before: of what is shown now, word comes too
-        self.query_one(HeaderLine).right = _place_in_words(place, preview.spans)
+        self.query_one(HeaderLine).right = place_in_words(place, preview.spans)
         view = (place.first, place.last)
         self.query_one(RelevanceStrip).show(preview.spans, place.passage, len(preview.document.text), view)
 
@@ -120,11 +121,3 @@ class TextPane(Vertical):
         """A click in the strip goes there."""
         event.stop()
         self.preview.go_to_share(event.share)
-
-
-def _place_in_words(place: Place, spans: Sequence[Span]) -> str:
-    page = f"p. {place.page} of {place.n_pages}" if place.page is not None else ""
-    passage = ""
-    if place.passage >= 0:
-        passage = f"passage {place.passage + 1} of {len(spans)} · {spans[place.passage].score:.2f}"
-    return " · ".join(filter(None, (page, passage)))
