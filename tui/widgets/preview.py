@@ -62,7 +62,7 @@ class Preview(ScrollView):
     def __init__(self) -> None:
         super().__init__()
         self._document = _EMPTY
-        self._layout_of_text = wrap("", 80)
+        self._text_layout = wrap("", 80)
         self._spans: tuple[Span, ...] = ()
         self._current = -1
         self._words: re.Pattern[str] | None = None
@@ -87,6 +87,11 @@ class Preview(ScrollView):
     def document(self) -> DocumentText:
         """What is shown; empty where nothing is."""
         return self._document
+
+    @property
+    def text_layout(self) -> TextLayout:
+        """The text as it is wrapped now; only near the passage while a long text is being wrapped."""
+        return self._text_layout
 
     def show(self, document: DocumentText, spans: Sequence[Span], words: re.Pattern[str] | None, stay: bool) -> None:
         """Show a document with `spans` (best first) lit, at the best of them or, with `stay`, where the reader is."""
@@ -123,7 +128,7 @@ class Preview(ScrollView):
     def place(self) -> Place:
         """Where the reader is."""
         top, height = self.scroll_offset.y, self.size.height
-        return find_place(self._document, self._layout_of_text, self._spans, self._current, top, height)
+        return find_place(self._document, self._text_layout, self._spans, self._current, top, height)
 
     # Layout
 
@@ -145,7 +150,7 @@ class Preview(ScrollView):
         text = self._document.text
         if self.size.width < 1:
             return  # not on the screen yet; a resize comes
-        if self._layout_of_text.text is text and self._layout_of_text.width == max(width, 2):
+        if self._text_layout.text is text and self._text_layout.width == max(width, 2):
             self._go_to_anchor()
         elif len(text) <= WRAP_ASIDE:
             self._wrapping.drop()
@@ -161,20 +166,20 @@ class Preview(ScrollView):
         async for _, layout, _ in self._wrapping.answers(lambda asked: wrap(*asked)):
             if layout is None or layout.text is not self._document.text:
                 continue
-            if layout.width == self._layout_of_text.width:
+            if layout.width == self._text_layout.width:
                 self._use(layout)
 
     def _use(self, layout: TextLayout) -> None:
         anchor, is_passage_anchor = self._anchor, self._is_passage_anchor
-        self._layout_of_text = layout
+        self._text_layout = layout
         self.virtual_size = Size(layout.width, len(layout))  # may scroll, where the new text is shorter
         self._anchor, self._is_passage_anchor = anchor, is_passage_anchor
         self._go_to_anchor()
 
     def _go_to_anchor(self) -> None:
-        if self._layout_of_text.text is self._document.text:
+        if self._text_layout.text is self._document.text:
             rows_above = max(self.size.height // 4, 1) if self._is_passage_anchor else 0
-            line = self._layout_of_text.line_at(self._anchor) - rows_above
+            line = self._text_layout.line_at(self._anchor) - rows_above
             self._expected_y = min(max(line, 0), self.max_scroll_y)
             self.scroll_to(y=self._expected_y, animate=False)
             self._tell()
@@ -183,10 +188,10 @@ class Preview(ScrollView):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """After a scroll of the reader's own, what is at the top stays there when the window changes."""
         super().watch_scroll_y(old_value, new_value)
-        if self.is_mounted and self._layout_of_text.text is self._document.text:
+        if self.is_mounted and self._text_layout.text is self._document.text:
             if round(new_value) != self._expected_y:
-                line = min(round(new_value), len(self._layout_of_text) - 1)
-                self._anchor, self._is_passage_anchor = self._layout_of_text.span(line)[0], False
+                line = min(round(new_value), len(self._text_layout) - 1)
+                self._anchor, self._is_passage_anchor = self._text_layout.span(line)[0], False
             self._tell()
 
     def _tell(self) -> None:
@@ -196,7 +201,7 @@ class Preview(ScrollView):
 
     def render_line(self, y: int) -> Strip:
         """One line: page number, mark, text."""
-        line, layout, style = self.scroll_offset.y + y, self._layout_of_text, self.rich_style
+        line, layout, style = self.scroll_offset.y + y, self._text_layout, self.rich_style
         if line >= len(layout) or layout.text is not self._document.text or not layout.text:
             return Strip.blank(self.size.width, style)
         start, stop = layout.span(line)
