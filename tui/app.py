@@ -14,9 +14,9 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.types import AnimationLevel
-from textual.worker import Worker, WorkerState
 
 from tui.backend import Backend
+from tui.lane import attempt
 from tui.screens.main import MainScreen
 
 N_THREADS = 16
@@ -66,11 +66,8 @@ class LongsearchApp(App[None]):
         self._is_closing = True
         self._close_backend()
 
-    @work(thread=True, exclusive=True, group="close", exit_on_error=False)
-    def _close_backend(self) -> None:
-        self._backend.close()
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """The backend is closed, well or not: nothing is left to wait for."""
-        if event.worker.group == "close" and event.state in (WorkerState.SUCCESS, WorkerState.ERROR):
-            self.exit()
+    @work
+    async def _close_backend(self) -> None:
+        """Close the backend and leave, even if closing fails."""
+        await attempt(self._backend.close)
+        self.exit()

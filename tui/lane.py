@@ -1,34 +1,55 @@
-"""A lane for calls that may block: one at a time, and of what is asked meanwhile only the newest is kept.
+"""Blocking calls, made in threads by the event loop.
 
-A thread cannot be stopped from outside: without this, ten key strokes during a slow search would hold ten threads.
-Pure bookkeeping; whoever owns a lane starts the threads.
+A thread cannot be stopped from outside. Without lanes, ten keystrokes during a slow search would occupy ten threads.
 """
 
-from typing import Generic, TypeVar
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Generic, ParamSpec, TypeVar
 
+from tui import wording
+
+Parameters = ParamSpec("Parameters")
 Request = TypeVar("Request")
+Answer = TypeVar("Answer")
+
+
+async def attempt(
+    call: Callable[Parameters, Answer], *args: Parameters.args, **kwargs: Parameters.kwargs
+) -> tuple[Answer | None, str]:
+    """Make a call in a thread. Return its answer and "", or None and any error it raised in one line."""
+    try:
+        return await asyncio.to_thread(call, *args, **kwargs), ""
+    except Exception as error:
+        return None, wording.trouble(error)
 
 
 class Lane(Generic[Request]):
-    """At most one request under way and one waiting."""
+    """Makes one call at a time. While it runs, only the newest request waits; older ones are dropped."""
 
     def __init__(self) -> None:
         self.running: Request | None = None
-        self.waiting: Request | None = None
+        self._waiting: Request | None = None
+        self._has_loop = False
+        """Whether somebody iterates over `answers`, or is about to."""
 
-    def offer(self, request: Request) -> Request | None:
-        """Take a request in. Returns it where it is to be started now, None where it has to wait."""
-        if self.running is not None:
-            self.waiting = request
-            return None
-        self.running = request
-        return request
-
-    def finish(self) -> Request | None:
-        """The request under way has ended. Returns the one to be started now, if any."""
-        self.running, self.waiting = self.waiting, None
-        return self.running
+    def offer(self, request: Request) -> bool:
+        """Accept a request. Return True if nobody iterates over `answers`: then the caller must do it now."""
+        if self.running is None:
+            self.running = request
+        else:
+            self._waiting = request
+        is_idle, self._has_loop = not self._has_loop, True
+        return is_idle
 
     def drop(self) -> None:
-        """Forget what waits."""
-        self.waiting = None
+        """Forget the waiting request."""
+        self._waiting = None
+
+    async def answers(self, call: Callable[[Request], Answer]) -> AsyncIterator[tuple[Request, Answer | None, str]]:
+        """Call `call` with each accepted request, until none waits. Yield the request and what `attempt` returns."""
+        while (request := self.running) is not None:
+            answer, error = await attempt(call, request)
+            self.running, self._waiting = self._waiting, None
+            yield request, answer, error
+        self._has_loop = False

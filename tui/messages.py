@@ -1,71 +1,44 @@
-"""What the backend's answers are called on their way to the main screen. Data only."""
+"""Messages from `BackendCalls` to the main screen. Data only."""
+
+from dataclasses import dataclass
 
 from textual.message import Message
 
-from engine.types import DocumentText, IndexProgress, SearchResults
+from engine.types import IndexProgress, SearchResults
 
 
+@dataclass
 class Found(Message):
-    """An answer to the newest search that has one."""
+    """The answer to a search; no newer search has been answered yet."""
 
-    def __init__(self, results: SearchResults) -> None:
-        super().__init__()
-        self.results = results
+    results: SearchResults
 
 
+@dataclass
 class Awaited(Message):
-    """Whether a further answer to what is in the query line is on its way."""
+    """Tells whether another answer to the current query is on its way."""
 
-    def __init__(self, is_awaited: bool) -> None:
-        super().__init__()
-        self.is_awaited = is_awaited
+    is_awaited: bool
 
 
-class DocumentRead(Message):
-    """A document's text has come."""
-
-    def __init__(self, document_id: int, document: DocumentText) -> None:
-        super().__init__()
-        self.document_id = document_id
-        self.document = document
-
-
-class DocumentUnread(Message):
-    """A document's text cannot be had; `reason` is one line."""
-
-    def __init__(self, document_id: int, reason: str) -> None:
-        super().__init__()
-        self.document_id = document_id
-        self.reason = reason
-
-
+@dataclass
 class ProgressRead(Message):
-    """The index has come to another state."""
+    """The progress of the index has changed."""
 
-    def __init__(self, progress: IndexProgress) -> None:
-        super().__init__()
-        self.progress = progress
+    progress: IndexProgress
 
 
+@dataclass
 class Started(Message):
-    """The backend was asked to start indexing; `note` says why it does not, or ""."""
+    """The backend was asked to start indexing."""
 
-    def __init__(self, note: str) -> None:
-        super().__init__()
-        self.note = note
-
-
-class Opened(Message):
-    """A file was opened; `what` says how."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__()
-        self.what = what
+    note: str
+    """Why indexing does not run, or ""."""
 
 
+@dataclass
 class Failed(Message):
-    """A call failed; `reason` is one line with its hint."""
+    """A call failed."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__()
-        self.reason = reason
+    reason: str
+    """The error and its hint, in one line."""

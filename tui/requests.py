@@ -1,4 +1,4 @@
-"""What was asked, and which answers may still be shown. Pure: knows no thread and no widget."""
+"""What is asked, and which answers may still be shown. Pure: knows no thread and no widget."""
 
 from dataclasses import dataclass, replace
 
@@ -6,42 +6,49 @@ from engine.types import SearchMode
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """What the query bar asks."""
+
+    query: str = ""
+    mode: SearchMode = SearchMode.HYBRID
+    instruction: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
-    """One search the app has asked for."""
+    """One search that the app asks the backend for."""
 
     serial: int
-    """Counts the states of the query line; a later state has a higher one."""
-    query: str
-    mode: SearchMode
-    instruction: str
+    """The number of the question, counted up: a later question has a higher one."""
+    question: Question
     is_final: bool
-    """Whether this is the search in the chosen mode; the words searched meanwhile are not."""
+    """Whether this is the search in the chosen mode, not the search by words that bridges the wait for it."""
     similar_to: int | None = None
-    """The document that others are to be like, in place of a query."""
+    """The document whose similar documents are searched for, instead of the query."""
 
     @property
     def is_nothing(self) -> bool:
-        """Whether nothing is asked."""
-        return not self.query and self.similar_to is None
+        """Whether there is nothing to search for."""
+        return not self.question.query and self.similar_to is None
 
     @property
     def age(self) -> tuple[int, bool]:
-        """Orders answers: by state of the query line, and within one state the final answer over the words."""
+        """Orders answers: by question, and for one question the final answer after the answer by words."""
         return self.serial, self.is_final
 
     def by_words(self) -> "Request":
-        """The search that bridges the wait for this one."""
-        return replace(self, mode=SearchMode.WORDS, is_final=False)
+        """The search by words that bridges the wait for this one."""
+        return replace(self, question=replace(self.question, mode=SearchMode.WORDS), is_final=False)
 
 
 class Newest:
-    """Remembers the newest answer shown, so that an older one never replaces it."""
+    """Remembers the newest answer, so that an older one never replaces it."""
 
     def __init__(self) -> None:
         self._age = (0, False)
 
     def admits(self, request: Request) -> bool:
-        """Whether the answer to `request` may be shown; from then on nothing older may."""
+        """Return whether the answer to `request` may be shown. If so, no older answer is admitted afterwards."""
         if request.age < self._age:
             return False
         self._age = request.age

@@ -6,8 +6,8 @@ from typing import Any
 from fake_backend import ROOT, FakeBackend, some_files
 from textual.pilot import Pilot
 from textual.widgets import DataTable
+from tui_helpers import screen_text, settle
 
-from conftest import screen_text, settle
 from engine.errors import LongsearchError
 from engine.types import FileReport, FileStatus
 from tui.app import LongsearchApp

@@ -1,4 +1,4 @@
-"""The pure pieces: display, words of a query, snippets, lit lines, the strip, lanes, ages of answers, the cache."""
+"""Pure functions of display: texts that fit, words of a query, snippets, lit lines, the strip."""
 
 import re
 
@@ -11,11 +11,8 @@ from engine.amounts import duration, quantity
 from engine.search.query import MAX_TERMS, parse
 from engine.types import DocumentText, SearchMode, Term
 from tui.display import bar, below_home, clip, shorten_middle, shown
-from tui.document_cache import MAX_CHARACTERS, MAX_DOCUMENTS, DocumentCache
-from tui.lane import Lane
 from tui.lighting import Span, runs
 from tui.query_words import word_pattern
-from tui.requests import Newest, Request
 from tui.snippet import snippet
 from tui.widgets.relevance_strip import strip_rows
 
@@ -202,68 +199,3 @@ def test_a_strip_has_its_height_and_shows_every_passage(starts: list[int], lengt
     rows = strip_rows([Span(start, start + 1, 0.5) for start in starts], 0, length, (0, 0), height)
     assert len(rows) == height
     assert not starts or not height or any(row.current for row in rows)
-
-
-# Lanes and ages
-
-
-def test_a_lane_runs_one_and_keeps_only_the_newest() -> None:
-    lane: Lane[str] = Lane()
-    assert lane.offer("a") == "a"
-    assert lane.offer("b") is None
-    assert lane.offer("c") is None
-    assert lane.finish() == "c"
-    assert lane.finish() is None
-    assert lane.offer("d") == "d"
-
-
-def test_what_waits_in_a_lane_can_be_dropped() -> None:
-    lane: Lane[str] = Lane()
-    lane.offer("a")
-    lane.offer("b")
-    lane.drop()
-    assert lane.finish() is None
-
-
-def request(serial: int, is_final: bool) -> Request:
-    return Request(serial, "q", SearchMode.HYBRID, "", is_final)
-
-
-def test_an_older_answer_never_follows_a_newer_one() -> None:
-    newest = Newest()
-    assert newest.admits(request(1, False))
-    assert newest.admits(request(1, True))
-    assert not newest.admits(request(1, False))
-    assert newest.admits(request(2, False))
-    assert not newest.admits(request(1, True))
-    assert newest.admits(request(2, False))  # the same search once more
-
-
-def test_the_search_that_bridges_the_wait_is_by_words() -> None:
-    bridge = request(3, True).by_words()
-    assert (bridge.mode, bridge.is_final, bridge.serial) == (SearchMode.WORDS, False, 3)
-
-
-# The cache
-
-
-def document(n_characters: int) -> DocumentText:
-    return DocumentText("x" * n_characters, (), "")
-
-
-def test_the_documents_used_least_recently_are_let_go() -> None:
-    cache = DocumentCache()
-    for document_id in range(MAX_DOCUMENTS):
-        cache.put(document_id, document(1))
-    cache.get(0)
-    cache.put(99, document(1))
-    assert cache.get(0) is not None
-    assert cache.get(1) is None
-
-
-def test_the_newest_document_is_kept_however_long() -> None:
-    cache = DocumentCache()
-    cache.put(1, document(1))
-    cache.put(2, document(MAX_CHARACTERS + 1))
-    assert cache.get(1) is None
-    assert cache.get(2) is not None

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from fake_backend import INDEXING, FakeBackend, some_files, three_reports
 from textual.pilot import Pilot
+from tui_helpers import ask, settle
 
-from conftest import ask, settle
 from engine.errors import ModelError
 from tui.app import LongsearchApp
 

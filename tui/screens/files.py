@@ -14,13 +14,13 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import DataTable, Footer, Static
-from textual.worker import Worker, WorkerState
 
 from engine.amounts import counted, quantity
 from engine.types import FileReport, FileStatus
 from tui import styles, wording
 from tui.backend import Backend
 from tui.display import shorten_middle, shown
+from tui.lane import attempt
 from tui.widgets.header_line import HeaderLine
 
 _ORDER = (FileStatus.FAILED, FileStatus.PARTIAL, FileStatus.WAITING, FileStatus.CURRENT)
@@ -73,18 +73,18 @@ class FilesScreen(Screen[None]):
         self._fill()
         self._table.move_cursor(row=row)
 
-    def action_read(self) -> None:
-        """Ask the backend for the list."""
-        self.query_one(HeaderLine).left = "Files: reading the list…"
-        self._read()
-
-    @work(thread=True, exclusive=True, group="files", exit_on_error=False)
-    def _read(self) -> list[FileReport]:
-        return self._backend.files()
-
-    @work(thread=True, exclusive=True, group="open", exit_on_error=False)
-    def _open(self, path: str) -> str:
-        return self._backend.open(path, None)
+    @work(exclusive=True, group="files")
+    async def action_read(self) -> None:
+        """Read the list."""
+        header = self.query_one(HeaderLine)
+        header.left = "Files: reading the list…"
+        files, error = await attempt(self._backend.files)
+        if files is None:
+            header.left = "Files"
+            self._say_error(error)
+            return
+        self._files = sorted(files, key=lambda file: (_ORDER.index(file.status), file.path))
+        self._fill()
 
     def action_retry(self) -> None:
         """Have the files that could not be read, or only in part, be read again."""
@@ -94,22 +94,15 @@ class FilesScreen(Screen[None]):
         else:
             self._say(Content("Every file was read whole."))
 
-    @work(thread=True, exclusive=True, group="retry", exit_on_error=False)
-    def _retry(self) -> str:
-        return self._backend.retry()
+    @work(exclusive=True, group="retry")
+    async def _retry(self) -> None:
+        done, error = await attempt(self._backend.retry)
+        self._say_done(f"{done}; F5 shows what came of it") if done is not None else self._say_error(error)
 
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """The list has come, the file is open, or files are read again; or there is an error instead."""
-        if event.state is WorkerState.ERROR and event.worker.error is not None:
-            if event.worker.group == "files":
-                self.query_one(HeaderLine).left = "Files"
-            self._say(Content.styled(f"✗ {wording.trouble(event.worker.error)}", styles.ERROR))
-        elif event.state is WorkerState.SUCCESS and event.worker.group in ("open", "retry"):
-            later = "; F5 shows what came of it" if event.worker.group == "retry" else ""
-            self._say(Content.styled(f"✓ {shown(event.worker.result or '')}{later}", styles.SUCCESS))
-        elif event.state is WorkerState.SUCCESS:
-            self._files = sorted(event.worker.result or [], key=lambda file: (_ORDER.index(file.status), file.path))
-            self._fill()
+    @work(exclusive=True, group="open")
+    async def _open(self, path: str) -> None:
+        done, error = await attempt(self._backend.open, path, None)
+        self._say_done(done) if done is not None else self._say_error(error)
 
     def action_filter(self) -> None:
         """The next state that any file is in; after the last, all of them."""
@@ -154,7 +147,13 @@ class FilesScreen(Screen[None]):
         if self._table.cursor_row < len(self._shown):
             path = os.path.join(self._backend.root, self._shown[self._table.cursor_row].path)  # noqa: PTH118
             self.app.copy_to_clipboard(shown(path))
-            self._say(Content.styled("✓ Path copied", styles.SUCCESS))
+            self._say_done("Path copied")
+
+    def _say_done(self, done: str) -> None:
+        self._say(Content.styled(f"✓ {shown(done)}", styles.SUCCESS))
+
+    def _say_error(self, error: str) -> None:
+        self._say(Content.styled(f"✗ {error}", styles.ERROR))
 
     def _say(self, content: Content) -> None:
         self.query_one("#detail", Static).update(content)

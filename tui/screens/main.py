@@ -1,41 +1,42 @@
 """The main screen: query, results, text, status. Turns keys into requests, and answers into what is shown.
 
-Knows nothing of threads: `BackendCalls` makes the calls and says when there is an answer.
+Knows nothing of search or threads: `BackendCalls` asks the backend and sends the answers as messages.
 """
 
 import os
 from typing import ClassVar
 
-from textual import events
+from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.screen import Screen
 from textual.widgets import Footer
 
-from engine.types import SearchMode, SearchResults
+from engine.types import SearchResults
 from tui import messages, wording
 from tui.backend import Backend
 from tui.backend_calls import BackendCalls
 from tui.bindings import MAIN
+from tui.choice import Choice
 from tui.display import shown
+from tui.lane import attempt
 from tui.query_words import word_pattern
+from tui.requests import Question
 from tui.screens.files import FilesScreen
 from tui.screens.help import HelpScreen
 from tui.screens.instruction import InstructionScreen
-from tui.welcome import welcome
-from tui.widgets.query_bar import ModeTabs, QueryBar
+from tui.widgets.query_bar import QueryBar
 from tui.widgets.result_pane import ResultPane
 from tui.widgets.results import Results
 from tui.widgets.status_line import StatusLine
 from tui.widgets.text_pane import TextPane
 
 _NEEDS_A_HIT = frozenset({"open", "passage", "copy_passage", "copy_path", "like"})
-_MODES = tuple(SearchMode)
 
 
 class MainScreen(Screen[None]):
-    """Everything but help, files and instruction."""
+    """The screen for searching and reading; help, files and instruction open on top of it."""
 
     BINDINGS: ClassVar[list[BindingType]] = MAIN
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - as Screen declares it
@@ -48,19 +49,14 @@ class MainScreen(Screen[None]):
         self._backend = backend
         self._bar = QueryBar(root)
         self._result_pane = ResultPane(root)
-        self._text_pane = TextPane()
+        self._text_pane = TextPane(backend.document)
         self._status = StatusLine()
         self._calls = BackendCalls(backend)
-        self._mode = SearchMode.HYBRID
-        self._instruction = ""
-        self._query = ""
+        self._question = Question()
         self._results: SearchResults | None = None
-        self._has_chosen = False
-        """Whether the person has chosen a document of this query: then answers that come later leave it in view."""
+        self._choice = Choice()
         self._enter_waits = False
-        """Whether Enter was pressed before there was anything to go to."""
-        self._return_to: int | None = None
-        """The document to be in view when the query's answer is back."""
+        """Whether Enter was pressed before there were results to go to."""
 
     def compose(self) -> ComposeResult:
         yield self._bar
@@ -72,65 +68,54 @@ class MainScreen(Screen[None]):
         yield self._calls
 
     def on_mount(self) -> None:
-        """Ready to type."""
+        """Get ready for typing."""
         self._bar.focus_input()
         self._status.progress = wording.progress_line(None)
         self._say_why_empty()
-        self.set_interval(self.RENEW_EVERY_S, self._keep_current)
+        self.set_interval(self.RENEW_EVERY_S, self.keep_current)
 
     # Searching
 
     def on_query_bar_changed(self, event: QueryBar.Changed) -> None:
-        """Search as it is typed."""
-        if (query := event.text.strip()) != self._query:
-            self._query = query
-            self._search()
+        """Search while the person types."""
+        self._question = event.question
+        self._search()
 
     def on_query_bar_sent(self) -> None:
-        """Search at once, and go to the results when there are any."""
+        """Search at once, and go to the results as soon as there are any."""
         if self._calls.similar_to is not None:
             self._search()
         self._calls.search_now()
         if self._text_pane.hit is not None:
             self._result_pane.list.focus()
         else:
-            self._enter_waits = bool(self._query)
-
-    def on_mode_tabs_chosen(self, event: ModeTabs.Chosen) -> None:
-        """A click on a mode."""
-        self._mode = event.mode
-        self._bar.show_mode(event.mode)
-        self._search()
+            self._enter_waits = bool(self._question.query)
 
     def _search(self) -> None:
-        self._has_chosen = self._enter_waits = False
-        self._return_to = None
+        self._choice.forget()
+        self._enter_waits = False
         self._status.say()
-        self._calls.search(self._query, self._mode, self._instruction)
-        if not self._query:
+        self._calls.search(self._question)
+        if not self._question.query:
             self._results = None
             self._say_why_empty()
 
-    def _keep_current(self) -> None:
-        """Renew the answer, but not while somebody is among the results: there they stay as they are."""
+    def keep_current(self) -> None:
+        """Renew the answer while the query line has the focus. Results that somebody looks through do not change."""
         if self._bar.has_focus_within:
             self._calls.renew()
 
     def on_awaited(self, event: messages.Awaited) -> None:
-        """The quiet sign that the answer may still become better."""
+        """Show quietly that a better answer may follow."""
         self._result_pane.wait_for("asking by meaning…" if event.is_awaited else "")
 
     def on_found(self, event: messages.Found) -> None:
-        """Show an answer; a document the person has chosen stays under the eyes."""
+        """Show an answer; a document that the person has chosen stays in view."""
         self._results = results = event.results
         if not results.hits:
             self._say_why_empty()
             return
-        cursor: int | None = 0
-        if self._has_chosen and self._text_pane.hit is not None:
-            ids = [hit.document_id for hit in results.hits]
-            chosen = self._return_to or self._text_pane.hit.document_id
-            cursor = ids.index(chosen) if chosen in ids else None
+        cursor = self._choice.index_in(results.hits, self._text_pane.hit)
         self.remove_class("-empty")
         self._result_pane.show(results, word_pattern(results.lit), cursor)
         if self._enter_waits:
@@ -138,63 +123,44 @@ class MainScreen(Screen[None]):
         self._enter_waits = False
 
     def _say_why_empty(self) -> None:
-        """No results: say why, in place of the list."""
+        """Say in place of the list why there are no results."""
         if self.focused is not None and self.focused in (self._text_pane.preview, self._result_pane.list):
             self._bar.focus_input()
         self.add_class("-empty")
         had_hit = self._text_pane.hit is not None
         self._text_pane.clear()
-        if self._results is None:
-            self._result_pane.say("", welcome(self._calls.progress, self._status.offline))
-        else:
-            lines = wording.nothing_found(self._results, self._calls.progress)
-            self._result_pane.say(wording.summary(self._results), lines, shown(self._results.note))
+        self._result_pane.explain(self._results, self._calls.progress, self._status.offline)
         if had_hit:
             self.refresh_bindings()
 
-    # The document of the selected hit
+    # The selected document
 
     def on_results_selected(self, event: Results.Selected) -> None:
-        """Show the document the cursor is on."""
-        ids = [hit.document_id for hit in self._results.hits] if self._results else []
-        if event.hit.document_id not in ids:
-            return  # of a list that is gone: a later answer was quicker than this message
-        self._return_to = None
+        """Show the document under the cursor."""
+        hits = self._results.hits if self._results else ()
+        if event.hit.document_id not in [hit.document_id for hit in hits]:
+            return  # a newer answer has replaced the list that sent this message
         old = self._text_pane.hit
-        is_first = event.hit.document_id == ids[0]
-        is_same = old is not None and old.document_id == event.hit.document_id
-        self._has_chosen = self._has_chosen or not is_first
-        self._text_pane.select(event.hit, event.words, stay=is_same and (self._has_chosen or old == event.hit))
+        stay = self._choice.move_to(event.hit, hits[0], old)
+        self._text_pane.select(event.hit, event.words, stay)
         if old is None:
             self.refresh_bindings()
 
     def on_results_chosen(self) -> None:
         """Go into the text."""
-        self._has_chosen = True
+        self._choice.make()
         self._text_pane.preview.focus()
-
-    def on_text_pane_wanted(self, event: TextPane.Wanted) -> None:
-        """Fetch a document."""
-        self._calls.read(event.document_id)
-
-    def on_document_read(self, event: messages.DocumentRead) -> None:
-        """It has come."""
-        self._text_pane.receive(event.document_id, event.document)
-
-    def on_document_unread(self, event: messages.DocumentUnread) -> None:
-        """It cannot be had."""
-        self._text_pane.refuse(event.document_id, event.reason)
 
     # Progress and notices
 
     def on_started(self, event: messages.Started) -> None:
-        """Indexing goes on, or not: say why."""
+        """Show why indexing does not run, if so."""
         self._status.offline = shown(event.note)
         if self._results is None:
             self._say_why_empty()
 
     def on_progress_read(self, event: messages.ProgressRead) -> None:
-        """Show it; repeat a search that found nothing when there is more to be found."""
+        """Show the progress; repeat a search that found nothing if the index has changed."""
         self._status.progress = wording.progress_line(event.progress)
         self._status.share = wording.share_embedded(event.progress)
         if self._results is None:
@@ -203,15 +169,11 @@ class MainScreen(Screen[None]):
             self._calls.renew()
 
     def on_failed(self, event: messages.Failed) -> None:
-        """An error is a line, never the end."""
+        """Show the error in the status line."""
         self._status.say(error=event.reason)
 
-    def on_opened(self, event: messages.Opened) -> None:
-        """Say what was done."""
-        self._status.say(shown(event.what))
-
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Mark the pane that has the keys. Where there is little room the text takes all of it while it is read."""
+        """Mark the pane that has the focus. On a small screen the text takes all the room while it is read."""
         is_reading = event.widget is self._text_pane.preview
         self.set_class(is_reading, "-reading")
         self._text_pane.set_class(is_reading, "-active")
@@ -220,29 +182,29 @@ class MainScreen(Screen[None]):
     # Keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys for a document are there when there is one."""
+        """Offer the keys that need a document only if there is one."""
         if action == "query":  # not in the footer while "/" is text
             return not self._bar.has_focus_within
         return self._text_pane.hit is not None if action in _NEEDS_A_HIT else True
 
     def action_back(self) -> None:
-        """Text, results (of what is like a document, then of the query), query."""
+        """Go back: from the text to the results, from similar documents to the query's results, to the query."""
         self._status.say()
         if self._text_pane.preview.has_focus:
             self._go_to_list()
-        elif (left := self._calls.similar_to) is not None:
+        elif (document_id := self._calls.similar_to) is not None:
             self._search()
             self._calls.search_now()
-            self._has_chosen, self._return_to = True, left
+            self._choice.expect(document_id)
         else:
             self.action_query()
 
     def action_like(self) -> None:
-        """Documents like the one in view; the way back leads to it."""
+        """Search for documents similar to the one in view. The way back leads to it."""
         if hit := self._text_pane.hit:
             self._status.say()
-            self._has_chosen, self._enter_waits = False, True
-            self._return_to = None
+            self._choice.forget()
+            self._enter_waits = True
             self._calls.similar(hit.document_id)
 
     def _go_to_list(self) -> None:
@@ -250,31 +212,32 @@ class MainScreen(Screen[None]):
         self._result_pane.list.focus()
 
     def action_query(self) -> None:
-        """To the query line, where answers are kept current."""
+        """Go to the query line, where answers are kept current."""
         self._bar.focus_input()
         self._calls.renew()
 
     def action_mode(self) -> None:
-        """The next mode."""
-        self.on_mode_tabs_chosen(ModeTabs.Chosen(_MODES[(_MODES.index(self._mode) + 1) % len(_MODES)]))
+        self._bar.choose_next_mode()
 
     def action_select(self, step: int) -> None:
-        self._has_chosen = True
+        self._choice.make()
         self._result_pane.list.move(step)
 
     def action_page(self, step: int) -> None:
-        self._has_chosen = True
+        self._choice.make()
         self._text_pane.preview.turn_page(step)
 
     def action_passage(self, step: int) -> None:
-        self._has_chosen = True
+        self._choice.make()
         self._text_pane.preview.go_to_passage(step)
 
-    def action_open(self) -> None:
-        """At the page of the current passage."""
+    @work(exclusive=True, group="open")
+    async def action_open(self) -> None:
+        """Open the file at the page of the current passage."""
         if hit := self._text_pane.hit:
             passage = self._text_pane.passage
-            self._calls.open(hit.path, passage.page if passage else None)
+            done, error = await attempt(self._backend.open, hit.path, passage.page if passage else None)
+            self._status.say(shown(done or ""), error)
 
     def action_copy_passage(self) -> None:
         hit, passage = self._text_pane.hit, self._text_pane.passage
@@ -294,10 +257,4 @@ class MainScreen(Screen[None]):
         self.app.push_screen(HelpScreen())
 
     def action_instruction(self) -> None:
-        self.app.push_screen(InstructionScreen(self._instruction), self._use_instruction)
-
-    def _use_instruction(self, instruction: str | None) -> None:
-        if instruction is not None and instruction != self._instruction:
-            self._instruction = instruction
-            self._bar.show_instruction(instruction)
-            self._search()
+        self.app.push_screen(InstructionScreen(self._bar.instruction), self._bar.choose_instruction)

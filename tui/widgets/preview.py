@@ -18,13 +18,13 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.worker import Worker, WorkerState
 
 from engine.types import DocumentText
 from tui.bindings import TEXT_MOVES
 from tui.display import shown
 from tui.lane import Lane
 from tui.lighting import Run, Span, runs
+from tui.place import Place, find_place
 from tui.text_layout import MAX_LINE_CHARACTERS, TextLayout, wrap, wrap_near
 
 WRAP_ASIDE = 200_000
@@ -32,20 +32,6 @@ WRAP_ASIDE = 200_000
 MAX_TEXT_WIDTH = 100
 """Cells; longer lines are hard to read."""
 _EMPTY = DocumentText(text="", page_starts=(), title="")
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where in the document the reader is."""
-
-    page: int | None
-    n_pages: int
-    passage: int
-    """Index of the current passage in the order of the text; -1 where there is none."""
-    first: int
-    """Offset of the first character on the screen."""
-    last: int
-    """Offset of the last line on the screen."""
 
 
 class Preview(ScrollView):
@@ -61,14 +47,13 @@ class Preview(ScrollView):
         "preview--word",
     }
 
+    @dataclass
     class Moved(Message):
-        """The reader, or the current passage, is somewhere else."""
+        """The reader has moved, or another passage is current."""
 
-        def __init__(self, place: Place, spans: Sequence[Span]) -> None:
-            super().__init__()
-            self.place = place
-            self.spans = spans
-            """The lit passages that `place` counts; others may be lit by the time this is read."""
+        place: Place
+        spans: Sequence[Span]
+        """The lit passages that `place` counts. They may differ from those lit when the message is handled."""
 
         def can_replace(self, message: Message) -> bool:
             """Only the last place matters."""
@@ -77,7 +62,7 @@ class Preview(ScrollView):
     def __init__(self) -> None:
         super().__init__()
         self._document = _EMPTY
-        self._layout_of_text = wrap("", 80)
+        self._text_layout = wrap("", 80)
         self._spans: tuple[Span, ...] = ()
         self._current = -1
         self._words: re.Pattern[str] | None = None
@@ -102,6 +87,11 @@ class Preview(ScrollView):
     def document(self) -> DocumentText:
         """What is shown; empty where nothing is."""
         return self._document
+
+    @property
+    def text_layout(self) -> TextLayout:
+        """The text as it is wrapped now; only near the passage while a long text is being wrapped."""
+        return self._text_layout
 
     def show(self, document: DocumentText, spans: Sequence[Span], words: re.Pattern[str] | None, stay: bool) -> None:
         """Show a document with `spans` (best first) lit, at the best of them or, with `stay`, where the reader is."""
@@ -137,18 +127,8 @@ class Preview(ScrollView):
 
     def place(self) -> Place:
         """Where the reader is."""
-        layout = self._layout_of_text
-        first = min(self.scroll_offset.y, len(layout) - 1)
-        last = min(first + max(self.size.height, 1), len(layout)) - 1
-        reading = layout.span(min(first + self.size.height // 4, last))[1] - 1
-        passage = self._spans[self._current] if self._current >= 0 else None
-        is_shown = passage is not None and first <= layout.line_at(passage.start) <= last
-        # the middle of a passage is on the page that the list tells and the viewer opens
-        offset = (passage.start + passage.stop) // 2 if passage and is_shown else max(reading, 0)
-        pages = self._document.page_starts
-        return Place(
-            self._document.page_at(offset), len(pages), self._current, layout.span(first)[0], layout.span(last)[0]
-        )
+        top, height = self.scroll_offset.y, self.size.height
+        return find_place(self._document, self._text_layout, self._spans, self._current, top, height)
 
     # Layout
 
@@ -170,7 +150,7 @@ class Preview(ScrollView):
         text = self._document.text
         if self.size.width < 1:
             return  # not on the screen yet; a resize comes
-        if self._layout_of_text.text is text and self._layout_of_text.width == max(width, 2):
+        if self._text_layout.text is text and self._text_layout.width == max(width, 2):
             self._go_to_anchor()
         elif len(text) <= WRAP_ASIDE:
             self._wrapping.drop()
@@ -178,34 +158,28 @@ class Preview(ScrollView):
         else:
             self._use(wrap_near(text, width, self._anchor))
             if self._wrapping.offer((text, width)):
-                self._wrap_aside(text, width)
+                self._wrap_aside()
 
-    # With a description: Textual's own holds the repr of the whole text, 0.3 s and 10 MB for 10 MB.
-    @work(thread=True, exclusive=True, group="wrap", exit_on_error=False, description="wrap a long text")
-    def _wrap_aside(self, text: str, width: int) -> TextLayout:
-        return wrap(text, width)
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """A long text has been wrapped: use it if it is still the one to be shown."""
-        if event.worker.group != "wrap" or event.state not in (WorkerState.SUCCESS, WorkerState.ERROR):
-            return
-        layout = event.worker.result
-        if waiting := self._wrapping.finish():
-            self._wrap_aside(*waiting)
-        elif layout is not None and layout.text is self._document.text and layout.width == self._layout_of_text.width:
-            self._use(layout)
+    @work
+    async def _wrap_aside(self) -> None:
+        """Wrap a long text in a thread; use the layout if it is still the one to be shown."""
+        async for _, layout, _ in self._wrapping.answers(lambda asked: wrap(*asked)):
+            if layout is None or layout.text is not self._document.text:
+                continue
+            if layout.width == self._text_layout.width:
+                self._use(layout)
 
     def _use(self, layout: TextLayout) -> None:
         anchor, is_passage_anchor = self._anchor, self._is_passage_anchor
-        self._layout_of_text = layout
+        self._text_layout = layout
         self.virtual_size = Size(layout.width, len(layout))  # may scroll, where the new text is shorter
         self._anchor, self._is_passage_anchor = anchor, is_passage_anchor
         self._go_to_anchor()
 
     def _go_to_anchor(self) -> None:
-        if self._layout_of_text.text is self._document.text:
+        if self._text_layout.text is self._document.text:
             rows_above = max(self.size.height // 4, 1) if self._is_passage_anchor else 0
-            line = self._layout_of_text.line_at(self._anchor) - rows_above
+            line = self._text_layout.line_at(self._anchor) - rows_above
             self._expected_y = min(max(line, 0), self.max_scroll_y)
             self.scroll_to(y=self._expected_y, animate=False)
             self._tell()
@@ -214,10 +188,10 @@ class Preview(ScrollView):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """After a scroll of the reader's own, what is at the top stays there when the window changes."""
         super().watch_scroll_y(old_value, new_value)
-        if self.is_mounted and self._layout_of_text.text is self._document.text:
+        if self.is_mounted and self._text_layout.text is self._document.text:
             if round(new_value) != self._expected_y:
-                line = min(round(new_value), len(self._layout_of_text) - 1)
-                self._anchor, self._is_passage_anchor = self._layout_of_text.span(line)[0], False
+                line = min(round(new_value), len(self._text_layout) - 1)
+                self._anchor, self._is_passage_anchor = self._text_layout.span(line)[0], False
             self._tell()
 
     def _tell(self) -> None:
@@ -227,7 +201,7 @@ class Preview(ScrollView):
 
     def render_line(self, y: int) -> Strip:
         """One line: page number, mark, text."""
-        line, layout, style = self.scroll_offset.y + y, self._layout_of_text, self.rich_style
+        line, layout, style = self.scroll_offset.y + y, self._text_layout, self.rich_style
         if line >= len(layout) or layout.text is not self._document.text or not layout.text:
             return Strip.blank(self.size.width, style)
         start, stop = layout.span(line)

@@ -1,7 +1,9 @@
-"""The query line: what is typed, the mode it is searched in, and the instruction where one is set.
+"""The query bar: the query, the mode and the instruction.
 
-Knows nothing of searches: it says that the text changed, or was sent with Enter.
+Knows nothing of searches: it tells that the question has changed, or that Enter was pressed.
 """
+
+from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 from textual import events
@@ -16,19 +18,19 @@ from textual.widgets import Input, Static
 from engine.types import SearchMode
 from tui import styles
 from tui.display import below_home, clip, shorten_middle, shown
+from tui.requests import Question
 
 _MODES = tuple(SearchMode)
 
 
 class ModeTabs(Widget):
-    """The three modes, the chosen one marked. A click chooses."""
+    """The three modes, with the chosen one marked. A click chooses a mode."""
 
+    @dataclass
     class Chosen(Message):
         """The person clicked on a mode."""
 
-        def __init__(self, mode: SearchMode) -> None:
-            super().__init__()
-            self.mode = mode
+        mode: SearchMode
 
     mode: reactive[SearchMode] = reactive(SearchMode.HYBRID)
 
@@ -52,32 +54,32 @@ class ModeTabs(Widget):
 
 
 class _Line(Input):
-    """An Input that takes all of what is pasted, a sentence copied out of a PDF being broken into lines; and that does
-    what its keys say in the order in which they were pressed.
+    """An Input that accepts pasted text of several lines and handles keys in the order in which they are pressed.
+
+    A sentence copied from a PDF is broken into lines; Input would keep only the first.
     """
 
     async def _on_key(self, event: events.Key) -> None:
-        """Keys that are no characters, at once: as bindings they would come after letters typed behind them."""
+        """Run the bindings of editing keys at once. Textual would run them after letters that are typed later."""
         for binding in () if event.is_printable else self._bindings.key_to_bindings.get(event.key, ()):
-            if await self.app.run_action(binding.action, self):  # False for scrolling, which a line does not do
+            if await self.app.run_action(binding.action, self):  # False for scrolling: a line has nothing to scroll
                 event.stop()
                 event.prevent_default()
                 return
 
     def _on_paste(self, event: events.Paste) -> None:
-        """As one line; what Input does with it comes after."""
+        """Join the lines into one; Input's own handler then inserts it."""
         event.text = " ".join(event.text.split())
 
 
 class QueryBar(Horizontal):
-    """A prompt, the Input and the modes in one frame; folder and instruction are on the frame."""
+    """A prompt, the Input and the modes in one frame. The frame shows the folder and the instruction."""
 
+    @dataclass
     class Changed(Message):
-        """The text is another one now."""
+        """The query, the mode or the instruction was changed."""
 
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
+        question: Question
 
     class Sent(Message):
         """Enter was pressed."""
@@ -85,7 +87,7 @@ class QueryBar(Horizontal):
     def __init__(self, root: str) -> None:
         super().__init__()
         self._root = root
-        self._instruction = ""
+        self._question = Question()
 
     def compose(self) -> ComposeResult:
         yield Static("❯", id="prompt", markup=False)
@@ -95,39 +97,55 @@ class QueryBar(Horizontal):
         yield ModeTabs()
 
     @property
-    def text(self) -> str:
-        """What is typed."""
-        return self.query_one(Input).value
+    def instruction(self) -> str:
+        """The instruction, or ""."""
+        return self._question.instruction
 
     def focus_input(self) -> None:
-        """Put the cursor into the line, at once: `focus` would do it later, and keys typed until then be lost."""
+        """Put the cursor into the line at once. `focus` would do it later and lose the keys pressed until then."""
         self.screen.set_focus(self.query_one(Input))
 
-    def show_mode(self, mode: SearchMode) -> None:
-        """Mark the mode."""
+    def choose_mode(self, mode: SearchMode) -> None:
+        """Search in this mode from now on."""
         self.query_one(ModeTabs).mode = mode
+        self._ask(replace(self._question, mode=mode))
 
-    def show_instruction(self, instruction: str) -> None:
-        """Write the instruction on the frame; "" takes it away."""
-        self._instruction = instruction
-        self._label()
+    def choose_next_mode(self) -> None:
+        """Search in the next mode; the first follows the last."""
+        self.choose_mode(_MODES[(_MODES.index(self._question.mode) + 1) % len(_MODES)])
+
+    def choose_instruction(self, instruction: str | None) -> None:
+        """Search with this instruction, "" for none, and show it on the frame. None changes nothing."""
+        if instruction is not None and instruction != self._question.instruction:
+            self._ask(replace(self._question, instruction=instruction))
+            self._label()
+
+    def _ask(self, question: Question) -> None:
+        self._question = question
+        self.post_message(self.Changed(question))
 
     def on_resize(self) -> None:
-        """The frame's texts are cut to the new width."""
+        """Cut the texts on the frame to the new width."""
         self._label()
 
     def _label(self) -> None:
         width = max(self.size.width - 8, 4)
         self.border_title = Content(shorten_middle(shown(below_home(self._root)), width))
-        text = f"instruction: {shown(self._instruction)}" if self._instruction else ""
+        text = f"instruction: {shown(self.instruction)}" if self.instruction else ""
         self.border_subtitle = Content(clip(text, width))
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Pass it on in this widget's own words."""
+    def on_mode_tabs_chosen(self, event: ModeTabs.Chosen) -> None:
+        """Use the mode that was clicked."""
         event.stop()
-        self.post_message(self.Changed(event.value))
+        self.choose_mode(event.mode)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Ask the new query, unless only spaces at its ends have changed."""
+        event.stop()
+        if (query := event.value.strip()) != self._question.query:
+            self._ask(replace(self._question, query=query))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """As above, for Enter."""
+        """Tell that Enter was pressed."""
         event.stop()
         self.post_message(self.Sent())

@@ -60,12 +60,12 @@ class RelevanceStrip(Widget):
 
     COMPONENT_CLASSES = {"strip--passage", "strip--current", "strip--on-screen"}  # noqa: RUF012 - Textual's own type
 
+    @dataclass
     class Clicked(Message):
-        """A click; `share` is how far down, 0 to 1."""
+        """A click in the strip."""
 
-        def __init__(self, share: float) -> None:
-            super().__init__()
-            self.share = share
+        share: float
+        """How far down, 0 to 1."""
 
     def __init__(self) -> None:
         super().__init__()

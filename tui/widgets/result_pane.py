@@ -1,16 +1,16 @@
 """The left side: a heading, and under it the results or, where there are none, the reason in words."""
 
 import re
-from collections.abc import Sequence
 
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from engine.types import SearchResults
+from engine.types import IndexProgress, SearchResults
 from tui import wording
 from tui.display import shown
+from tui.welcome import welcome
 from tui.widgets.header_line import HeaderLine
 from tui.widgets.results import Results
 
@@ -42,12 +42,13 @@ class ResultPane(Vertical):
         self._switch(is_list=True)
         self.list.show(results.hits, words, cursor)
 
-    def say(self, heading: str, lines: Sequence[Content | str], note: str = "") -> None:
-        """Show text instead of a list."""
+    def explain(self, results: SearchResults | None, progress: IndexProgress | None, offline: str) -> None:
+        """Say in place of the list why there are no results: nothing was asked (None), or nothing was found."""
         self.list.show((), None, None)
-        self.query_one(HeaderLine).left = heading
-        self._note(note)
+        self.query_one(HeaderLine).left = wording.summary(results) if results else ""
+        self._note(shown(results.note) if results else "")
         self._switch(is_list=False)
+        lines = wording.nothing_found(results, progress) if results else welcome(progress, offline)
         self.query_one("#message-text", Static).update(Content("\n").join(lines))
 
     def wait_for(self, what: str) -> None:

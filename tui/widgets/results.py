@@ -1,6 +1,7 @@
 """The list of documents found. Knows hits and how to lay them out; nothing of searches or of the preview."""
 
 import re
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -21,20 +22,15 @@ class Results(OptionList):
 
     BINDINGS: ClassVar[list[BindingType]] = LIST_MOVES
 
+    @dataclass
     class Selected(Message):
-        """The cursor is on another document."""
+        """The cursor has moved to another document."""
 
-        def __init__(self, hit: DocumentHit, words: re.Pattern[str] | None) -> None:
-            super().__init__()
-            self.hit = hit
-            self.words = words
+        hit: DocumentHit
+        words: re.Pattern[str] | None
 
     class Chosen(Message):
-        """Enter or a click on a document."""
-
-        def __init__(self, hit: DocumentHit) -> None:
-            super().__init__()
-            self.hit = hit
+        """The person pressed Enter or clicked on a document; it is the selected one."""
 
     def __init__(self, root: str) -> None:
         super().__init__(markup=False)
@@ -95,7 +91,7 @@ class Results(OptionList):
             self._select(event.option_index)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Say which document was chosen."""
+        """Tell that a document was chosen."""
         event.stop()
         if event.option_index < len(self._hits):
-            self.post_message(self.Chosen(self._hits[event.option_index]))
+            self.post_message(self.Chosen())

@@ -1,43 +1,41 @@
 """The right side: a heading with page and passage, the document's text, and the strip that shows where its hits are.
 
-Keeps the last few documents; asks for others with `Wanted` and is given them by `receive` or `refuse`.
+Keeps the last few documents in memory; reads others in a thread.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
 
+from textual import work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Static
 
 from engine.types import DocumentHit, DocumentText, PassageHit
 from tui.display import shown
 from tui.document_cache import DocumentCache
+from tui.lane import Lane
 from tui.lighting import Span
+from tui.place import place_in_words
 from tui.widgets.header_line import HeaderLine
-from tui.widgets.preview import Place, Preview
+from tui.widgets.preview import Preview
 from tui.widgets.relevance_strip import RelevanceStrip
 
 
 class TextPane(Vertical):
     """One hit and its document."""
 
-    class Wanted(Message):
-        """The text of a document that is not at hand."""
-
-        def __init__(self, document_id: int) -> None:
-            super().__init__()
-            self.document_id = document_id
-
-    def __init__(self) -> None:
+    def __init__(self, read: Callable[[int], DocumentText]) -> None:
         super().__init__()
+        self._read = read
+        """Returns a document's text. May block: it is called in a thread."""
+        self._reading: Lane[int] = Lane()
         self._documents = DocumentCache()
         self._message: str | None = None
         self._words: re.Pattern[str] | None = None
         self.hit: DocumentHit | None = None
-        """What is shown, or being read; set by `select` and `clear`."""
+        """The hit that is shown or being read; set by `select` and `clear`."""
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
@@ -63,23 +61,28 @@ class TextPane(Vertical):
     def select(self, hit: DocumentHit, words: re.Pattern[str] | None, stay: bool) -> None:
         """Show the hit's document at its best passage; with `stay`, the reader is in it already and stays there."""
         self.hit, self._words = hit, words
-        document = self._documents.get(hit.document_id)
-        if document is None:
-            self._say("Reading…")
-            self.post_message(self.Wanted(hit.document_id))
-        else:
+        document_id = hit.document_id
+        if (document := self._documents.get(document_id)) is not None:
             self._show(document, stay)
+            return
+        self._say("Reading…")
+        if self._reading.running == document_id:
+            self._reading.drop()
+        elif self._reading.offer(document_id):
+            self._read_documents()
 
-    def receive(self, document_id: int, document: DocumentText) -> None:
-        """A document has come: show it if it is still the one wanted."""
-        self._documents.put(document_id, document)
-        if self.hit is not None and self.hit.document_id == document_id:
-            self._show(document, stay=False)
-
-    def refuse(self, document_id: int, reason: str) -> None:
-        """A document cannot be had."""
-        if self.hit is not None and self.hit.document_id == document_id:
-            self._say(reason)
+    @work
+    async def _read_documents(self) -> None:
+        """Read the document asked for, then the last one asked for meanwhile. Show what is still wanted."""
+        async for document_id, document, error in self._reading.answers(self._read):
+            if document is not None:
+                self._documents.put(document_id, document)
+            if self.hit is None or self.hit.document_id != document_id:
+                continue
+            if document is None:
+                self._say(error)
+            else:
+                self._show(document, stay=False)
 
     def clear(self) -> None:
         """Show nothing."""
@@ -110,7 +113,7 @@ class TextPane(Vertical):
         place, preview = event.place, self.preview
         if event.spans is not preview.spans:
             return  # of what was shown before: of what is shown now, word comes too
-        self.query_one(HeaderLine).right = _place_in_words(place, preview.spans)
+        self.query_one(HeaderLine).right = place_in_words(place, preview.spans)
         view = (place.first, place.last)
         self.query_one(RelevanceStrip).show(preview.spans, place.passage, len(preview.document.text), view)
 
@@ -118,11 +121,3 @@ class TextPane(Vertical):
         """A click in the strip goes there."""
         event.stop()
         self.preview.go_to_share(event.share)
-
-
-def _place_in_words(place: Place, spans: Sequence[Span]) -> str:
-    page = f"p. {place.page} of {place.n_pages}" if place.page is not None else ""
-    passage = ""
-    if place.passage >= 0:
-        passage = f"passage {place.passage + 1} of {len(spans)} · {spans[place.passage].score:.2f}"
-    return " · ".join(filter(None, (page, passage)))

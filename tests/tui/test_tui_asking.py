@@ -1,0 +1,141 @@
+"""The parts that decide about calls and answers: lanes, the age of answers, the chosen document, the cache."""
+
+from dataclasses import replace
+
+from engine.types import DocumentHit, DocumentText, SearchMode
+from tui.choice import Choice
+from tui.document_cache import MAX_CHARACTERS, MAX_DOCUMENTS, DocumentCache
+from tui.lane import Lane
+from tui.requests import Newest, Question, Request
+
+# Lanes and ages
+
+
+async def answered(lane: Lane[str]) -> list[tuple[str, str | None]]:
+    return [(request, answer) async for request, answer, _ in lane.answers(str.upper)]
+
+
+async def test_a_lane_makes_one_call_at_a_time_and_only_the_newest_request_waits() -> None:
+    lane: Lane[str] = Lane()
+    assert lane.offer("a")
+    assert not lane.offer("b")
+    assert not lane.offer("c")
+    assert await answered(lane) == [("a", "A"), ("c", "C")]
+    assert lane.running is None
+    assert lane.offer("d")
+    assert await answered(lane) == [("d", "D")]
+
+
+async def test_a_dropped_request_is_not_called() -> None:
+    lane: Lane[str] = Lane()
+    lane.offer("a")
+    lane.offer("b")
+    lane.drop()
+    assert await answered(lane) == [("a", "A")]
+
+
+async def test_a_request_offered_while_an_answer_is_handled_comes_next() -> None:
+    lane: Lane[str] = Lane()
+    assert lane.offer("a")
+    requests = []
+    async for request, _, _ in lane.answers(str.upper):
+        requests.append(request)
+        if request == "a":
+            assert lane.running is None
+            assert not lane.offer("b")  # the loop goes on by itself
+    assert requests == ["a", "b"]
+
+
+async def test_a_call_that_raises_gives_its_error_in_one_line_and_the_lane_goes_on() -> None:
+    lane: Lane[str] = Lane()
+    lane.offer("x")
+    lane.offer("7")
+    answers = [(answer, error) async for _, answer, error in lane.answers(int)]
+    assert answers[0][0] is None
+    assert answers[0][1].startswith("Something went wrong inside longsearch: ValueError: invalid literal")
+    assert answers[1] == (7, "")
+
+
+def request(serial: int, is_final: bool) -> Request:
+    return Request(serial, Question("q"), is_final)
+
+
+def test_an_older_answer_never_follows_a_newer_one() -> None:
+    newest = Newest()
+    assert newest.admits(request(1, False))
+    assert newest.admits(request(1, True))
+    assert not newest.admits(request(1, False))
+    assert newest.admits(request(2, False))
+    assert not newest.admits(request(1, True))
+    assert newest.admits(request(2, False))  # the same search once more
+
+
+def test_the_search_that_bridges_the_wait_is_by_words() -> None:
+    bridge = request(3, True).by_words()
+    assert (bridge.question.mode, bridge.is_final, bridge.serial) == (SearchMode.WORDS, False, 3)
+
+
+# The cache
+
+
+def document(n_characters: int) -> DocumentText:
+    return DocumentText("x" * n_characters, (), "")
+
+
+def test_the_documents_used_least_recently_are_let_go() -> None:
+    cache = DocumentCache()
+    for document_id in range(MAX_DOCUMENTS):
+        cache.put(document_id, document(1))
+    cache.get(0)
+    cache.put(99, document(1))
+    assert cache.get(0) is not None
+    assert cache.get(1) is None
+
+
+def test_the_newest_document_is_kept_however_long() -> None:
+    cache = DocumentCache()
+    cache.put(1, document(1))
+    cache.put(2, document(MAX_CHARACTERS + 1))
+    assert cache.get(1) is None
+    assert cache.get(2) is not None
+
+
+# The chosen document
+
+
+def found(*document_ids: int) -> list[DocumentHit]:
+    return [
+        DocumentHit(rank, document_id, f"/{document_id}", "", 0.5, ())
+        for rank, document_id in enumerate(document_ids, 1)
+    ]
+
+
+def test_until_a_document_is_chosen_the_best_is_selected() -> None:
+    choice, (best, other) = Choice(), found(1, 2)
+    assert not choice.move_to(best, best, None)
+    assert choice.index_in([other, best], best) == 0
+
+
+def test_a_chosen_document_stays_selected_wherever_it_stands_in_the_next_answer() -> None:
+    choice, (best, other) = Choice(), found(1, 2)
+    choice.move_to(other, best, best)
+    assert choice.index_in(found(3, 4, 2), other) == 2
+    assert choice.index_in(found(3, 4), other) is None
+    choice.forget()
+    assert choice.index_in(found(3, 4, 2), other) == 0
+
+
+def test_the_text_stays_put_only_for_the_same_document() -> None:
+    choice, (best, other) = Choice(), found(1, 2)
+    assert choice.move_to(best, best, best)
+    better = replace(best, score=0.9)
+    assert not choice.move_to(better, better, best)  # nobody chose it: show its new best passage
+    choice.make()
+    assert choice.move_to(better, better, best)
+    assert not choice.move_to(other, best, best)
+
+
+def test_a_document_chosen_in_advance_is_selected_when_its_answer_comes() -> None:
+    choice, (in_view, other) = Choice(), found(1, 2)
+    choice.expect(2)
+    assert choice.index_in([in_view, other], in_view) == 1

@@ -1,0 +1,130 @@
+"""Keys and commands: typing quickly, opening and copying, help, the command palette, the keymap."""
+
+from typing import Any
+
+from fake_backend import FakeBackend, three_reports
+from textual import events
+from textual.widgets import Input
+from tui_helpers import WIDE, ask, screen_text, settle
+
+from engine.types import SearchMode
+from tui.app import LongsearchApp
+from tui.screens.help import HelpScreen
+from tui.screens.instruction import InstructionScreen
+from tui.screens.main import MainScreen
+from tui.widgets.query_bar import ModeTabs
+
+
+async def test_letters_are_text_in_the_query_line() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await pilot.press(*"nopy", "slash", "question_mark")
+        await settle(pilot)
+        assert pilot.app.screen.query_one(Input).value == "nopy/?"
+        assert backend.called("open") == []
+
+
+async def test_letters_typed_right_after_the_slash_go_to_the_query_line() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        for key, character in (("slash", "/"), ("n", "n"), ("o", "o"), ("y", "y")):  # at once: `press` waits after each
+            pilot.app.post_message(events.Key(key, character))
+        await settle(pilot)
+        assert pilot.app.screen.query_one(Input).value == "noy"
+        assert backend.called("open") == []
+
+
+async def test_pasted_lines_are_joined_into_one_query() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        pilot.app.post_message(events.Paste("  honey bees\nswarm in\tMay\r\n\nwhen crowded\n"))
+        await settle(pilot)
+        assert pilot.app.screen.query_one(Input).value == "honey bees swarm in May when crowded"
+        assert backend.called("words") == [("honey bees swarm in May when crowded", "")]
+
+
+async def test_editing_keys_and_letters_act_in_the_order_in_which_they_are_pressed() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "tor onion")
+        for key in ("ctrl+u", "a", "b", "backspace", "c", "home", "d", "end", "e", "enter"):
+            pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await settle(pilot)
+        assert pilot.app.screen.query_one(Input).value == "dace"
+        assert backend.called("hybrid") == [("dace", "")]
+
+
+async def test_o_opens_the_file_at_the_page_of_the_current_passage() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("n", "o")
+        await settle(pilot)
+        assert backend.called("open") == [(backend.hits[0].path, 13)]
+        assert "✓ opened unit-2-report.pdf with xdg-open" in screen_text(pilot.app)
+
+
+async def test_y_copies_the_passage_and_capital_y_the_path() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("y")
+        assert pilot.app.clipboard.startswith(backend.hits[0].passages[0].text)
+        assert pilot.app.clipboard.endswith(f"p. 12 ({backend.hits[0].path})\n")
+        await pilot.press("Y")
+        assert pilot.app.clipboard == backend.hits[0].path
+
+
+async def test_keys_that_need_a_document_do_nothing_without_one() -> None:
+    backend = FakeBackend()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("ctrl+o", "down", "up", "pagedown", "pageup", "escape", "enter", "tab")
+        await settle(pilot)
+        assert backend.called("open") == []
+
+
+async def test_help_lists_the_keys_and_closes() -> None:
+    async with LongsearchApp(three_reports()).run_test(size=(90, 60)) as pilot:
+        await pilot.press("f1")
+        text = screen_text(pilot.app)
+        for words in ("F3, Ctrl+F", "Next passage in the document", '"an exact phrase"', "Ctrl+R"):
+            assert words in text
+        await pilot.press("j", "k", "escape")
+        assert isinstance(pilot.app.screen, MainScreen)
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("question_mark")
+        assert isinstance(pilot.app.screen, HelpScreen)
+
+
+async def test_the_command_palette_offers_every_command() -> None:
+    async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
+        await pilot.pause()
+        commands = {command.title: command.callback for command in pilot.app.get_system_commands(pilot.app.screen)}
+        assert set(commands) == {"Mode", "Instruction", "Files", "Help", "Theme", "Quit"}
+        commands["Mode"]()
+        assert pilot.app.screen.query_one(ModeTabs).mode is SearchMode.MEANING
+        commands["Help"]()
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, HelpScreen)
+
+
+async def test_a_keymap_gives_a_command_another_key() -> None:
+    app = LongsearchApp(three_reports())
+    app.set_keymap({"main.help": "f9"})
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.press("f9")
+        assert isinstance(pilot.app.screen, HelpScreen)
+
+
+def test_every_binding_has_an_id_of_its_own() -> None:
+    from tui import bindings
+    from tui.screens.files import FilesScreen
+
+    tables: list[Any] = [bindings.MAIN, bindings.LIST_MOVES, bindings.TEXT_MOVES]
+    tables += [screen.BINDINGS for screen in (FilesScreen, HelpScreen, InstructionScreen, LongsearchApp)]
+    ids = [binding.id for table in tables for binding in table]
+    assert None not in ids
+    assert len(set(ids)) == len(ids)

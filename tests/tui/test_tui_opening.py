@@ -1,0 +1,106 @@
+"""Opening and closing the app, and errors of its backend."""
+
+import threading
+
+from fake_backend import EMPTY, ROOT, FakeBackend, three_reports
+from textual.widgets import Input
+from tui_helpers import SMALL, WIDE, ask, screen_text, settle, until
+
+from tui.app import LongsearchApp
+
+
+async def test_the_app_opens_ready_to_type_and_tells_how_many_documents_are_ready() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        assert isinstance(pilot.app.focused, Input)
+        text = screen_text(pilot.app)
+        assert "480 documents ready." in text
+        assert str(ROOT) in text
+        assert backend.called("start") == [("",)]
+
+
+async def test_the_app_can_be_used_while_the_backend_still_starts() -> None:
+    backend = three_reports()
+    door = backend.hold("start")
+    backend.hold("progress")
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await pilot.press("a")
+        await until(pilot, lambda: "Report on the accident" in screen_text(pilot.app))
+        assert "opening the index…" in screen_text(pilot.app)
+        door.set()
+        backend.close()
+
+
+async def test_backend_calls_never_run_in_the_thread_of_the_screen() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("o", "f3")
+        await settle(pilot)
+    assert threading.get_ident() not in backend.threads
+    assert {call[0] for call in backend.calls} >= {"start", "progress", "words", "hybrid", "document", "open", "files"}
+
+
+async def test_the_reason_why_indexing_does_not_run_is_shown_at_once_and_stays() -> None:
+    backend = three_reports()
+    backend.start_note = "the daemon could not be started"
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        assert "Indexing is not running: the daemon could not be started" in screen_text(pilot.app)
+        await ask(pilot, "valve")
+        assert "! the daemon could not be started · 480 documents ready" in screen_text(pilot.app)
+
+
+async def test_an_empty_folder_is_explained() -> None:
+    backend = FakeBackend()
+    backend.progress_now = EMPTY
+    async with LongsearchApp(backend).run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        assert "There are no PDFs or notes in this folder." in screen_text(pilot.app)
+
+
+async def test_any_exception_of_a_backend_call_becomes_a_line_and_the_app_goes_on() -> None:
+    backend = three_reports()
+    for kind in ("words", "hybrid", "document", "open", "files", "progress", "start"):
+        backend.errors[kind] = RuntimeError(f"{kind} broke")
+    async with LongsearchApp(backend).run_test(size=(170, 26)) as pilot:
+        await settle(pilot)
+        assert "✗ Something went wrong inside longsearch: RuntimeError: progress broke" in screen_text(pilot.app)
+        await ask(pilot, "valve", press_enter=True)
+        assert "RuntimeError: hybrid broke" in screen_text(pilot.app)
+        del backend.errors["words"]
+        await ask(pilot, "valves")
+        assert "RuntimeError: document broke" in screen_text(pilot.app)
+        await pilot.press("ctrl+o")
+        await settle(pilot)
+        assert "RuntimeError: open broke" in screen_text(pilot.app)
+        await pilot.press("f3")
+        await settle(pilot)
+        assert "RuntimeError: files broke" in screen_text(pilot.app)
+
+
+async def test_quitting_closes_the_backend_so_that_a_running_search_ends() -> None:
+    backend = three_reports()
+    backend.hold("hybrid")
+    app = LongsearchApp(backend)
+    async with app.run_test(size=WIDE) as pilot:
+        pilot.app.screen.query_one(Input).value = "valve"
+        await pilot.press("enter")
+        await until(pilot, lambda: backend.called("hybrid"))
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: app.return_code is not None)
+    assert backend.called("close") == [("",)]
+    assert app.return_code == 0
+
+
+async def test_quitting_twice_leaves_even_if_the_backend_does_not_close() -> None:
+    backend = three_reports()
+    door = backend.hold("close")
+    app = LongsearchApp(backend)
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.press("ctrl+q")
+        assert app.return_code is None
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: app.return_code is not None)
+        door.set()

@@ -1,0 +1,76 @@
+"""Helpers for the tests of the terminal app: drive it, wait for it, read its screen."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from dataclasses import replace
+from time import monotonic
+from typing import Any
+
+from fake_backend import DONE, FakeBackend
+from textual.pilot import Pilot
+from textual.widgets import Input
+from textual.worker import WorkerError
+
+from tui.backend_calls import BackendCalls
+from tui.widgets.preview import Preview
+from tui.widgets.query_bar import QueryBar
+from tui.widgets.results import Results
+
+WIDE, SMALL = (110, 26), (80, 24)
+PATIENCE_S = 10.0
+
+
+async def let_messages_pass(*_: float) -> None:
+    """Give every message a few turns of the event loop."""
+    for _turn in range(40):
+        await asyncio.sleep(0)
+
+
+async def until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:
+    """Let the app run until `condition` holds and the messages sent by then have been handled."""
+    end = monotonic() + PATIENCE_S
+    while not condition():
+        assert monotonic() < end, "it did not happen"
+        await pilot.pause()
+    await settle(pilot, all_workers=False)
+
+
+async def settle(pilot: Pilot[Any], all_workers: bool = True) -> None:
+    """Let every worker end and its answer be shown. An answer may start another worker."""
+    for _ in range(4):
+        for worker in list(pilot.app.workers) if all_workers else ():
+            with contextlib.suppress(WorkerError):  # a worker that was cancelled
+                await worker.wait()
+        await pilot.pause()
+
+
+async def ask(pilot: Pilot[Any], query: str, press_enter: bool = False) -> None:
+    """Enter a query as if pasted and wait for its answers; with Enter also for the answer in the chosen mode."""
+    await settle(pilot)
+    pilot.app.screen.query_one(QueryBar).query_one(Input).value = query
+    await settle(pilot)
+    if press_enter:
+        await pilot.press("enter")
+        await settle(pilot)
+
+
+async def grow_index(pilot: Pilot[None], backend: FakeBackend, n_more: int) -> None:
+    """Let the index have `n_more` documents more, and wait until the app knows."""
+    backend.progress_now = replace(DONE, n_current=DONE.n_current + n_more)
+    calls = pilot.app.screen.query_one(BackendCalls)
+    calls.poll()
+    await until(pilot, lambda: calls.progress == backend.progress_now)
+
+
+def preview(pilot: Pilot[None]) -> Preview:
+    return pilot.app.screen.query_one(Preview)
+
+
+def results(pilot: Pilot[None]) -> Results:
+    return pilot.app.screen.query_one(Results)
+
+
+def screen_text(app: Any) -> str:
+    """The characters on the screen, line by line."""
+    return "\n".join("".join(segment.text for segment in strip) for strip in app.screen._compositor.render_strips())

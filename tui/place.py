@@ -1,0 +1,47 @@
+"""Where in a document the reader is, and how the heading says it. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.types import DocumentText
+from tui.lighting import Span
+from tui.text_layout import TextLayout
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in the document the reader is."""
+
+    page: int | None
+    n_pages: int
+    passage: int
+    """Index of the current passage in the order of the text; -1 if there is none."""
+    first: int
+    """Offset of the first character on the screen."""
+    last: int
+    """Offset of the first character of the last line on the screen."""
+
+
+def find_place(
+    document: DocumentText, layout: TextLayout, spans: Sequence[Span], current: int, top: int, height: int
+) -> Place:
+    """The place of a reader who sees `height` lines from line `top` on; `current` is the current passage's index."""
+    first = min(top, len(layout) - 1)
+    last = min(first + max(height, 1), len(layout)) - 1
+    passage = spans[current] if current >= 0 else None
+    if passage and first <= layout.line_at(passage.start) <= last:
+        # The results list and the viewer also take the page at the middle of a passage.
+        offset = (passage.start + passage.stop) // 2
+    else:
+        offset = max(layout.span(min(first + height // 4, last))[1] - 1, 0)
+    page, n_pages = document.page_at(offset), len(document.page_starts)
+    return Place(page, n_pages, current, layout.span(first)[0], layout.span(last)[0])
+
+
+def place_in_words(place: Place, spans: Sequence[Span]) -> str:
+    """Page, passage and score for the heading: `p. 12 of 40 · passage 2 of 5 · 0.84`."""
+    page = f"p. {place.page} of {place.n_pages}" if place.page is not None else ""
+    passage = ""
+    if place.passage >= 0:
+        passage = f"passage {place.passage + 1} of {len(spans)} · {spans[place.passage].score:.2f}"
+    return " · ".join(filter(None, (page, passage)))
