@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from engine.amounts import duration, quantity
 from engine.search.query import MAX_TERMS, parse
-from engine.types import DocumentText, SearchMode, Term
+from engine.types import Term
 from tui.display import bar, below_home, clip, shorten_middle, shown
 from tui.lighting import Span, runs
 from tui.query_words import word_pattern
