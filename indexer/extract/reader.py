@@ -136,7 +136,7 @@ class ExtractorProcess:
             self._drop_child()
             self._child = _Child()
         if self._stopped:  # checked after the child is set: `stop` interrupts that child, or this line sees the flag
-            raise ExtractionError("reading was stopped", "it goes on at the next start")
+            raise ExtractionError("reading was stopped", "it resumes at the next start")
         self._child.converse(request, timeout_s, deadline, take)
 
     def _drop_child(self) -> None:
