@@ -1,8 +1,8 @@
 """Extract the text of Word documents through HTML: headings, lists, tables, footnotes, endnotes, accepted changes.
 
-mammoth converts what styles mean, not how they look, which is what a text needs. python-docx gives paragraphs and
-tables but no lists, footnotes or tracked changes, and it needs lxml. mammoth gets a copy of the archive that holds
-only the checked XML parts: none of them declares an entity, and no picture or link is followed.
+mammoth converts the meaning of styles, not their looks, and only the meaning matters here. python-docx gives
+paragraphs and tables but no lists, footnotes or tracked changes, and it needs lxml. mammoth gets a copy of the archive
+that holds only the checked XML parts: none of them declares an entity, and no picture or link is followed.
 """
 
 import io

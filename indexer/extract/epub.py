@@ -1,7 +1,7 @@
 """Extract the text of EPUBs: chapters in reading order, headings from the chapters or the table of contents.
 
 An EPUB is a zip archive of XHTML, so the standard library and the HTML module suffice (ebooklib is AGPL). Each chapter
-file counts as a page, because print pages are rarely marked. A book under DRM is reported as such.
+file counts as a page, because print pages are rarely marked. A book under DRM is refused with that reason.
 """
 
 import posixpath

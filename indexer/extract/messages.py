@@ -155,11 +155,11 @@ def _headings(entries: list[list[Any]]) -> tuple[tuple[int, str, int], ...]:
 
 def _string(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{type(value).__name__} where a string should be")
+        raise TypeError(f"{type(value).__name__} instead of a string")
     return value
 
 
 def _number(value: object, maximum: int = 1 << 40) -> int:
     if type(value) is not int or not 0 <= value <= maximum:
-        raise ValueError(f"{value!r} where a number up to {maximum} should be")
+        raise ValueError(f"{value!r} instead of a number up to {maximum}")
     return value

@@ -21,7 +21,7 @@ _HYPHENS = frozenset("-\u2010")
 
 
 def breaks_word(line: str, following: str) -> bool:
-    """Return whether `line` ends with a hyphen inside a word that goes on in the line `following`."""
+    """Return whether `line` ends with a hyphen inside a word that continues in the line `following`."""
     return line[-1:] in _HYPHENS and line[-2:-1].isalpha() and following[:1].islower()
 
 

@@ -48,9 +48,9 @@ class ExtractorProcess:
         """`ocr` is the value of `indexer.extract.ocr.ocr_languages`; with OCR, a page and a PDF may take longer."""
         self.ocr = ocr
         self.page_timeout_s = page_timeout_s if ocr is None else page_timeout_s + OCR_PAGE_TIMEOUT_S
-        """Seconds that the child may take for one page of a PDF; may be changed between two files."""
-        self._document_timeout_s = document_timeout_s
-        self._pdf_timeout_s = document_timeout_s if ocr is None else OCR_DOCUMENT_TIMEOUT_S
+        """Seconds that one page of a PDF may take."""
+        self.document_timeout_s = document_timeout_s
+        """Seconds that a file may take; with OCR, a PDF may take `OCR_DOCUMENT_TIMEOUT_S`."""
         self._stopped = False
         self._child: _Child | None = None
         self._n_files = 0
@@ -85,11 +85,12 @@ class ExtractorProcess:
         if self._n_files % _FILES_PER_CHILD == 0:
             self._drop_child()
         if file_format is Format.PDF:
-            return self._pdf(path, time.monotonic() + self._pdf_timeout_s)
-        return self._text(path, file_format, time.monotonic() + self._document_timeout_s)
+            return self._pdf(path)
+        return self._text(path, file_format)
 
-    def _pdf(self, path: Path, deadline: float) -> Extraction:
+    def _pdf(self, path: Path) -> Extraction:
         """Read a PDF page by page; if a page costs the child its life, a new child resumes at the next page."""
+        deadline = time.monotonic() + (self.document_timeout_s if self.ocr is None else OCR_DOCUMENT_TIMEOUT_S)
         parts = PdfParts(ocr=self.ocr is not None)
         pdfium = True
         while not parts.complete:
@@ -109,8 +110,9 @@ class ExtractorProcess:
                     raise _too_hard(f"could not be opened: {gone}", gone) from gone
         return assemble_pdf(parts)
 
-    def _text(self, path: Path, file_format: Format, deadline: float) -> Extraction:
+    def _text(self, path: Path, file_format: Format) -> Extraction:
         """Read a file that is not a PDF; as plain text if its light markup is too large or too hard to parse."""
+        deadline = time.monotonic() + self.document_timeout_s
         formats = [file_format]
         if file_format in LIGHT_MARKUP:
             too_large = path.stat().st_size > MAX_MARKUP_BYTES
@@ -118,7 +120,7 @@ class ExtractorProcess:
         last: _ChildGoneError | None = None
         for tried in formats:
             received: list[Message] = []
-            timeout_s = self._document_timeout_s / len(formats)  # leaves the second attempt half of the time
+            timeout_s = self.document_timeout_s / len(formats)  # leaves the second attempt half of the time
             try:
                 self._converse(Request(str(path), tried), timeout_s, deadline, received.append)
             except _ChildGoneError as gone:
@@ -134,7 +136,7 @@ class ExtractorProcess:
             self._drop_child()
             self._child = _Child()
         if self._stopped:  # checked after the child is set: `stop` interrupts that child, or this line sees the flag
-            raise ExtractionError("reading was stopped", "it goes on at the next start")
+            raise ExtractionError("reading was stopped", "it resumes at the next start")
         self._child.converse(request, timeout_s, deadline, take)
 
     def _drop_child(self) -> None:

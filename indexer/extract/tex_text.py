@@ -133,7 +133,7 @@ def _reader() -> latex2text.LatexNodes2Text:
 
 
 def _unknown(node: LatexNode) -> str:
-    """Return the name of the source's own macro in mathematics (\\Hom); elsewhere it mostly changes looks: ""."""
+    """Return the name of a macro that the source defines (\\Hom) in mathematics, else "": it mostly changes looks."""
     return f" {node.macroname} " if node.parsing_state.in_math_mode else ""
 
 

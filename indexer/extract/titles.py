@@ -56,7 +56,7 @@ def page_confirms(title: str, large_text: str, page: str) -> bool:
 
 
 def choose_title(candidates: Iterable[str], text: str, accepts: Callable[[str], bool] = is_title) -> str:
-    """Return the first candidate that could be a title, else the text's first line that `accepts` accepts, or ""."""
+    """Return the first candidate that could be a title, else the text's first line that passes `accepts`, or ""."""
     for candidate in candidates:
         title = _STAMP.sub("", one_line(candidate, MAX_TITLE_CHARACTERS))
         if is_title(title):
@@ -65,7 +65,7 @@ def choose_title(candidates: Iterable[str], text: str, accepts: Callable[[str], 
 
 
 def first_line(text: str, accepts: Callable[[str], bool] = is_title) -> str:
-    """Return the first line that `accepts` accepts, or "" if a paragraph comes before it."""
+    """Return the first line that passes `accepts`, or "" if a paragraph comes before it."""
     for line in text[: _LINES_TRIED * _MAX_FIRST_LINE].split("\n")[:_LINES_TRIED]:
         if len(line) > _MAX_FIRST_LINE:
             return ""

@@ -1,4 +1,4 @@
-"""Writes small Word documents and EPUBs by hand, so that a test knows every part of the archive it reads."""
+"""Write small Word documents and EPUBs by hand, so that a test knows every part of its archive."""
 
 import zipfile
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ CONTENT_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml"
 
 
 def archive(path: Path, members: Mapping[str, str | bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
-    """A zip archive of `members`."""
+    """Write a zip archive of `members`."""
     with zipfile.ZipFile(path, "w", compression) as file:
         for name, data in members.items():
             file.writestr(name, data)
@@ -19,24 +19,24 @@ def archive(path: Path, members: Mapping[str, str | bytes], compression: int = z
 
 
 def paragraph(text: str, style: str = "") -> str:
-    """A paragraph of a Word document."""
+    """Return a paragraph of a Word document."""
     properties = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
     return f'<w:p>{properties}<w:r><w:t xml:space="preserve">{text}</w:t></w:r></w:p>'
 
 
 def item(text: str) -> str:
-    """A paragraph with a bullet."""
+    """Return a paragraph with a bullet."""
     return f'<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr>{paragraph(text)[5:]}'
 
 
 def table(*rows: tuple[str, ...]) -> str:
-    """A table."""
+    """Return a table."""
     cells = ["".join(f"<w:tc>{paragraph(cell)}</w:tc>" for cell in row) for row in rows]
     return "<w:tbl>" + "".join(f"<w:tr>{row}</w:tr>" for row in cells) + "</w:tbl>"
 
 
 def docx_parts(body: str, title: str = "", footnotes: Mapping[int, str] | None = None) -> dict[str, str | bytes]:
-    """The members of a Word document with `body`, and footnotes by their number."""
+    """Return the members of a Word document with `body` and numbered footnotes."""
     notes = "".join(f'<w:footnote w:id="{n}">{paragraph(text)}</w:footnote>' for n, text in (footnotes or {}).items())
     core = 'xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties"'
     return {
@@ -75,12 +75,12 @@ def _style(name: str) -> str:
 
 
 def write_docx(path: Path, body: str, title: str = "", footnotes: Mapping[int, str] | None = None) -> Path:
-    """A Word document."""
+    """Write a Word document."""
     return archive(path, docx_parts(body, title, footnotes))
 
 
 def epub_parts(chapters: Mapping[str, str], title: str = "", contents: str = "") -> dict[str, str | bytes]:
-    """The members of an EPUB whose `chapters` (file name -> what its body holds) are read in this order."""
+    """Return the members of an EPUB whose `chapters` (file name -> content of its body) are read in this order."""
     manifest = "".join(
         f'<item id="c{n}" href="{name}" media-type="application/xhtml+xml"/>' for n, name in enumerate(chapters)
     )
@@ -109,5 +109,5 @@ def epub_parts(chapters: Mapping[str, str], title: str = "", contents: str = "")
 
 
 def write_epub(path: Path, chapters: Mapping[str, str], title: str = "", contents: str = "") -> Path:
-    """An EPUB."""
+    """Write an EPUB."""
     return archive(path, epub_parts(chapters, title, contents))

@@ -1,4 +1,4 @@
-"""What many tests of the indexer need."""
+"""A fixture that many tests of the indexer share."""
 
 from collections.abc import Iterator
 
@@ -8,6 +8,6 @@ from extracting import OneChild
 
 @pytest.fixture(scope="module")
 def extractor() -> Iterator[OneChild]:
-    """A child that reads files, one for a whole module."""
+    """An extractor whose one child serves all tests of a module."""
     with OneChild() as process:
         yield process

@@ -1,4 +1,4 @@
-"""Writes small PDFs by hand, so that a test knows every word, place and page of the file it reads."""
+"""Write small PDFs by hand, so that a test knows every word, position and page of its file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ class Line:
 
 
 def lines_of(text: str, top: float = TOP_PT, size: float = 11, pitch: float = 14) -> list[Line]:
-    """One `Line` for each line of `text`, `pitch` points apart; an empty line leaves a gap."""
+    """Return one `Line` for each line of `text`, `pitch` points apart; an empty line leaves a gap."""
     return [Line(line, top - index * pitch, size=size) for index, line in enumerate(text.split("\n")) if line]
 
 
 def content(lines: Sequence[Line]) -> bytes:
-    """The content stream that shows `lines`."""
+    """Return the content stream that shows `lines`."""
     return b"\n".join(
         b"BT /F1 %g Tf 1 0 0 1 %g %g Tm (%s) Tj ET" % (line.size, line.x, line.y, _escaped(line.text)) for line in lines
     )
@@ -38,12 +38,12 @@ def _escaped(text: str) -> bytes:
 
 
 def stream(data: bytes, entries: bytes = b"") -> bytes:
-    """A stream object's body."""
+    """Return the body of a stream object."""
     return b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(data), entries, data)
 
 
 def assemble(objects: Mapping[int, bytes], root: int, info: int | None = None) -> bytes:
-    """A PDF file of `objects` (number -> body) with a cross-reference table."""
+    """Return a PDF file of `objects` (number -> body) with a cross-reference table."""
     out = bytearray(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
     offsets: dict[int, int] = {}
     for number, body in sorted(objects.items()):
@@ -69,9 +69,9 @@ def pdf(
     font: bytes = DEFAULT_FONT,
     extra: Mapping[int, bytes] | None = None,
 ) -> bytes:
-    """A PDF whose `pages` are lines, or content streams as they are.
+    """Return a PDF whose `pages` are lines, or raw content streams.
 
-    `outline` holds (title, 0-based page); `extra` objects are numbered from 1000 and win over the usual ones.
+    `outline` holds (title, 0-based page). `extra` objects replace the usual ones; new ones have numbers from 1000.
     """
     page_numbers = [FIRST_PAGE + 2 * index for index in range(len(pages))]
     kids = b" ".join(b"%d 0 R" % number for number in page_numbers)
@@ -109,7 +109,7 @@ def _outline_objects(outline: Sequence[tuple[str, int]], first: int, page_number
 
 
 def write_pdf(path: Path, pages: Sequence[Sequence[Line] | bytes], **settings: object) -> Path:
-    """`pdf(...)` written to `path`."""
+    """Write `pdf(...)` to `path`."""
     path.write_bytes(pdf(pages, **settings))  # type: ignore[arg-type]
     return path
 
@@ -120,7 +120,7 @@ FORM_OF_ITSELF = {1000: stream(b"/X0 Do /X0 Do", FORM + b"/Resources << /XObject
 
 
 def looping_forms(depth: int, fan_out: int) -> Mapping[int, bytes]:
-    """Forms that show one another `fan_out ** depth` times: hours of work in 2 kB."""
+    """Return forms that show one another `fan_out ** depth` times: hours of work in 2 kB."""
     link = b"/Resources << /XObject << /X0 %d 0 R >> >>"
     return {1000 + level: stream(b"/X0 Do " * fan_out, FORM + link % (1001 + level)) for level in range(depth)} | {
         1000 + depth: stream(b"BT ET", FORM)

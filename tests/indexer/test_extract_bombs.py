@@ -1,4 +1,4 @@
-"""Small PDFs that mean much work: page trees that lie, streams that swell. Each ends soon, in little memory."""
+"""Small PDFs that demand much work: false page trees, streams that inflate. Each must end soon and in little memory."""
 
 import time
 import zlib
@@ -16,7 +16,7 @@ PAGE = lines_of("The page called one has words\nand a second line")
 DEFLATED = b"/Filter /FlateDecode"
 CATALOG = b"<< /Type /Catalog /Pages 2 0 R >>"
 TIME_S = 60.0
-"""Far above what any takes (1 to 3 s); without limits they take hours or all memory."""
+"""Far more than any of them takes (1 to 3 s). Without limits they take hours or all memory."""
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def extractor() -> Iterator[ExtractorProcess]:
 
 
 def read(extractor: ExtractorProcess, path: Path, data: bytes) -> Extraction | ExtractionError:
-    """What comes of `data`, which is small and must not take long."""
+    """Extract `data`, which is small, and check that this does not take long."""
     assert len(data) < 200_000
     path.write_bytes(data)
     begun = time.monotonic()
@@ -36,7 +36,7 @@ def read(extractor: ExtractorProcess, path: Path, data: bytes) -> Extraction | E
 
 
 def page(number: int, parent: int = 2) -> dict[int, bytes]:
-    """A page and its content."""
+    """Return the objects of a page and its content stream."""
     body = b"BT /F1 11 Tf 72 700 Td (Some words on a page that is shared) Tj ET"
     resources = b"<< /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >>"
     entry = b"<< /Type /Page /Parent %d 0 R /MediaBox [0 0 612 792] /Contents %d 0 R /Resources %s >>"
@@ -44,7 +44,7 @@ def page(number: int, parent: int = 2) -> dict[int, bytes]:
 
 
 def shared_tree(depth: int, fan_out: int) -> Mapping[int, bytes]:
-    """A page tree whose nodes all hold the same next one: `fan_out ** depth` pages of a single page object."""
+    """Return a page tree in which each level lists the next one `fan_out` times: `fan_out ** depth` times one page."""
     objects = {1: CATALOG} | page(100)
     for level in range(depth):
         kid = 3 + level if level + 1 < depth else 100
@@ -53,7 +53,7 @@ def shared_tree(depth: int, fan_out: int) -> Mapping[int, bytes]:
     return objects
 
 
-def test_a_million_pages_of_one_shared_page_are_bounded(extractor: ExtractorProcess, tmp_path: Path) -> None:
+def test_a_million_references_to_one_page_are_limited(extractor: ExtractorProcess, tmp_path: Path) -> None:
     result = read(extractor, tmp_path / "a.pdf", assemble(shared_tree(6, 10), root=1))
     if isinstance(result, ExtractionError):
         assert result.hint
@@ -74,7 +74,7 @@ def test_a_page_tree_that_lies_about_its_pages_is_read_or_refused(
         assert "Some words on a page" in result.document.text
 
 
-def test_a_page_tree_that_goes_down_without_end_is_read_or_refused(extractor: ExtractorProcess, tmp_path: Path) -> None:
+def test_a_page_tree_of_two_thousand_levels_is_read_or_refused(extractor: ExtractorProcess, tmp_path: Path) -> None:
     depth = 2000
     tree = {1: CATALOG} | {n: b"<< /Type /Pages /Count 1 /Kids [%d 0 R] >>" % (n + 1) for n in range(2, depth)}
     result = read(extractor, tmp_path / "a.pdf", assemble(tree | page(depth, parent=depth - 1), root=1))
@@ -82,7 +82,7 @@ def test_a_page_tree_that_goes_down_without_end_is_read_or_refused(extractor: Ex
 
 
 @pytest.mark.parametrize("kids", [b"2 0 R", b"2 0 R 2 0 R", b"3 0 R"], ids=["itself", "itself twice", "in a circle"])
-def test_a_page_tree_in_a_circle_ends(extractor: ExtractorProcess, tmp_path: Path, kids: bytes) -> None:
+def test_a_circular_page_tree_is_read_or_refused(extractor: ExtractorProcess, tmp_path: Path, kids: bytes) -> None:
     tree = {
         1: CATALOG,
         2: b"<< /Type /Pages /Count 2 /Kids [%s 100 0 R] >>" % kids,
@@ -109,16 +109,14 @@ SWELLING = {
 
 
 @pytest.mark.parametrize("name", SWELLING)
-def test_a_stream_that_swells_costs_no_more_than_its_page(
-    extractor: ExtractorProcess, tmp_path: Path, name: str
-) -> None:
+def test_a_stream_that_inflates_loses_only_its_own_page(extractor: ExtractorProcess, tmp_path: Path, name: str) -> None:
     data = pdf([PAGE, b"q Q", PAGE], extra={13: SWELLING[name]})
     result = read(extractor, tmp_path / "a.pdf", data)
     assert isinstance(result, Extraction)
     assert result.document.text.count("The page called one") == 2
 
 
-def test_the_reader_reads_on_after_all_of_them(extractor: ExtractorProcess, tmp_path: Path) -> None:
+def test_the_extractor_still_reads_a_normal_file_afterwards(extractor: ExtractorProcess, tmp_path: Path) -> None:
     result = read(extractor, tmp_path / "a.pdf", pdf([PAGE]))
     assert isinstance(result, Extraction)
     assert result.partial_reason == ""

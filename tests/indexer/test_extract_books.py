@@ -1,4 +1,4 @@
-"""Word documents and EPUBs: what a person reads of them, and archives that mean harm."""
+"""Word documents and EPUBs: the text that a person reads, and hostile archives."""
 
 import zipfile
 from pathlib import Path
@@ -37,18 +37,18 @@ def test_a_word_document_is_read_as_a_person_reads_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("given", "title"), [("A Title of Its Own", "A Title of Its Own"), ("Document1", "Findings")])
-def test_the_title_of_a_word_document_is_believed_where_it_is_one(tmp_path: Path, given: str, title: str) -> None:
+def test_a_word_document_has_its_metadata_title_unless_word_made_it_up(tmp_path: Path, given: str, title: str) -> None:
     path = write_docx(tmp_path / "a.docx", paragraph("Findings", "Heading1") + paragraph("words"), title=given)
     assert docx.read(path).title == title
 
 
-def test_a_cell_of_several_paragraphs_keeps_them_apart(tmp_path: Path) -> None:
+def test_a_table_cell_keeps_its_paragraphs_apart(tmp_path: Path) -> None:
     cell = f"<w:tc>{paragraph('one')}{paragraph('two')}</w:tc>"
     found = docx.read(write_docx(tmp_path / "a.docx", f"<w:tbl><w:tr>{cell}</w:tr></w:tbl>"))
     assert found.text == "one\n\ntwo"
 
 
-def test_no_link_to_a_file_outside_is_followed(tmp_path: Path) -> None:
+def test_a_link_to_a_file_outside_the_archive_is_not_followed(tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("the secret words")
     parts = docx_parts(paragraph("open words"))
@@ -86,7 +86,7 @@ def test_an_epub_is_read_chapter_by_chapter(tmp_path: Path) -> None:
     assert found.warning == ""
 
 
-def test_an_old_table_of_contents_names_the_chapters(tmp_path: Path) -> None:
+def test_an_epub_2_table_of_contents_names_the_chapters(tmp_path: Path) -> None:
     parts = epub_parts({"a.xhtml": "<p>words</p>"})
     parts["OEBPS/book.opf"] = str(parts["OEBPS/book.opf"]).replace(
         "<manifest>", '<manifest><item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/>'
@@ -98,7 +98,7 @@ def test_an_old_table_of_contents_names_the_chapters(tmp_path: Path) -> None:
     assert epub.read(archive(tmp_path / "a.epub", parts)).headings == ((1, "Chapter the First", 0),)
 
 
-def test_a_chapter_that_is_missing_makes_the_book_partial(extractor: ExtractorProcess, tmp_path: Path) -> None:
+def test_a_missing_chapter_makes_the_book_partial(extractor: ExtractorProcess, tmp_path: Path) -> None:
     parts = epub_parts(CHAPTERS)
     del parts["OEBPS/one.xhtml"]
     extraction = extractor.extract(archive(tmp_path / "a.epub", parts))
@@ -115,7 +115,7 @@ def encryption(algorithm: str, target: str) -> str:
     )
 
 
-def test_a_book_under_drm_says_so(tmp_path: Path) -> None:
+def test_a_book_under_drm_is_refused_with_that_reason(tmp_path: Path) -> None:
     rights = encryption("http://www.w3.org/2001/04/xmlenc#aes128-cbc", "OEBPS/one.xhtml")
     with pytest.raises(ExtractionError, match="DRM") as caught:
         epub.read(archive(tmp_path / "a.epub", epub_parts(CHAPTERS) | {"META-INF/encryption.xml": rights}))
@@ -148,7 +148,7 @@ NOT_READ: list[tuple[str, bytes | dict[str, str | bytes], str]] = [
 
 
 @pytest.mark.parametrize(("name", "content", "reason"), NOT_READ, ids=[f"{row[0]} {row[2]}" for row in NOT_READ])
-def test_what_cannot_be_read_says_why(
+def test_an_unreadable_file_is_refused_with_a_reason(
     extractor: ExtractorProcess, tmp_path: Path, name: str, content: bytes | dict[str, str | bytes], reason: str
 ) -> None:
     path = tmp_path / name
@@ -159,7 +159,7 @@ def test_what_cannot_be_read_says_why(
 
 
 @pytest.mark.parametrize("name", ["a.docx", "a.epub"])
-def test_a_zip_bomb_is_refused_by_its_ratio(tmp_path: Path, name: str) -> None:
+def test_a_zip_bomb_is_refused_for_its_compression_ratio(tmp_path: Path, name: str) -> None:
     zeros = b" " * 50_000_000
     parts = (
         docx_parts("") | {"word/document.xml": zeros}
@@ -173,26 +173,26 @@ def test_a_zip_bomb_is_refused_by_its_ratio(tmp_path: Path, name: str) -> None:
     assert caught.value.hint
 
 
-def test_many_small_bombs_are_refused_by_their_sum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_small_zip_bombs_are_refused_for_their_total_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MAX_TEXT_FILE_BYTES", 1_000_000)
     parts = epub_parts({f"{n}.xhtml": " " * 100_000 for n in range(20)})
     with pytest.raises(ExtractionError, match="unpacks to more than"):
         epub.read(archive(tmp_path / "a.epub", parts))
 
 
-def test_an_archive_of_too_many_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_archive_with_too_many_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MAX_ARCHIVE_MEMBERS", 5)
     with pytest.raises(ExtractionError, match="it holds 7 files"):
         epub.read(write_epub(tmp_path / "a.epub", CHAPTERS))
 
 
-def test_other_ways_of_compressing_are_refused(tmp_path: Path) -> None:
+def test_other_compression_methods_are_refused(tmp_path: Path) -> None:
     path = archive(tmp_path / "a.docx", docx_parts(BODY), zipfile.ZIP_LZMA)
     with pytest.raises(ExtractionError, match="compressed by a method"):
         docx.read(path)
 
 
-def test_a_password_on_the_archive_is_named(tmp_path: Path) -> None:
+def test_an_archive_with_a_password_is_refused_with_that_reason(tmp_path: Path) -> None:
     data = bytearray(write_docx(tmp_path / "a.docx", BODY).read_bytes())
     for at in (index for index in range(len(data) - 4) if data[index : index + 4] == b"PK\x01\x02"):
         data[at + 8] |= 1  # "encrypted", in the central directory

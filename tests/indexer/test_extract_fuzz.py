@@ -1,4 +1,4 @@
-"""Any bytes under any name: text without control characters or an error that says why, never anything else."""
+"""Any bytes with any suffix give text without control characters, or an error with a reason."""
 
 import io
 import zipfile
@@ -22,7 +22,7 @@ from indexer.extract.reader import ExtractorProcess
 
 def zipped(parts: dict[str, str | bytes]) -> bytes:
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:  # stored: a mutation reaches the text and not only its checksum
+    with zipfile.ZipFile(file, "w") as archive:  # stored, so that a mutation changes the text and not just its checksum
         for name, data in parts.items():
             archive.writestr(name, data)
     return file.getvalue()
@@ -46,7 +46,7 @@ quick = settings(max_examples=60, suppress_health_check=[HealthCheck.function_sc
 
 
 def spliced(data: bytes, changes: list[Splice]) -> bytes:
-    """`data` with pieces cut out and others put in."""
+    """Return `data` with pieces cut out and others inserted."""
     for place, n_cut, piece in changes:
         at = int(place * len(data))
         data = data[:at] + piece + data[at + n_cut :]
@@ -90,14 +90,14 @@ def format_name(suffix: str) -> str:
 @example(data=b"")
 @example(data=b"PK\x05\x06" + bytes(18))
 @example(data=b"\xff\xfe\x1b[31m\x00")
-def test_any_bytes_are_text_or_an_error(tmp_path: Path, suffix: str, data: bytes) -> None:
+def test_any_bytes_give_text_or_an_error(tmp_path: Path, suffix: str, data: bytes) -> None:
     read_in_process(tmp_path, suffix, data)
 
 
 @quick
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(changes=splices)
-def test_damaged_files_are_text_or_an_error(tmp_path: Path, suffix: str, changes: list[Splice]) -> None:
+def test_damaged_files_give_text_or_an_error(tmp_path: Path, suffix: str, changes: list[Splice]) -> None:
     read_in_process(tmp_path, suffix, spliced(SOUND[suffix], changes))
 
 
@@ -107,13 +107,13 @@ MARKS = st.text(alphabet=st.sampled_from(list("#*=-_:|+[]{}()<>\\$&%`.~^\n \tax1
 @quick
 @pytest.mark.parametrize("suffix", ["html", "md", "org", "rst", "tex"])
 @given(source=MARKS)
-def test_any_play_of_marks_is_read(tmp_path: Path, suffix: str, source: str) -> None:
+def test_any_sequence_of_markup_characters_is_read(tmp_path: Path, suffix: str, source: str) -> None:
     read_in_process(tmp_path, suffix, ("words " + source).encode())
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(suffix=st.sampled_from(SUFFIXES), other=st.sampled_from(SUFFIXES), changes=splices)
-def test_a_file_under_another_formats_name_is_text_or_an_error(
+def test_a_file_with_another_formats_suffix_gives_text_or_an_error(
     extract: Callable[[Path], object], tmp_path: Path, suffix: str, other: str, changes: list[Splice]
 ) -> None:
     path = tmp_path / f"a.{suffix}"
@@ -136,10 +136,10 @@ def extract(extractor: ExtractorProcess) -> Callable[[Path], object]:
 
 
 @given(st.text(alphabet=st.characters(min_codepoint=0, max_codepoint=0x2400), max_size=30) | st.text(max_size=30))
-def test_the_short_cut_for_clean_text_changes_nothing(text: str) -> None:
+def test_the_shortcut_for_clean_text_changes_nothing(text: str) -> None:
     assert clean_characters(text) == clean_any_characters(text)
 
 
 @given(MARKS)
-def test_any_answer_of_tesseract_makes_lines(text: str) -> None:
+def test_any_output_of_tesseract_becomes_readable_lines(text: str) -> None:
     assert_readable(list(ocr_lines_of(text)))

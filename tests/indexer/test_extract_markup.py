@@ -1,4 +1,4 @@
-"""Front matter, Org, reStructuredText and LaTeX: what a person reads, and what is never followed or run."""
+"""Front matter, Org, reStructuredText and LaTeX: the text that a person reads; no file is read and no code runs."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ words
 """
 
 
-def test_front_matter_gives_the_title_and_what_a_note_is_found_by() -> None:
+def test_front_matter_gives_title_author_date_tags_and_summary() -> None:
     found = markdown_text.parse(YAML)
     assert found.title == "A Plan: for 2024"
     assert found.text == (
@@ -51,7 +51,7 @@ def test_front_matter_in_toml_is_read_too() -> None:
     ],
     ids=["unclosed", "template", "circle", "object", "deep", "tab"],
 )
-def test_broken_front_matter_is_text(block: str) -> None:
+def test_malformed_front_matter_is_kept_as_text(block: str) -> None:
     found = markdown_text.parse(f"---\n{block}\n---\n# Heading\n\nwords\n")
     assert found.title == "Heading"
     assert found.text.startswith(block.strip()[:20])
@@ -61,17 +61,17 @@ def test_broken_front_matter_is_text(block: str) -> None:
 @pytest.mark.parametrize(
     "source", ["---\nJust a line between two.\n---\n\nwords\n", "---\n\nwords\n", "--- \nx", "+++\n"]
 )
-def test_thematic_breaks_are_no_front_matter(source: str) -> None:
+def test_thematic_breaks_are_not_front_matter(source: str) -> None:
     front = split_front_matter(source)
     assert (front.title, front.blocks, front.body) == ("", (), source)
 
 
-def test_a_tag_in_front_matter_makes_no_object() -> None:
+def test_a_yaml_tag_in_front_matter_creates_no_object() -> None:
     front = split_front_matter("---\ntitle: !!python/name:os.system x\nauthor: {a: {b: c}}\n---\n")
     assert (front.title, front.blocks) == ("x", ())
 
 
-def test_aliases_of_aliases_cost_nothing() -> None:
+def test_nested_yaml_aliases_do_not_multiply_the_text() -> None:
     lines = ["a0: &a0 ha"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
     front = split_front_matter("---\n" + "\n".join(lines) + "\ntags: *a29\n---\nbody")
     assert front.body == "body"
@@ -118,7 +118,7 @@ def test_org_is_read_as_a_person_reads_it() -> None:
     assert headings_of(found) == [(1, "First steps"), (2, "Second")]
 
 
-def test_an_org_drawer_or_block_without_an_end_hides_nothing() -> None:
+def test_an_unclosed_org_drawer_or_block_hides_no_text() -> None:
     assert org_text.parse(":LOGBOOK:\nwords\n").text == ":LOGBOOK: words"
     assert org_text.parse("#+begin_src c\nwords\n* Next\nmore").text == "words\n\nNext\n\nmore"
     assert org_text.parse(":A:\n" * 20_000).text.startswith(":A:")
@@ -195,7 +195,7 @@ def test_a_directive_that_docutils_refuses_is_still_read() -> None:
     assert "The caption's words" in rst_text.parse(".. figure:: a.png\n   :odd: x\n\n   The caption's words\n").text
 
 
-def test_docutils_is_left_as_it_was() -> None:
+def test_the_look_ups_of_docutils_are_restored() -> None:
     from docutils.parsers.rst import directives, roles
 
     before = directives.directive, roles.role
@@ -248,7 +248,7 @@ def test_no_file_is_read_for_latex(tmp_path: Path, macro: str) -> None:
     assert "hidden words" not in tex_text.parse(f"open \\{macro}{{{tmp_path}/secret.tex}}").text
 
 
-def test_a_chapter_without_a_document_around_it_is_read() -> None:
+def test_a_latex_chapter_without_a_document_environment_is_read() -> None:
     found = tex_text.parse("\\chapter{Steel}\nIt bends \\unknown{and} breaks.")
     assert found.text == "Steel\n\nIt bends and breaks."
     assert found.title == "Steel"
@@ -259,7 +259,7 @@ def test_a_chapter_without_a_document_around_it_is_read() -> None:
     [("a.tex", "{" * 20_000 + "words"), ("a.rst", "words\n" + "".join(" " * n + "- x\n\n" for n in range(80)))],
     ids=["a.tex", "a.rst"],
 )
-def test_markup_nested_without_end_is_read_as_plain_text(
+def test_deeply_nested_markup_is_read_as_plain_text(
     extractor: ExtractorProcess, tmp_path: Path, name: str, source: str
 ) -> None:
     (tmp_path / name).write_text(source)
@@ -267,7 +267,7 @@ def test_markup_nested_without_end_is_read_as_plain_text(
 
 
 @pytest.mark.parametrize("name", ["a.org", "a.rst", "a.tex"])
-def test_what_is_too_large_to_parse_is_read_as_plain_text(
+def test_markup_that_is_too_large_to_parse_is_read_as_plain_text(
     extractor: ExtractorProcess, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("indexer.extract.reader.MAX_MARKUP_BYTES", 10)

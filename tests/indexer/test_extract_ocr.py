@@ -1,6 +1,6 @@
-"""OCR on request: which pages it is asked for, what becomes of its answer, and what happens without it.
+"""OCR on request: which pages tesseract gets, how its output is used, and what happens without tesseract.
 
-The tool is a script that answers by the picture's size, so that each page's answer is known.
+A script takes the place of tesseract, so that each page's output is known.
 """
 
 import os
@@ -20,14 +20,14 @@ from indexer.extract.reader import Extraction, ExtractorProcess
 
 TEXT_PAGE = lines_of("The page with text has words\nof its own")
 SCANNED = b"0.5 g 100 100 200 300 re f"
-"""A page that shows something and says nothing."""
+"""The content of a page that shows a box and holds no text."""
 
 Install = Callable[[str], Path]
 
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Puts a `tesseract` on the PATH, alone there, whose Python body has the picture's bytes in `picture`."""
+    """Make a script the only program on the PATH: `tesseract`, whose Python body finds the picture in `picture`."""
 
     def install(body: str) -> Path:
         folder = tmp_path / "bin"
@@ -60,7 +60,7 @@ def test_only_pages_without_text_are_read_by_ocr(install: Install, extractor: Ex
     assert len(extraction.document.page_starts) == 3
 
 
-def test_the_picture_is_the_page(install: Install, extractor: ExtractorProcess, tmp_path: Path) -> None:
+def test_tesseract_gets_the_picture_of_the_page(install: Install, extractor: ExtractorProcess, tmp_path: Path) -> None:
     install(
         "header, pixels = picture[:17], picture[17:]\n"
         "kind, width, height, most = header.split()\n"
@@ -69,7 +69,7 @@ def test_the_picture_is_the_page(install: Install, extractor: ExtractorProcess, 
     assert read(extractor, tmp_path, SCANNED).document.text == "P5 True 2550 128 255"
 
 
-def test_without_being_asked_for_ocr_never_runs(install: Install, tmp_path: Path) -> None:
+def test_ocr_does_not_run_unless_it_is_asked_for(install: Install, tmp_path: Path) -> None:
     folder = install("open(os.path.join(os.path.dirname(sys.argv[0]), 'ran'), 'w')")
     with ExtractorProcess() as extractor, pytest.raises(ExtractionError, match=r"scanned\?") as caught:
         read(extractor, tmp_path, SCANNED)
@@ -78,7 +78,7 @@ def test_without_being_asked_for_ocr_never_runs(install: Install, tmp_path: Path
     assert needs_ocr(caught.value.message)
 
 
-def test_a_missing_tool_is_named_with_how_to_get_it(
+def test_without_tesseract_the_error_says_how_to_install_it(
     tmp_path: Path, extractor: ExtractorProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -90,7 +90,9 @@ def test_a_missing_tool_is_named_with_how_to_get_it(
         require_tool()
 
 
-def test_a_tool_that_fails_says_what_it_says(install: Install, extractor: ExtractorProcess, tmp_path: Path) -> None:
+def test_the_error_message_of_tesseract_becomes_the_reason(
+    install: Install, extractor: ExtractorProcess, tmp_path: Path
+) -> None:
     install("print('Failed loading \\x1b[31mlanguage deu', file=sys.stderr)\nsys.exit(1)")
     extraction = read(extractor, tmp_path, TEXT_PAGE, SCANNED)
     assert extraction.partial_reason == "page 2 of 2 could not be read (OCR failed: Failed loading language deu)"
@@ -98,7 +100,7 @@ def test_a_tool_that_fails_says_what_it_says(install: Install, extractor: Extrac
     assert not needs_ocr(extraction.partial_reason)
 
 
-def test_a_page_that_takes_too_long_is_given_up(
+def test_tesseract_is_killed_when_a_page_takes_too_long(
     install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = install(
@@ -110,9 +112,9 @@ def test_a_page_that_takes_too_long_is_given_up(
     assert not Path(f"/proc/{(folder / 'pid').read_text().strip() or 'none'}").exists()
 
 
-def test_the_tool_ends_with_the_child(install: Install, extractor: ExtractorProcess, tmp_path: Path) -> None:
+def test_killing_the_child_also_kills_tesseract(install: Install, extractor: ExtractorProcess, tmp_path: Path) -> None:
     install("time.sleep(600)")
-    read(extractor, tmp_path, TEXT_PAGE)  # its child has started
+    read(extractor, tmp_path, TEXT_PAGE)  # so that its child has started
     extractor.page_timeout_s = 3.0
     begun = time.monotonic()
     extraction = read(extractor, tmp_path, TEXT_PAGE, SCANNED)
@@ -120,7 +122,7 @@ def test_the_tool_ends_with_the_child(install: Install, extractor: ExtractorProc
     assert extraction.partial_reason == "page 2 of 2 could not be read (took more than 3 s)"
     program, deadline = str(tmp_path / "bin" / "tesseract"), time.monotonic() + 10
     while _runs(program) and time.monotonic() < deadline:
-        pass  # a killed process takes its time where others are busy
+        pass  # a killed process needs a moment on a busy machine
     assert not _runs(program)
 
 
@@ -134,20 +136,24 @@ def _runs(program: str) -> bool:
     return False
 
 
-def test_what_ocr_finds_nothing_on_says_so(install: Install, extractor: ExtractorProcess, tmp_path: Path) -> None:
+def test_a_page_on_which_ocr_finds_nothing_is_reported(
+    install: Install, extractor: ExtractorProcess, tmp_path: Path
+) -> None:
     install("print('\\f')")
     with pytest.raises(ExtractionError, match=r"no text in 1 page \(OCR found none\)") as caught:
         read(extractor, tmp_path, SCANNED)
     assert not needs_ocr(caught.value.message)
 
 
-def test_the_languages_reach_the_tool(install: Install, tmp_path: Path) -> None:
+def test_the_languages_are_passed_to_tesseract(install: Install, tmp_path: Path) -> None:
     install("print(*sys.argv[1:])")
     with ExtractorProcess(ocr="deu+eng") as extractor:
         assert read(extractor, tmp_path, SCANNED).document.text == "stdin stdout --dpi 300 -l deu+eng"
 
 
-def test_a_huge_page_is_rendered_at_fewer_dots(install: Install, extractor: ExtractorProcess, tmp_path: Path) -> None:
+def test_a_huge_page_is_rendered_at_a_lower_resolution(
+    install: Install, extractor: ExtractorProcess, tmp_path: Path
+) -> None:
     install("print('header', picture[:12].decode())")
     path = tmp_path / "poster.pdf"
     path.write_bytes(pdf([SCANNED]).replace(b"[0 0 612 792]", b"[0 0 9999 9999]"))
@@ -168,12 +174,12 @@ def test_a_huge_page_is_rendered_at_fewer_dots(install: Install, extractor: Extr
         ("chi_sim", "chi_sim"),
     ],
 )
-def test_the_setting_says_on_off_or_languages(value: str | None, languages: str | None) -> None:
+def test_the_setting_turns_ocr_on_or_off_or_names_languages(value: str | None, languages: str | None) -> None:
     assert ocr_languages({} if value is None else {"LONGSEARCH_OCR": value}) == languages
 
 
 @pytest.mark.parametrize("value", ["-l x", "../x", "deu eng", "2"])
-def test_a_setting_that_is_neither_is_refused(value: str) -> None:
+def test_any_other_value_of_the_setting_is_refused(value: str) -> None:
     with pytest.raises(ExtractionError, match="LONGSEARCH_OCR is not understood"):
         ocr_languages({"LONGSEARCH_OCR": value})
 

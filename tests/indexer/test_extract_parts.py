@@ -1,4 +1,4 @@
-"""The pure parts of extraction: cleaning, layout, pages, titles, quality, repairs, messages."""
+"""The pure functions of extraction: cleaning, layout, pages, titles, quality, repairs, messages."""
 
 import json
 import subprocess
@@ -13,6 +13,7 @@ from engine.errors import ExtractionError
 from engine.printable import printable
 from indexer.extract import messages
 from indexer.extract.assembly import PdfParts, assemble_pdf
+from indexer.extract.child import COMMAND
 from indexer.extract.clean import clean_block, clean_characters, one_line
 from indexer.extract.formats import Format, format_of, is_readable
 from indexer.extract.layout import Line, title_in, with_separators
@@ -41,12 +42,12 @@ ROOT = Path(__file__).parents[2]
         ("می\u200cخواهم", "می\u200cخواهم"),
     ],
 )
-def test_a_character_that_could_do_harm_is_gone(dirty: str, clean: str) -> None:
+def test_a_harmful_character_is_removed(dirty: str, clean: str) -> None:
     assert clean_characters(dirty) == clean
 
 
 @given(st.text())
-def test_what_is_cleaned_is_printable_and_stays_clean(text: str) -> None:
+def test_cleaned_text_is_printable_and_cleaning_it_again_changes_nothing(text: str) -> None:
     cleaned = clean_block(text)
     assert clean_block(cleaned) == cleaned
     cleaned.encode("utf-8")
@@ -56,7 +57,7 @@ def test_what_is_cleaned_is_printable_and_stays_clean(text: str) -> None:
     assert all(a == b or ord(a) > 0x5FF for a, b in zip(cleaned, shown, strict=True))
 
 
-def test_a_long_line_is_cut_at_a_word() -> None:
+def test_a_long_line_is_cut_between_words() -> None:
     assert one_line("some  words\nin a line", 12) == "some words…"
     assert len(one_line("x" * 1000, 300)) == 300
 
@@ -96,7 +97,7 @@ def test_rows_of_a_table_stay_apart() -> None:
     assert "".join(with_separators(rows)).startswith("model 10\nother 20\nthird 30\n")
 
 
-def test_a_paragraph_goes_on_in_the_next_column() -> None:
+def test_a_paragraph_continues_in_the_next_column() -> None:
     lines = [line("the left column ends within", 100), line("the same sentence on the right", 700, left=320)]
     assert with_separators(lines)[0] == "the left column ends within "
 
@@ -106,12 +107,12 @@ def test_a_heading_in_larger_type_stands_alone() -> None:
     assert with_separators(lines)[0] == "1 Introduction\n\n"
 
 
-def test_a_sentence_goes_on_after_its_large_initial() -> None:
+def test_a_sentence_continues_after_its_large_initial() -> None:
     lines = [line("AN IMPORTANT class of problems", 700, size=14), line("in communication and control is", 688)]
     assert with_separators(lines)[0] == "AN IMPORTANT class of problems "
 
 
-def test_lines_without_places_keep_their_ends() -> None:
+def test_lines_without_positions_keep_their_ends() -> None:
     assert with_separators([Line("one two-"), Line("three"), Line("Four")]) == ("one two", "three\n", "Four\n")
 
 
@@ -120,13 +121,13 @@ def test_chinese_lines_are_joined_without_a_space() -> None:
     assert with_separators(lines)[0] == "这是一个很长的句子没有"
 
 
-def test_a_sentence_that_begins_with_a_large_initial_is_no_title() -> None:
+def test_a_sentence_that_begins_with_large_words_is_not_a_title() -> None:
     lines = [line("AN IMPORTANT class of theoretical and practical", 700, size=14)]
     assert title_in([*lines, *(line("problems in communication", 688 - 12 * n) for n in range(5))]) == ""
     assert title_in([*lines, *(line("by R. E. Kalman", 688 - 12 * n) for n in range(5))]) == lines[0].text
 
 
-def test_nothing_large_is_no_title() -> None:
+def test_a_page_in_one_type_size_has_no_title() -> None:
     assert title_in([line("Body text of one size", 700), line("and more of it", 688)]) == ""
     assert title_in([]) == ""
 
@@ -144,30 +145,30 @@ def test_nothing_large_is_no_title() -> None:
         "Slide 1",
     ],
 )
-def test_what_programs_write_is_no_title(junk: str) -> None:
+def test_a_default_title_of_a_program_is_not_a_title(junk: str) -> None:
     assert not is_title(junk)
     assert choose_title((junk,), "") == ""
 
 
-def test_a_repository_s_stamp_is_no_part_of_the_title() -> None:
+def test_a_repository_s_stamp_is_removed_from_the_title() -> None:
     assert choose_title(("[inria-00555588, v1] A comprehensive study",), "") == "A comprehensive study"
     assert choose_title(("[inria-00555588, v1]",), "Its first line") == "Its first line"
     assert choose_title(("[Draft] A comprehensive study",), "") == "[Draft] A comprehensive study"
 
 
-def test_a_title_that_the_first_page_does_not_say_is_not_believed() -> None:
+def test_a_metadata_title_must_be_confirmed_by_the_first_page() -> None:
     page = "Dynamo: Amazon's Highly Available Key-value Store\n\nThe system is used by services at Amazon."
     large = "Dynamo: Amazon's Highly Available Key-value Store"
     assert not page_confirms("System Model", large, page)
     assert page_confirms("Dynamo: a highly available store", large, page)
     assert page_confirms("The system at Amazon", large, page)
-    assert page_confirms("System Model", "", page), "nothing better is known"
+    assert page_confirms("System Model", "", page), "there is no large text to compare with"
 
 
 @pytest.mark.parametrize(
     "title", ["Paxos Made Simple", "Über Bücher", "深度学习", "TCP/IP Illustrated, Volume 1", "Dune"]
 )
-def test_titles_are_titles(title: str) -> None:
+def test_real_titles_are_accepted(title: str) -> None:
     assert is_title(title)
 
 
@@ -175,25 +176,25 @@ def test_a_document_that_begins_with_a_paragraph_has_no_title() -> None:
     assert choose_title(("",), "word " * 100 + "\nLate line") == ""
 
 
-def test_odd_and_even_pages_may_have_heads_of_their_own() -> None:
+def test_odd_and_even_pages_may_have_different_running_heads() -> None:
     pages = [[("Left head\n" if n % 2 else f"{n} Right head\n"), f"text {chr(97 + n)}\n", "end\n"] for n in range(12)]
     assert without_running_lines(pages)[3] == ["text d\n"]
 
 
-def test_a_line_that_comes_back_only_now_and_then_stays() -> None:
+def test_a_line_that_repeats_on_few_pages_stays() -> None:
     pages = [
         [f"Chapter {n}\n" if n % 3 == 0 else f"{chr(97 + n)} words\n", "more\n", f"{chr(97 + n)}\n"] for n in range(12)
     ]
     assert without_running_lines(pages) == pages
 
 
-def test_rows_of_numbers_are_no_running_heads() -> None:
+def test_rows_of_numbers_are_not_running_heads() -> None:
     pages = [[f"{n} {n} {n} {n}\n", f"row {chr(97 + n)}\n", f"end {chr(97 + n)}\n"] for n in range(12)]
     assert without_running_lines(pages) == pages
 
 
 @given(st.lists(st.text(alphabet="ab.\n ", max_size=6)))
-def test_pages_are_found_again_in_the_joined_text(pages: list[str]) -> None:
+def test_each_page_stands_at_its_start_in_the_joined_text(pages: list[str]) -> None:
     text, starts = join_pages(pages)
     assert len(starts) == max(1, len(pages)) if pages else starts == (0,)
     for index, page in enumerate(pages):
@@ -202,7 +203,7 @@ def test_pages_are_found_again_in_the_joined_text(pages: list[str]) -> None:
         assert text[starts[index] : stop].removeprefix(page) in ("", "\n", "\n\n")
 
 
-def test_garbage_is_told_from_text() -> None:
+def test_garbage_is_distinguished_from_text() -> None:
     assert garbage_share("A plain sentence with words, and f(x) = y\ufffe2 too.") == 0
     assert garbage_share("\x16\x17\x18\x15\x11 \x19\x1a\x11\x12\x1b \x04\x14\x11\x04\x1a\x1c" * 2) > UNREADABLE_SHARE
     assert garbage_share("DEG\x98FI]HK\x8dJML¥¢ONP§ \x9aFQ¯°F ¨I`R\x06TS #UW³V>") == 1
@@ -251,7 +252,7 @@ def test_a_message_is_decoded_as_it_was_sent(message: messages.Message) -> None:
         7,
     ],
 )
-def test_a_child_that_lies_is_caught(lie: object) -> None:
+def test_a_malformed_message_is_refused(lie: object) -> None:
     with pytest.raises((ValueError, KeyError, TypeError)):
         messages.decode(json.dumps(lie).encode())
 
@@ -274,7 +275,7 @@ def test_pages_out_of_order_are_refused() -> None:
         (range(0, 16, 2), "pages 1, 3, 5, 7, 9 and 3 more of 20 could not be read (damaged)"),
     ],
 )
-def test_lost_pages_are_named(lost: list[int], reason: str) -> None:
+def test_lost_pages_are_listed_in_the_reason(lost: list[int], reason: str) -> None:
     parts = PdfParts()
     parts.take(Opened(20, ""))
     for index in range(20):
@@ -283,8 +284,16 @@ def test_lost_pages_are_named(lost: list[int], reason: str) -> None:
 
 
 @pytest.mark.parametrize("module", ["indexer.extract.child", "indexer.extract.reader", "indexer.walk"])
-def test_neither_the_child_nor_its_owner_loads_torch_or_a_pdf_library(module: str) -> None:
+def test_the_parent_and_the_child_start_without_torch_or_a_pdf_library(module: str) -> None:
     heavy = {"torch", "transformers", "numpy", "pypdf", "pypdfium2", "apsw"}
     code = f"import sys, {module}; print(*({heavy!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def test_neither_the_current_folder_nor_ours_hides_the_child_s_standard_library(tmp_path: Path) -> None:
+    (tmp_path / "json.py").write_text("raise ImportError('the wrong json')")
+    (tmp_path / "probe.py").write_text("def main():\n    import json, sys\n    print(json.__name__, sys.path[-1])")
+    command = [*COMMAND[:-2], str(tmp_path), "probe"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["json", str(tmp_path)]

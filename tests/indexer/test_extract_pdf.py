@@ -1,4 +1,4 @@
-"""PDFs through the child process: known words on known pages, and files that mean harm."""
+"""PDFs read by the child process: known words on known pages, and hostile files."""
 
 import io
 import os
@@ -57,18 +57,18 @@ def test_lines_of_a_paragraph_are_joined_and_paragraphs_kept_apart(extract: Call
     )
 
 
-def test_a_word_broken_at_a_lines_end_is_whole_again(extract: Callable[..., Extraction]) -> None:
+def test_a_word_hyphenated_at_a_line_end_is_rejoined(extract: Callable[..., Extraction]) -> None:
     text = "Recurrent models read the long docu-\nments from the first word to the last."
     assert "long documents from" in extract(pdf([lines_of(text)])).document.text
 
 
-def test_a_word_broken_over_a_page_end_stays_as_it_is(extract: Callable[..., Extraction]) -> None:
+def test_a_word_hyphenated_at_a_page_end_stays_hyphenated(extract: Callable[..., Extraction]) -> None:
     extraction = extract(pdf([lines_of("Some lines end with an unfin-"), lines_of("ished word at a page's end")]))
     assert page(extraction, 1) == "Some lines end with an unfin-\n"
     assert page(extraction, 2).startswith("ished word")
 
 
-def test_the_outline_becomes_headings_at_their_words(extract: Callable[..., Extraction]) -> None:
+def test_outline_entries_become_headings_at_their_words(extract: Callable[..., Extraction]) -> None:
     pages = [lines_of("Preface of the book\nwith words"), lines_of("Words come first.\n\nMethods\n\nThen more words.")]
     document = extract(
         pdf(pages, outline=[("Methods", 1), ("Preface of the book", 0), ("Not on its page", 1)])
@@ -79,7 +79,7 @@ def test_the_outline_becomes_headings_at_their_words(extract: Callable[..., Extr
 
 
 @pytest.mark.parametrize("junk", ["", "Microsoft Word - draft7.doc", "untitled", "paper.dvi", "12-345"])
-def test_the_largest_type_is_the_title_where_the_metadata_has_none(
+def test_text_in_the_largest_type_is_the_title_if_the_metadata_has_none(
     extract: Callable[..., Extraction], junk: str
 ) -> None:
     head = [Line("Proceedings of something", 760, size=9), Line("Reading Long Documents", 720, size=22)]
@@ -89,21 +89,21 @@ def test_the_largest_type_is_the_title_where_the_metadata_has_none(
     assert extract(pdf(pages, title=junk)).document.title == "Reading Long Documents in Constant Memory"
 
 
-def test_the_metadata_title_is_believed_where_it_is_one(extract: Callable[..., Extraction]) -> None:
+def test_a_real_title_in_the_metadata_is_used(extract: Callable[..., Extraction]) -> None:
     assert extract(pdf(TEXT_PAGES, title="A Title of Its Own")).document.title == "A Title of Its Own"
 
 
 @pytest.mark.parametrize(
     "head", ["Abstract", "1. INTRODUCTION", "To appear in Some Journal", "University of Somewhere", "BRICS"]
 )
-def test_a_section_or_a_publisher_in_large_type_is_no_title(extract: Callable[..., Extraction], head: str) -> None:
+def test_a_section_or_a_publisher_in_large_type_is_not_the_title(extract: Callable[..., Extraction], head: str) -> None:
     lines = [Line(head, 740, size=22), Line("Reading Long Documents", 700, size=16)]
     assert extract(pdf([[*lines, *lines_of("Somebody Else\n\nBody text goes here", top=640)]])).document.title == (
         "Reading Long Documents"
     )
 
 
-def test_running_heads_and_page_numbers_are_left_out(extract: Callable[..., Extraction]) -> None:
+def test_running_heads_and_page_numbers_are_removed(extract: Callable[..., Extraction]) -> None:
     pages = [
         lines_of(f"Journal of Tests {n}\n\nWords of page {chr(96 + n)} here\nand more\n\n{n}") for n in range(1, 11)
     ]
@@ -134,12 +134,14 @@ def test_characters_beyond_the_basic_plane_and_lone_surrogates_are_read(extract:
     assert text.document.text == "𝐀 short fine line of text and another line"
 
 
-def test_a_password_is_asked_for_by_name(extract: Callable[..., Extraction]) -> None:
+def test_a_pdf_with_a_password_is_refused_with_that_reason(extract: Callable[..., Extraction]) -> None:
     with pytest.raises(ExtractionError, match="encrypted: needs a password"):
         extract(encrypted(pdf(TEXT_PAGES), "secret"))
 
 
-def test_a_pdf_without_pages_is_not_taken_for_the_encrypted_one_read_before(extract: Callable[..., Extraction]) -> None:
+def test_a_pdf_without_pages_is_not_mistaken_for_the_encrypted_one_read_before(
+    extract: Callable[..., Extraction],
+) -> None:
     with pytest.raises(ExtractionError, match="encrypted"):
         extract(encrypted(pdf(TEXT_PAGES), "secret"))
     empty = io.BytesIO()
@@ -148,7 +150,7 @@ def test_a_pdf_without_pages_is_not_taken_for_the_encrypted_one_read_before(extr
         extract(empty.getvalue())
 
 
-def test_an_empty_user_password_opens(extract: Callable[..., Extraction]) -> None:
+def test_a_pdf_with_an_empty_user_password_is_read(extract: Callable[..., Extraction]) -> None:
     assert "page called two" in extract(encrypted(pdf(TEXT_PAGES), "")).document.text
 
 
@@ -168,7 +170,9 @@ def test_an_empty_user_password_opens(extract: Callable[..., Extraction]) -> Non
     ],
     ids=["empty", "binary", "web page", "binary behind a header", "truncated", "scanned", "no pages"],
 )
-def test_what_cannot_be_read_says_why(extract: Callable[..., Extraction], data: bytes, reason: str) -> None:
+def test_an_unreadable_file_is_refused_with_a_reason(
+    extract: Callable[..., Extraction], data: bytes, reason: str
+) -> None:
     with pytest.raises(ExtractionError, match=reason) as caught:
         extract(data)
     assert caught.value.hint or reason == "empty file"
@@ -186,7 +190,7 @@ def test_a_cover_sheet_before_a_scan_is_partial(extract: Callable[..., Extractio
     assert "ocrmypdf" in extraction.hint
 
 
-def test_pages_without_letters_can_be_read_from_their_pictures(extract: Callable[..., Extraction]) -> None:
+def test_pages_whose_fonts_lack_letters_get_a_hint_about_ocr(extract: Callable[..., Extraction]) -> None:
     codes = b"\\001\\002\\003\\004\\005 " * 20
     extraction = extract(pdf([TEXT_PAGES[0], b"BT /F1 12 Tf 72 720 Td (" + codes + b") Tj ET"]))
     assert NO_LETTERS in extraction.partial_reason
@@ -194,20 +198,22 @@ def test_pages_without_letters_can_be_read_from_their_pictures(extract: Callable
     assert "ocrmypdf --force-ocr" in extraction.hint
 
 
-def test_a_page_tree_that_holds_itself_ends(extract: Callable[..., Extraction]) -> None:
+def test_a_page_tree_that_contains_itself_is_read_in_part(extract: Callable[..., Extraction]) -> None:
     extraction = extract(pdf(TEXT_PAGES[:1], extra={2: b"<< /Type /Pages /Count 3 /Kids [2 0 R 10 0 R] >>"}))
     assert "page called one" in extraction.document.text
     assert extraction.partial_reason
 
 
-def test_an_outline_that_follows_itself_ends(extract: Callable[..., Extraction]) -> None:
+def test_an_outline_entry_that_links_to_itself_is_read_once(extract: Callable[..., Extraction]) -> None:
     loop = {16: b"<< /Title (The page) /Parent 5 0 R /Next 16 0 R /Dest [10 0 R /Fit] >>"}
     document = extract(pdf(TEXT_PAGES, outline=[("The page", 0)], extra=loop)).document
     assert [heading.title for heading in document.headings] == ["The page"]
 
 
-def test_a_page_that_kills_the_child_is_skipped_and_counted(extract: Callable[..., Extraction]) -> None:
-    bomb = {1000: stream(zlib.compress(b"q " * 20_000_000, 1), FORM + b"/Filter /FlateDecode")}  # gigabytes of states
+def test_a_page_that_kills_the_child_is_skipped_and_reported(extract: Callable[..., Extraction]) -> None:
+    bomb = {
+        1000: stream(zlib.compress(b"q " * 20_000_000, 1), FORM + b"/Filter /FlateDecode")
+    }  # pushes gigabytes of graphics states
     extraction = extract(pdf([TEXT_PAGES[0], b"/X0 Do", TEXT_PAGES[2]], extra=bomb))
     assert extraction.partial_reason.startswith("page 2 of 3 could not be read")
     assert page(extraction, 1).startswith("The page called one")
@@ -216,19 +222,23 @@ def test_a_page_that_kills_the_child_is_skipped_and_counted(extract: Callable[..
 
 
 @pytest.mark.parametrize("forms", [FORM_OF_ITSELF, looping_forms(6, 12)], ids=["in a circle", "for hours"])
-def test_a_page_that_never_ends_is_given_up_in_time(tmp_path: Path, forms: Mapping[int, bytes]) -> None:
+def test_a_page_that_never_ends_is_skipped_in_time(tmp_path: Path, forms: Mapping[int, bytes]) -> None:
     path = write_pdf(tmp_path / "slow.pdf", [TEXT_PAGES[0], b"/X0 Do", TEXT_PAGES[2]], extra=forms)
     with ExtractorProcess(page_timeout_s=3.0) as extractor:
         begun = time.monotonic()
         extraction = extractor.extract(path)
-        assert time.monotonic() - begun < 30  # without the limit it would run for hours
-        assert "page called three" in extractor.extract(path).document.text  # a fresh child serves
+        assert time.monotonic() - begun < 30  # without the limit, this would take hours
+        assert "page called three" in extractor.extract(path).document.text  # a new child takes over
     assert extraction.partial_reason.startswith("page 2 of 3 could not be read (")
 
 
-def test_a_document_that_takes_too_long_keeps_the_pages_that_came(tmp_path: Path) -> None:
+def test_a_document_that_takes_too_long_keeps_the_pages_read_so_far(tmp_path: Path) -> None:
     path = write_pdf(tmp_path / "slow.pdf", [TEXT_PAGES[0], b"/X0 Do", TEXT_PAGES[2]], extra=looping_forms(6, 12))
-    with ExtractorProcess(document_timeout_s=1.5) as extractor:
+    with ExtractorProcess() as extractor:
+        extractor.extract(
+            write_pdf(tmp_path / "quick.pdf", TEXT_PAGES)
+        )  # a busy machine needs seconds to start a child
+        extractor.document_timeout_s = 1.5
         extraction = extractor.extract(path)
     assert extraction.partial_reason.startswith("pages 2 to 3 of 3 could not be read")
     assert extraction.document.text == "The page called one has words and a second line"
@@ -241,12 +251,12 @@ def test_a_child_that_was_killed_while_idle_is_replaced(extractor: ExtractorProc
     assert killed is not None
     os.kill(killed, 9)
     while extractor.child_pid is not None:
-        pass  # the kernel takes a moment
+        pass  # until the kernel has killed it
     assert extractor.extract(path).partial_reason == ""
     assert extractor.child_pid not in (None, killed)
 
 
-def test_the_child_is_kept_from_file_to_file_and_ends_with_its_owner(tmp_path: Path) -> None:
+def test_one_child_reads_file_after_file_and_ends_when_the_extractor_closes(tmp_path: Path) -> None:
     path = write_pdf(tmp_path / "a.pdf", TEXT_PAGES)
     with ExtractorProcess() as extractor:
         extractor.extract(path)
@@ -261,7 +271,7 @@ def test_the_child_is_kept_from_file_to_file_and_ends_with_its_owner(tmp_path: P
         os.kill(child, 0)
 
 
-def test_more_text_than_can_be_held_is_partial(
+def test_a_pdf_with_too_much_text_is_partial(
     extractor: ExtractorProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("indexer.extract.assembly.MAX_TEXT_CHARACTERS", 100)
@@ -269,7 +279,7 @@ def test_more_text_than_can_be_held_is_partial(
     assert extraction.partial_reason.startswith("page 3 of 3 could not be read (more than 100 characters")
 
 
-def test_what_is_not_a_file_is_not_waited_for(extractor: ExtractorProcess, tmp_path: Path) -> None:
+def test_a_pipe_a_missing_file_and_another_format_are_refused(extractor: ExtractorProcess, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.pdf")
     with pytest.raises(ExtractionError, match="not a regular file"):
         extractor.extract(tmp_path / "pipe.pdf")
@@ -279,7 +289,7 @@ def test_what_is_not_a_file_is_not_waited_for(extractor: ExtractorProcess, tmp_p
         extractor.extract(tmp_path / "picture.png")
 
 
-def test_a_name_of_undecodable_bytes_is_read(extractor: ExtractorProcess, tmp_path: Path) -> None:
+def test_a_file_whose_name_is_not_unicode_is_read(extractor: ExtractorProcess, tmp_path: Path) -> None:
     path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/na\xffme\n\x1b[31m.pdf"))
     try:
         write_pdf(path, TEXT_PAGES)

@@ -1,4 +1,4 @@
-"""Several children at once give what one child gives, in the same order, and end when they are told to."""
+"""A pool of children gives the same results as one child, in the same order, and ends on request."""
 
 import time
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def pool() -> Iterator[ExtractorPool]:
 
 @pytest.fixture
 def paths(tmp_path: Path) -> list[Path]:
-    """Twelve files, slow and fast ones in turns, every fourth of them not to be read."""
+    """Twelve files: slow PDFs, quick Markdown, and an empty file in every fourth place."""
     found = []
     for n in range(12):
         path = tmp_path / f"{n}.{'pdf' if n % 4 == 0 else 'md'}"
@@ -36,19 +36,19 @@ def paths(tmp_path: Path) -> list[Path]:
     return found
 
 
-def told(results: Iterator[tuple[Path, Result]]) -> list[tuple[Path, Extraction | str]]:
+def outcomes(results: Iterator[tuple[Path, Result]]) -> list[tuple[Path, Extraction | str]]:
     return [(path, str(result) if isinstance(result, ExtractionError) else result) for path, result in results]
 
 
-def test_the_pool_gives_what_one_child_gives_in_the_same_order(pool: ExtractorPool, paths: list[Path]) -> None:
+def test_a_pool_gives_the_same_results_in_the_same_order_as_one_child(pool: ExtractorPool, paths: list[Path]) -> None:
     with OneChild() as one:
-        expected = told(one.extract_all(paths))
+        expected = outcomes(one.extract_all(paths))
     assert [path for path, _ in expected] == paths
-    assert told(pool.extract_all(paths)) == expected
+    assert outcomes(pool.extract_all(paths)) == expected
     assert expected[3][1] == "empty file"
 
 
-def test_only_a_few_files_are_taken_ahead(pool: ExtractorPool, paths: list[Path]) -> None:
+def test_a_pool_takes_only_a_few_paths_ahead(pool: ExtractorPool, paths: list[Path]) -> None:
     taken: list[Path] = []
 
     def paths_taken() -> Iterator[Path]:
@@ -61,33 +61,33 @@ def test_only_a_few_files_are_taken_ahead(pool: ExtractorPool, paths: list[Path]
     assert len(taken) == n_given == 36
 
 
-def test_no_files_are_no_results(pool: ExtractorPool) -> None:
+def test_no_paths_give_no_results(pool: ExtractorPool) -> None:
     assert list(pool.extract_all([])) == []
 
 
-def test_each_child_reads(pool: ExtractorPool, paths: list[Path]) -> None:
+def test_every_child_of_a_pool_is_used(pool: ExtractorPool, paths: list[Path]) -> None:
     list(pool.extract_all(paths * 4))
     children = {extractor.child_pid for extractor in pool.extractors} - {None}
     assert len(children) == 3
 
 
 def endless(path: Path) -> Path:
-    """A PDF of a page that is shown for hours."""
+    """Write a PDF with a page that takes hours to read."""
     return write_pdf(path, [b"/X0 Do"], extra=looping_forms(6, 12))
 
 
-def test_closing_early_ends_what_is_being_read(tmp_path: Path, paths: list[Path]) -> None:
+def test_closing_the_results_early_ends_all_reading(tmp_path: Path, paths: list[Path]) -> None:
     with ExtractorPool(2) as pool:
         results = pool.extract_all([paths[1], endless(tmp_path / "slow.pdf"), *paths])
         assert next(results)[0] == paths[1]
         begun = time.monotonic()
         results.close()
-        assert time.monotonic() - begun < 5  # the page has ten seconds
-        assert told(pool.extract_all(paths[1:3])) == told(pool.extract_all(paths[1:3]))  # it reads on
+        assert time.monotonic() - begun < 5  # the page's own limit is ten seconds
+        assert outcomes(pool.extract_all(paths[1:3])) == outcomes(pool.extract_all(paths[1:3]))  # the pool still reads
         assert isinstance(next(pool.extract_all(paths[1:2]))[1], Extraction)
 
 
-def test_leaving_the_pool_ends_what_is_being_read(tmp_path: Path, paths: list[Path]) -> None:
+def test_closing_the_pool_ends_all_reading(tmp_path: Path, paths: list[Path]) -> None:
     begun = time.monotonic()
     with ExtractorPool(2) as pool:
         results = pool.extract_all([paths[1], endless(tmp_path / "slow.pdf")])
@@ -102,13 +102,13 @@ def test_leaving_the_pool_ends_what_is_being_read(tmp_path: Path, paths: list[Pa
 def test_a_child_that_dies_loses_only_its_file(tmp_path: Path, paths: list[Path]) -> None:
     bad = write_pdf(tmp_path / "bad.pdf", [b"/X0 Do"], extra=FORM_OF_ITSELF)
     with ExtractorPool(2) as pool:
-        list(pool.extract_all(paths))  # its children have started
+        list(pool.extract_all(paths))  # so that its children have started
         for extractor in pool.extractors:
             extractor.page_timeout_s = 3.0
-        results = told(pool.extract_all([*paths[:2], bad, *paths[4:6]]))
+        results = outcomes(pool.extract_all([*paths[:2], bad, *paths[4:6]]))
     assert isinstance(results[2][1], str)
     assert all(isinstance(result, Extraction) for place, (_, result) in enumerate(results) if place != 2)
 
 
-def test_as_many_children_as_cores_up_to_four() -> None:
+def test_a_pool_has_one_child_per_core_up_to_four() -> None:
     assert 1 <= default_n_children() <= 4

@@ -1,4 +1,4 @@
-"""Markdown, HTML and plain text: what a person reads, headings where they stand, and files that mean harm."""
+"""Markdown, HTML and plain text: the text that a person reads, the offsets of headings, and hostile files."""
 
 from pathlib import Path
 
@@ -55,7 +55,7 @@ def test_markdown_is_read_as_a_person_reads_it() -> None:
     assert headings_of(found) == [(1, "The first heading"), (2, "Second")]
 
 
-def test_markdown_without_front_matter_is_called_after_its_outermost_heading() -> None:
+def test_markdown_without_front_matter_is_titled_by_its_outermost_heading() -> None:
     assert markdown_text.parse("## Lesser\n\n# Greater\n").title == "Greater"
 
 
@@ -69,11 +69,11 @@ def test_html_is_read_as_a_person_reads_it() -> None:
     assert headings_of(found) == [(1, "The first heading"), (2, "Second")]
 
 
-def test_html_nested_without_end_is_read() -> None:
+def test_deeply_nested_html_is_read() -> None:
     assert html_text.parse("<div>" * 5000 + "deep").text == "deep"
 
 
-def test_html_that_cannot_be_held_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_html_that_needs_too_much_memory_is_refused_with_that_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(source: str) -> None:
         raise SelectolaxError("Can't parse HTML.")
 
@@ -83,7 +83,7 @@ def test_html_that_cannot_be_held_says_so(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @given(st.text(alphabet=st.sampled_from(list("#*[]()`|-\n \t<>/abé&;27x\x1b\x00\ud800ﬁ")), max_size=80))
-def test_headings_of_any_markdown_and_html_stand_where_they_say(source: str) -> None:
+def test_headings_of_any_markdown_and_html_stand_at_their_offsets(source: str) -> None:
     for found in (markdown_text.parse(source), html_text.parse(f"<h1>{source}</h1><p>{source}")):
         assert not {"\x1b", "\x00", "\ud800", "ﬁ"} & set(found.text)
 
@@ -100,18 +100,18 @@ def test_headings_of_any_markdown_and_html_stand_where_they_say(source: str) -> 
     ],
     ids=["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252", "utf-8 with a broken byte"],
 )
-def test_a_text_is_decoded_without_being_told_how(data: bytes, text: str) -> None:
+def test_the_encoding_of_a_text_is_detected(data: bytes, text: str) -> None:
     assert decoding.decode(data) == text
 
 
-def test_html_is_decoded_by_the_charset_it_names() -> None:
+def test_html_is_decoded_with_the_charset_that_it_names() -> None:
     page = '<html><head><meta charset="koi8-r"></head><body>привет</body></html>'
     assert "привет" in decoding.decode_html(page.encode("koi8-r"))
     assert "x" in decoding.decode_html(b'<meta charset="no-such-thing">x')
 
 
 @pytest.mark.parametrize("data", [b"\x7fELF\x00\x00words", bytes(range(1, 32)) * 10 + b"words"])
-def test_binary_data_under_a_texts_name_is_refused(data: bytes) -> None:
+def test_binary_data_with_a_text_suffix_is_refused(data: bytes) -> None:
     with pytest.raises(ExtractionError, match="not text: binary data"):
         decoding.decode(data)
 
@@ -125,7 +125,7 @@ def test_any_bytes_are_decoded_or_refused(data: bytes) -> None:
             assert error.hint
 
 
-def test_form_feeds_make_pages(tmp_path: Path) -> None:
+def test_form_feeds_separate_pages(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("Page one ends.\fPage two goes\f\fPage four\f")
     found = plain_text.read(path)
@@ -153,7 +153,7 @@ def test_a_title_is_one_line_of_the_file_or_none(
     assert extractor.extract(tmp_path / name).document.title == title
 
 
-def test_formats_without_pages_have_none(extractor: ExtractorProcess, tmp_path: Path) -> None:
+def test_a_format_without_pages_gives_no_page_numbers(extractor: ExtractorProcess, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(MARKDOWN)
     document = extractor.extract(tmp_path / "a.md").document
     assert document.page_starts == ()
@@ -161,21 +161,23 @@ def test_formats_without_pages_have_none(extractor: ExtractorProcess, tmp_path: 
     assert document.heading_at(len(document.text)) == "Second"
 
 
-def test_a_hundred_thousand_empty_lines_are_one(extractor: ExtractorProcess, tmp_path: Path) -> None:
+def test_a_hundred_thousand_empty_lines_become_one(extractor: ExtractorProcess, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("above" + "\n" * 100_000 + "below")
     assert extractor.extract(tmp_path / "a.txt").document.text == "above\n\nbelow"
 
 
 @pytest.mark.parametrize("name", ["a.md", "a.html", "a.txt"])
-def test_a_file_without_words_says_so(extractor: ExtractorProcess, tmp_path: Path, name: str) -> None:
+def test_a_file_without_words_is_refused_with_that_reason(
+    extractor: ExtractorProcess, tmp_path: Path, name: str
+) -> None:
     (tmp_path / name).write_text("\n--\n")
     with pytest.raises(ExtractionError, match="no text in it"):
         extractor.extract(tmp_path / name)
 
 
-def test_a_text_that_is_too_large_is_refused_before_it_is_read(extractor: ExtractorProcess, tmp_path: Path) -> None:
+def test_a_text_file_that_is_too_large_is_refused_unread(extractor: ExtractorProcess, tmp_path: Path) -> None:
     with (tmp_path / "dump.txt").open("wb") as file:
-        file.truncate(100_000_001)  # sparse: takes no room on the disk
+        file.truncate(100_000_001)  # sparse, so it takes no space on the disk
     with pytest.raises(ExtractionError, match="the limit is 100 MB") as caught:
         extractor.extract(tmp_path / "dump.txt")
     assert ".longsearchignore" in caught.value.hint
