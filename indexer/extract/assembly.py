@@ -6,6 +6,7 @@ Pure functions. This module knows neither processes nor time: the caller says wh
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from engine.amounts import counted
 from engine.errors import BeingWrittenError, ExtractionError
 from engine.types import DocumentText, Heading
 from indexer.extract.clean import has_words
@@ -123,7 +124,7 @@ def assemble_text(file_text: FileText) -> Extraction:
 
 
 def _no_text(parts: PdfParts) -> ExtractionError:
-    pages = "1 page" if parts.n_pages == 1 else f"{parts.n_pages} pages"
+    pages = counted(parts.n_pages, "page")
     if not parts.lost:
         return ExtractionError(f"no text in {pages} ({_why_no_text(parts)})", "" if parts.ocr else _SCAN_HINT)
     return ExtractionError(f"no readable text in {pages}: {_reasons(parts)}", _lost_hint(parts))

@@ -68,7 +68,7 @@ def test_while_the_disk_is_full_what_is_indexed_can_be_searched(home: Path) -> N
     folder.create()
     assert index_until_full(folder.root, 0)
     with Store.open(index_path(folder.root), read_only=True) as store:
-        assert {status.state for status in store.files()} == {FileStatus.CURRENT}
+        assert {status.status for status in store.files()} == {FileStatus.CURRENT}
 
 
 @pytest.mark.skipif(os.name != "posix" or os.getuid() == 0, reason="permissions mean nothing to root")
@@ -99,7 +99,7 @@ def test_a_file_from_the_future_is_indexed_once_and_found_changed_when_it_is(hom
     path.write_text("four five six")  # of the same size, and now of the present: older than what is known
     assert index(root).n_read == 1
     with Store.open(index_path(root), read_only=True) as store:
-        assert [status.state for status in store.files()] == [FileStatus.CURRENT]
+        assert [status.status for status in store.files()] == [FileStatus.CURRENT]
 
 
 @pytest.mark.parametrize("jump_s", [-(10**9), 10**9])

@@ -79,7 +79,7 @@ def test_a_file_of_any_name_is_indexed_found_and_shown_safely(
             assert pipeline.read().n_read == len(paths)
             pipeline.embed()
             check_invariants(store)
-            assert {status.path: status.state for status in store.files()} == dict.fromkeys(paths, FileStatus.CURRENT)
+            assert {status.path: status.status for status in store.files()} == dict.fromkeys(paths, FileStatus.CURRENT)
             assert pipeline.read().n_read == 0
             check_shown(store, root, set(paths))
             check_shown(store, root, set(paths), under=os.fsdecode(folder))

@@ -175,7 +175,7 @@ def test_a_storm_leaves_no_ghost_misses_no_file_and_embeds_nothing_twice(
         raging.join()
         assert errors == []
         on_disk = {str(path.relative_to(root)) for path in root.rglob("*.txt")}
-        known = {status.path: status.state for status in store.files()}
+        known = {status.path: status.status for status in store.files()}
         check_invariants(store)
     ghosts, missing = known.keys() - on_disk, on_disk - known.keys()
     needless = sum(times - 1 for times in encoder.embedded.values())
