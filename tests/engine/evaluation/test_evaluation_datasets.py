@@ -49,11 +49,11 @@ def test_fewer_queries_are_spread_over_the_set(tmp_path):
     ("file", "content", "said"),
     [
         ("corpus.jsonl", '{"_id": "x"}', "corpus.jsonl, line 1 lacks _id or text"),
-        ("queries.jsonl", "{oops", "queries.jsonl, line 1 is no JSON"),
+        ("queries.jsonl", "{oops", "queries.jsonl, line 1 is not valid JSON"),
         ("qrels.tsv", "query-id\tcorpus-id\tscore\na\tanimals", "qrels.tsv, line 2 is not"),
         ("qrels.tsv", "a\tnowhere\t1", "names the document 'nowhere'"),
         ("qrels.tsv", "a\tanimals\t0", "no query with a judged document"),
-        ("meta.json", "{", "meta.json is garbled"),
+        ("meta.json", "{", "meta.json is not valid JSON"),
     ],
 )
 def test_a_garbled_set_names_the_file_and_the_line(tmp_path, file, content, said):

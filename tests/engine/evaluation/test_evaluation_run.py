@@ -42,7 +42,7 @@ def test_first_dimensions_are_columns_of_their_own(tmp_path, capsys):
 @pytest.mark.parametrize("dim", ["0", "17"])
 def test_more_dimensions_than_there_are_are_refused(tmp_path, capsys, dim):
     assert evaluate(tmp_path, "--systems", "document", "--dims", dim) == 1
-    assert "the model's have 16" in capsys.readouterr().err
+    assert "the model's vectors have 16 dimensions" in capsys.readouterr().err
 
 
 def test_depths_are_columns_of_their_own(tmp_path, capsys):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.evaluation.bm25_index import Bm25
 from engine.evaluation.datasets import Dataset, EvalDocument, EvalQuery, load_dataset
 from engine.evaluation.depth import passages_at_depth
-from engine.evaluation.keeping import Kept
+from engine.evaluation.keeping import VectorCache
 from engine.evaluation.our_vectors import OurVectors, first_dims
 from engine.evaluation.ranked_spans import Spans, by_vectors
 from engine.evaluation.scoring import document_gains, score_system, span_gains
@@ -34,7 +34,7 @@ class FakeMiniLM:
 def make_bench(tmp_path, cache=None) -> Bench:
     dataset = load_dataset(write_set(tmp_path))
     encoder = Encoder.open(write_model(tmp_path), device="cpu", dtype="float32")
-    return Bench(dataset, OurVectors(dataset, encoder, None), FakeMiniLM, Kept(cache))
+    return Bench(dataset, OurVectors(dataset, encoder, None), FakeMiniLM, VectorCache(cache))
 
 
 def test_every_system_ranks_every_query_without_naming_a_span_twice(tmp_path):
@@ -54,7 +54,7 @@ def test_passages_at_a_depth_are_those_of_the_filler_and_the_document_read_as_on
     at_start = by_vectors(*_read_alone(dataset, encoder, ""))
     deep = by_vectors(*_read_alone(dataset, encoder, "lake guitar apple lake guitar "))
     for depth, expected in ((0, at_start), (5, deep)):
-        ranked = passages_at_depth(OurVectors(dataset, encoder, None), filler, depth, Kept(None))
+        ranked = passages_at_depth(OurVectors(dataset, encoder, None), filler, depth, VectorCache(None))
         assert [rows.tolist() for rows in ranked.rows] == [rows.tolist() for rows in expected.rows]
         assert ranked.spans.borders.tolist() == expected.spans.borders.tolist()
 

@@ -8,7 +8,7 @@ from engine import passages
 from engine.evaluation import run as evaluation_run
 from engine.evaluation.datasets import load_dataset
 from engine.evaluation.depth import passages_at_depth
-from engine.evaluation.keeping import Kept
+from engine.evaluation.keeping import VectorCache
 from engine.evaluation.our_vectors import OurVectors, first_dims, passage_scores
 from engine.inference.encoder import Encoder
 
@@ -18,9 +18,9 @@ def made(tmp_path):
     """A function that gives the set's vectors by a fresh encoder, kept in one folder."""
     dataset, model = load_dataset(write_set(tmp_path)), write_model(tmp_path)
 
-    def make(width: float = 1.0, instruction: str | None = None, kept: Kept | None = None) -> OurVectors:
+    def make(width: float = 1.0, instruction: str | None = None, cache: VectorCache | None = None) -> OurVectors:
         encoder = Encoder.open(model, device="cpu", dtype="float32", width=width)
-        return OurVectors(dataset, encoder, instruction, width, kept or Kept(tmp_path / "kept"))
+        return OurVectors(dataset, encoder, instruction, width, cache or VectorCache(tmp_path / "kept"))
 
     return make
 
@@ -36,13 +36,13 @@ def forbid_reading(monkeypatch):
 def test_vectors_that_were_kept_are_not_computed_again(made, monkeypatch):
     first = made()
     before = first.passage_vectors, first.document_vectors, first.queries
-    deep = passages_at_depth(first, "lake guitar", 7, Kept(None)).scores
-    passages_at_depth(first, "lake guitar", 7, first._kept)
+    deep = passages_at_depth(first, "lake guitar", 7, VectorCache(None)).scores
+    passages_at_depth(first, "lake guitar", 7, first.cache)
     forbid_reading(monkeypatch)
     again = made()
     for old, new in zip(before, (again.passage_vectors, again.document_vectors, again.queries), strict=True):
         assert np.array_equal(old, new)
-    kept_deep = passages_at_depth(again, "lake guitar", 7, again._kept).scores
+    kept_deep = passages_at_depth(again, "lake guitar", 7, again.cache).scores
     assert all(np.array_equal(old, new) for old, new in zip(deep, kept_deep, strict=True))
 
 
@@ -50,8 +50,8 @@ def test_another_width_another_instruction_and_another_depth_are_kept_apart(made
     whole, half, asked = made(), made(width=0.5), made(instruction="where is the")
     assert not np.array_equal(whole.passage_vectors, half.passage_vectors)
     assert not np.array_equal(whole.queries, asked.queries)
-    assert np.array_equal(half.passage_vectors, made(width=0.5, kept=Kept(None)).passage_vectors)
-    depths = [passages_at_depth(whole, "lake guitar", depth, whole._kept).scores[0] for depth in (3, 50)]
+    assert np.array_equal(half.passage_vectors, made(width=0.5, cache=VectorCache(None)).passage_vectors)
+    depths = [passages_at_depth(whole, "lake guitar", depth, whole.cache).scores[0] for depth in (3, 50)]
     assert not np.array_equal(*depths)
 
 
@@ -64,7 +64,7 @@ def test_a_file_cut_short_is_written_anew(made, tmp_path):
 
 
 def test_vectors_are_those_of_documents_read_one_by_one(made):
-    ours = made(kept=Kept(None))
+    ours = made(cache=VectorCache(None))
     embeddings = [ours.encoder.encode_document(document.full_text) for document in ours.dataset.documents]
     assert np.allclose(ours.passage_vectors, np.concatenate([e.passage_vectors for e in embeddings]), atol=1e-5)
     assert np.allclose(ours.document_vectors, np.stack([e.vector for e in embeddings]), atol=1e-5)
@@ -73,7 +73,7 @@ def test_vectors_are_those_of_documents_read_one_by_one(made):
 
 def test_a_passages_score_is_half_its_own_and_half_its_nearest_excerpts(made, monkeypatch):
     monkeypatch.setattr(passages, "_EXCERPT", passages._Sizes(1, 2, 1))
-    ours = made(kept=Kept(None))
+    ours = made(cache=VectorCache(None))
     own = [e for d in ours.dataset.documents for e in ours.encoder.encode_document(d.full_text).excerpts]
     own = [excerpts.vectors for excerpts in own]
     assert max(map(len, own)) > 1
@@ -84,7 +84,7 @@ def test_a_passages_score_is_half_its_own_and_half_its_nearest_excerpts(made, mo
 
 
 def test_the_first_dimensions_of_excerpts_are_theirs(made):
-    ours = made(kept=Kept(None))
+    ours = made(cache=VectorCache(None))
     shortened = ours.of_dim(3)
     scores = passage_scores(
         first_dims(ours.queries, 3),

@@ -10,7 +10,7 @@ from training_helpers import WORDS
 from engine.errors import LongsearchError
 from engine.training import commands
 from engine.training.data import read_pairs
-from engine.training.harvest import harvest, overlapping
+from engine.training.harvest import harvest, word_runs
 
 LONG = " ".join(WORDS[:30])
 MARKDOWN = f"""---
@@ -133,7 +133,7 @@ def test_a_seed_draws_the_same_pairs_again(tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_said(tmp_path):
-    with pytest.raises(LongsearchError, match="there is no"):
+    with pytest.raises(LongsearchError, match="does not exist"):
         list(harvest(tmp_path / "nowhere", "s"))
 
 
@@ -148,9 +148,9 @@ def test_strange_files_cost_nothing_else(content, name, tmp_path):
 
 def test_texts_with_a_long_run_of_words_in_common_overlap():
     words = " ".join(WORDS)
-    assert overlapping([words]) & overlapping(["before " + words.upper() + " after"])
-    assert not overlapping([words]) & overlapping([" ".join(reversed(WORDS))])
-    assert not overlapping(["few words"])
+    assert word_runs([words]) & word_runs(["before " + words.upper() + " after"])
+    assert not word_runs([words]) & word_runs([" ".join(reversed(WORDS))])
+    assert not word_runs(["few words"])
 
 
 def test_the_command_leaves_out_what_an_evaluation_set_holds(tmp_path, capsys):

@@ -202,7 +202,7 @@ def test_resuming_in_a_folder_of_another_run_is_refused(tmp_path):
     train(tmp_path, "out", 1)
     (tmp_path / "out" / "resume.pt").write_bytes(b"damaged")
     student, stage = make_stage(tmp_path)
-    with pytest.raises(LongsearchError, match="cannot go on from"):
+    with pytest.raises(LongsearchError, match="cannot resume from"):
         run(student, stage, LoopOptions(tmp_path / "out", tmp_path / "start", steps=2))
 
 
@@ -286,7 +286,7 @@ def test_the_commands_train_and_go_on(tmp_path, capsys):
     assert "4 steps" in capsys.readouterr().out
     assert [record["step"] for record in log_of(tmp_path / "out") if "loss" in record] == [1, 2, 3, 4]
     assert commands.run(["contrast", *options, "--steps", "5"]) == 1
-    assert "it is of the stage 'distil'" in capsys.readouterr().err
+    assert "it belongs to the stage 'distil'" in capsys.readouterr().err
 
 
 def test_the_label_command_tokenises_once_and_labels_what_is_not_labelled(tmp_path, capsys):

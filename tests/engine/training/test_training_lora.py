@@ -83,7 +83,7 @@ def test_a_run_goes_on_from_its_adapters(tmp_path):
     other.load_trained(student.trained())
     for name, tensor in student.tensors().items():
         assert torch.equal(other.tensors()[name], tensor)
-    with pytest.raises(ValueError, match="others"):
+    with pytest.raises(ValueError, match="other adapters"):
         other.load_trained({})
 
 

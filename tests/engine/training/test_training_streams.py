@@ -117,7 +117,7 @@ def test_a_teacher_adds_the_distance_to_its_vectors(tmp_path):
 
 def test_too_few_long_documents_are_said(tmp_path):
     student, tokenizer = load_student(write_checkpoint(tmp_path / "model"), "cpu", torch.float32)
-    with pytest.raises(LongsearchError, match="0 long documents, 3 are read side by side"):
+    with pytest.raises(LongsearchError, match="0 long documents are too few: 3 are read side by side"):
         Streams(student, list(make_documents(5, n_sentences=5)), OPTIONS, Prompter(tokenizer, 0), None)
 
 

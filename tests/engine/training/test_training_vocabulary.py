@@ -15,8 +15,8 @@ from engine.inference.tokens import TextTokenizer
 from engine.training import commands, preparing, stage_makers
 from engine.training.initialise import Shape, new_checkpoint, static_start, token_counts
 from engine.training.shards import load_pairs, load_shard, save_teacher, shard_paths, teacher_path, write_shards
-from engine.training.teacher import adopt_vectors
-from engine.training.vocabulary import Kind, VocabularyOptions, measure, sides, train_tokenizer
+from engine.training.teacher import copy_vectors
+from engine.training.vocabulary import Kind, VocabularyOptions, measure, texts_of, train_tokenizer
 
 KINDS = [VocabularyOptions(512, kind, cased) for kind in Kind for cased in (False, True)]
 SENTENCES = ["The harbour was quiet in Paris.", "Gulls sleep on the roofs of the harbour.", "It rained: 12.5 mm!"] * 9
@@ -117,20 +117,20 @@ def test_each_token_starts_as_what_the_teacher_makes_of_its_text(tokenizer):
 
 
 def test_the_teachers_vectors_of_the_same_pairs_are_taken_over(tmp_path):
-    own = train_tokenizer(sides(make_pairs(30)), VocabularyOptions(512))
+    own = train_tokenizer(texts_of(make_pairs(30)), VocabularyOptions(512))
     for name, tokenizer in (("theirs", make_tokenizer()), ("own", own)):
         write_shards(make_pairs(30), tokenizer, tmp_path / name, shard_pairs=16)
-    assert adopt_vectors(tmp_path / "own", tmp_path / "theirs") == 0
+    assert copy_vectors(tmp_path / "own", tmp_path / "theirs") == 0
     for path in shard_paths(tmp_path / "theirs"):
         vectors = np.random.default_rng(0).normal(size=(len(load_shard(path)[0]["documents"]), 4)).astype(np.float32)
         save_teacher(path, vectors, -vectors)
-    assert adopt_vectors(tmp_path / "own", tmp_path / "theirs") == 2
+    assert copy_vectors(tmp_path / "own", tmp_path / "theirs") == 2
     pairs = load_pairs(tmp_path / "own", own, labelled_only=True)
     assert pairs.query_vectors is not None
     assert pairs.query_vectors.shape == (30, 4)
     write_shards(make_pairs(30, seed=1), own, tmp_path / "few", shard_pairs=8)
-    with pytest.raises(LongsearchError, match="hold other pairs"):
-        adopt_vectors(tmp_path / "few", tmp_path / "theirs")
+    with pytest.raises(LongsearchError, match="hold different pairs"):
+        copy_vectors(tmp_path / "few", tmp_path / "theirs")
     assert not teacher_path(shard_paths(tmp_path / "few")[0]).exists()
 
 
@@ -139,7 +139,7 @@ def test_the_command_trains_a_vocabulary_that_the_others_use(tmp_path, capsys):
     arguments = [str(pairs), "--out", str(tmp_path / "own"), "--size", "600", "--pairs", "40"]
     assert commands.run(["vocabulary", *arguments]) == 0
     said = capsys.readouterr().out
-    assert "the pairs after those: 1." in said
+    assert "the next pairs: 1." in said
     own, shards = str(tmp_path / "own"), str(tmp_path / "shards")
     assert commands.run(["label", str(pairs), "--model", own, "--shards", shards, "--tokens-only"]) == 0
     trained = TextTokenizer.load(tmp_path / "own")
@@ -167,7 +167,7 @@ def test_a_missing_vocabulary_is_said_in_one_line(tmp_path, capsys):
 
 def test_streams_refuse_a_teacher_of_another_vocabulary(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(stage_makers, "MiniLM", lambda *_: FakeTeacher())
-    own = train_tokenizer(sides(make_pairs(30)), VocabularyOptions(512))
+    own = train_tokenizer(texts_of(make_pairs(30)), VocabularyOptions(512))
     start = static_start(own, FakeTeacher().encode, np.ones(own.get_vocab_size(), np.int64))
     new_checkpoint(tmp_path / "model", Shape(16, 2, 8, 4, 8, 8), own, start, seed=0)
     (tmp_path / "long.jsonl").write_text(json.dumps({"title": "w1", "text": "w1 w2. " * 300, "s": "made"}))
@@ -177,7 +177,7 @@ def test_streams_refuse_a_teacher_of_another_vocabulary(tmp_path, capsys, monkey
 
 
 def test_counts_of_a_new_vocabulary_are_those_of_its_shards(tmp_path):
-    own = train_tokenizer(sides(make_pairs(30)), VocabularyOptions(512))
+    own = train_tokenizer(texts_of(make_pairs(30)), VocabularyOptions(512))
     write_shards(make_pairs(30), own, tmp_path)
     counts = token_counts(load_pairs(tmp_path, own, labelled_only=False), own.get_vocab_size())
-    assert counts.sum() == sum(len(own.encode(text).ids) for text in sides(make_pairs(30)))
+    assert counts.sum() == sum(len(own.encode(text).ids) for text in texts_of(make_pairs(30)))

@@ -68,10 +68,10 @@ def test_a_text_with_a_querys_rare_word_is_nearer_by_vectors_with_words_than_wit
     words = made([[0, 1], [0, 2], [0, 3], [0, 4]], dim=64)
     queries, passages = arrays([[0, 4]]), arrays([[0, 4, 1], [0, 5, 1]])
     same = F.normalize(torch.ones(3, 64), dim=-1)  # a teacher that cannot tell them apart
-    q, p = words.added(same[:1], queries), words.added(same[1:], passages)
+    q, p = words.mixed_vectors(same[:1], queries), words.mixed_vectors(same[1:], passages)
     assert torch.allclose(torch.cat((q, p)).norm(dim=1), torch.ones(3))
     assert float(q[0] @ p[0]) > float(q[0] @ p[1]) + 0.05
-    mixed = words.mixed(same[:1] @ same[1:].T, queries, passages)[0]
+    mixed = words.mixed_scores(same[:1] @ same[1:].T, queries, passages)[0]
     assert float(mixed[0]) > float(mixed[1]) + 0.05
 
 
@@ -79,9 +79,9 @@ def test_without_a_share_of_words_all_is_the_teachers():
     words = made([[0, 1], [2, 3]], share=0.0)
     vectors = F.normalize(torch.randn(2, 8), dim=-1)
     rows = arrays([[0, 1], [2]])
-    assert torch.allclose(words.added(vectors, rows), vectors, atol=1e-6)
-    assert torch.allclose(words.mixed(vectors @ vectors.T, rows, rows), vectors @ vectors.T, atol=1e-6)
-    assert words.beside(lambda ids: vectors.numpy())(rows) == pytest.approx(vectors.numpy(), abs=1e-6)
+    assert torch.allclose(words.mixed_vectors(vectors, rows), vectors, atol=1e-6)
+    assert torch.allclose(words.mixed_scores(vectors @ vectors.T, rows, rows), vectors @ vectors.T, atol=1e-6)
+    assert words.mixed_teacher(lambda ids: vectors.numpy())(rows) == pytest.approx(vectors.numpy(), abs=1e-6)
 
 
 def test_a_student_learns_what_its_teacher_does_not_say(tmp_path):
