@@ -92,13 +92,14 @@ class Streams:
             message = f"{len(long)} long documents are too few: {options.documents} are read side by side"
             raise LongsearchError(message, hint)
         self._student, self._options, self._prompter, self._teacher = student, options, prompter, teacher
-        self._reading = _Reading((), 1.0)
+        self.reading = Reading((), 1.0)
+        """The documents that are being read, and their state."""
 
     def __call__(self, step: int, width: float) -> StepLoss:
         """Return the loss of the next slice. `width` applies from the next documents on: a state keeps its width."""
-        if self._reading.is_done:
-            self._reading = _Reading(self._draw(step), width)
-        reading, student = self._reading, self._student
+        if self.reading.is_done:
+            self.reading = Reading(self._draw(step), width)
+        reading, student = self.reading, self._student
         start, stop = reading.place, reading.place + self._options.slice_tokens
         texts = Padded.of([d.ids[start:stop] for d in reading.documents], student.device)
         hidden, state = student.hidden(texts.tokens, reading.state, reading.width)
@@ -123,16 +124,16 @@ class Streams:
 
     def _passage_terms(self, weighted: Tensor, start: int, step: int) -> dict[str, Tensor]:
         """Return InfoNCE of sentences and the passages they come from, and the distance to the teacher's vectors."""
-        found = passages_in_slice(self._reading.documents, start, start + weighted.shape[1])
+        found = passages_in_slice(self.reading.documents, start, start + weighted.shape[1])
         random = np.random.default_rng([self._options.seed, step, 4])
-        cloze = [(p, q) for p in found if len(q := cut_sentence(self._reading.documents[p.row], p, random))]
+        cloze = [(p, q) for p in found if len(q := cut_sentence(self.reading.documents[p.row], p, random))]
         if len(cloze) < 2:
             return {}
         passages = torch.stack([weighted[p.row, p.first - start : p.stop - start].sum(0) for p, _ in cloze])
         vectors = self._student.project(passages)
         queries = self._prompter([ids for _, ids in cloze], "ict", self._options.seed, step)
-        query_vectors = self._student(Padded.of(queries, self._student.device), self._reading.width)
-        ids = [self._reading.documents[p.row].ids[p.first : p.stop] for p, _ in cloze]
+        query_vectors = self._student(Padded.of(queries, self._student.device), self.reading.width)
+        ids = [self.reading.documents[p.row].ids[p.first : p.stop] for p, _ in cloze]
         teacher = self._teacher_vectors(ids)
         rows = torch.arange(len(cloze), device=vectors.device)  # here passages of one document are fair negatives
         same = unfair_negatives(rows, rows, vectors.detach() if teacher is None else teacher)
@@ -146,14 +147,14 @@ class Streams:
 
     def _document_loss(self, totals: Tensor, step: int) -> Tensor:
         """Return InfoNCE of the titles and the documents' vectors so far."""
-        titles = self._prompter([d.title for d in self._reading.documents], "title2", self._options.seed, step)
-        queries = self._student(Padded.of(titles, self._student.device), self._reading.width)
+        titles = self._prompter([d.title for d in self.reading.documents], "title2", self._options.seed, step)
+        queries = self._student(Padded.of(titles, self._student.device), self.reading.width)
         rows = torch.arange(len(titles), device=totals.device)
         return info_nce(queries, self._student.project(totals), rows[:, None] == rows[None, :])
 
 
 @dataclass(slots=True)
-class _Reading:
+class Reading:
     """The documents that are being read side by side."""
 
     documents: tuple[TokenDocument, ...]

@@ -1,4 +1,4 @@
-"""A vocabulary of our own: what is trained, what it makes of strange text, and that a model with it can be used."""
+"""A tokenizer of our own: its training, unusual text, and a model that uses it."""
 
 import json
 
@@ -37,11 +37,11 @@ def test_frequent_words_are_one_token_each(tokenizer):
     assert len(tokenizer.encode("the harbour").ids) == 2
 
 
-def test_capitals_are_told_apart_only_where_asked_for(tokenizer, options):
+def test_only_a_cased_tokenizer_distinguishes_capitals(tokenizer, options):
     assert (tokenizer.encode("The Harbour").ids == tokenizer.encode("the harbour").ids) is not options.cased
 
 
-def test_strange_text_has_tokens_at_places_inside_it(tokenizer):
+def test_tokens_of_unusual_text_start_inside_the_text(tokenizer):
     texts = TextTokenizer(tokenizer, None)
     for text in STRANGE:
         made = texts.tokenize(text)
@@ -55,12 +55,12 @@ _BYTES = train_tokenizer(SENTENCES, VocabularyOptions(512, Kind.BYTELEVEL, cased
 
 @given(text=st.text(max_size=60))
 @example("[PAD]")
-def test_bytes_lose_nothing_of_any_text(text):
+def test_byte_level_tokens_decode_to_the_text(text):
     decoded = _BYTES.decode(_BYTES.encode(text).ids)
     assert decoded in (text, " " + text)
 
 
-def test_a_long_text_is_tokenized_in_pieces_as_it_is_whole(tokenizer, monkeypatch):
+def test_a_long_text_tokenized_in_pieces_has_the_tokens_of_the_whole(tokenizer, monkeypatch):
     text = " ".join(["The gulls sleep, in Paris, on the 12.5 roofs!"] * 40)
     whole = tokenizer.encode(text, add_special_tokens=False).ids
     cut = tokens.pieces
@@ -68,7 +68,7 @@ def test_a_long_text_is_tokenized_in_pieces_as_it_is_whole(tokenizer, monkeypatc
     assert TextTokenizer(tokenizer, None).tokenize(text).ids.tolist() == whole
 
 
-def test_texts_are_trained_on_whatever_they_hold(options):
+def test_a_tokenizer_can_be_trained_on_unusual_text(options):
     made = train_tokenizer([*SENTENCES, *STRANGE], options)
     assert made.get_vocab_size() <= options.size
     assert len(made.encode("the harbour").ids) == 2
@@ -82,7 +82,7 @@ def test_sizes_out_of_range_and_texts_without_words_are_refused(options):
         train_tokenizer(["", " "], options)
 
 
-def test_what_a_tokenizer_costs_is_counted_by_the_word():
+def test_the_cost_of_a_tokenizer_is_measured_by_the_word():
     cost = measure(make_tokenizer(), ["w1 w2. w3", "never seen w4"])
     assert cost is not None
     assert cost.tokens_per_word == pytest.approx(7 / 6)
@@ -90,7 +90,7 @@ def test_what_a_tokenizer_costs_is_counted_by_the_word():
     assert measure(make_tokenizer(), ["", " "]) is None
 
 
-def test_a_model_with_the_vocabulary_reads_strange_text(tokenizer, tmp_path):
+def test_a_model_with_the_vocabulary_encodes_unusual_text(tokenizer, tmp_path):
     teacher = FakeTeacher()
     counts = np.ones(tokenizer.get_vocab_size(), np.int64)
     start = static_start(tokenizer, teacher.encode, counts)
@@ -102,7 +102,7 @@ def test_a_model_with_the_vocabulary_reads_strange_text(tokenizer, tmp_path):
     assert encoder.encode_query("harbour").shape == (16,)
 
 
-def test_each_token_starts_as_what_the_teacher_makes_of_its_text(tokenizer):
+def test_each_tokens_start_vector_is_the_teachers_vector_of_its_text(tokenizer):
     asked = []
 
     def encode(texts):
@@ -116,7 +116,7 @@ def test_each_token_starts_as_what_the_teacher_makes_of_its_text(tokenizer):
     assert asked[0] == "[PAD]"
 
 
-def test_the_teachers_vectors_of_the_same_pairs_are_taken_over(tmp_path):
+def test_the_teachers_vectors_are_copied_to_shards_of_the_same_pairs_only(tmp_path):
     own = train_tokenizer(texts_of(make_pairs(30)), VocabularyOptions(512))
     for name, tokenizer in (("theirs", make_tokenizer()), ("own", own)):
         write_shards(make_pairs(30), tokenizer, tmp_path / name, shard_pairs=16)
@@ -159,7 +159,7 @@ def test_the_command_starts_a_model_with_the_vocabulary(tmp_path, monkeypatch):
     assert json.loads((tmp_path / "static" / "config.json").read_text())["vocab_size"] == size
 
 
-def test_a_missing_vocabulary_is_said_in_one_line(tmp_path, capsys):
+def test_a_missing_vocabulary_is_an_error_of_one_line(tmp_path, capsys):
     arguments = ["label", "--shards", str(tmp_path), "--model", str(tmp_path / "none"), "--tokens-only"]
     assert commands.run(arguments) == 1
     assert "cannot read the tokenizer" in capsys.readouterr().err
@@ -176,7 +176,7 @@ def test_streams_refuse_a_teacher_of_another_vocabulary(tmp_path, capsys, monkey
     assert "another vocabulary" in capsys.readouterr().err
 
 
-def test_counts_of_a_new_vocabulary_are_those_of_its_shards(tmp_path):
+def test_token_counts_are_those_of_the_shards(tmp_path):
     own = train_tokenizer(texts_of(make_pairs(30)), VocabularyOptions(512))
     write_shards(make_pairs(30), own, tmp_path)
     counts = token_counts(load_pairs(tmp_path, own, labelled_only=False), own.get_vocab_size())
