@@ -113,15 +113,12 @@ class Contrast:
         if self._words:
             queries, passages = ([texts[row] for row in rows] for texts in (self._pairs.queries, self._pairs.passages))
             scores = self._words.mixed_scores(scores, queries, passages + queries)
-            teacher_q, teacher_p = (
-                self._words.mixed_vectors(teacher_q, queries),
-                self._words.mixed_vectors(teacher_p, passages),
-            )
+            teacher_q = self._words.mixed_vectors(teacher_q, queries)
+            teacher_p = self._words.mixed_vectors(teacher_p, passages)
             temperature *= 1 - self._words.share  # mixing shrinks the differences by this factor
         terms = {"nce": _nce(q, p, same, self._options.dims), "kl": _kl(q, p, scores, temperature)}
-        if (
-            q.shape == teacher_q.shape
-        ):  # a larger model's vectors have more dimensions than the teacher's: no cosine then
+        # a larger model's vectors have more dimensions than the teacher's: then there is no cosine
+        if q.shape == teacher_q.shape:
             terms["cosine_distance"] = (cosine_distance(q, teacher_q) + cosine_distance(p, teacher_p)) / 2
         return terms
 

@@ -18,10 +18,7 @@ from engine.training.data import Pair
 
 _PADDING, _UNKNOWN = "[PAD]", "[UNK]"
 _ALPHABET = 1000  # characters of WordPiece: else thousands of rare characters of a web corpus take the place of words
-_LEAST_SIZE, _LARGEST_SIZE = (
-    512,
-    1 << 16,
-)  # at least all 256 bytes and some words; at most 16 bits for an id in the shards
+_LEAST_SIZE, _LARGEST_SIZE = 512, 1 << 16  # at least all bytes and some words; at most 16 bits for an id
 
 
 class Kind(StrEnum):

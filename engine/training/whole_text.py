@@ -74,9 +74,8 @@ def read_whole(
                 torch._dynamo.maybe_mark_dynamic(hidden, dim)
         hidden, half_decay = layer(hidden, mixer, biases, others, shape)
         half_decays.append(half_decay.detach().amin())
-    within = (
-        float(torch.stack(half_decays).min()) >= -_MAX_HALF_LOG_DECAY
-    )  # False for NaN, after an overflow in an earlier layer
+    # False for NaN, which follows an overflow in an earlier layer
+    within = float(torch.stack(half_decays).min()) >= -_MAX_HALF_LOG_DECAY
     return hidden[:, :length] if within else None
 
 
