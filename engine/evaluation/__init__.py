@@ -1,1 +1,1 @@
-"""The ruler: retrieval sets with judgements in, figures with their uncertainty out, baselines in the same run."""
+"""Measures retrieval: scores longsearch and baselines on sets with relevance judgements, with confidence intervals."""

@@ -1,4 +1,4 @@
-"""Passages ranked by BM25: SQLite FTS5 in memory, with the word index's own tokenizer and stop words."""
+"""Ranks passages by BM25: SQLite FTS5 in memory, with the tokenizer and stop words of the product's word index."""
 
 import re
 
@@ -12,11 +12,11 @@ from engine.search.query import any_of, match, parse
 from engine.store import keywords
 from engine.types import Term
 
-_OPERATORS = re.compile(r'["“”„«»]|(?<!\S)-+')  # what is measured is ranking, not the query language
+_OPERATORS = re.compile(r'["“”„«»]|(?<!\S)-+')  # removed: evaluation measures the ranking, not the query language
 
 
 class Bm25:
-    """An index over passages; rows are numbered from 0."""
+    """A BM25 index over passages, numbered from 0."""
 
     def __init__(self, texts: list[str]) -> None:
         self._db = apsw.Connection(":memory:")
@@ -28,22 +28,23 @@ class Bm25:
         with self._db:
             self._db.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", rows)
 
-    def rank(self, query: str, depth: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Rows that hold a word of the query, best first, at most `depth`; none for a query without words.
+    def rank(self, query: str, limit: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the rows that contain a word of the query, best first, at most `limit`, and their scores.
 
-        Beside them, each row's score: the share of the highest BM25 that the query can reach, as longsearch has it.
+        A score is the share of the highest BM25 that the query can reach, as in longsearch. A query without words finds
+        no rows.
         """
         terms = _terms(query)
         if not terms:
             return np.empty(0, np.int64), np.empty(0)
         sql = "SELECT rowid, -bm25(words) FROM words WHERE words MATCH ? ORDER BY bm25(words), rowid LIMIT ?"
-        found = self._db.execute(sql, (any_of(terms), depth)).fetchall()
+        found = self._db.execute(sql, (any_of(terms), limit)).fetchall()
         highest = bm25.highest([len(keywords.matching(self._db, match(term))) for term in terms], self._n_texts)
         table = np.array(found, np.float64).reshape(-1, 2)
         return table[:, 0].astype(np.int64), table[:, 1] / highest
 
     def of_documents(self, query: str, documents: NDArray[np.int64]) -> dict[int, float]:
-        """The score by words of each of the rows' `documents`, as longsearch has it."""
+        """Return each document's score by words, as in longsearch; documents (n_rows,) has the document of each row."""
         holding = []
         for term in _terms(query):
             found, counts = np.unique(documents[keywords.matching(self._db, match(term))], return_counts=True)

@@ -1,7 +1,7 @@
-"""Retrieval sets with relevance judgements, read from folders or .tar.xz archives. Knows no model and no metric.
+"""Reads retrieval sets with relevance judgements from folders or .tar.xz archives.
 
 BEIR format: corpus.jsonl (`_id`, `title`, `text`), queries.jsonl (`_id`, `text`), qrels.tsv (query, document, score),
-meta.json. Span format: docs.jsonl, and spans.jsonl whose answers are character spans of one document.
+meta.json. Span format: docs.jsonl, and spans.jsonl, where an answer is a character span of one document.
 """
 
 import csv
@@ -30,7 +30,7 @@ class EvalDocument:
 
     @property
     def full_text(self) -> str:
-        """What every system reads: the title, unless the text begins with it, and the text."""
+        """The text that every system reads: title and text, or only the text if it begins with the title."""
         return self.text if not self.title or self.text.startswith(self.title) else f"{self.title}\n\n{self.text}"
 
 
@@ -41,27 +41,27 @@ class EvalQuery:
     id: str
     text: str
     spans: tuple[tuple[int, int], ...] = ()
-    """Where its answers lie in the document's text, in characters; only in sets with spans."""
+    """(start, stop) of each answer in the document's text, in characters; only in sets with spans."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Documents, queries, and which documents answer which query."""
+    """A set: documents, queries, and judgements of which documents answer which query."""
 
     name: str
     documents: tuple[EvalDocument, ...]
     queries: tuple[EvalQuery, ...]
-    """Only those with a judgement above 0."""
+    """The queries with a judgement above 0."""
     qrels: dict[str, dict[str, int]]
-    """query id -> document id -> gain, above 0."""
+    """query id -> document id -> gain; only gains above 0."""
 
     @property
     def has_spans(self) -> bool:
-        """Whether answers are spans of documents: then passages are what is ranked."""
+        """Whether answers are spans of documents; then passages are scored, not documents."""
         return any(query.spans for query in self.queries)
 
     def limited(self, n_queries: int) -> "Dataset":
-        """The same with at most `n_queries` queries, spread evenly over the set."""
+        """Return the set with at most `n_queries` queries, spread evenly over it."""
         if n_queries >= len(self.queries):
             return self
         step = len(self.queries) / n_queries
@@ -69,7 +69,7 @@ class Dataset:
 
 
 def load_dataset(path: Path) -> Dataset:
-    """Read a folder or archive. Raises LongsearchError, saying which line of which file, where it is no dataset."""
+    """Read a folder or archive. Raises LongsearchError, which names file and line, if it is no dataset."""
     try:
         read = _archive_reader(path) if path.is_file() else _folder_reader(path)
     except (OSError, tarfile.TarError, EOFError) as error:
@@ -78,7 +78,7 @@ def load_dataset(path: Path) -> Dataset:
     try:
         meta = json.loads(meta_text) if meta_text else {}
     except json.JSONDecodeError as error:
-        raise LongsearchError(f"{path}: meta.json is garbled: {error}", _FORMAT_HINT) from error
+        raise LongsearchError(f"{path}: meta.json is not valid JSON: {error}", _FORMAT_HINT) from error
     name = str(meta.get("name") or path.name.removesuffix(".tar.xz"))
     dataset = _spans(name, read) if read("spans.jsonl") is not None else _beir(name, read)
     if not dataset.queries:
@@ -101,7 +101,7 @@ def _folder_reader(path: Path) -> Reader:
 
 
 def _archive_reader(path: Path) -> Reader:
-    """Members are read into memory by their last name; nothing is unpacked, so no path in the archive matters."""
+    """Read the members into memory by file name. Nothing is unpacked, so paths in the archive do no harm."""
     members: dict[str, str] = {}
     with tarfile.open(path) as archive:
         for member in archive:
@@ -140,13 +140,15 @@ def _jsonl(dataset: str, read: Reader, name: str) -> Iterator[dict[str, Any]]:
     text = read(name)
     if text is None:
         raise LongsearchError(f"{dataset} has no {name}", _FORMAT_HINT)
-    for number, line in enumerate(text.split("\n"), 1):  # not splitlines: U+2028 may stand inside a JSON string
+    for number, line in enumerate(text.split("\n"), 1):  # not splitlines: U+2028 may occur in a JSON string
         if not line.strip():
             continue
         try:
             record = json.loads(line)
         except json.JSONDecodeError as error:
-            raise LongsearchError(f"{dataset}: {name}, line {number} is no JSON: {error}", _FORMAT_HINT) from error
+            raise LongsearchError(
+                f"{dataset}: {name}, line {number} is not valid JSON: {error}", _FORMAT_HINT
+            ) from error
         if not isinstance(record, dict) or not {"_id", "text"} <= record.keys():
             raise LongsearchError(f"{dataset}: {name}, line {number} lacks _id or text", _FORMAT_HINT)
         yield record

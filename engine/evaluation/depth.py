@@ -1,33 +1,33 @@
-"""The same passages, each read at a chosen depth of a stream: does what was read before make them harder to find?
+"""Ranks passages that are read at a chosen depth of a stream, to show whether earlier text makes them harder to find.
 
-Other text of `depth` tokens is read once; every document then goes on from the state it left. Knows no metric.
+Filler of `depth` tokens is read once; then each document starts from the state after it.
 """
 
 import numpy as np
 
 from engine.arrays import Vectors
 from engine.errors import LongsearchError
-from engine.evaluation.keeping import Kept
+from engine.evaluation.keeping import VectorCache
 from engine.evaluation.our_vectors import OurVectors, passage_scores, whole_excerpts
 from engine.evaluation.ranked_spans import Ranked, by_scores
 from engine.inference.encoder import Encoder
 from engine.inference.tokens import TokenizedText
 
 
-def passages_at_depth(ours: OurVectors, filler: str, depth: int, kept: Kept) -> Ranked:
-    """Passages ranked by meaning, each document read after `depth` tokens of `filler`, round and round.
+def passages_at_depth(ours: OurVectors, filler: str, depth: int, cache: VectorCache) -> Ranked:
+    """Rank passages by meaning, each document read after `depth` tokens of repeated `filler`.
 
-    Raises LongsearchError where the filler has no tokens.
+    Raises LongsearchError if the filler has no tokens.
     """
     texts = [document.full_text for document in ours.dataset.documents]
-    depends_on = [*ours.maker, str(depth), filler if depth else "", *texts]
-    vectors = kept.vectors("ours-deep", depends_on, lambda: _read_deep(ours.encoder, texts, filler, depth))
+    depends_on = [*ours.cache_key, str(depth), filler if depth else "", *texts]
+    vectors = cache.vectors("ours-deep", depends_on, lambda: _read_deep(ours.encoder, texts, filler, depth))
     passages, excerpts = np.split(vectors, [len(ours.passages.documents)])
     return by_scores(ours.passages, passage_scores(ours.queries, passages, excerpts, ours.n_excerpts))
 
 
 def _read_deep(encoder: Encoder, texts: list[str], filler: str, depth: int) -> Vectors:
-    """(n_passages + n_excerpts, dim)"""
+    """Return the vectors of all passages, then of all excerpts: (n_passages + n_excerpts, dim)."""
     before = _first_tokens(encoder, filler, depth)
     saved_state = None
     for part in encoder.stream(before, []) if len(before) else ():
@@ -36,7 +36,7 @@ def _read_deep(encoder: Encoder, texts: list[str], filler: str, depth: int) -> V
     vectors, excerpts = [], []
     for text in texts:
         tokens, passages = encoder.split(text)
-        # the filler has no characters: the document's offsets are its own, and its passages begin behind the filler
+        # the filler has no characters: offsets are the document's, and its passages begin after the filler
         whole = TokenizedText(
             np.concatenate((before.ids, tokens.ids)),
             np.concatenate((np.full(len(before), -1), tokens.starts)),
@@ -50,9 +50,9 @@ def _read_deep(encoder: Encoder, texts: list[str], filler: str, depth: int) -> V
 
 
 def _first_tokens(encoder: Encoder, filler: str, n: int) -> TokenizedText:
-    """The first `n` tokens of the filler, repeated as often as needed."""
+    """Return the first `n` tokens of the filler, repeated as often as needed."""
     ids = encoder.tokenizer.tokenize(filler).ids
     if n and not len(ids):
-        raise LongsearchError("the text to be read before the passages is empty", "give a book with --filler")
+        raise LongsearchError("the filler to read before the passages is empty", "give a book with --filler")
     repeated = np.resize(ids, n) if n else ids[:0]
     return TokenizedText(repeated, np.zeros(n, np.int64), "")

@@ -1,4 +1,4 @@
-"""Vectors kept from run to run: an array a file, named by a hash of all that it depends on."""
+"""A cache of vectors on disk: one file for each array, named by a hash of everything that the array depends on."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -9,24 +9,24 @@ import numpy as np
 from engine.arrays import Vectors
 
 
-class Kept:
-    """A folder of arrays, or none: then everything is computed every time."""
+class VectorCache:
+    """A folder of arrays, or None, which caches nothing."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
 
     def vectors(self, name: str, depends_on: Iterable[str], compute: Callable[[], Vectors]) -> Vectors:
-        """The array kept under `name` and the texts it depends on; where there is none, what `compute` says.
+        """Return the cached array for `name` and the texts it depends on, or compute and store it.
 
-        A file that is no array, cut short by a full disk, is written anew.
+        A file that is no array, such as one cut short by a full disk, is replaced.
         """
         if self._folder is None:
             return compute()
         digest = hashlib.blake2b("\0".join(depends_on).encode("utf-8", "replace"), digest_size=12).hexdigest()
         path = self._folder / f"{name}-{digest}.npy"
         try:
-            kept: Vectors = np.load(path, allow_pickle=False)
-            return kept
+            cached: Vectors = np.load(path, allow_pickle=False)
+            return cached
         except (OSError, ValueError, EOFError):
             vectors = compute()
         self._folder.mkdir(parents=True, exist_ok=True)

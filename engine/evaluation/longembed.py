@@ -1,8 +1,8 @@
-"""Generated retrieval tasks at a chosen length: a personalised passkey in filler, a needle in an essay.
+"""Generates retrieval tasks of a chosen length: a person's passkey in filler, or a needle in an essay.
 
-After LongEmbed (Zhu et al. 2024): 50 queries over 100 documents of 256 to 32,768 tokens. The words are our own; the
-same seed gives the same task everywhere, whatever was made before: a test holds the bytes. A token is counted as .85
-of a word: in English word pieces no text is then longer than its task says, and most are 4 % shorter.
+They follow LongEmbed (Zhu et al. 2024): 50 queries over 100 documents of 256 to 32,768 tokens. The texts are our own. A
+seed gives the same task everywhere and in any order; a test checks the bytes. A token counts as .85 words: then no text
+in English word pieces is longer than its task says, and most are 4 % shorter.
 """
 
 import re
@@ -74,7 +74,7 @@ next to the weather station"""
 
 
 def task_names(name: str) -> list[str] | None:
-    """The tasks that `passkey`, `needle` or one with a length (`needle-4096`) stands for; None for other names."""
+    """Return the tasks of `passkey`, of `needle` or of a task with a length (`needle-4096`); None for other names."""
     match = _TASK.fullmatch(name)
     if not match:
         return None
@@ -82,7 +82,7 @@ def task_names(name: str) -> list[str] | None:
 
 
 def make_task(name: str, seed: int = 0) -> Dataset:
-    """The task `passkey-LENGTH` or `needle-LENGTH`, length in tokens."""
+    """Generate the task `passkey-LENGTH` or `needle-LENGTH`, with LENGTH in tokens."""
     kind, length = name.split("-")
     random = np.random.default_rng([seed, int(length), kind == "needle"])
     n_words = int(int(length) * _WORDS_PER_TOKEN)
@@ -99,7 +99,7 @@ def make_task(name: str, seed: int = 0) -> Dataset:
 
 
 def _passkeys(random: np.random.Generator) -> list[tuple[str, str]]:
-    """(query, sentence) for each document."""
+    """Return (query, sentence) for each document."""
     keys = random.integers(10_000, 99_999, N_DOCUMENTS).tolist()
     return [
         (
@@ -111,7 +111,7 @@ def _passkeys(random: np.random.Generator) -> list[tuple[str, str]]:
 
 
 def _needles(random: np.random.Generator) -> list[tuple[str, str]]:
-    """(query, sentence) for each document: who left what where, no two alike in thing and place."""
+    """Return (query, sentence) for each document: who left a thing at a place, each combination once."""
     combinations = [(thing, place) for thing in _THINGS.split("\n") for place in _PLACES.split("\n")]
     order = random.permutation(len(combinations))[:N_DOCUMENTS].tolist()
     facts = []
@@ -131,7 +131,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _hide(fact: str, sentences: list[str], offset: int, n_words: int, depth: float) -> str:
-    """At most `n_words` words: whole sentences from `offset` on, round and round, with `fact` at `depth` (0 to 1)."""
+    """Return at most `n_words` words: sentences from `offset` on, repeated, with `fact` at relative depth `depth`."""
     lines: list[str] = []
     count = len(fact.split())
     while (count := count + len((line := sentences[(offset + len(lines)) % len(sentences)]).split())) <= n_words:

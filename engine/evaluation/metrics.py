@@ -1,7 +1,7 @@
-"""Figures of merit of rankings, and how sure they are. Pure numpy; knows neither documents nor systems.
+"""Metrics of rankings, and their confidence intervals.
 
-A ranking is given as the gains met going down it, `gains` (n_ranked,), and all gains there are to meet, `ideal`
-(n_relevant,), in any order. Definitions are trec_eval's: linear gains, logarithmic discount.
+A ranking is given by `gains` (n_ranked,), the gain at each rank, and `ideal` (n_relevant,), all gains above 0 in any
+order. Definitions are trec_eval's: linear gains, logarithmic discount.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ METRICS = ("ndcg@10", "recall@10", "recall@100", "mrr@10", "hit@1")
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean over queries and its 95 % bootstrap interval."""
+    """A mean over queries with its 95 % bootstrap interval."""
 
     mean: float
     low: float
@@ -23,36 +23,36 @@ class Interval:
 
 
 def ndcg(gains: Gains, ideal: Gains, k: int = 10) -> float:
-    """Normalised discounted cumulative gain at k (Järvelin and Kekäläinen 2002); 0 where nothing is relevant."""
+    """Return normalised discounted cumulative gain at k (Järvelin and Kekäläinen 2002); 0 if nothing is relevant."""
     best = _dcg(np.sort(ideal)[::-1][:k])
     return _dcg(gains[:k]) / best if best else 0.0
 
 
 def recall(gains: Gains, ideal: Gains, k: int) -> float:
-    """Share of the relevant that stand among the first k."""
+    """Return the share of the relevant items that are among the first k."""
     n_relevant = int((ideal > 0).sum())
     return int((gains[:k] > 0).sum()) / n_relevant if n_relevant else 0.0
 
 
 def reciprocal_rank(gains: Gains, k: int = 10) -> float:
-    """1 / rank of the first relevant among the first k, or 0."""
+    """Return 1 / rank of the first relevant item, or 0 if none is among the first k."""
     found = np.flatnonzero(gains[:k] > 0)
     return 1.0 / (int(found[0]) + 1) if len(found) else 0.0
 
 
 def hit(gains: Gains, k: int = 1) -> float:
-    """1 where a relevant one stands among the first k, else 0."""
+    """Return 1 if a relevant item is among the first k, else 0."""
     return float((gains[:k] > 0).any())
 
 
 def score(gains: Gains, ideal: Gains) -> dict[str, float]:
-    """All of METRICS for one query."""
+    """Return all of METRICS for one query."""
     recalls = (recall(gains, ideal, 10), recall(gains, ideal, 100))
     return dict(zip(METRICS, (ndcg(gains, ideal), *recalls, reciprocal_rank(gains), hit(gains)), strict=True))
 
 
 def bootstrap(values: NDArray[np.float64], n_samples: int = 1000, seed: int = 0) -> Interval:
-    """The mean of `values` (n_queries,) and the middle 95 % of means of resamples. Raises ValueError for none."""
+    """Return the mean of values (n_queries,) and the middle 95 % of resampled means. Raises ValueError for none."""
     if not len(values):
         raise ValueError("no values to resample")
     random = np.random.default_rng(seed)

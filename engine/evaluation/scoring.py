@@ -1,4 +1,4 @@
-"""From rankings to figures: gains down each query's ranking, of documents or, in sets with spans, of passages."""
+"""Scores rankings: the gains of documents or, in sets with spans, of passages at each rank."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,11 +7,11 @@ from engine.evaluation.datasets import Dataset, EvalQuery
 from engine.evaluation.metrics import METRICS, Gains, score
 from engine.evaluation.ranked_spans import Ranked, Spans
 
-_HELD_SHARE = 0.5  # a passage holds an answer if at least half of its characters lie in it
+_HELD_SHARE = 0.5  # a passage holds an answer if it contains at least half of its characters
 
 
 def score_system(dataset: Dataset, ranked: Ranked) -> dict[str, NDArray[np.float64]] | None:
-    """Every metric's values, (n_queries,) each; None where the set wants passages and the system ranks documents."""
+    """Return each metric's values, (n_queries,); None if the set scores passages and the system ranks documents."""
     if dataset.has_spans and ranked.spans.are_documents:
         return None
     pairs = [
@@ -25,7 +25,7 @@ def score_system(dataset: Dataset, ranked: Ranked) -> dict[str, NDArray[np.float
 
 
 def document_gains(dataset: Dataset, query: EvalQuery, spans: Spans, rows: NDArray[np.int64]) -> tuple[Gains, Gains]:
-    """Gains down the ranking of documents, each at the place of its best span; and all gains of the query."""
+    """Return the gain at each rank of documents, each at the rank of its best span, and all gains of the query."""
     judged = dataset.qrels[query.id]
     documents = dict.fromkeys(spans.documents[rows].tolist())
     gains = [judged.get(dataset.documents[row].id, 0) for row in documents]
@@ -33,7 +33,7 @@ def document_gains(dataset: Dataset, query: EvalQuery, spans: Spans, rows: NDArr
 
 
 def span_gains(dataset: Dataset, query: EvalQuery, spans: Spans, rows: NDArray[np.int64]) -> tuple[Gains, Gains]:
-    """1 for every ranked passage that holds an answer, and as many 1s as there are such passages."""
+    """Return 1 at each rank whose passage holds an answer, else 0; and a 1 for each passage that holds an answer."""
     judged = dataset.qrels[query.id]
     right_document = np.array([document.id in judged for document in dataset.documents])[spans.documents]
     holds = np.zeros(len(spans.documents), bool)

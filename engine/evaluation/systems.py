@@ -1,6 +1,6 @@
-"""What is compared: longsearch's modes and the baselines, each a function from a dataset to ranked spans of documents.
+"""The compared systems: longsearch's modes and the baselines, each a function from a dataset to ranked spans.
 
-A system ranks spans: passages, or whole documents. Documents are ranked by their best span. Knows no metric.
+Spans are passages or whole documents. A document's rank is that of its best span.
 """
 
 import re
@@ -12,10 +12,10 @@ import numpy as np
 from engine.arrays import Vectors
 from engine.evaluation.bm25_index import Bm25
 from engine.evaluation.datasets import Dataset
-from engine.evaluation.keeping import Kept
+from engine.evaluation.keeping import VectorCache
 from engine.evaluation.minilm import MiniLM
 from engine.evaluation.our_vectors import OurVectors
-from engine.evaluation.ranked_spans import DEPTH, Ranked, Spans, by_scores, by_vectors
+from engine.evaluation.ranked_spans import MAX_RANKED, Ranked, Spans, by_scores, by_vectors
 from engine.search.fusion import best_first, combine, fuse, in_document, words_in_document
 
 _FUSED_DEPTH = 200
@@ -24,26 +24,26 @@ _WORD = re.compile(r"\S+")
 
 
 class Bench:
-    """A dataset with all that several systems need of it, each computed once."""
+    """A dataset with the vectors and indexes that several systems share, each computed once."""
 
     def __init__(
         self,
         dataset: Dataset,
         ours: OurVectors,
         minilm: Callable[[], MiniLM],
-        kept: Kept,
+        cache: VectorCache,
         same_words: "Bench | None" = None,
     ) -> None:
-        """`same_words`: a bench of the same passages, whose words need no second index."""
+        """`same_words`: a bench with the same passages, whose word index is shared."""
         self.dataset = dataset
         self.ours = ours
         self._minilm = minilm
-        self._kept = kept
+        self._cache = cache
         self._same_words = same_words
 
     @property
     def texts(self) -> list[str]:
-        """Every document's full text."""
+        """The full text of every document."""
         return [document.full_text for document in self.dataset.documents]
 
     @cached_property
@@ -58,18 +58,18 @@ class Bench:
         return Spans.of_passages([(row, *span) for row, text in enumerate(self.texts) for span in word_windows(text)])
 
     def span_texts(self, spans: Spans) -> list[str]:
-        """The text of each span."""
+        """Return the text of each span."""
         texts = self.texts
         return [texts[row][a:b] for row, (a, b) in zip(spans.documents.tolist(), spans.borders.tolist(), strict=True)]
 
     @cached_property
     def words(self) -> Ranked:
-        """longsearch's passages by BM25."""
+        """longsearch's passages, ranked by BM25."""
         return self._same_words.words if self._same_words else self._by_words(self.ours.passages, self._index)
 
     @cached_property
     def words_of_documents(self) -> list[dict[int, float]]:
-        """For each query, the documents' scores by words."""
+        """The documents' scores by words, for each query."""
         if self._same_words:
             return self._same_words.words_of_documents
         documents = self.ours.passages.documents
@@ -77,12 +77,12 @@ class Bench:
 
     @cached_property
     def window_words(self) -> Ranked:
-        """The baselines' passages by BM25."""
+        """The baselines' passages, ranked by BM25."""
         return self._by_words(self.windows, Bm25(self.span_texts(self.windows)))
 
     @cached_property
     def meaning(self) -> Ranked:
-        """longsearch's passages by their vectors, their excerpts' and their documents'."""
+        """longsearch's passages, ranked by the vectors of passages, excerpts and documents."""
         ours = self.ours
         whole = ours.queries @ ours.document_vectors.T
         return by_scores(ours.passages, in_document(ours.passage_scores(), whole[:, ours.passages.documents]))
@@ -98,11 +98,11 @@ class Bench:
         return self.minilm([query.text for query in self.dataset.queries])
 
     def minilm(self, texts: list[str]) -> Vectors:
-        """MiniLM's vectors, those kept from another run if there are any."""
-        return self._kept.vectors("minilm", texts, lambda: self._encode(texts))
+        """Return MiniLM's vectors of texts, from the cache if possible."""
+        return self._cache.vectors("minilm", texts, lambda: self._encode(texts))
 
     def _encode(self, texts: list[str]) -> Vectors:
-        """Texts that are alike are read once: of the windows of a passkey's filler, nearly all are."""
+        """Encode each distinct text once: nearly all windows of a passkey's filler are equal."""
         rows = {text: row for row, text in enumerate(dict.fromkeys(texts))}
         return self._minilm().encode(list(rows))[[rows[text] for text in texts]]
 
@@ -111,7 +111,7 @@ class Bench:
         return Bm25(self.span_texts(self.ours.passages))
 
     def _by_words(self, spans: Spans, index: Bm25) -> Ranked:
-        ranked = [index.rank(query.text, DEPTH) for query in self.dataset.queries]
+        ranked = [index.rank(query.text, MAX_RANKED) for query in self.dataset.queries]
         return Ranked(spans, [rows for rows, _ in ranked], [scores for _, scores in ranked])
 
 
@@ -119,27 +119,27 @@ System = Callable[[Bench], Ranked]
 
 
 def meaning(bench: Bench) -> Ranked:
-    """The best passage's score by meaning, as longsearch has it: with its nearest excerpt's and its document's."""
+    """Rank passages by longsearch's score by meaning: passage, nearest excerpt and document."""
     return bench.meaning
 
 
 def passages(bench: Bench) -> Ranked:
-    """The best passage's score alone, its excerpts' in it; passages read out of one stream over the document."""
+    """Rank passages by the score of passage and nearest excerpt only, without the document's vector."""
     return by_scores(bench.ours.passages, bench.ours.passage_scores())
 
 
 def document(bench: Bench) -> Ranked:
-    """Cosine similarity of the document's one vector."""
+    """Rank documents by the cosine similarity of their own vectors."""
     return by_vectors(bench.whole, bench.ours.document_vectors, bench.ours.queries)
 
 
 def words(bench: Bench) -> Ranked:
-    """The best passage's score by words, as longsearch has it: its own BM25 and its document's."""
+    """Rank passages by longsearch's score by words: the BM25 of passage and document."""
     return _ranked(bench.ours.passages, [best_first(scores) for scores in _in_documents(bench, _scores(bench.words))])
 
 
 def hybrid(bench: Bench) -> Ranked:
-    """Passages by meaning and by words, their scores combined as longsearch does."""
+    """Rank passages by longsearch's combination of the scores by meaning and by words."""
     by_meaning = _scores(bench.meaning)
     found = [
         dict.fromkeys(meaning, 0.0) | words for meaning, words in zip(by_meaning, _scores(bench.words), strict=True)
@@ -149,12 +149,12 @@ def hybrid(bench: Bench) -> Ranked:
 
 
 def hybrid_by_rank(bench: Bench) -> Ranked:
-    """Passages by meaning and by words, fused by reciprocal rank."""
+    """Rank passages by reciprocal rank fusion of meaning and words."""
     return _fused(bench.meaning, bench.words)
 
 
 def bm25(bench: Bench) -> Ranked:
-    """Baseline: the best 120 words' BM25."""
+    """Baseline: BM25 over passages of 120 words."""
     return bench.window_words
 
 
@@ -164,7 +164,7 @@ def minilm_truncated(bench: Bench) -> Ranked:
 
 
 def minilm_passages(bench: Bench) -> Ranked:
-    """Baseline: MiniLM over passages of 120 words, the best deciding."""
+    """Baseline: MiniLM over passages of 120 words."""
     return by_vectors(bench.windows, bench.minilm_windows, bench.minilm_queries)
 
 
@@ -177,12 +177,12 @@ def minilm_mean(bench: Bench) -> Ranked:
 
 
 def minilm_hybrid(bench: Bench) -> Ranked:
-    """Baseline: passages of 120 words by MiniLM and by BM25, their scores combined by our weights, no document's."""
+    """Baseline: scores of MiniLM and BM25 over passages of 120 words, combined by our weights, without documents."""
     return _combined(minilm_passages(bench), bench.window_words)
 
 
 def minilm_hybrid_by_rank(bench: Bench) -> Ranked:
-    """Baseline: passages of 120 words by MiniLM and by BM25, fused by reciprocal rank."""
+    """Baseline: reciprocal rank fusion of MiniLM and BM25 over passages of 120 words."""
     return _fused(minilm_passages(bench), bench.window_words)
 
 
@@ -206,7 +206,7 @@ BASELINES: dict[str, System] = {
 
 
 def word_windows(text: str, n_words: int = _WINDOW_WORDS) -> list[tuple[int, int]]:
-    """Spans of `n_words` words each, side by side; none for a text without words."""
+    """Cut a text into spans of `n_words` words, side by side; none for a text without words."""
     found = [match.span() for match in _WORD.finditer(text)]
     return [(found[i][0], found[min(i + n_words, len(found)) - 1][1]) for i in range(0, len(found), n_words)]
 
@@ -222,7 +222,7 @@ def _combined(meaning: Ranked, words: Ranked) -> Ranked:
 
 
 def _in_documents(bench: Bench, found: list[dict[int, float]]) -> list[dict[int, float]]:
-    """Passages' scores by words, each with its document's."""
+    """Mix the document's score by words into each passage's."""
     documents = bench.ours.passages.documents.tolist()
     return [
         {row: words_in_document(score, whole[documents[row]]) for row, score in scores.items()}
@@ -231,7 +231,7 @@ def _in_documents(bench: Bench, found: list[dict[int, float]]) -> list[dict[int,
 
 
 def _scores(ranked: Ranked) -> list[dict[int, float]]:
-    """For each query, row to score, from 0 to 1."""
+    """Return a mapping from row to score, clipped to 0..1, for each query."""
     return [
         dict(zip(rows.tolist(), np.clip(scores, 0, 1).tolist(), strict=True))
         for rows, scores in zip(ranked.rows, ranked.scores, strict=True)

@@ -1,6 +1,6 @@
-"""Which pairs make a batch: of one source, of like length, some near each other, so that negatives are hard.
+"""Draws batches of pairs: from one source, of similar length, some near each other so that negatives are hard.
 
-Pure: a seed and a step number give the same rows on every machine, so a resumed run goes on as it would have.
+A seed and a step number give the same rows on every machine, so a resumed run draws what an unbroken one would draw.
 """
 
 from collections.abc import Sequence
@@ -11,20 +11,20 @@ from numpy.typing import NDArray
 from engine.training.data import held_out_hash
 from engine.training.shards import PairSet
 
-_POOL_BATCHES = 8  # a batch is drawn from this many batches' worth of neighbours in length
+_POOL_BATCHES = 8  # batches: a batch is drawn from so many batches of passages of similar length
 _SOURCE_POWER = 0.6  # a source of 55k pairs is drawn 4 times as often as one of 5k, not 11 times
 
 
 class Batches:
-    """Draws batches from pairs that are not held out."""
+    """Draws batches from the pairs that are not held out."""
 
     def __init__(self, pairs: PairSet, seed: int, held_out_share: float = 0.01, question_weight: float = 2.0) -> None:
-        """`question_weight`: how much more often sources of questions are drawn: they are 5 % of the corpus."""
+        """Set up the draw. Sources of questions, 5 % of the corpus, are drawn `question_weight` times as often."""
         self._pairs = pairs
         self._seed = seed
         held = held_out_hash(pairs.documents, held_out_share)
         self.held_out: NDArray[np.int64] = np.flatnonzero(held)
-        """Rows never drawn."""
+        """Rows that are never drawn."""
         lengths = pairs.passages.lengths
         groups: dict[int, NDArray[np.int64]] = {}
         for source in range(len(pairs.source_names)):
@@ -38,9 +38,9 @@ class Batches:
         self._probabilities = np.array(weights) / np.sum(weights)
 
     def draw(self, step: int, batch_tokens: int, max_pairs: int, hard_share: float = 0.0) -> NDArray[np.int64]:
-        """Rows of one batch: about `batch_tokens` tokens of passages with their padding, at most `max_pairs` pairs.
+        """Return the rows of one batch: about `batch_tokens` passage tokens with padding, at most `max_pairs` pairs.
 
-        `hard_share` of them are those whose passages the teacher finds nearest to a first one drawn at random.
+        A share `hard_share` of them have the passages that are nearest, by the teacher, to a passage drawn at random.
         """
         random = np.random.default_rng([self._seed, step])
         rows = self._groups[int(random.choice(len(self._groups), p=self._probabilities))]
@@ -64,6 +64,6 @@ class Batches:
 
 
 def pick(weights: Sequence[float], seed: int, step: int) -> int:
-    """An index drawn by weight: which width a step is run at."""
+    """Draw an index by weight, such as that of a step's width; deterministic in `seed` and `step`."""
     probabilities = np.array(weights) / np.sum(weights)
     return int(np.random.default_rng([seed, step, 1]).choice(len(weights), p=probabilities))

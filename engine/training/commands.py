@@ -22,13 +22,12 @@ from engine.training.smoke import smoke
 from engine.training.student import Rates, Trainable
 from engine.training.whole_text import can_compile
 
-_TRAINING_BLOCK = (
-    64  # Q: at 48 to 72 a step costs least; the block's matrix grows with Q, the blocks' states with 1 / Q
-)
+# Q in tokens: steps are fastest at 48 to 72; the matrix of a block grows with Q, the number of states with 1 / Q
+_TRAINING_BLOCK = 64
 
 
 def run(argv: list[str] | None = None) -> int:
-    """Run one command. Returns the exit status; errors are a line on stderr."""
+    """Run one command and return its exit status. Errors go to stderr, without a traceback."""
     arguments = parser().parse_args(argv)
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
@@ -42,7 +41,7 @@ def run(argv: list[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """All commands and their options."""
+    """Build the parser of all commands."""
     made = argparse.ArgumentParser(prog="python -m engine.training", description="Train a model like the bundled one.")
     made.set_defaults(threads=0)
     commands = made.add_subparsers(required=True)
@@ -56,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_new(_command(commands, "new", preparing.new, "write a new model, made from the teacher"))
     stages = {"distil": stage_makers.distillation, "contrast": stage_makers.contrast, "streams": stage_makers.streams}
     for name, stage in stages.items():
-        command = _command(commands, name, partial(_train, stage), f"train by stage {stage.__doc__}")
+        command = _command(commands, name, partial(_train, stage), f"stage {stage.__doc__}")
         command.set_defaults(stage=name)
         options.add_training(command, name)
     average = _command(commands, "average", _average, "write a model whose weights are the means of several models'")
@@ -88,7 +87,9 @@ def _command(
 def _train(make_stage: stage_makers.StageMaker, arguments: argparse.Namespace) -> int:
     hardware = choose_hardware(arguments.device, arguments.dtype)
     if len(arguments.widths) != len(arguments.width_weights):
-        raise LongsearchError(f"{len(arguments.widths)} widths, {len(arguments.width_weights)} weights of them")
+        raise LongsearchError(
+            f"{len(arguments.widths)} widths, {len(arguments.width_weights)} weights", "give one weight for each width"
+        )
     student, tokenizer = _student(arguments, hardware)
     stage, held_out = make_stage(arguments, student, tokenizer, hardware)
     rates = Rates(arguments.rate, arguments.embedding_rate, arguments.projection_rate, arguments.warm_up)
@@ -106,11 +107,11 @@ def _student(arguments: argparse.Namespace, hardware: Hardware) -> tuple[Trainab
         rank, bits = arguments.lora, arguments.base_bits
         return load_lora_student(arguments.model, hardware.device, hardware.dtype, rank, bits)
     if arguments.base_bits == 4:
-        raise LongsearchError("a model in 4 bits cannot be trained whole", "give --lora RANK: adapters beside it")
+        raise LongsearchError("the weights of a 4-bit model cannot be trained", "give --lora RANK to train adapters")
     student, tokenizer = load_student(arguments.model, hardware.device, hardware.dtype)
     student.model.block_size = _TRAINING_BLOCK
     if arguments.compile and not can_compile():
-        raise LongsearchError("no C++ compiler is found", "install g++ or clang++, or leave out --compile")
+        raise LongsearchError("no C++ compiler found", "install g++ or clang++, or leave out --compile")
     student.compiled = arguments.compile
     return student, tokenizer
 

@@ -1,7 +1,8 @@
-"""Training text as it lies on the disk: (query, passage) pairs and long documents, streamed. Knows no tokens.
+"""Reads training text from the disk as a stream: (query, passage) pairs and long documents. It does not tokenize.
 
-Read are .jsonl and .jsonl.xz files of objects with `q`, `p`, `k` (kind), `s` (source), `d` (document), or, for long
-documents, `title`, `text`, `s`; and folders in BEIR format, whose judged (query, document) pairs become pairs.
+Files are .jsonl or .jsonl.xz. A pair is an object with `q` (query), `p` (passage), `k` (kind), `s` (source) and
+optionally `d` (document); a long document is an object with `title`, `text` and `s`. A folder in BEIR format gives its
+judged (query, document) pairs.
 """
 
 import json
@@ -26,15 +27,15 @@ class Pair:
     query: str
     passage: str
     kind: str
-    """What made the pair, such as `title2abstract` or `question2answer`."""
+    """How the pair was made, such as `title2abstract` or `question2answer`."""
     source: str
     document: str
-    """Id of the document within the source: pairs of one document are no negatives of each other."""
+    """Id of the document within the source. Pairs of one document are not negatives of each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class LongDocument:
-    """A document to be read in one stream."""
+    """A document to read in one stream."""
 
     title: str
     text: str
@@ -42,7 +43,7 @@ class LongDocument:
 
 
 def read_pairs(paths: list[Path]) -> Iterator[Pair]:
-    """All pairs of files and BEIR folders, in order. Raises LongsearchError for what is neither."""
+    """Yield all pairs of files and BEIR folders, in order. Raises LongsearchError for a path that is neither."""
     for path in paths:
         if path.is_dir():
             yield from _beir_pairs(path)
@@ -53,25 +54,25 @@ def read_pairs(paths: list[Path]) -> Iterator[Pair]:
 
 
 def record_of(pair: Pair) -> dict[str, str]:
-    """As `read_pairs` reads it."""
+    """Return the JSON object that `read_pairs` reads `pair` from."""
     return {"q": pair.query, "p": pair.passage, "k": pair.kind, "s": pair.source, "d": pair.document}
 
 
 def read_long_documents(paths: list[Path]) -> Iterator[LongDocument]:
-    """All long documents of files, in order. Raises LongsearchError for a file that holds none."""
+    """Yield all long documents of files, in order. Raises LongsearchError for a line that is no long document."""
     for path in paths:
         for record in _records(path, ("title", "text", "s")):
             yield LongDocument(record["title"], record["text"], record["s"])
 
 
 def document_hash(source: str, document: str) -> int:
-    """Tells documents apart, the same on every machine; below 2**32."""
+    """Hash a document's source and id to a number below 2**32, the same on every machine."""
     return zlib.crc32(f"{source}\0{document}".encode("utf-8", "replace"))
 
 
 def held_out_hash(hashes: NDArray[np.int64], share: float) -> NDArray[np.bool_]:
-    """Which documents, by hash, belong to the held-out split: all pairs of a document are on one side."""
-    # multiplied by a prime: the CRC of like names is alike
+    """Return which documents, by hash, are held out. All pairs of a document are on the same side of the split."""
+    # similar names have similar CRCs; multiplying by a prime spreads them
     return (hashes * 2_654_435_761) % 2**32 < share * 2**32
 
 

@@ -1,7 +1,7 @@
-"""Pairs out of folders of text: headings and their sections, comments and the code below, questions and answers.
+"""Makes pairs from folders of text: headings with sections, comments with code, questions with answers.
 
-What is read: Markdown; Python, by its syntax tree; other languages, by their comments; tables of what people asked and
-answered (`posts`). Knows no tokens and no model.
+It reads Markdown; Python, by its syntax tree; other languages, by their comments; and tables of questions and answers
+(`posts`). It uses no tokenizer and no model.
 """
 
 import ast
@@ -14,14 +14,14 @@ import numpy as np
 
 from engine.errors import LongsearchError
 from engine.training.data import Pair
-from engine.training.posts import holds_posts, read_posts
+from engine.training.posts import may_hold_posts, read_posts
 
 MAX_PASSAGE_WORDS, MAX_CODE_WORDS, MAX_QUERY_WORDS = 220, 160, 40
 _DOCUMENTATION = (".md", ".mdx", ".markdown")
 _CODE = (".rs", ".go", ".ts", ".js", ".java", ".c", ".cc", ".cpp", ".h", ".hpp", ".rb")
-_SMALLEST, _LARGEST = 200, 300_000  # bytes: below is nothing to learn from, above are generated files
+_SMALLEST, _LARGEST = 200, 300_000  # bytes of a file: smaller ones teach nothing, larger ones are generated
 _LEAST_WORDS = 20  # of a section
-_PAIRS_A_FILE = 12  # of comments: files of many teach the same thing many times
+_PAIRS_A_FILE = 12  # of comments and code: more from one file repeat each other
 _QUESTION = re.compile(r"^(how|what|why|when|where|who|which|can|is|are|do|does|should|could|will|may)\b", re.I)
 _FRONT_MATTER = re.compile(r"^---\n(.*?)\n---\n", re.S)
 _TITLE = re.compile(r"^(?:title|question):\s*['\"]?(.*?)['\"]?\s*$", re.M)
@@ -46,14 +46,14 @@ _MARKS = (
 
 
 def harvest(folder: Path, source: str, seed: int = 0) -> Iterator[Pair]:
-    """All pairs of a folder's files, or of one file, in an order drawn by `seed`.
+    """Yield all pairs of a folder's files, or of one file, in an order drawn by `seed`.
 
-    Raises LongsearchError for what is not there.
+    Raises LongsearchError if `folder` does not exist.
     """
     paths = sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else [folder]
     if not folder.exists():
         raise LongsearchError(
-            f"there is no {folder}", "name a folder of Markdown, code or tables of posts, or a Posts.xml"
+            f"{folder} does not exist", "give a folder of Markdown, code or tables of posts, or a Posts.xml"
         )
     draw, titles = np.random.default_rng(seed), _titles(paths)
     for path in (paths[i] for i in draw.permutation(len(paths))):
@@ -62,8 +62,8 @@ def harvest(folder: Path, source: str, seed: int = 0) -> Iterator[Pair]:
             yield Pair(_first_words(query, MAX_QUERY_WORDS), passage, kind, source, document or name)
 
 
-def overlapping(texts: Iterable[str], words: int = 25) -> set[int]:
-    """Hashes of all runs of `words` words: two texts that share one are taken for copies."""
+def word_runs(texts: Iterable[str], words: int = 25) -> set[int]:
+    """Return the hashes of all runs of `words` words. Two texts with a run in common count as copies."""
     runs: set[int] = set()
     for text in texts:
         found = re.findall(r"\w+", text.lower())
@@ -72,17 +72,17 @@ def overlapping(texts: Iterable[str], words: int = 25) -> set[int]:
 
 
 def _titles(paths: Iterable[Path]) -> dict[tuple[Path, str], str]:
-    """Of all questions, by folder and thread: the files of a folder are of one site, and its ids its own."""
+    """Return the questions' titles by folder and thread: a folder holds one site, with ids of its own."""
     return {
-        (p.parent, post.thread): post.title for p in paths if holds_posts(p) for post in read_posts(p) if post.title
+        (p.parent, post.thread): post.title for p in paths if may_hold_posts(p) for post in read_posts(p) if post.title
     }
 
 
 def _pairs_of(
     path: Path, draw: np.random.Generator, titles: Mapping[tuple[Path, str], str]
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Query, passage, kind, and the document where it is not the file."""
-    if holds_posts(path):
+    """Yield (query, passage, kind, document) for each pair; document "" means the file."""
+    if may_hold_posts(path):
         yield from _posts(path, titles)
         return
     suffix = path.suffix.lower()
@@ -125,7 +125,7 @@ def _python(text: str, draw: np.random.Generator) -> Iterator[tuple[str, str, st
         if not said or len(said.split()) < 4:
             continue
         code = lines[node.lineno - 1 : min(end, node.lineno + 60)]
-        if draw.random() < 0.5:  # without the docstring: what it says is in the query
+        if draw.random() < 0.5:  # leave out the docstring: the query holds it
             first = node.body[0]
             after = first.end_lineno or first.lineno
             code = lines[node.lineno - 1 : first.lineno - 1] + lines[after : min(end, after + 60)]
@@ -154,7 +154,7 @@ def _commented(text: str, draw: np.random.Generator) -> Iterator[tuple[str, str,
 
 
 def _question(name: str, said: str, kind: str, draw: np.random.Generator) -> str:
-    """What somebody would ask who looks for this code: mostly what its comment says, now and then its name."""
+    """Return a query for this code: its comment in half of the cases, else a question made from its name."""
     said, spoken = re.sub(r"[`*]", "", said), re.sub(r"_+|(?<=[a-z])(?=[A-Z])", " ", name).strip().lower()
     asked = (
         f"What is the purpose of the {name} {kind}?",
@@ -170,13 +170,13 @@ def _posts(path: Path, titles: Mapping[tuple[Path, str], str]) -> Iterator[tuple
     for post in read_posts(path):
         title = _plain(titles.get((path.parent, post.thread), ""))
         body = _plain(re.sub(r"</p>|<br\s*/?>|</li>", "\n", post.body))
-        if title and (post.title or post.is_liked) and len(body.split()) >= _LEAST_WORDS and _is_english(body):
+        if title and (post.title or post.is_upvoted) and len(body.split()) >= _LEAST_WORDS and _is_english(body):
             kind = "question2question" if post.title else "question2answer"
             yield title, _first_words(body, MAX_PASSAGE_WORDS), kind, post.thread
 
 
 def _is_english(text: str) -> bool:
-    """A guess that costs nothing: most other languages have letters that ASCII has not."""
+    """Guess from the share of ASCII characters: most other languages have letters outside ASCII."""
     return sum(c.isascii() for c in text) >= 0.95 * len(text)
 
 

@@ -1,8 +1,9 @@
-"""A model to begin with: a new Mamba2 that is already a static embedder, from the teacher's vectors of single tokens.
+"""Makes a model to start from: a new Mamba2 that is a static embedder, from the teacher's vectors of single tokens.
 
-Token vectors are the teacher's of each token's text alone, minus their mean, times 4; log weights are log(a / (a +
-p(token))); every block's `out_proj` is zero and the projection the identity. So at step 0 the model is the weighted
-mean of its token vectors: .727 and .473 MRR@10 on two sets where the teacher had .930 and .696, and noise would have 0.
+A token's vector is the teacher's vector of its text, minus the mean of all, times 4. Its log weight is
+log(a / (a + p(token))). Every block's `out_proj` is zero, and the projection is the identity. So at step 0 the
+model returns the weighted mean of its token vectors: .727 and .473 MRR@10 on two sets, where the teacher has .930
+and .696, and noise would have 0.
 """
 
 import json
@@ -30,7 +31,7 @@ _DT_MIN, _DT_MAX = 1e-3, 1e-1
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Of a new model; the width is the teacher's."""
+    """The shape of a new model. `d_model` is the teacher's dimension."""
 
     d_model: int = 384
     n_layers: int = 6
@@ -41,7 +42,7 @@ class Shape:
 
 
 def new_checkpoint(folder: Path, shape: Shape, tokenizer: Tokenizer, start: "StaticStart", seed: int) -> None:
-    """Write a static embedder to `folder`, readable by `Encoder.open`. start.vectors (vocabulary, d_model)."""
+    """Write a static embedder to `folder`, as `Encoder.open` reads it. start.vectors is (vocabulary, d_model)."""
     config = Mamba2Config(
         shape.d_model, shape.n_layers, len(start.vectors), shape.d_state, shape.head_dim, shape.n_heads,
         gated_norm_groups=1, block_size=shape.block_size, final_norm=False,
@@ -53,7 +54,7 @@ def new_checkpoint(folder: Path, shape: Shape, tokenizer: Tokenizer, start: "Sta
 
 
 def save_new(folder: Path, model: Mamba2, tokenizer: Tokenizer, token_log_weight: Tensor) -> None:
-    """Write `model` with the mean readout, its projection the identity, to `folder`."""
+    """Write `model` to `folder`, with the mean readout and the identity as its projection."""
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -65,7 +66,7 @@ def save_new(folder: Path, model: Mamba2, tokenizer: Tokenizer, token_log_weight
 
 @dataclass(frozen=True, slots=True)
 class StaticStart:
-    """What a static embedder is made of."""
+    """The weights of a static embedder."""
 
     vectors: Tensor
     """(vocabulary, d_model) float32."""
@@ -76,9 +77,12 @@ class StaticStart:
 def static_start(
     tokenizer: Tokenizer, encode: Callable[[list[str]], NDArray[np.float32]], counts: NDArray[np.int64]
 ) -> StaticStart:
-    """From a teacher (`encode` texts to (n, dim) vectors) and how often each token occurs, counts (vocabulary,)."""
+    """Compute a static embedder from a teacher and from token counts, (vocabulary,).
+
+    `encode` is the teacher: it turns texts into vectors (n, dim).
+    """
     size = tokenizer.get_vocab_size()
-    texts = [_alone(tokenizer, index) for index in range(size)]
+    texts = [_text_of_token(tokenizer, index) for index in range(size)]
     vectors = encode(texts)
     vectors = (vectors - vectors.mean(0)) * _SCALE
     frequency = counts[:size] / max(int(counts.sum()), 1)
@@ -89,7 +93,7 @@ def static_start(
 
 
 def token_counts(pairs: PairSet, vocabulary_size: int) -> NDArray[np.int64]:
-    """How often each id occurs in pairs, (vocabulary_size,)."""
+    """Count how often each token id occurs in pairs, (vocabulary_size,)."""
     return sum(
         (np.bincount(texts.ids, minlength=vocabulary_size) for texts in (pairs.queries, pairs.passages)),
         start=np.zeros(vocabulary_size, np.int64),
@@ -97,7 +101,7 @@ def token_counts(pairs: PairSet, vocabulary_size: int) -> NDArray[np.int64]:
 
 
 def new_model(config: Mamba2Config, seed: int) -> Mamba2:
-    """A Mamba2 as Dao and Gu (2024) initialise it, but with `out_proj` zero: every block begins as nothing."""
+    """Return a Mamba2 initialised as by Dao and Gu (2024), but with `out_proj` zero: no block adds anything yet."""
     generator = torch.Generator().manual_seed(seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -113,14 +117,14 @@ def new_model(config: Mamba2Config, seed: int) -> Mamba2:
 
 
 def inverse_softplus(x: Tensor) -> Tensor:
-    """What softplus makes x of, for x > 0; of any shape."""
+    """Return y with softplus(y) = x, for x > 0 of any shape."""
     return x + torch.log(-torch.expm1(-x))
 
 
-def _alone(tokenizer: Tokenizer, index: int) -> str:
-    """A token as a text of its own: a WordPiece without the mark that it continues a word, bytes as characters.
+def _text_of_token(tokenizer: Tokenizer, index: int) -> str:
+    """Return a token as text: a word piece without its continuation mark ##, bytes as characters.
 
-    What is no text, such as half a character's bytes, is "[UNK]".
+    A token that is no text, such as half of a character's bytes, gives "[UNK]".
     """
     text = tokenizer.decode([index], skip_special_tokens=False).removeprefix("##").strip()
     return text if text.strip("\ufffd") else "[UNK]"

@@ -1,4 +1,4 @@
-"""What may stand in front of a query, for each kind of pair: `Instruction: {prompt}\\nQuery: {text}`. Queries only."""
+"""Instructions in front of queries, by kind of pair: `Instruction: {prompt}\\nQuery: {text}`. Passages get none."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,23 +21,23 @@ BY_KIND = {
 
 
 def prompts_for(kind: str) -> tuple[str, ...]:
-    """The prompts that fit a kind of pair, the general ones among them."""
+    """Return the prompts that fit a kind of pair, including the general ones."""
     return GENERAL + next((prompts for prefix, prompts in BY_KIND.items() if kind.startswith(prefix)), ())
 
 
 class Prompter:
-    """Puts instructions in front of a share of the queries, as token ids."""
+    """Puts instructions, as token ids, in front of a share of the queries."""
 
     def __init__(self, tokenizer: Tokenizer, share: float) -> None:
-        """`share` of the batches get an instruction, one for the whole batch, as a person's searches would."""
+        """A share `share` of the batches get an instruction, the same for the whole batch."""
         self._tokenizer = tokenizer
         self._share = share
         prefix, text = INSTRUCTION_TEMPLATE.format(prompt=GENERAL[0], text=""), "harbour"
-        # WordPiece splits at spaces first; a byte-level BPE takes the space to the word after it
+        # WordPiece splits at spaces first; byte-level BPE joins a space to the next word
         self._ids_can_be_joined = self._encode(prefix + text) == self._encode(prefix) + self._encode(text)
 
     def __call__(self, queries: list[NDArray[np.int64]], kind: str, seed: int, step: int) -> list[NDArray[np.int64]]:
-        """The queries' ids, with or without an instruction before them: as the whole text's would be."""
+        """Return the queries' ids, or those of instruction and query, as if the whole text were tokenized."""
         random = np.random.default_rng([seed, step, 2])
         if random.random() >= self._share:
             return queries

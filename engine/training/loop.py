@@ -1,7 +1,7 @@
-"""The training loop: draw, loss, backward, update, log, save; the same for every stage.
+"""The training loop of every stage: draw, loss, backward, update, log, save.
 
-It ends after a number of steps or minutes, whichever comes first; the learning rate follows that progress, so the
-cosine always comes down. A run that finds its own resume.pt goes on from there. The log is JSON lines, one a step.
+It ends after a number of steps or minutes, whichever comes first. The learning rate follows that progress, so its
+cosine schedule always completes. A run resumes from a resume.pt in its folder. The log has one JSON line a step.
 """
 
 import json
@@ -29,18 +29,18 @@ class LoopOptions:
 
     out: Path
     """Folder of the checkpoint, the log and resume.pt."""
-    like: Path
-    """Folder whose configuration and tokenizer the checkpoint takes."""
+    base: Path
+    """Folder whose configuration and tokenizer the checkpoint copies."""
     steps: int = 10**9
     minutes: float = 10**6
     seed: int = 0
     rates: Rates = field(default_factory=Rates)
     widths: tuple[float, ...] = WIDTHS
     width_weights: tuple[float, ...] = WIDTH_WEIGHTS
-    """How often a step is run at each width."""
+    """Relative frequencies of the widths: each step draws one width."""
     save_every_s: float = 300.0
     stage: str = ""
-    """Its name: a run goes on only with the stage it was begun with."""
+    """Name of the stage. A run is resumed only by the stage that started it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +50,19 @@ class StepLoss:
     loss: Tensor
     n_tokens: int
     parts: dict[str, float]
-    """For the log: the loss's terms, the source."""
+    """Terms of the loss and other figures, for the log."""
     labels: dict[str, str]
+    """Words for the log, such as the source of the pairs."""
 
 
 Stage = Callable[[int, float], StepLoss]
-"""(step, width) -> the loss of that step; deterministic in `step`."""
+"""Computes the loss of a step from (step, width); deterministic in `step`."""
 
 
 def run(student: Trainable, stage: Stage, options: LoopOptions, held_out: HeldOut | None = None) -> Progress:
-    """Train until `options` say stop; the checkpoint is then in `options.out`. Returns how far it came.
+    """Train for the steps or minutes of `options`, and leave the checkpoint in `options.out`. Returns the progress.
 
-    With every checkpoint the log gets a line of how well `held_out` queries find their passages.
+    With every checkpoint, a line in the log says how well the `held_out` queries find their passages.
     """
     options.out.mkdir(parents=True, exist_ok=True)
     optimiser = Optimiser(student, options.rates)
@@ -94,7 +95,7 @@ def _share_done(progress: Progress, options: LoopOptions) -> float:
 def _step(
     student: Trainable, optimiser: Optimiser, stage: Stage, options: LoopOptions, progress: Progress, done: float
 ) -> dict[str, float | str]:
-    """One update. A loss that is not finite is skipped, and the log says so."""
+    """Run one step and return its log record. If the gradient is not finite, the weights stay as they are."""
     torch.manual_seed(options.seed * 1_000_003 + progress.step)
     width = options.widths[pick(options.width_weights, options.seed, progress.step)]
     result = stage(progress.step, width)
@@ -109,5 +110,5 @@ def _step(
 
 
 def _save(student: Trainable, optimiser: Optimiser, options: LoopOptions, progress: Progress) -> None:
-    save_model(student, options.like, options.out, {"widths": list(options.widths)})
+    save_model(student, options.base, options.out, {"widths": list(options.widths)})
     save_resume(student, optimiser, progress, options.out / "resume.pt", options.stage)

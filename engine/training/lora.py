@@ -1,11 +1,12 @@
-"""LoRA fine-tuning of a larger checkpoint with the eos readout, by the same loop: small matrices beside frozen ones.
+"""LoRA fine-tuning of a larger checkpoint with the eos readout: small trained matrices beside frozen ones.
 
-What the paper did to Mamba2 1.3B and 7B (Grantner et al., arXiv 2604.18199, section 4.1). The adapters are peft's; what
-is saved is the checkpoint with the adapters merged into it, so that it is read like any other. Full width alone.
+The paper trained Mamba2 1.3B and 7B this way (Grantner et al., arXiv 2604.18199, section 4.1). The adapters are peft's.
+The saved checkpoint has the adapters merged into its matrices, so it opens like any other. Only the full width is
+trained.
 
-The frozen matrices may be held in 4 bits (QLoRA, Dettmers et al. 2023: NF4, doubly quantised scales; by bitsandbytes,
-on a CPU too): a quarter of bfloat16's memory. The adapters learn beside the rounded matrices, so it is those that they
-are merged into.
+The frozen matrices may be held in 4 bits (QLoRA, Dettmers et al. 2023: NF4 with doubly quantised scales, by
+bitsandbytes, also on a CPU), a quarter of bfloat16's memory. The adapters learn beside the rounded matrices, so they
+are merged into the rounded ones.
 """
 
 from pathlib import Path
@@ -29,10 +30,10 @@ _NF4_BLOCK = 64  # numbers that share a scale
 
 
 class LoraStudent(Trainable):
-    """vector = normalise(hidden state of an end-of-sequence token after the text)."""
+    """A model with adapters: vector = normalise(hidden state of the end-of-sequence token after the text)."""
 
     def __init__(self, model: Mamba2, eos_id: int, rank: int) -> None:
-        """Puts adapters of `rank` beside every projection of `model`. Raises ModelError where peft is not installed."""
+        """Add adapters of `rank` to every projection of `model`. Raises ModelError if peft is not installed."""
         super().__init__()
         try:
             from peft import LoraConfig, inject_adapter_in_model  # seconds to import
@@ -44,13 +45,13 @@ class LoraStudent(Trainable):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return self.model.embeddings.weight.device
 
     def forward(self, texts: Padded, width: float = 1.0) -> Tensor:
-        """Unit vectors (batch, d_model). Raises ValueError for a width other than 1."""
+        """Return unit vectors (batch, d_model). Raises ValueError for a width other than 1."""
         if width != 1:
-            raise ValueError("LoRA trains the full width alone")
+            raise ValueError("LoRA trains only the full width")
         lengths = texts.mask.sum(1).long()
         tokens = F.pad(texts.tokens, (0, 1))
         rows = torch.arange(len(tokens), device=tokens.device)
@@ -59,11 +60,11 @@ class LoraStudent(Trainable):
         return F.normalize(hidden[rows, lengths].float(), dim=-1)
 
     def groups(self, rates: Rates) -> list[dict[str, Any]]:
-        """The adapters."""
+        """Return the adapters, as one group without weight decay."""
         return [{"params": list(self._adapters().values()), "lr": rates.blocks, "weight_decay": 0.0}]
 
     def tensors(self) -> dict[str, Tensor]:
-        """The checkpoint's own names, each adapted matrix with its adapter's product added."""
+        """Return the weights by their names in the checkpoint, the adapters merged into their matrices."""
         adapted = {n: cast(Any, m) for n, m in self.model.named_modules() if hasattr(m, "get_delta_weight")}
         tensors = {
             f"backbone.{name}": tensor
@@ -79,14 +80,14 @@ class LoraStudent(Trainable):
         return tensors
 
     def trained(self) -> dict[str, Tensor]:
-        """The adapters alone: a resumed run reads the frozen weights from where the first did."""
+        """Return only the adapters: a resumed run reads the frozen weights from the original checkpoint."""
         return dict(self._adapters())
 
     def load_trained(self, state: dict[str, Tensor]) -> None:
-        """Put the adapters back."""
+        """Load the adapters. Raises ValueError if `state` has other adapters."""
         adapters = self._adapters()
         if state.keys() != adapters.keys():
-            raise ValueError("its adapters are others")
+            raise ValueError("it has other adapters")
         with torch.no_grad():
             for name, parameter in adapters.items():
                 parameter.copy_(state[name])
@@ -98,15 +99,18 @@ class LoraStudent(Trainable):
 def load_lora_student(
     folder: Path, device: str, dtype: torch.dtype, rank: int, base_bits: int = 16
 ) -> tuple[LoraStudent, Tokenizer]:
-    """A checkpoint with adapters, its matrices frozen in `dtype`, or, where `base_bits` is 4, in 4 bits.
+    """Load a checkpoint and add adapters. Its matrices are frozen in `dtype`, or in 4 bits if `base_bits` is 4.
 
-    Raises ModelError where it has no eos readout, and where a package that this needs is not installed.
+    Raises ModelError if the checkpoint has no eos readout, or if a package is missing.
     """
     config, readout = read_config(folder / "config.json")
     eos_id = TextTokenizer.load(folder).eos_id
     if readout.readout != "eos" or eos_id is None:
-        raise ModelError(f"{folder} has no end-of-sequence readout", "a model with the mean readout is trained whole")
-    # in 4 bits it goes to the device as it is rounded, matrix by matrix: as a whole it need not fit there
+        raise ModelError(
+            f"{folder} has no end-of-sequence readout",
+            "leave out --lora: a model with the mean readout is trained whole",
+        )
+    # with 4 bits each matrix moves to the device as it is rounded: the unrounded model need not fit there
     model, _ = load_mamba2(folder, config, "cpu" if base_bits == 4 else device, dtype)
     if base_bits == 4:
         _to_four_bits(model, dtype)
@@ -115,14 +119,14 @@ def load_lora_student(
 
 
 def _to_four_bits(model: Mamba2, dtype: torch.dtype) -> None:
-    """Replace every projection by one that is rounded to NF4 when it is moved to a device; products in `dtype`."""
+    """Replace every projection by one that rounds itself to NF4 when it moves to a device; products are in `dtype`."""
     try:
         from bitsandbytes.nn import Linear4bit, Params4bit
     except ImportError:
         hint = "pip install bitsandbytes"
-        raise ModelError("a base of 4 bits needs the package bitsandbytes, which is not installed", hint) from None
+        raise ModelError("a 4-bit model needs the package bitsandbytes, which is not installed", hint) from None
     c = model.config
-    if c.d_model % _NF4_BLOCK or c.d_inner % _NF4_BLOCK:  # on a CPU they would be read back wrong, by 30 %
+    if c.d_model % _NF4_BLOCK or c.d_inner % _NF4_BLOCK:  # on a CPU such rows are read back wrong by 30 %
         message = f"rows of {c.d_model} and {c.d_inner} numbers cannot be held in 4 bits"
         raise ModelError(message, f"both must be multiples of {_NF4_BLOCK}; leave out --base-bits")
     rounding = {"compress_statistics": True, "quant_type": "nf4"}
@@ -133,11 +137,11 @@ def _to_four_bits(model: Mamba2, dtype: torch.dtype) -> None:
             rounded.weight = Params4bit(dense.weight.data, requires_grad=False, module=rounded, **rounding)
             rounded.bias = dense.bias
             setattr(mixer, name, rounded)
-    cast(Any, model).is_loaded_in_4bit = True  # what peft goes by
+    cast(Any, model).is_loaded_in_4bit = True  # peft looks at this attribute
 
 
 def _dense(weight: Tensor) -> Tensor:
-    """A frozen matrix as numbers, whatever it is held in."""
+    """Return a frozen matrix as numbers, dequantised if it is held in 4 bits."""
     if not hasattr(weight, "quant_state"):
         return weight
     from bitsandbytes.functional import dequantize_4bit

@@ -1,4 +1,4 @@
-"""What training minimises, as pure functions of vectors. All vectors are unit rows (n, dim)."""
+"""Loss functions of vectors. All vectors are unit rows (n, dim)."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,23 +9,26 @@ from torch.nn import functional as F
 DISTILLATION_TEMPERATURE = 0.05
 CONTRAST_TEMPERATURE = 0.02
 _TWIN_COSINE = 0.999
-_COSINE_WEIGHT = 8.0  # brings 1 - cos, some hundredths, to the size of the KL term
+_COSINE_WEIGHT = 8.0  # brings 1 - cos, a few hundredths, to the size of the KL term
 
 
 def cosine_distance(student: Tensor, teacher: Tensor) -> Tensor:
-    """Mean of 1 - cos between rows."""
+    """Return the mean of 1 - cos between corresponding rows."""
     return 1 - (student * teacher).sum(-1).mean()
 
 
 def similarity_kl(student_scores: Tensor, teacher_scores: Tensor, temperature: float, keep: Tensor) -> Tensor:
-    """Mean KL(teacher's row || student's row) between softmax rows of scores (n, m); only columns where `keep`."""
+    """Return the mean over rows of KL(teacher || student) between softmax rows of scores (n, m).
+
+    Columns where `keep` (n, m) is False are left out.
+    """
     student_log = F.log_softmax(student_scores.masked_fill(~keep, -1e4) / temperature, dim=-1)
     teacher_log = F.log_softmax(teacher_scores.masked_fill(~keep, -1e4) / temperature, dim=-1)
     return F.kl_div(student_log, teacher_log, reduction="batchmean", log_target=True)
 
 
 def distillation(student: Tensor, teacher: Tensor) -> Tensor:
-    """8 (1 - cos) + KL between the softmax rows of both sides' similarities within the batch, self left out."""
+    """Return 8 (1 - cos) + KL between the softmax rows of both sides' similarities in the batch, off the diagonal."""
     others = ~torch.eye(len(student), dtype=torch.bool, device=student.device)
     if len(student) < 2:
         return _COSINE_WEIGHT * cosine_distance(student, teacher)
@@ -34,11 +37,11 @@ def distillation(student: Tensor, teacher: Tensor) -> Tensor:
 
 
 def info_nce(queries: Tensor, passages: Tensor, same: Tensor, temperature: float = CONTRAST_TEMPERATURE) -> Tensor:
-    """Contrast each query's passage with all other passages, and each passage's query with all other queries.
+    """Return InfoNCE of each query against all passages, averaged with that of each passage against all queries.
 
     queries (n, dim); passages (m, dim), m >= n: the first n answer the queries, the rest are hard negatives of all.
-    same (n, m) is True where a passage is no fair negative of a query (one document, a duplicate); the diagonal,
-    which is the answer, is never masked.
+    same (n, m) is True where a passage is not a fair negative of a query (the same document, or a duplicate). The
+    diagonal holds the answers and is never masked.
     """
     n = len(queries)
     answer = torch.eye(n, len(passages), dtype=torch.bool, device=queries.device)
@@ -48,15 +51,16 @@ def info_nce(queries: Tensor, passages: Tensor, same: Tensor, temperature: float
 
 
 def unfair_negatives(documents: Tensor, passage_documents: Tensor, passages: Tensor) -> Tensor:
-    """(n, m) True where query i and passage j are of one document, or passage j equals i's answer (cosine).
+    """Return (n, m): True where query i and passage j have the same document, or passage j equals the answer of i.
 
-    documents (n,), passage_documents (m,) are ids; passages (m, dim) unit vectors of anyone who tells texts apart.
+    documents (n,) and passage_documents (m,) are ids. passages (m, dim) are unit vectors of any model that
+    distinguishes texts; two passages are equal if their cosine exceeds .999.
     """
     twins = passages[: len(documents)] @ passages.T > _TWIN_COSINE
     return (documents[:, None] == passage_documents[None, :]) | twins
 
 
 def matryoshka(loss: Callable[..., Tensor], dims: Sequence[int], *vectors: Tensor) -> Tensor:
-    """Mean of `loss` over the first `dims` coordinates of all vectors, made unit again (Kusupati et al. 2022)."""
+    """Return the mean of `loss` over the normalised first `dims` coordinates (Kusupati et al. 2022)."""
     losses = [loss(*(F.normalize(v[..., :dim], dim=-1) for v in vectors)) for dim in dims]
     return torch.stack(losses).mean()

@@ -1,10 +1,10 @@
-"""Muon for the blocks' matrices, AdamW for the rest, a lazy update of the embedding; the schedule of learning rates.
+"""The optimiser and its schedule: Muon for the blocks' matrices, SparseAdam for the embedding, AdamW for the rest.
 
 Muon (Jordan et al. 2024; https://kellerjordan.github.io/posts/muon) makes the momentum of a matrix orthogonal before
-the update; scaled to the size of AdamW's updates (Liu et al., arXiv 2502.16982) it takes the same rates. For a seventh
-more time a step, a million tokens brought the bundled model nearer to its teacher where AdamW's left it as it was.
-The table of 30,522 x 384 is two thirds of the weights, and a step touches a few thousand rows of it: updating those
-alone takes a twentieth of the time of updating all.
+the update. Its updates are scaled to the size of AdamW's (Liu et al., arXiv 2502.16982), so it takes the same rates. A
+step takes a seventh longer; over a million tokens Muon brought the bundled model nearer to its teacher, and AdamW did
+not. The embedding of 30,522 x 384 is two thirds of the weights, and a step touches a few thousand of its rows. Updating
+only those rows takes a twentieth of the time of updating all.
 """
 
 import math
@@ -19,7 +19,7 @@ _BETAS = (0.9, 0.98)
 
 
 class Optimiser:
-    """Optimisers stepped as one: Muon for matrices, AdamW for what else is dense, SparseAdam for the embedding."""
+    """Three optimisers stepped as one: Muon for matrices, SparseAdam for the embedding, AdamW for the rest."""
 
     def __init__(self, student: Trainable, rates: Rates) -> None:
         groups = student.groups(rates)
@@ -34,9 +34,9 @@ class Optimiser:
         self._clipped = [*matrices, *(p for group in groups for p in group["params"])]
 
     def step(self, factor: float, clip: float = 1.0) -> float:
-        """Update at `factor` times the peak rates, gradients of the dense part clipped to norm `clip`.
+        """Update the weights at `factor` times the peak rates, with dense gradients clipped to norm `clip`.
 
-        Returns the norm before that; where it is not finite nothing is updated.
+        Returns the norm before clipping. If it is not finite, no weight changes.
         """
         norm = float(nn.utils.clip_grad_norm_(self._clipped, clip))
         for name, optimiser in self._optimisers.items():
@@ -48,17 +48,17 @@ class Optimiser:
         return norm
 
     def state_dict(self) -> dict[str, Any]:
-        """To be saved for `load_state_dict`."""
+        """Return the moments, for `load_state_dict`."""
         return {name: optimiser.state_dict() for name, optimiser in self._optimisers.items()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on where `state` was saved."""
+        """Load the moments that `state_dict` returned."""
         for name, optimiser in self._optimisers.items():
             optimiser.load_state_dict(state[name])
 
 
 def rate_factor(progress: float, warm_up: float, floor: float = 0.01) -> float:
-    """Share of the peak rate at `progress` (0 to 1): a cosine's gentle rise, then its long fall to `floor`."""
+    """Return the share of the peak rate at `progress` (0 to 1): a cosine rise to 1, then a cosine fall to `floor`."""
     if progress < warm_up:
         return 0.5 * (1 - math.cos(math.pi * progress / warm_up)) * (1 - floor) + floor
     fallen = min(1.0, (progress - warm_up) / max(1 - warm_up, 1e-9))

@@ -85,16 +85,16 @@ def add_training(command: argparse.ArgumentParser, name: str) -> None:
 
 def _add_schedule(command: argparse.ArgumentParser) -> None:
     """Options of duration, learning rates and widths."""
-    rates = Rates()
-    command.add_argument("--steps", type=int, default=10**9, help="stop after so many steps")
-    command.add_argument("--minutes", type=float, default=10.0**6, help="stop after so many minutes")
-    command.add_argument("--rate", type=float, default=rates.blocks, help="peak learning rate of the blocks")
-    command.add_argument("--embedding-rate", type=float, default=rates.embedding, help="that of the embedding")
-    command.add_argument("--projection-rate", type=float, default=rates.projection, help="that of the projection")
-    command.add_argument("--warm-up", type=float, default=rates.warm_up, help="share of the run in which rates rise")
-    command.add_argument("--widths", type=float, nargs="+", default=WIDTHS, help="nested widths; a step draws one")
-    command.add_argument("--width-weights", type=float, nargs="+", default=WIDTH_WEIGHTS, help="how often, by width")
-    command.add_argument("--compile", action="store_true", help="compile the reading of short texts: twice as fast")
+    rates, add = Rates(), command.add_argument
+    add("--steps", type=int, default=10**9, help="stop after so many steps")
+    add("--minutes", type=float, default=10.0**6, help="stop after so many minutes")
+    add("--rate", type=float, default=rates.blocks, help="peak learning rate of the blocks")
+    add("--embedding-rate", type=float, default=rates.embedding, help="peak learning rate of the embedding")
+    add("--projection-rate", type=float, default=rates.projection, help="peak learning rate of the projection")
+    add("--warm-up", type=float, default=rates.warm_up, help="share of the run in which rates rise")
+    add("--widths", type=float, nargs="+", default=WIDTHS, help="nested widths; a step draws one")
+    add("--width-weights", type=float, nargs="+", default=WIDTH_WEIGHTS, help="relative frequency of each width")
+    add("--compile", action="store_true", help="compile the code for short texts: twice as fast, after minutes")
 
 
 def _add_losses(command: argparse.ArgumentParser) -> None:
@@ -126,14 +126,13 @@ def _add_streams(command: argparse.ArgumentParser) -> None:
 def add_recipe(command: argparse.ArgumentParser) -> None:
     """Add the options of `recipe`."""
     command.description = f"{command.description}; --seed is added to the seed of each step"
-    command.add_argument("--list", "--dry-run", action="store_true", dest="list", help="print the steps' commands only")
-    command.add_argument("--to", type=int, default=recipe.STEPS[-1].number, metavar="STEP", help="last step to run")
-    command.add_argument("--shards", type=Path, metavar="DIR", help="labelled pairs, or folders step-NN of them")
-    command.add_argument(
-        "--documents", type=Path, nargs="+", metavar="FILE", help="long documents, best in three files"
-    )
-    command.add_argument("--out", type=Path, metavar="DIR", help="folder to write the models to, one per step")
+    add = command.add_argument
+    add("--list", "--dry-run", action="store_true", dest="list", help="only print the commands of the steps")
+    add("--to", type=int, default=recipe.STEPS[-1].number, metavar="STEP", help="last step to run")
+    add("--shards", type=Path, metavar="DIR", help="labelled pairs, or folders step-NN of them")
+    add("--documents", type=Path, nargs="+", metavar="FILE", help="long documents, best in three files")
+    add("--out", type=Path, metavar="DIR", help="folder to write the models to, one per step")
     total = recipe.TOTAL_MINUTES
-    command.add_argument("--minutes", type=float, default=total, help=f"training time of all steps (default {total:g})")
-    command.add_argument("--steps", type=int, metavar="N", help="optimiser steps of each training at most")
-    command.add_argument("--compile", action="store_true", help="compile the reading of short texts: twice as fast")
+    add("--minutes", type=float, default=total, help=f"training time of all steps (default {total:g})")
+    add("--steps", type=int, metavar="N", help="optimiser steps of each training at most")
+    add("--compile", action="store_true", help="compile the code for short texts: twice as fast, after minutes")

@@ -1,7 +1,7 @@
-"""What people asked and answered, out of tables: a Stack Exchange dump's Posts.xml, and .csv files of posts.
+"""Reads questions and answers from tables: a Stack Exchange dump's Posts.xml, and .csv files of posts.
 
-A .csv has a row for each post: a question's has a `title`, an answer's names its question in `parentid` or
-`question_id`; the text is in `body` or `content`, the id in `id`; capitals do not matter. Other tables hold no posts.
+A .csv file has one row for each post. A question has a `title`; an answer names its question in `parentid` or
+`question_id`. The text is in `body` or `content`, the id in `id`. Column names ignore case. Other tables hold no posts.
 """
 
 import csv
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _POSTS_XML, _TABLE = "Posts.xml", ".csv"
-_LARGEST_FIELD = 1 << 20  # characters; longer is no post
+_LARGEST_FIELD = 1 << 20  # characters; no post is longer
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,22 +20,22 @@ class Post:
     """A question or an answer."""
 
     thread: str
-    """Id of the question."""
+    """Id of the question that starts the thread."""
     title: str
-    """Of a question; "" for an answer."""
+    """Title of a question; "" for an answer."""
     body: str
     """HTML or Markdown."""
-    is_liked: bool
-    """Whether it has votes, or nothing is known of them."""
+    is_upvoted: bool
+    """Whether its score is above 0, or the table has no score."""
 
 
-def holds_posts(path: Path) -> bool:
-    """Whether the file's name says that it may hold posts."""
+def may_hold_posts(path: Path) -> bool:
+    """Return whether the file may hold posts, by its name."""
     return path.name == _POSTS_XML or path.suffix.lower() == _TABLE
 
 
 def read_posts(path: Path) -> Iterator[Post]:
-    """All posts of a file, in order; none where it holds something else. It may be larger than memory."""
+    """Yield all posts of a file, in order; none if it is another table. The file may be larger than memory."""
     rows = _xml_rows(path) if path.name == _POSTS_XML else _csv_rows(path)
     for row in rows:
         score, title = row.get("score", ""), row.get("title", "").strip()
@@ -46,7 +46,7 @@ def read_posts(path: Path) -> Iterator[Post]:
 
 
 def _xml_rows(path: Path) -> Iterator[Mapping[str, str]]:
-    """Attributes of each row. A dump has one on a line and may be larger than memory, so no XML tree is made."""
+    """Yield each row's attributes. A dump has one row a line and may be larger than memory, so no XML tree is built."""
     with path.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
             if line.lstrip().startswith("<row "):
@@ -54,7 +54,7 @@ def _xml_rows(path: Path) -> Iterator[Mapping[str, str]]:
 
 
 def _csv_rows(path: Path) -> Iterator[Mapping[str, str]]:
-    """Fields of each row by the names in the first; what is no table of posts ends at once."""
+    """Yield each row's fields by the names in the header; nothing if the header is not that of posts."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
         csv.field_size_limit(_LARGEST_FIELD)
         rows = csv.reader(line.replace("\0", "") for line in lines)
@@ -64,5 +64,5 @@ def _csv_rows(path: Path) -> Iterator[Mapping[str, str]]:
                 return
             for row in rows:
                 yield dict(zip(names, row, strict=False))
-        except csv.Error:  # an endless field, or no CSV: what was read until there is kept
+        except csv.Error:  # an endless field, or no CSV: keep the rows read so far
             return

@@ -1,4 +1,4 @@
-"""The commands before any training: a vocabulary, labelled shards, a static model. Wires the parts, decides nothing."""
+"""The commands that come before training: pairs, vocabulary, label and new."""
 
 import argparse
 import json
@@ -15,43 +15,45 @@ from engine.inference.device import choose_hardware
 from engine.inference.tokens import reading_plainly
 from engine.training.data import read_pairs, record_of
 from engine.training.from_teacher import config_like, student_of
-from engine.training.harvest import harvest, overlapping
+from engine.training.harvest import harvest, word_runs
 from engine.training.initialise import Shape, new_checkpoint, save_new, static_start, token_counts
 from engine.training.shards import load_pairs, write_shards
 from engine.training.student import Padded
-from engine.training.teacher import adopt_vectors, label_shards
-from engine.training.vocabulary import Kind, VocabularyOptions, measure, save_tokenizer, sides, train_tokenizer
+from engine.training.teacher import copy_vectors, label_shards
+from engine.training.vocabulary import Kind, VocabularyOptions, measure, save_tokenizer, texts_of, train_tokenizer
 
 _MEASURED_PAIRS = 2000
 _SAMPLE_TEXTS = 256
 
 
 def vocabulary(arguments: argparse.Namespace) -> int:
-    """Train a tokenizer; say what it costs."""
+    """Train a tokenizer, and print its tokens per word."""
     texts = read_pairs(arguments.sources)
     options = VocabularyOptions(arguments.size, Kind(arguments.kind), arguments.cased)
-    tokenizer = train_tokenizer(sides(islice(texts, arguments.pairs)), options)
+    tokenizer = train_tokenizer(texts_of(islice(texts, arguments.pairs)), options)
     save_tokenizer(tokenizer, arguments.out)
     print(f"{tokenizer.get_vocab_size()} tokens: {arguments.out}")
-    if cost := measure(tokenizer, sides(islice(texts, _MEASURED_PAIRS))):
-        print(f"the pairs after those: {cost.tokens_per_word:.3f} tokens a word, {cost.unknown_share:.3%} unknown")
+    if cost := measure(tokenizer, texts_of(islice(texts, _MEASURED_PAIRS))):
+        print(f"the next pairs: {cost.tokens_per_word:.3f} tokens a word, {cost.unknown_share:.3%} unknown")
     return 0
 
 
 def pairs(arguments: argparse.Namespace) -> int:
-    """Write pairs of folders as JSON lines; say how many."""
-    unlike = overlapping(d.full_text for folder in arguments.unlike for d in load_dataset(folder).documents)
+    """Append the pairs of folders to a file of JSON lines, and print how many."""
+    unlike = word_runs(d.full_text for folder in arguments.unlike for d in load_dataset(folder).documents)
     seen: set[tuple[str, str]] = set()
     dropped = 0
     with arguments.out.open("a", encoding="utf-8") as out:
         for folder in arguments.folders:
             for pair in islice(harvest(folder, arguments.source, arguments.seed), arguments.limit):
-                if overlapping([pair.passage]) & unlike:
+                if word_runs([pair.passage]) & unlike:
                     dropped += 1
                 elif (pair.query, pair.passage) not in seen:
                     seen.add((pair.query, pair.passage))
                     out.write(json.dumps(record_of(pair)) + "\n")
-    print(f"{len(seen)} pairs" + (f", {dropped} left out, which overlap with an evaluation set" if dropped else ""))
+    print(
+        f"{len(seen)} pairs" + (f", {dropped} left out because they overlap with an evaluation set" if dropped else "")
+    )
     return 0
 
 
@@ -60,18 +62,18 @@ def _tokenizer(model: Path | None) -> Tokenizer:
     try:
         return reading_plainly(Tokenizer.from_file(str(path)))
     except Exception as error:  # the library raises bare Exception
-        hint = "name a folder that holds one, as `vocabulary` writes it"
+        hint = "give a folder with tokenizer.json, as `vocabulary` writes it"
         raise LongsearchError(f"cannot read the tokenizer {path}: {error}", hint) from error
 
 
 def label(arguments: argparse.Namespace) -> int:
-    """Tokenise pairs into shards, and have them labelled."""
+    """Tokenize pairs into shards, and label them with the teacher's vectors."""
     tokenizer = _tokenizer(arguments.model)
     if arguments.sources:
         count = write_shards(read_pairs(arguments.sources), tokenizer, arguments.shards)
         print(f"{count} shards")
     if arguments.vectors_of:
-        print(f"{adopt_vectors(arguments.shards, arguments.vectors_of)} shards labelled")
+        print(f"{copy_vectors(arguments.shards, arguments.vectors_of)} shards labelled")
     elif not arguments.tokens_only:
         hardware = choose_hardware(arguments.device, arguments.dtype)
         for path, tokens in label_shards(arguments.shards, MiniLM(hardware.device, hardware.dtype)):
@@ -80,7 +82,7 @@ def label(arguments: argparse.Namespace) -> int:
 
 
 def new(arguments: argparse.Namespace) -> int:
-    """Write a static embedder, or one that has layers of the teacher."""
+    """Write a model to start from: with layers of the teacher, or a static embedder."""
     if arguments.teacher_layers:
         return _from_teacher(arguments)
     hardware = choose_hardware(arguments.device, arguments.dtype)
@@ -96,8 +98,8 @@ def _from_teacher(arguments: argparse.Namespace) -> int:
     deepest = len(teacher.model.encoder.layer) - 1
     if arguments.model or not all(0 <= layer <= deepest for layer in layers):
         raise LongsearchError(
-            "the teacher's layers go with the teacher's vocabulary, and it has layers 0 to " + str(deepest),
-            "leave out --model, and name layers such as 0 1 3 5",
+            f"the teacher has layers 0 to {deepest}, and they need the teacher's vocabulary",
+            "leave out --model, and give layers such as 0 1 3 5",
         )
     passages = load_pairs(arguments.shards, teacher.tokenizer, labelled_only=False).passages
     sample = Padded.of([passages[row] for row in range(min(_SAMPLE_TEXTS, len(passages)))], "cpu").tokens

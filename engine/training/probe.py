@@ -1,4 +1,4 @@
-"""How well held-out queries find their passages, measured as training goes on: the curve to look at beside the loss."""
+"""Measures during training how well held-out queries find their passages."""
 
 from dataclasses import dataclass
 
@@ -20,11 +20,11 @@ class HeldOut:
 
     pairs: PairSet
     rows: NDArray[np.int64]
-    """Of `pairs`; the first 256 are used."""
+    """Rows of `pairs`; the first 256 are used."""
 
     @torch.no_grad()
     def __call__(self, student: Trainable, widths: tuple[float, ...]) -> dict[str, float]:
-        """MRR@10 of each query's own passage among all of these passages, at each width; {} where there are none."""
+        """Return MRR@10 of each query's own passage among all of them, for each width; {} if no row is held out."""
         rows = self.rows[:_MAX_PAIRS]
         if not len(rows):
             return {}

@@ -86,21 +86,21 @@ class Plan:
     """Added to the seed of each step."""
 
     def model(self, number: int) -> Path:
-        """The folder that step `number` writes its model to."""
+        """Return the folder that step `number` writes its model to."""
         return self.out / f"step-{number:02}"
 
     def shards_of(self, number: int) -> Path:
-        """The folder of shards that step `number` reads."""
+        """Return the folder of shards that step `number` reads."""
         folders = sorted(self.shards.glob("step-[0-9][0-9]"))
         earlier = [folder for folder in folders if int(folder.name.removeprefix("step-")) <= number]
         return (earlier[-1:] or folders[:1] or [self.shards])[0]
 
     def documents_of(self, step: Step) -> Path | None:
-        """The file of long documents that `step` reads, or None."""
+        """Return the file of long documents that `step` reads, or None."""
         return None if step.documents is None else self.documents[step.documents % len(self.documents)]
 
     def is_finished(self, step: Step) -> bool:
-        """Whether an earlier run finished `step`. Raises LongsearchError if that run had other options."""
+        """Return whether an earlier run finished `step`. Raises LongsearchError if that run had other options."""
         try:
             found = self._note(step).read_text("utf-8")
         except OSError:
@@ -115,7 +115,7 @@ class Plan:
         self._note(step).write_text(" ".join(self._options(step)), "utf-8")
 
     def command_line(self, step: Step) -> list[str]:
-        """The arguments of `python -m engine.training` that carry out `step`."""
+        """Return the arguments of `python -m engine.training` that carry out `step`."""
         models, documents = [str(self.model(number)) for number in step.models], self.documents_of(step)
         if step.command == "average":
             return ["average", *models, "--out", str(self.model(step.number))]
@@ -134,7 +134,7 @@ class Plan:
 
 
 def steps_to(last: int) -> tuple[Step, ...]:
-    """The steps up to number `last`."""
+    """Return the steps up to number `last`."""
     return tuple(step for step in STEPS if step.number <= last)
 
 
@@ -149,8 +149,8 @@ def listing(plan: Plan, last: int) -> Iterator[str]:
 def carry_out(plan: Plan, last: int, machine: list[str], run: Callable[[list[str]], int]) -> int:
     """Run the unfinished steps up to number `last`, by `run(command line)`. Returns the exit status.
 
-    `machine` holds options of every command that do not change the result's meaning, such as --threads; --compile is
-    passed only to commands that train. Raises LongsearchError, before anything starts, if an input is missing.
+    `machine` holds options such as --threads, which are added to every command; --compile is added only to commands
+    that train. Raises LongsearchError, before anything starts, if an input is missing.
     """
     unfinished = [step for step in steps_to(last) if not plan.is_finished(step)]
     _check_inputs(plan, unfinished)

@@ -1,8 +1,8 @@
-"""Sentences of the pairs' passages, each read alone, to the teacher's vectors of them.
+"""A stage that distils single sentences of the pairs' passages, each read alone.
 
-A passage's vector says to all its hundred tokens at once in which direction it lies; that of a sentence says it to
-twenty. In five minutes at one rate, half of the steps on sentences brought vectors of six dev sets' passages .0023
-nearer to the teacher's (mean cosine) and of their queries .0009, though a third fewer tokens were read in them.
+A passage's target vector is spread over a hundred tokens; a sentence's over twenty. In five minutes at one rate, with
+half of the steps on sentences, vectors of six dev sets came nearer to the teacher's: passages by .0023 (mean cosine),
+queries by .0009, though a third fewer tokens were read.
 """
 
 from itertools import pairwise
@@ -22,13 +22,14 @@ from engine.training.student import Padded, Trainable
 
 _LEAST_TOKENS, _MOST_TOKENS = 8, 64
 _ENDS = ".?!"
-# by length, each padded to its own longest; tokens a second, full width, two cores: 1 2,900, 2 3,900, 3 4,000, 6 2,750
+# groups by length, each padded to its longest; tokens/s at full width on two cores, by number of groups:
+# 1 group 2,900, 2 groups 3,900, 3 groups 4,000, 6 groups 2,750
 _GROUPS = 3
-_OTHER_SEED = 1  # so that the passages are not those of the step's pairs
+_OTHER_SEED = 1  # draws other passages than the stage of pairs does
 
 
 class Sentences:
-    """A stage that needs no labels: the teacher reads along, twice as fast as the student learns."""
+    """The stage. It needs no labels: the teacher reads the sentences too, twice as fast as the student trains."""
 
     def __init__(
         self, student: Trainable, pairs: PairSet, options: PairOptions, teacher: Encode, tokenizer: Tokenizer
@@ -38,7 +39,7 @@ class Sentences:
         self._batches = Batches(pairs, options.seed + _OTHER_SEED)
 
     def __call__(self, step: int, width: float) -> StepLoss:
-        """Of one source's passages; three quarters of a batch's tokens, as short texts take longer a token."""
+        """Return the loss of one source's sentences, on three quarters of the usual tokens: short texts are slow."""
         rows = self._batches.draw(step, self._options.batch_tokens * 3 // 4, len(self._pairs.passages))
         passages = [self._pairs.passages[row] for row in rows]
         texts = sorted((text for ids in passages for text in cut_sentences(ids, self._ends)), key=len)
@@ -52,7 +53,10 @@ class Sentences:
 
 
 def cut_sentences(ids: NDArray[np.int64], ends: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """A text's sentences, whose last token is one of `ends`; short ones joined to the next, long ones cut short."""
+    """Cut a text's ids into sentences, which end with an id of `ends`.
+
+    A sentence below 8 tokens is joined to the next; of a sentence above 64 tokens the first 64 are kept.
+    """
     stops = [0]
     for stop in np.flatnonzero(np.isin(ids, ends)) + 1:
         if stop - stops[-1] >= _LEAST_TOKENS:

@@ -1,7 +1,7 @@
-"""Pairs as token ids in shards of safetensors, and the teacher's vectors of them beside: read once, trained on often.
+"""Stores pairs as token ids in shards, with the teacher's vectors beside them.
 
-`pairs-00000.safetensors` holds ids, sources, kinds; `pairs-00000.teacher.safetensors` the teacher's vectors, float16. A
-shard without the second can be labelled later, on another machine. Knows no model.
+`pairs-00000.safetensors` holds ids, sources and kinds; `pairs-00000.teacher.safetensors` holds the teacher's vectors in
+float16. A shard without vectors can be labelled later, on another machine. This module uses no model.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ MAX_QUERY_TOKENS, MAX_PASSAGE_TOKENS = 64, 160
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Many texts' token ids, end to end."""
+    """The token ids of many texts, end to end."""
 
     ids: NDArray[np.uint16] | NDArray[np.uint32]
     """(n_tokens,)"""
@@ -49,7 +49,7 @@ class Texts:
 
 @dataclass(frozen=True, slots=True)
 class PairSet:
-    """Pairs in memory, ready to be drawn from; rows of all fields belong together."""
+    """Pairs in memory; row i of every field belongs to pair i."""
 
     queries: Texts
     passages: Texts
@@ -62,7 +62,7 @@ class PairSet:
     source_names: tuple[str, ...]
     kind_names: tuple[str, ...]
     query_vectors: NDArray[np.float16] | None
-    """(n, dim) of the teacher, or None where the shards were not labelled."""
+    """(n, dim) of the teacher; None if the shards are not labelled."""
     passage_vectors: NDArray[np.float16] | None
 
     def __len__(self) -> int:
@@ -70,7 +70,7 @@ class PairSet:
 
 
 def write_shards(pairs: Iterator[Pair], tokenizer: Tokenizer, folder: Path, shard_pairs: int = SHARD_PAIRS) -> int:
-    """Tokenise `pairs` into `folder`; shards that are there already are kept. Returns how many shards there are."""
+    """Tokenize `pairs` into shards in `folder`, and keep existing shards. Returns the number of shards."""
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -84,7 +84,7 @@ def write_shards(pairs: Iterator[Pair], tokenizer: Tokenizer, folder: Path, shar
 
 
 def shard_paths(folder: Path) -> list[Path]:
-    """The shards of a folder, in order. Raises LongsearchError where there are none."""
+    """Return the shards of a folder, in order. Raises LongsearchError if there are none."""
     paths = sorted(path for path in folder.glob("pairs-*.safetensors") if ".teacher." not in path.name)
     if not paths:
         raise LongsearchError(f"no shards in {folder}", "make them with `python -m engine.training label`")
@@ -92,7 +92,7 @@ def shard_paths(folder: Path) -> list[Path]:
 
 
 def teacher_path(shard: Path) -> Path:
-    """Where the teacher's vectors of a shard lie."""
+    """Return the path of a shard's teacher vectors."""
     return shard.with_suffix(".teacher.safetensors")
 
 
@@ -103,7 +103,7 @@ def save_teacher(shard: Path, queries: NDArray[np.float32], passages: NDArray[np
 
 
 def load_shard(path: Path) -> tuple[dict[str, NDArray[np.int64]], dict[str, str]]:
-    """A shard's arrays and what is said about them. Raises LongsearchError for a damaged file."""
+    """Return a shard's arrays and metadata. Raises LongsearchError for a damaged file."""
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
@@ -113,19 +113,24 @@ def load_shard(path: Path) -> tuple[dict[str, NDArray[np.int64]], dict[str, str]
 
 
 def tokenizer_hash(tokenizer: Tokenizer) -> str:
-    """Tells tokenizers apart by their vocabularies."""
+    """Return a hash of the tokenizer's vocabulary."""
     vocabulary = sorted(tokenizer.get_vocab().items())
     return hashlib.blake2b(json.dumps(vocabulary).encode(), digest_size=16).hexdigest()
 
 
 def load_pairs(folder: Path, tokenizer: Tokenizer, labelled_only: bool) -> PairSet:
-    """All shards of `folder`, or all that the teacher has labelled. Raises LongsearchError where nothing fits."""
+    """Load all shards of `folder`, or only the labelled ones.
+
+    Raises LongsearchError if there are none, or if they were made with another tokenizer.
+    """
     paths = [p for p in shard_paths(folder) if not labelled_only or teacher_path(p).exists()]
     shards = [load_shard(path) for path in paths]
     if not shards:
         raise LongsearchError(f"no shard in {folder} is labelled", "run `python -m engine.training label` first")
     if any(metadata.get("tokenizer") != tokenizer_hash(tokenizer) for _, metadata in shards):
-        raise LongsearchError(f"the shards in {folder} are of another tokenizer", "label again with this model's")
+        raise LongsearchError(
+            f"the shards in {folder} were made with another tokenizer", "label again with this model's"
+        )
     names: dict[str, dict[str, int]] = {"sources": {}, "kinds": {}}
     for arrays, metadata in shards:
         for field, table in names.items():
@@ -166,7 +171,7 @@ def _joined(shards: list[tuple[dict[str, NDArray[np.int64]], dict[str, str]]], n
 
 
 def _save(path: Path, arrays: Mapping[str, NDArray[Any]], metadata: dict[str, str]) -> None:
-    """Whole or not at all: a killed run leaves no half shard under the final name."""
+    """Write a file whole or not at all: a killed run leaves no partial shard under the final name."""
     temporary = path.with_suffix(".part")
     save_file(dict(arrays), temporary, metadata)
     temporary.replace(path)

@@ -1,7 +1,7 @@
-"""A training from nothing in seconds, on data it makes itself: does the whole pipeline still learn?
+"""Trains a tiny model in seconds on generated data, to check that the whole pipeline learns.
 
-Queries and passages of a topic share no word, so a model that has learnt nothing ranks by chance, and words help none.
-Knows no teacher: InfoNCE, then streams.
+Queries and passages of a topic share no word, so an untrained model ranks by chance, and matching words does not help.
+There is no teacher: InfoNCE on pairs first, then streams.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ _RATES = {
 
 @dataclass(frozen=True, slots=True)
 class SmokeResult:
-    """nDCG@10 on queries never trained on."""
+    """nDCG@10 of queries that were not trained on."""
 
     before: float
     after_pairs: float
@@ -47,7 +47,7 @@ class SmokeResult:
 
 
 def smoke(folder: Path, steps: int = 60, seed: int = 0) -> SmokeResult:
-    """Make data and a model in `folder`, train it by stage 2 and stage 3, and measure it before and after each."""
+    """Generate data and a model in `folder`, train it by stages 2 and 3, and score it before and after each stage."""
     random = np.random.default_rng(seed)
     tokenizer, start, dev = _tokenizer(), folder / "start", _dev_set(random)
     vectors = torch.from_numpy(random.normal(size=(tokenizer.get_vocab_size(), _SHAPE.d_model)).astype(np.float32))
@@ -80,10 +80,10 @@ def _score(folder: Path, dev: Dataset) -> float:
 
 
 def _tokenizer() -> Tokenizer:
-    """Whole words: those of all topics, and of the instructions' frame."""
+    """Return a tokenizer of whole words: those of all topics and of the instruction template."""
     words = [f"{side}{topic}x{i}" for topic in range(_TOPICS) for side in "qp" for i in range(_WORDS_PER_SIDE)]
     vocabulary = {word: i for i, word in enumerate(["[PAD]", "[UNK]", ".", ":", "instruction", "query", *words])}
-    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))  # noqa: S106 - a token of another kind
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))  # noqa: S106 - not a password
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     return tokenizer
@@ -103,7 +103,7 @@ def _pairs(random: np.random.Generator) -> Iterator[Pair]:
 
 def _long_documents(random: np.random.Generator) -> Iterator[LongDocument]:
     for number in range(12):
-        topics = random.integers(_TOPICS, size=4).repeat(11)  # four topics, each for about a passage
+        topics = random.integers(_TOPICS, size=4).repeat(11)  # four topics, each about a passage long
         sentences = [_words("p", int(topic), 10, random) for topic in topics]
         yield LongDocument(_words("q", number, 3, random), " . ".join(sentences) + " .", "made")
 

@@ -1,4 +1,4 @@
-"""From a command's options to the stage it trains: data, teacher and prompts put together. Trains nothing."""
+"""Builds the stage of a command from its options: data, teacher and prompts. It trains nothing."""
 
 import argparse
 from collections.abc import Callable
@@ -21,19 +21,23 @@ from engine.training.streams import Encode, StreamOptions, Streams, prepare
 from engine.training.student import Student, Trainable
 from engine.training.words import Words
 
-Made = tuple[Stage, HeldOut | None]
-StageMaker = Callable[[argparse.Namespace, Trainable, Tokenizer, Hardware], Made]
+StageAndProbe = tuple[Stage, HeldOut | None]
+StageMaker = Callable[[argparse.Namespace, Trainable, Tokenizer, Hardware], StageAndProbe]
 
 
-def distillation(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware) -> Made:
-    """1, the teacher's vectors of single texts"""
+def distillation(
+    arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware
+) -> StageAndProbe:
+    """1: learn the teacher's vectors of single texts"""
     pairs = load_pairs(arguments.shards, tokenizer, True)
     stage = Distillation(student, pairs, _pair_options(arguments))
     return stage, HeldOut(pairs, stage.batches.held_out)
 
 
-def contrast(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware) -> Made:
-    """2, which passage answers which query"""
+def contrast(
+    arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware
+) -> StageAndProbe:
+    """2: learn which passage answers which query"""
     pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
     words = _words(arguments, pairs, _teacher_of(tokenizer, hardware)) if _teaches_words(arguments) else None
     return _contrast_of(arguments, student, tokenizer, pairs, words)
@@ -41,7 +45,7 @@ def contrast(arguments: argparse.Namespace, student: Trainable, tokenizer: Token
 
 def _contrast_of(
     arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, pairs: PairSet, words: Words | None
-) -> Made:
+) -> StageAndProbe:
     prompter = Prompter(tokenizer, arguments.instruction_share)
     stage = Contrast(student, pairs, _pair_options(arguments), prompter, words)
     return stage, HeldOut(pairs, stage.batches.held_out)
@@ -49,8 +53,8 @@ def _contrast_of(
 
 def _teaches_words(arguments: argparse.Namespace) -> bool:
     if arguments.words_share and (arguments.without_teacher or not 0 < arguments.words_share < 1):
-        hint = "give a share below 1, and no --without-teacher"
-        raise LongsearchError("words are taught beside the teacher, not instead of it", hint)
+        hint = "give a share below 1, and leave out --without-teacher"
+        raise LongsearchError("words can only be taught beside the teacher", hint)
     return bool(arguments.words_share)
 
 
@@ -58,10 +62,12 @@ def _words(arguments: argparse.Namespace, pairs: PairSet, minilm: MiniLM) -> Wor
     return Words(pairs.passages, minilm.model.get_input_embeddings().weight, arguments.words_share)
 
 
-def streams(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware) -> Made:
-    """3, long documents in one stream"""
+def streams(
+    arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware
+) -> StageAndProbe:
+    """3: learn to read long documents in one stream"""
     if not isinstance(student, Student):
-        raise LongsearchError("long streams are trained whole, not by LoRA", "leave out --lora")
+        raise LongsearchError("LoRA cannot train long streams", "leave out --lora")
     texts = TextTokenizer(tokenizer, None)
     documents = [prepare(d, texts, arguments.max_tokens) for d in read_long_documents(arguments.documents)]
     options = StreamOptions(
@@ -76,11 +82,11 @@ def streams(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokeni
     pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
     words = _words(arguments, pairs, minilm) if minilm and arguments.words_share else None
     if words and teacher:
-        teacher = words.beside(teacher)
+        teacher = words.mixed_teacher(teacher)
     of_pairs, held_out = _contrast_of(arguments, student, tokenizer, pairs, words)
     if arguments.sentences_share:
         if teacher is None:
-            raise LongsearchError("sentences have no labels: a teacher must read them", "add --teacher")
+            raise LongsearchError("sentences have no labels, so the teacher must read them", "add --teacher")
         sentences = Sentences(student, pairs, _pair_options(arguments), teacher, tokenizer)
         of_pairs = Mixture(sentences, of_pairs, 1 - arguments.sentences_share, arguments.seed + 1)
     streams = Streams(student, documents, options, prompter, teacher)
@@ -88,7 +94,7 @@ def streams(arguments: argparse.Namespace, student: Trainable, tokenizer: Tokeni
 
 
 def _reading(minilm: MiniLM) -> Encode:
-    return partial(minilm.encode_ids, max_tokens=MAX_PASSAGE_TOKENS + 42)  # a tail may be joined to a passage
+    return partial(minilm.encode_ids, max_tokens=MAX_PASSAGE_TOKENS + 42)  # a short tail may be joined to a passage
 
 
 def _teacher_of(tokenizer: Tokenizer, hardware: Hardware) -> MiniLM:

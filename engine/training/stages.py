@@ -1,4 +1,4 @@
-"""What is learnt from pairs: stage 1, the teacher's vectors; stage 2, which passage answers which query."""
+"""The stages that learn from pairs: stage 1, the teacher's vectors; stage 2, which passage answers which query."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -25,38 +25,38 @@ from engine.training.shards import PairSet
 from engine.training.student import Padded, Trainable
 from engine.training.words import Words
 
-_OTHER_DRAW = 1 << 40  # so that the draw of the stage is not the draw of the width
+_OTHER_DRAW = 1 << 40  # so that stage and width are drawn independently
 
 
 @dataclass(frozen=True, slots=True)
 class PairOptions:
-    """Of the stages that learn from pairs."""
+    """Options of the stages that learn from pairs."""
 
     seed: int = 0
     batch_tokens: int = 8192
-    """Of passages, a step, with their padding."""
+    """Passage tokens of a step, with padding."""
     max_pairs: int = 128
     hard_share: float = 0.5
-    """Of a batch, drawn from the nearest by the teacher."""
+    """Share of a batch whose passages are near each other by the teacher."""
     contrast_weight: float = 0.25
-    """Of InfoNCE beside the teacher's soft labels."""
+    """Weight of InfoNCE beside the KL to the teacher's similarities."""
     cosine_weight: float = 4.0
-    """Of 1 - cos to the teacher's vectors."""
+    """Weight of 1 - cos to the teacher's vectors."""
     dims: tuple[int, ...] = ()
-    """Matryoshka dimensions of InfoNCE besides the whole; () for none."""
+    """Matryoshka dimensions of InfoNCE beside the full one; () for none."""
 
 
 class Distillation:
-    """Stage 1: both sides of pairs as single texts, to the teacher's vectors."""
+    """Stage 1: distil the teacher's vectors of queries and passages as single texts."""
 
     def __init__(self, student: Trainable, pairs: PairSet, options: PairOptions) -> None:
-        """Raises LongsearchError where the pairs were not labelled."""
+        """Raises LongsearchError if the pairs are not labelled."""
         self._student, self._pairs, self._options = student, pairs, options
         self._queries, self._passages = labels_of(pairs)
         self.batches = Batches(pairs, options.seed)
 
     def __call__(self, step: int, width: float) -> StepLoss:
-        """Three steps of passages, one of queries, which are much shorter."""
+        """Return the loss of passages in three steps of four, and of the much shorter queries in the fourth."""
         o, pairs = self._options, self._pairs
         of_queries = step % 4 == 3
         tokens = o.batch_tokens // 2 if of_queries else o.batch_tokens
@@ -71,7 +71,7 @@ class Distillation:
 
 
 class Contrast:
-    """Stage 2: InfoNCE over in-batch and near passages; with labels, the teacher's scores and vectors beside it."""
+    """Stage 2: InfoNCE over the batch, half of it near passages; with labels, also the teacher's scores and vectors."""
 
     def __init__(
         self,
@@ -81,13 +81,13 @@ class Contrast:
         prompter: Prompter,
         words: Words | None = None,
     ) -> None:
-        """With `words`, what is taught is the teacher's and the words' together."""
+        """With `words`, the targets mix the teacher's scores and vectors with those of the words."""
         self._student, self._pairs, self._options, self._prompter = student, pairs, options, prompter
         self._words = words
         self.batches = Batches(pairs, options.seed)
 
     def __call__(self, step: int, width: float) -> StepLoss:
-        """One source's pairs."""
+        """Return the loss of a batch of pairs of one source."""
         o, pairs, student = self._options, self._pairs, self._student
         rows = self.batches.draw(step, o.batch_tokens, o.max_pairs, o.hard_share)
         kind = pairs.kind_names[int(pairs.kinds[rows[0]])]
@@ -112,28 +112,30 @@ class Contrast:
         temperature = DISTILLATION_TEMPERATURE
         if self._words:
             queries, passages = ([texts[row] for row in rows] for texts in (self._pairs.queries, self._pairs.passages))
-            scores = self._words.mixed(scores, queries, passages + queries)
-            teacher_q, teacher_p = self._words.added(teacher_q, queries), self._words.added(teacher_p, passages)
-            temperature *= 1 - self._words.share  # the teacher's differences are as much smaller
+            scores = self._words.mixed_scores(scores, queries, passages + queries)
+            teacher_q = self._words.mixed_vectors(teacher_q, queries)
+            teacher_p = self._words.mixed_vectors(teacher_p, passages)
+            temperature *= 1 - self._words.share  # mixing shrinks the differences by this factor
         terms = {"nce": _nce(q, p, same, self._options.dims), "kl": _kl(q, p, scores, temperature)}
-        if q.shape == teacher_q.shape:  # a larger model's vectors are longer than the teacher's: then scores alone
+        # a larger model's vectors have more dimensions than the teacher's: then there is no cosine
+        if q.shape == teacher_q.shape:
             terms["cosine_distance"] = (cosine_distance(q, teacher_q) + cosine_distance(p, teacher_p)) / 2
         return terms
 
 
 class Mixture:
-    """Two stages in one run: long documents alone let what pairs taught be forgotten."""
+    """Two stages in one run: a model trained on long documents only forgets what pairs taught it."""
 
     def __init__(self, main: Stage, other: Stage, other_share: float, seed: int) -> None:
         self._stages, self._weights, self._seed = (main, other), (1 - other_share, other_share), seed
 
     def __call__(self, step: int, width: float) -> StepLoss:
-        """One of the two, drawn by weight."""
+        """Return the loss of one of the two stages, drawn by weight."""
         return self._stages[pick(self._weights, self._seed, step + _OTHER_DRAW)](step, width)
 
 
 def _kl(q: Tensor, p: Tensor, scores: Tensor, temperature: float) -> Tensor:
-    """To `scores` (n, 2n) of queries with passages and with queries: near queries are told apart by them too."""
+    """Return the KL to `scores` (n, 2n) of queries with passages and queries; the latter separate near queries."""
     others = torch.ones(scores.shape, dtype=torch.bool, device=q.device)
     others[:, len(p) :].fill_diagonal_(False)
     return similarity_kl(q @ torch.cat((p, q)).T, scores, temperature, others)
@@ -144,20 +146,20 @@ def _nce(q: Tensor, p: Tensor, same: Tensor, dims: tuple[int, ...]) -> Tensor:
 
 
 def labels_of(pairs: PairSet) -> tuple[NDArray[np.float16], NDArray[np.float16]]:
-    """The teacher's vectors of queries and passages. Raises LongsearchError where there are none."""
+    """Return the teacher's vectors of queries and of passages. Raises LongsearchError if there are none."""
     if pairs.query_vectors is None or pairs.passage_vectors is None:
         raise LongsearchError("the shards have no teacher's vectors", "run `python -m engine.training label` first")
     return pairs.query_vectors, pairs.passage_vectors
 
 
 def on_device(vectors: NDArray[np.float16], student: Trainable) -> Tensor:
-    """Rows of labels as float32, made unit again after their rounding to float16."""
+    """Return rows of labels in float32 on the student's device, normalised again after float16."""
     rows = torch.from_numpy(vectors).to(student.device).float()
     return torch.nn.functional.normalize(rows, dim=-1)
 
 
 def n_tokens(rows: list[NDArray[np.int64]]) -> int:
-    """How many tokens the texts have together."""
+    """Return the number of tokens of all texts."""
     return sum(len(row) for row in rows)
 
 

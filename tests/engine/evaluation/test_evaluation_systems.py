@@ -1,4 +1,4 @@
-"""Rankings of spans, their fusion, and the gains they earn."""
+"""Rankings of spans by every system, and their gains."""
 
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.evaluation.bm25_index import Bm25
 from engine.evaluation.datasets import Dataset, EvalDocument, EvalQuery, load_dataset
 from engine.evaluation.depth import passages_at_depth
-from engine.evaluation.keeping import Kept
+from engine.evaluation.keeping import VectorCache
 from engine.evaluation.our_vectors import OurVectors, first_dims
 from engine.evaluation.ranked_spans import Spans, by_vectors
 from engine.evaluation.scoring import document_gains, score_system, span_gains
@@ -20,7 +20,7 @@ from engine.types import Passage
 
 
 class FakeMiniLM:
-    """Counts letters: vectors that mean something, without the model."""
+    """Encodes texts by their letter counts, in place of the model."""
 
     read: ClassVar[list[str]] = []
 
@@ -34,10 +34,10 @@ class FakeMiniLM:
 def make_bench(tmp_path, cache=None) -> Bench:
     dataset = load_dataset(write_set(tmp_path))
     encoder = Encoder.open(write_model(tmp_path), device="cpu", dtype="float32")
-    return Bench(dataset, OurVectors(dataset, encoder, None), FakeMiniLM, Kept(cache))
+    return Bench(dataset, OurVectors(dataset, encoder, None), FakeMiniLM, VectorCache(cache))
 
 
-def test_every_system_ranks_every_query_without_naming_a_span_twice(tmp_path):
+def test_every_system_ranks_every_query_with_each_span_at_most_once(tmp_path):
     bench = make_bench(tmp_path)
     for name, system in (OURS | BASELINES).items():
         ranked = system(bench)
@@ -47,20 +47,20 @@ def test_every_system_ranks_every_query_without_naming_a_span_twice(tmp_path):
             assert rows.max(initial=-1) < len(ranked.spans.documents), name
 
 
-def test_passages_at_a_depth_are_those_of_the_filler_and_the_document_read_as_one(tmp_path):
+def test_passages_at_a_depth_equal_those_of_filler_and_document_read_as_one_text(tmp_path):
     dataset = load_dataset(write_set(tmp_path))
     encoder = Encoder.open(write_model(tmp_path), device="cpu", dtype="float32")
     filler = "lake guitar apple"
     at_start = by_vectors(*_read_alone(dataset, encoder, ""))
     deep = by_vectors(*_read_alone(dataset, encoder, "lake guitar apple lake guitar "))
     for depth, expected in ((0, at_start), (5, deep)):
-        ranked = passages_at_depth(OurVectors(dataset, encoder, None), filler, depth, Kept(None))
+        ranked = passages_at_depth(OurVectors(dataset, encoder, None), filler, depth, VectorCache(None))
         assert [rows.tolist() for rows in ranked.rows] == [rows.tolist() for rows in expected.rows]
         assert ranked.spans.borders.tolist() == expected.spans.borders.tolist()
 
 
 def _read_alone(dataset, encoder, before):
-    """Documents read with `before` in front, in one piece; the vector of the document's part alone."""
+    """Read each document after `before`, as one text; return the vectors of the document's part only."""
     vectors, borders = [], []
     for document in dataset.documents:
         tokens = encoder.tokenizer.tokenize(before + document.full_text)
@@ -78,7 +78,7 @@ def test_words_find_the_document_that_holds_the_word(tmp_path):
     assert scores["ndcg@10"].tolist() == [1.0, 1.0]
 
 
-def test_the_baselines_vectors_are_kept_and_read_again(tmp_path):
+def test_the_baselines_vectors_are_read_from_the_cache(tmp_path):
     cache = tmp_path / "kept"
     first = make_bench(tmp_path / "one", cache).minilm_windows
     n_read = len(FakeMiniLM.read)
@@ -87,28 +87,28 @@ def test_the_baselines_vectors_are_kept_and_read_again(tmp_path):
     assert np.array_equal(first, again)
 
 
-def test_the_baseline_reads_texts_that_are_alike_once(tmp_path):
+def test_the_baseline_encodes_equal_texts_once(tmp_path):
     bench, n_read = make_bench(tmp_path), len(FakeMiniLM.read)
     vectors = bench.minilm(["fox", "dog", "fox", "fox"])
     assert FakeMiniLM.read[n_read:] == ["fox", "dog"]
     assert np.array_equal(vectors, FakeMiniLM().encode(["fox", "dog", "fox", "fox"]))
 
 
-def test_a_query_is_never_read_as_operators():
+def test_operators_in_a_query_are_ignored():
     index = Bm25(["the fox", "a -dog", 'say "hello"'])
     assert index.rank('-dog "hello there', 5)[0].tolist() in ([1, 2], [2, 1])
     assert index.rank("?!", 5)[0].tolist() == []
 
 
 @given(st.text(max_size=80), st.integers(1, 5))
-def test_windows_hold_every_word_once(text, n_words):
+def test_windows_contain_every_word_once(text, n_words):
     windows = word_windows(text, n_words)
     assert [word for start, stop in windows for word in text[start:stop].split()] == text.split()
     assert all(len(text[start:stop].split()) == n_words for start, stop in windows[:-1])
 
 
 @given(st.integers(1, 12), st.integers(1, 15), st.integers(0, 5))
-def test_vectors_rank_as_sorting_all_products_would(n, depth, seed):
+def test_ranking_by_vectors_equals_sorting_all_dot_products(n, depth, seed):
     random = np.random.default_rng(seed)
     vectors, queries = (random.integers(-3, 4, (m, 2)).astype(np.float32) for m in (n, 3))
     spans = Spans(np.arange(n), np.zeros((n, 2), np.int64))
@@ -132,14 +132,14 @@ def test_a_passage_holds_an_answer_when_half_of_it_lies_inside():
     assert ideal.tolist() == [1, 1]
 
 
-def test_a_system_that_ranks_documents_is_not_scored_by_passages():
+def test_a_system_that_ranks_documents_has_no_score_on_passages():
     dataset = spans_dataset()
     whole = Spans(np.array([0, 1]), np.array([[0, 100], [0, 100]]), are_documents=True)
     ranked = by_vectors(whole, np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32)[:1])
     assert score_system(dataset, ranked) is None
 
 
-def test_a_document_stands_where_its_best_passage_stands():
+def test_a_document_has_the_rank_of_its_best_passage():
     documents = tuple(EvalDocument(name, "", "") for name in "abc")
     dataset = Dataset("d", documents, (EvalQuery("q", "?"),), {"q": {"c": 2, "a": 1}})
     spans = Spans(np.array([0, 1, 1, 2]), np.zeros((4, 2), np.int64))
@@ -149,7 +149,7 @@ def test_a_document_stands_where_its_best_passage_stands():
 
 
 @given(st.integers(1, 9), st.integers(0, 5))
-def test_the_first_dimensions_rank_as_their_cosines_do(dim, seed):
+def test_dot_products_of_first_dimensions_are_their_cosines(dim, seed):
     vectors = np.random.default_rng(seed).normal(size=(4, 9)).astype(np.float32)
     vectors[1] = 0
     short = first_dims(vectors, dim)

@@ -1,4 +1,4 @@
-"""Our own vectors of a set: what is kept of them from run to run, and when that must not be used."""
+"""longsearch's vectors of a set, and their cache."""
 
 import numpy as np
 import pytest
@@ -8,54 +8,54 @@ from engine import passages
 from engine.evaluation import run as evaluation_run
 from engine.evaluation.datasets import load_dataset
 from engine.evaluation.depth import passages_at_depth
-from engine.evaluation.keeping import Kept
+from engine.evaluation.keeping import VectorCache
 from engine.evaluation.our_vectors import OurVectors, first_dims, passage_scores
 from engine.inference.encoder import Encoder
 
 
 @pytest.fixture
 def made(tmp_path):
-    """A function that gives the set's vectors by a fresh encoder, kept in one folder."""
+    """Return a function that makes the set's vectors with a new encoder and a shared cache."""
     dataset, model = load_dataset(write_set(tmp_path)), write_model(tmp_path)
 
-    def make(width: float = 1.0, instruction: str | None = None, kept: Kept | None = None) -> OurVectors:
+    def make(width: float = 1.0, instruction: str | None = None, cache: VectorCache | None = None) -> OurVectors:
         encoder = Encoder.open(model, device="cpu", dtype="float32", width=width)
-        return OurVectors(dataset, encoder, instruction, width, kept or Kept(tmp_path / "kept"))
+        return OurVectors(dataset, encoder, instruction, width, cache or VectorCache(tmp_path / "kept"))
 
     return make
 
 
 def forbid_reading(monkeypatch):
     def refuse(*_, **__):
-        raise AssertionError("a text was read again")
+        raise AssertionError("a text was encoded again")
 
     for name in ("encode_document", "encode_documents", "encode_query", "stream"):
         monkeypatch.setattr(Encoder, name, refuse)
 
 
-def test_vectors_that_were_kept_are_not_computed_again(made, monkeypatch):
+def test_cached_vectors_are_not_computed_again(made, monkeypatch):
     first = made()
     before = first.passage_vectors, first.document_vectors, first.queries
-    deep = passages_at_depth(first, "lake guitar", 7, Kept(None)).scores
-    passages_at_depth(first, "lake guitar", 7, first._kept)
+    deep = passages_at_depth(first, "lake guitar", 7, VectorCache(None)).scores
+    passages_at_depth(first, "lake guitar", 7, first.cache)
     forbid_reading(monkeypatch)
     again = made()
     for old, new in zip(before, (again.passage_vectors, again.document_vectors, again.queries), strict=True):
         assert np.array_equal(old, new)
-    kept_deep = passages_at_depth(again, "lake guitar", 7, again._kept).scores
-    assert all(np.array_equal(old, new) for old, new in zip(deep, kept_deep, strict=True))
+    cached_deep = passages_at_depth(again, "lake guitar", 7, again.cache).scores
+    assert all(np.array_equal(old, new) for old, new in zip(deep, cached_deep, strict=True))
 
 
-def test_another_width_another_instruction_and_another_depth_are_kept_apart(made):
+def test_the_cache_distinguishes_widths_instructions_and_depths(made):
     whole, half, asked = made(), made(width=0.5), made(instruction="where is the")
     assert not np.array_equal(whole.passage_vectors, half.passage_vectors)
     assert not np.array_equal(whole.queries, asked.queries)
-    assert np.array_equal(half.passage_vectors, made(width=0.5, kept=Kept(None)).passage_vectors)
-    depths = [passages_at_depth(whole, "lake guitar", depth, whole._kept).scores[0] for depth in (3, 50)]
+    assert np.array_equal(half.passage_vectors, made(width=0.5, cache=VectorCache(None)).passage_vectors)
+    depths = [passages_at_depth(whole, "lake guitar", depth, whole.cache).scores[0] for depth in (3, 50)]
     assert not np.array_equal(*depths)
 
 
-def test_a_file_cut_short_is_written_anew(made, tmp_path):
+def test_a_truncated_cache_file_is_replaced(made, tmp_path):
     vectors = made().passage_vectors
     for path in (tmp_path / "kept").iterdir():
         path.write_bytes(path.read_bytes()[:40])
@@ -63,17 +63,17 @@ def test_a_file_cut_short_is_written_anew(made, tmp_path):
     assert np.array_equal(np.load(next((tmp_path / "kept").glob("ours-*.npy")))[: len(vectors)], vectors)
 
 
-def test_vectors_are_those_of_documents_read_one_by_one(made):
-    ours = made(kept=Kept(None))
+def test_vectors_equal_those_of_documents_encoded_one_by_one(made):
+    ours = made(cache=VectorCache(None))
     embeddings = [ours.encoder.encode_document(document.full_text) for document in ours.dataset.documents]
     assert np.allclose(ours.passage_vectors, np.concatenate([e.passage_vectors for e in embeddings]), atol=1e-5)
     assert np.allclose(ours.document_vectors, np.stack([e.vector for e in embeddings]), atol=1e-5)
     assert ours.passages.borders.tolist() == [list(border) for e in embeddings for border in e.passages]
 
 
-def test_a_passages_score_is_half_its_own_and_half_its_nearest_excerpts(made, monkeypatch):
+def test_a_passages_score_is_half_its_own_cosine_and_half_its_nearest_excerpts(made, monkeypatch):
     monkeypatch.setattr(passages, "_EXCERPT", passages._Sizes(1, 2, 1))
-    ours = made(kept=Kept(None))
+    ours = made(cache=VectorCache(None))
     own = [e for d in ours.dataset.documents for e in ours.encoder.encode_document(d.full_text).excerpts]
     own = [excerpts.vectors for excerpts in own]
     assert max(map(len, own)) > 1
@@ -83,8 +83,8 @@ def test_a_passages_score_is_half_its_own_and_half_its_nearest_excerpts(made, mo
         assert np.allclose(scores, (cosines + nearest) / 2, atol=1e-5)
 
 
-def test_the_first_dimensions_of_excerpts_are_theirs(made):
-    ours = made(kept=Kept(None))
+def test_scores_of_first_dimensions_use_the_first_dimensions_of_excerpts(made):
+    ours = made(cache=VectorCache(None))
     shortened = ours.of_dim(3)
     scores = passage_scores(
         first_dims(ours.queries, 3),
@@ -95,7 +95,7 @@ def test_the_first_dimensions_of_excerpts_are_theirs(made):
     assert np.allclose(shortened.passage_scores(), scores, atol=1e-6)
 
 
-def test_a_second_run_of_the_command_reads_nothing(tmp_path, monkeypatch, capsys):
+def test_a_second_run_of_the_command_encodes_nothing(tmp_path, monkeypatch, capsys):
     arguments = [str(write_set(tmp_path)), "--model", str(write_model(tmp_path)), "--cache", str(tmp_path / "kept")]
     arguments += ["--systems", "meaning", "document", "hybrid", "--width", "1", "0.5", "--depths", "9", "--dims", "4"]
     assert evaluation_run.run(arguments) == 0

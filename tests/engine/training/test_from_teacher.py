@@ -1,4 +1,4 @@
-"""A model begun from layers of a BERT is that BERT, but for its attention, and says so in its checkpoint."""
+"""A student made from layers of a BERT equals that BERT except for its attention."""
 
 from types import SimpleNamespace
 
@@ -30,7 +30,7 @@ def student(bert: BertModel) -> Mamba2:
 
 
 def without_attention(bert: BertModel, tokens: torch.Tensor) -> torch.Tensor:
-    """The kept layers by hand, GELU as the student has it; attention adds its output's bias alone."""
+    """Run the copied layers by hand, with the student's activation; attention adds only the bias of its output."""
     e = bert.embeddings
     hidden = e.LayerNorm(
         e.word_embeddings(tokens) + e.position_embeddings.weight[1:100].mean(0) + e.token_type_embeddings.weight[0]
@@ -43,7 +43,7 @@ def without_attention(bert: BertModel, tokens: torch.Tensor) -> torch.Tensor:
     return hidden
 
 
-def test_with_silent_mixers_it_is_the_bert_without_attention(bert):
+def test_a_student_with_mixers_that_add_nothing_equals_the_bert_without_attention(bert):
     model, tokens = student(bert), torch.randint(1, 66, (2, 17))
     with torch.no_grad():
         for block in model.layers:
@@ -51,7 +51,7 @@ def test_with_silent_mixers_it_is_the_bert_without_attention(bert):
         torch.testing.assert_close(model(tokens), without_attention(bert, tokens), atol=1e-4, rtol=1e-4)
 
 
-def test_values_and_outputs_of_attention_are_the_mixers(bert):
+def test_mixers_copy_the_values_and_outputs_of_attention(bert):
     model, inner = student(bert), 32
     for block, number in zip(model.layers, LAYERS, strict=True):
         attention = bert.encoder.layer[number].attention
@@ -60,8 +60,8 @@ def test_values_and_outputs_of_attention_are_the_mixers(bert):
         assert torch.equal(block.mixer.out_proj.weight, attention.output.dense.weight)
 
 
-def test_the_channels_that_matter_most_come_first(bert):
-    """A narrow MLP of the first channels is nearer to the whole than one of the last."""
+def test_the_mlp_channels_that_matter_most_come_first(bert):
+    """The first half of the channels approximates the whole MLP better than the last half."""
     model = student(bert)
     tokens = torch.randint(1, 66, (4, 30))
     with torch.no_grad():
@@ -101,7 +101,7 @@ def test_the_command_writes_a_checkpoint_that_opens_at_any_width_and_trains(bert
 
 
 @pytest.mark.parametrize("wrong", [["--teacher-layers", "9"], ["--teacher-layers", "0", "--model", "elsewhere"]])
-def test_layers_that_are_not_there_and_other_vocabularies_are_refused(wrong, bert, teacher, tmp_path, capsys):
+def test_missing_layers_and_other_vocabularies_are_refused(wrong, bert, teacher, tmp_path, capsys):
     write_shards(make_pairs(20), FakeTeacher().tokenizer, tmp_path / "shards")
     assert commands.run(["new", "--shards", str(tmp_path / "shards"), "--out", str(tmp_path / "new"), *wrong]) == 1
     assert "layers 0 to 3" in capsys.readouterr().err

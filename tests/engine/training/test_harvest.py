@@ -1,4 +1,4 @@
-"""Training pairs out of folders: which text becomes a query, which a passage, and what strange files do."""
+"""Training pairs from folders: which text becomes a query, and which becomes a passage."""
 
 import json
 
@@ -10,7 +10,7 @@ from training_helpers import WORDS
 from engine.errors import LongsearchError
 from engine.training import commands
 from engine.training.data import read_pairs
-from engine.training.harvest import harvest, overlapping
+from engine.training.harvest import harvest, word_runs
 
 LONG = " ".join(WORDS[:30])
 MARKDOWN = f"""---
@@ -72,7 +72,7 @@ def pairs_of(folder, name, text, seed=0):
     return list(harvest(folder, "here", seed))
 
 
-def test_headings_are_queries_for_the_sections_below_them(tmp_path):
+def test_a_heading_is_the_query_of_the_section_below_it(tmp_path):
     pairs = pairs_of(tmp_path, "harbour.md", MARKDOWN)
     assert [(p.query, p.kind) for p in pairs] == [
         ("The harbour", "heading2section"),
@@ -84,7 +84,7 @@ def test_headings_are_queries_for_the_sections_below_them(tmp_path):
     assert {(p.source, p.document) for p in pairs} == {("here", "harbour.md")}
 
 
-def test_a_function_is_found_by_what_its_docstring_says_or_by_its_name(tmp_path):
+def test_the_query_of_a_python_function_is_its_docstring_or_a_question_with_its_name(tmp_path):
     pairs = [pairs_of(tmp_path, "tide.py", PYTHON, seed)[0] for seed in range(30)]
     assert all("tide_level" in p.passage and "quiet" not in p.passage for p in pairs)
     queries = {p.query for p in pairs}
@@ -93,13 +93,13 @@ def test_a_function_is_found_by_what_its_docstring_says_or_by_its_name(tmp_path)
     assert len({"More that" in p.passage for p in pairs}) == 2  # with its docstring, and without
 
 
-def test_code_of_other_languages_is_found_by_the_comment_above_it(tmp_path):
+def test_the_query_of_other_code_is_the_comment_above_it(tmp_path):
     found = [pairs_of(tmp_path, "lock.rs", RUST, seed) for seed in range(30)]
     assert all(len(pairs) == 1 and "fn open_lock" in pairs[0].passage for pairs in found)
     assert "Opens the lock between both basins and waits for the water." in {pairs[0].query for pairs in found}
 
 
-def test_answers_that_were_liked_and_what_was_asked_are_pairs_of_a_question(tmp_path):
+def test_a_question_is_paired_with_its_text_and_with_its_upvoted_answers(tmp_path):
     pairs = pairs_of(tmp_path, "Posts.xml", POSTS)
     assert [(p.query, p.kind, p.document) for p in pairs] == [
         ("Why do gulls sleep here?", "question2question", "1"),
@@ -108,7 +108,7 @@ def test_answers_that_were_liked_and_what_was_asked_are_pairs_of_a_question(tmp_
     assert pairs[1].passage == f"Because {LONG}"
 
 
-def test_answers_in_one_table_find_their_questions_in_another(tmp_path):
+def test_an_answer_is_paired_with_a_question_in_another_table(tmp_path):
     (tmp_path / "questions.csv").write_text(
         f'\ufeffId,Title,Content\n7,Where are gulls?,"<p>I ask, ""{LONG}""</p>"\n8,Short,few\n', "utf-8"
     )
@@ -120,40 +120,40 @@ def test_answers_in_one_table_find_their_questions_in_another(tmp_path):
     ]
 
 
-def test_tables_of_other_things_hold_no_pairs(tmp_path):
+def test_tables_without_posts_give_no_pairs(tmp_path):
     assert pairs_of(tmp_path, "prices.csv", f"title,price\n{LONG},7\n") == []
     assert pairs_of(tmp_path, "endless.csv", 'id,title,body\n1,Gulls,"' + "endless " * 300_000) == []
 
 
-def test_a_seed_draws_the_same_pairs_again(tmp_path):
+def test_the_same_seed_draws_the_same_pairs(tmp_path):
     for i in range(9):
         (tmp_path / f"{i}.md").write_text(MARKDOWN.replace("harbour", f"harbour {i}"))
     assert list(harvest(tmp_path, "s", 1)) == list(harvest(tmp_path, "s", 1))
     assert list(harvest(tmp_path, "s", 1)) != list(harvest(tmp_path, "s", 2))
 
 
-def test_a_folder_that_is_not_there_is_said(tmp_path):
-    with pytest.raises(LongsearchError, match="there is no"):
+def test_a_missing_folder_is_an_error(tmp_path):
+    with pytest.raises(LongsearchError, match="does not exist"):
         list(harvest(tmp_path / "nowhere", "s"))
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=2000), name=st.sampled_from(["a.md", "a.py", "a.rs", "a.csv", "Posts.xml"]))
-def test_strange_files_cost_nothing_else(content, name, tmp_path):
+def test_random_bytes_raise_no_error_and_give_no_empty_pair(content, name, tmp_path):
     (tmp_path / name).write_bytes(content * 3)
     for pair in harvest(tmp_path, "s"):
         assert pair.query and pair.passage
     (tmp_path / name).unlink()
 
 
-def test_texts_with_a_long_run_of_words_in_common_overlap():
+def test_texts_with_25_words_in_a_row_in_common_share_a_word_run():
     words = " ".join(WORDS)
-    assert overlapping([words]) & overlapping(["before " + words.upper() + " after"])
-    assert not overlapping([words]) & overlapping([" ".join(reversed(WORDS))])
-    assert not overlapping(["few words"])
+    assert word_runs([words]) & word_runs(["before " + words.upper() + " after"])
+    assert not word_runs([words]) & word_runs([" ".join(reversed(WORDS))])
+    assert not word_runs(["few words"])
 
 
-def test_the_command_leaves_out_what_an_evaluation_set_holds(tmp_path, capsys):
+def test_the_command_leaves_out_passages_of_an_evaluation_set(tmp_path, capsys):
     evaluation = tmp_path / "evaluation"
     evaluation.mkdir()
     (evaluation / "corpus.jsonl").write_text(json.dumps({"_id": "d", "title": "", "text": LONG}))

@@ -1,4 +1,4 @@
-"""A slice of a model is the standalone small model, forwards and backwards, at every width."""
+"""A slice of a model equals the standalone small model, forward and backward, at every width."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ def random_model(config: Mamba2Config = CONFIG) -> Mamba2:
 
 
 def copied_by_hand(full: Mamba2, heads: int) -> Mamba2:
-    """The small model as a person would write it: index lists, row by row."""
+    """Copy the weights of the small model by lists of indices, row by row."""
     c = full.config
     mlp = None if c.d_mlp is None else c.d_mlp * heads // c.n_heads
     small = Mamba2(replace(c, n_heads=heads, d_mlp=mlp))
@@ -62,7 +62,7 @@ def test_a_slice_equals_the_standalone_small_model(width, config):
 
 
 @pytest.mark.parametrize("width", WIDTHS[1:])
-def test_gradients_of_a_slice_reach_its_part_of_the_full_weights_and_no_other(width):
+def test_gradients_of_a_slice_reach_only_its_part_of_the_full_weights(width):
     full, tokens = random_model(POST_NORM), torch.randint(50, (2, 21))
     small = copied_by_hand(full, round(8 * width))
     small(tokens).square().mean().backward()
@@ -79,7 +79,7 @@ def test_gradients_of_a_slice_reach_its_part_of_the_full_weights_and_no_other(wi
     assert not mixer.A_log.grad[round(8 * width) :].any()
 
 
-def test_layers_may_have_widths_of_their_own_and_go_on_from_a_state():
+def test_each_layer_may_have_its_own_width_and_continue_from_a_state():
     full, tokens = random_model(), torch.randint(50, (2, 32))
     mixed = at_width(full, [1.0, 0.25, 0.5])
     assert mixed.heads == (8, 2, 4)
@@ -105,7 +105,7 @@ def test_bfloat16_products_stay_near_float32_and_leave_the_weights_float32():
     assert full.layers[0].mixer.in_proj.weight.grad.dtype == torch.float32
 
 
-def test_widths_that_do_not_fit_are_refused():
+def test_invalid_widths_are_refused():
     for width in (0, 1.5, [1.0, 0.5]):
         with pytest.raises(ModelError, match="do not fit"):
             heads_of(CONFIG, width)
@@ -114,7 +114,7 @@ def test_widths_that_do_not_fit_are_refused():
     assert heads_of(CONFIG, 0.01) == (1, 1, 1)
 
 
-def test_the_encoder_opens_a_width_with_the_same_fingerprint_and_space(tmp_path):
+def test_the_encoder_opens_a_width_with_the_same_fingerprint_and_vector_space(tmp_path):
     folder = write_checkpoint(tmp_path / "model")
     full, half = (Encoder.open(folder, device="cpu", dtype="float32", width=w) for w in (1.0, 0.5))
     assert full.fingerprint == half.fingerprint

@@ -1,4 +1,4 @@
-"""From files to batches: pairs, shards, the held-out split, what is drawn."""
+"""Pairs, shards, the held-out split, and the draw of batches."""
 
 import json
 import lzma
@@ -24,7 +24,7 @@ def make_shards(folder, n=200, labelled=True):
     return load_pairs(folder, make_tokenizer(), labelled)
 
 
-def test_pairs_are_read_from_plain_and_packed_files(tmp_path):
+def test_pairs_are_read_from_plain_and_compressed_files(tmp_path):
     plain = write_pairs(tmp_path / "a.jsonl")
     packed = tmp_path / "b.jsonl.xz"
     packed.write_bytes(lzma.compress(plain.read_bytes()))
@@ -40,14 +40,14 @@ def test_a_beir_folder_gives_its_judged_pairs(tmp_path):
 
 
 @pytest.mark.parametrize("line", ['{"q": "x"}', "{", "[1]", '{"q": 1, "p": "", "k": "", "s": ""}'])
-def test_a_garbled_line_is_said(tmp_path, line):
+def test_an_invalid_line_is_an_error_with_the_expected_format(tmp_path, line):
     (tmp_path / "x.jsonl").write_text(line)
     with pytest.raises(LongsearchError, match=r"x\.jsonl") as error:
         list(read_pairs([tmp_path / "x.jsonl"]))
     assert "JSON object with q, p, k, s" in error.value.hint
 
 
-def test_a_damaged_archive_is_said(tmp_path):
+def test_a_damaged_compressed_file_is_an_error(tmp_path):
     (tmp_path / "x.jsonl.xz").write_bytes(b"no")
     with pytest.raises(LongsearchError, match="cannot read training text"):
         list(read_long_documents([tmp_path / "x.jsonl.xz"]))
@@ -62,7 +62,7 @@ def test_shards_give_back_every_pair_in_order(tmp_path):
         assert pairs.source_names[pairs.sources[row]] == pair.source
 
 
-def test_labels_belong_to_their_texts_and_are_made_once(tmp_path):
+def test_labels_match_their_texts_and_are_computed_once(tmp_path):
     pairs, teacher = make_shards(tmp_path), FakeTeacher()
     expected = teacher.encode_ids([pairs.passages[row] for row in range(200)])
     assert np.allclose(pairs.passage_vectors, expected, atol=2e-3)
@@ -95,12 +95,12 @@ def test_shards_of_another_tokenizer_and_damaged_ones_are_refused(tmp_path):
         load_pairs(tmp_path, make_tokenizer(), labelled_only=False)
 
 
-def test_a_folder_without_shards_is_said(tmp_path):
+def test_a_folder_without_shards_is_an_error(tmp_path):
     with pytest.raises(LongsearchError, match="no shards"):
         load_pairs(tmp_path, make_tokenizer(), labelled_only=False)
 
 
-def test_a_batch_is_of_one_source_without_repeats_and_keeps_to_its_size(tmp_path):
+def test_a_batch_has_one_source_no_repeats_no_held_out_rows_and_the_given_size(tmp_path):
     pairs = make_shards(tmp_path)
     batches = Batches(pairs, seed=0)
     for step in range(40):
@@ -110,21 +110,21 @@ def test_a_batch_is_of_one_source_without_repeats_and_keeps_to_its_size(tmp_path
         assert not set(rows.tolist()) & set(batches.held_out.tolist())
 
 
-def test_what_is_drawn_depends_on_seed_and_step_alone(tmp_path):
+def test_a_batch_depends_only_on_seed_and_step(tmp_path):
     pairs = make_shards(tmp_path)
     one, two = Batches(pairs, seed=3), Batches(pairs, seed=3)
     assert [one.draw(s, 200, 8).tolist() for s in (5, 1)] == [two.draw(s, 200, 8).tolist() for s in (5, 1)]
     assert one.draw(5, 200, 8).tolist() != Batches(pairs, seed=4).draw(5, 200, 8).tolist()
 
 
-def test_texts_of_a_batch_are_of_like_length(tmp_path):
+def test_texts_of_a_batch_have_similar_lengths(tmp_path):
     pairs = make_shards(tmp_path, n=600)
     batches, lengths = Batches(pairs, seed=0), pairs.passages.lengths
     spread = np.mean([np.ptp(lengths[batches.draw(step, 100, 8)]) for step in range(50)])
     assert spread < 0.5 * np.mean([np.ptp(lengths[i : i + 8]) for i in range(0, 400, 8)])
 
 
-def test_near_negatives_are_nearer_by_the_teacher(tmp_path):
+def test_hard_negatives_are_nearer_by_the_teacher_than_random_ones(tmp_path):
     pairs = make_shards(tmp_path, n=600)
     batches = Batches(pairs, seed=0)
 
@@ -138,7 +138,7 @@ def test_near_negatives_are_nearer_by_the_teacher(tmp_path):
     assert mean_similarity(1.0) > mean_similarity(0.0) + 0.05
 
 
-def test_the_held_out_split_is_of_whole_documents_and_of_the_share_asked_for():
+def test_the_held_out_split_has_the_given_share_of_documents():
     hashes = np.arange(20_000) * 7919
     assert held_out_hash(hashes, 0.1).mean() == pytest.approx(0.1, abs=0.01)
     assert np.array_equal(held_out_hash(hashes, 0.1), held_out_hash(hashes, 0.1))
@@ -150,7 +150,7 @@ def test_widths_are_drawn_by_weight():
     assert np.mean(drawn) == pytest.approx(0.25, abs=0.03)
 
 
-def test_instructions_stand_in_front_of_a_share_of_the_batches():
+def test_a_share_of_the_batches_gets_an_instruction_in_front_of_the_queries():
     tokenizer = make_tokenizer()
     queries = [np.array([7, 8]), np.array([9])]
     prompter, changed = Prompter(tokenizer, 0.5), 0
@@ -164,8 +164,8 @@ def test_instructions_stand_in_front_of_a_share_of_the_batches():
 
 
 @pytest.mark.parametrize("text", ["state space models", "Gulls sleep, don't they?", "été 文書 🙂", "x"])
-def test_tokens_of_a_byte_level_vocabulary_are_those_of_the_whole_text(text):
-    """There the space before the query belongs to its first word."""
+def test_byte_level_tokens_of_instruction_and_query_are_those_of_the_whole_text(text):
+    """In a byte-level vocabulary the space before the query belongs to its first word."""
     tokenizer = byte_level_bpe()
     query = np.array(tokenizer.encode(text).ids)
     (made,) = Prompter(tokenizer, 1.0)([query], "ict", 0, 0)
@@ -173,7 +173,7 @@ def test_tokens_of_a_byte_level_vocabulary_are_those_of_the_whole_text(text):
     assert made.tolist() in [tokenizer.encode(whole).ids for whole in wholes]
 
 
-def test_the_prompt_is_the_one_the_product_puts_there():
+def test_the_prompt_has_the_format_of_the_product():
     tokenizer = make_tokenizer()
     (made,) = Prompter(tokenizer, 1.0)([np.array(tokenizer.encode("w3 w4").ids)], "ict", 0, 0)
     whole = [tokenizer.encode(f"Instruction: {prompt}\nQuery: w3 w4").ids for prompt in prompts_for("ict")]

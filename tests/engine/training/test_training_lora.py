@@ -1,4 +1,4 @@
-"""Adapters beside a frozen model: what is trained, what is saved, what is refused."""
+"""LoRA: adapters are trained beside a frozen model, and merged into it when it is saved."""
 
 import json
 import sys
@@ -24,10 +24,10 @@ pytest.importorskip("peft")
 
 
 def write_eos_checkpoint(folder, dim=16, head_dim=4):
-    """A random model that reads out at [UNK], for want of a token of its own."""
+    """Write a random model with the eos readout at [UNK]: the tiny vocabulary has no end-of-sequence token."""
     write_checkpoint(folder, dim, head_dim)
     tensors = load_file(folder / "model.safetensors")
-    for name in tensors:  # were they zero, every text would have the vector of [UNK] and no gradient
+    for name in tensors:  # if they were zero, every text would have the vector of [UNK] and no gradient
         if name.endswith("out_proj.weight"):
             tensors[name] = torch.randn(tensors[name].shape, generator=torch.Generator().manual_seed(1)).half() / 4
     save_file(tensors, folder / "model.safetensors")
@@ -45,7 +45,7 @@ def make_student(tmp_path):
     return folder, *load_lora_student(folder, "cpu", torch.float32, rank=4)
 
 
-def test_untrained_adapters_change_nothing_and_the_vectors_are_the_encoders(tmp_path):
+def test_with_untrained_adapters_the_vectors_equal_the_encoders(tmp_path):
     folder, student, tokenizer = make_student(tmp_path)
     encoder = Encoder.open(folder, device="cpu", dtype="float32")
     texts = ["w1 w2 w3 w4 w5 w6 w7 w8 w9 w10 w11", "w3"]
@@ -54,7 +54,7 @@ def test_untrained_adapters_change_nothing_and_the_vectors_are_the_encoders(tmp_
     assert np.allclose(vectors, [encoder.encode_query(text) for text in texts], atol=1e-5)
 
 
-def test_training_moves_the_adapters_alone_and_the_merged_checkpoint_says_the_same(tmp_path):
+def test_training_changes_only_the_adapters_and_the_merged_checkpoint_gives_the_same_vectors(tmp_path):
     folder, student, tokenizer = make_student(tmp_path)
     write_shards(make_pairs(120), make_tokenizer(), tmp_path / "shards")
     before = {name: tensor.clone() for name, tensor in student.state_dict().items()}
@@ -74,7 +74,7 @@ def test_training_moves_the_adapters_alone_and_the_merged_checkpoint_says_the_sa
     assert np.abs(Encoder.open(folder, device="cpu").encode_query("w1 w2 w3") - vector).max() > 1e-2
 
 
-def test_a_run_goes_on_from_its_adapters(tmp_path):
+def test_a_run_resumes_from_its_adapters_and_refuses_others(tmp_path):
     _, student, _ = make_student(tmp_path)
     _, other, _ = make_student(tmp_path)
     with torch.no_grad():
@@ -83,11 +83,11 @@ def test_a_run_goes_on_from_its_adapters(tmp_path):
     other.load_trained(student.trained())
     for name, tensor in student.tensors().items():
         assert torch.equal(other.tensors()[name], tensor)
-    with pytest.raises(ValueError, match="others"):
+    with pytest.raises(ValueError, match="other adapters"):
         other.load_trained({})
 
 
-def test_a_saved_model_has_the_layout_it_came_with(tmp_path):
+def test_a_saved_model_has_the_layout_of_the_original(tmp_path):
     folder, student, _ = make_student(tmp_path)
     save_model(student, folder, tmp_path / "saved", {})
     assert (tmp_path / "saved" / "tokenizer_config.json").exists()
@@ -114,7 +114,7 @@ def test_the_command_trains_adapters_without_a_teacher(tmp_path, capsys):
     assert commands.run(["contrast", *options, "--without-teacher", *widths]) == 0
 
 
-def test_the_command_trains_adapters_beside_4_bits_and_only_beside_a_frozen_model(tmp_path, capsys):
+def test_the_command_trains_adapters_of_a_4_bit_model_and_refuses_4_bits_without_them(tmp_path, capsys):
     pytest.importorskip("bitsandbytes")
     folder = write_eos_checkpoint(tmp_path / "start", dim=64, head_dim=8)
     write_shards(make_pairs(60), make_tokenizer(), tmp_path / "shards")
@@ -138,7 +138,7 @@ def packed_weights(student):
     return {name: p.detach().clone() for name, p in student.named_parameters() if p.dtype == torch.uint8}
 
 
-def test_a_base_of_4_bits_is_held_in_4_bits_and_says_what_its_rounded_matrices_say(tmp_path):
+def test_a_4_bit_model_is_held_in_4_bits_and_gives_the_vectors_of_its_rounded_matrices(tmp_path):
     folder, student, tokenizer = make_four_bit_student(tmp_path)
     whole = load_file(folder / "model.safetensors")
     rounded = {name: whole[name] for name in whole if name.endswith("_proj.weight")}
@@ -154,7 +154,7 @@ def test_a_base_of_4_bits_is_held_in_4_bits_and_says_what_its_rounded_matrices_s
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_adapters_beside_4_bits_learn_and_merge_and_the_base_stays(tmp_path, dtype):
+def test_adapters_of_a_4_bit_model_learn_and_merge_while_the_model_stays(tmp_path, dtype):
     folder, student, tokenizer = make_four_bit_student(tmp_path, dtype)
     write_shards(make_pairs(120), make_tokenizer(), tmp_path / "shards")
     before = packed_weights(student)
@@ -177,7 +177,7 @@ def test_adapters_beside_4_bits_learn_and_merge_and_the_base_stays(tmp_path, dty
         assert torch.equal(other.tensors()[name], tensor), name
 
 
-def test_rows_that_4_bits_cannot_hold_are_refused(tmp_path):
+def test_row_lengths_that_4_bits_cannot_hold_are_refused(tmp_path):
     pytest.importorskip("bitsandbytes")
     folder = write_eos_checkpoint(tmp_path / "start")
     with pytest.raises(ModelError, match="rows of 16 and 32 numbers"):

@@ -1,4 +1,4 @@
-"""Losses against slow twins written with loops."""
+"""Losses agree with slow twins written as loops."""
 
 import math
 
@@ -52,7 +52,7 @@ def test_info_nce_is_near_zero_when_every_query_lies_on_its_passage():
     assert float(info_nce(q, q.flip(0), torch.zeros(4, 4, dtype=torch.bool))) == pytest.approx(50, rel=1e-3)
 
 
-def test_a_hard_negative_makes_the_loss_greater_and_a_masked_one_leaves_it():
+def test_a_hard_negative_raises_the_loss_and_a_masked_one_does_not():
     q, p = unit(3, 8, 0), unit(3, 8, 1)
     near = torch.cat((p, q[:1]))
     fair = torch.zeros(3, 4, dtype=torch.bool)
@@ -103,13 +103,13 @@ def test_distillation_is_eight_times_the_cosine_distance_plus_the_kl_of_similari
     assert float(distillation(student[:1], teacher[:1])) == pytest.approx(8 * (1 - float(student[0] @ teacher[0])))
 
 
-def test_passages_of_one_document_and_twins_are_no_fair_negatives():
+def test_passages_of_the_same_document_and_duplicates_are_unfair_negatives():
     passages = torch.cat((torch.eye(3), torch.eye(3)[:1]))
     same = unfair_negatives(torch.tensor([1, 2, 2]), torch.tensor([1, 2, 2, 9]), passages)
     assert same.tolist() == [[True, False, False, True], [False, True, True, False], [False, True, True, False]]
 
 
-def test_matryoshka_is_the_mean_over_prefixes_made_unit_again():
+def test_matryoshka_is_the_mean_over_normalised_prefixes():
     a, b = unit(3, 8, 0), unit(3, 8, 1)
     prefixes = [cosine_distance(F.normalize(a[:, :d], dim=-1), F.normalize(b[:, :d], dim=-1)) for d in (8, 4)]
     assert float(matryoshka(cosine_distance, (8, 4), a, b)) == pytest.approx(float(sum(prefixes) / 2), rel=1e-6)

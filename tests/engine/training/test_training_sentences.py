@@ -1,4 +1,4 @@
-"""Sentences of passages are cut at their ends and learnt from a teacher that reads along."""
+"""Passages are cut into sentences, and a student learns the teacher's vectors of the sentences."""
 
 import numpy as np
 import torch
@@ -20,18 +20,18 @@ def cut(ids):
     return [sentence.tolist() for sentence in cut_sentences(np.array(ids, np.int64), ENDS)]
 
 
-def test_a_sentence_ends_with_its_full_stop_and_a_short_one_is_joined_to_the_next():
+def test_a_sentence_ends_with_its_full_stop_and_a_short_sentence_is_joined_to_the_next():
     assert cut([9] * 8 + [1] + [9, 1] + [8] * 9 + [2]) == [[9] * 8 + [1], [9, 1] + [8] * 9 + [2]]
 
 
-def test_what_has_no_end_is_one_sentence_and_a_short_rest_is_left_out():
+def test_a_text_without_a_full_stop_is_one_sentence_and_a_short_rest_is_left_out():
     assert cut([9] * 5) == [[9] * 5]
     assert cut([9] * 9 + [1] + [9] * 7) == [[9] * 9 + [1]]
     assert cut([9] * 9 + [1] + [9] * 8) == [[9] * 9 + [1], [9] * 8]
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=300))
-def test_sentences_are_in_order_within_limits_and_never_none(ids):
+def test_every_text_gives_sentences_in_order_and_within_the_limits(ids):
     sentences = cut(ids)
     assert sentences
     assert all(len(sentence) <= 64 for sentence in sentences)
@@ -41,7 +41,7 @@ def test_sentences_are_in_order_within_limits_and_never_none(ids):
         place = next(i for i in range(place, len(ids)) if ids[i : i + len(sentence)] == sentence) + len(sentence)
 
 
-def test_the_student_comes_nearer_to_the_teacher_of_sentences(tmp_path):
+def test_the_student_comes_nearer_to_the_teachers_vectors_of_sentences(tmp_path):
     write_checkpoint(tmp_path / "start")
     write_shards(make_pairs(200), make_tokenizer(), tmp_path / "shards")  # without labels: none are needed
     student, tokenizer = load_student(tmp_path / "start", "cpu", torch.float32)

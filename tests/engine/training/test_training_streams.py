@@ -1,4 +1,4 @@
-"""Stage 3 reads long documents slice by slice; the pipeline as a whole learns."""
+"""Stage 3 reads long documents slice by slice; the whole pipeline learns."""
 
 import random
 
@@ -40,7 +40,7 @@ def test_a_document_is_cut_to_its_limit_and_its_passages_tile_it():
     assert (document.borders[1:, 0] == document.borders[:-1, 1]).all()
 
 
-def test_passages_of_a_slice_lie_whole_in_it():
+def test_passages_of_a_slice_lie_entirely_in_it():
     documents = tuple(make_documents(2))
     for start in (0, 200, 400):
         for p in passages_in_slice(documents, start, start + 200):
@@ -48,7 +48,7 @@ def test_passages_of_a_slice_lie_whole_in_it():
             assert [p.first, p.stop] in documents[p.row].borders.tolist()
 
 
-def test_a_sentence_is_cut_out_of_its_passage_and_is_one():
+def test_a_sentence_of_a_passage_is_exactly_one_sentence_inside_it():
     (document,) = make_documents(1)
     rng = np.random.default_rng(0)
     full_stop = make_tokenizer().token_to_id(".")
@@ -60,14 +60,14 @@ def test_a_sentence_is_cut_out_of_its_passage_and_is_one():
         assert any(joined[i : i + len(sentence)] == sentence.tolist() for i in range(len(joined)))
 
 
-def test_a_passage_in_the_middle_of_a_sentence_has_none_to_cut_out():
+def test_a_passage_inside_a_sentence_has_no_sentence_to_cut_out():
     (document,) = make_documents(1)
     start = int(document.sentence_starts[3])
     inside = SlicePassage(0, start + 1, int(document.sentence_starts[4]))
     assert cut_sentence(document, inside, np.random.default_rng(0)).tolist() == []
 
 
-def test_slices_follow_each_other_to_the_documents_end_and_then_others_begin(tmp_path):
+def test_slices_follow_each_other_to_the_end_and_then_new_documents_start(tmp_path):
     _, streams = make_streams(tmp_path)
     depths = [streams(step, 1.0).parts["depth"] for step in range(8)]
     n_slices = depths.index(0.0, 1)
@@ -75,12 +75,12 @@ def test_slices_follow_each_other_to_the_documents_end_and_then_others_begin(tmp
     assert 3 <= n_slices <= 4
 
 
-def test_the_state_of_a_slice_is_that_of_one_pass_over_all_before(tmp_path):
+def test_the_state_after_slices_equals_that_of_a_single_pass(tmp_path):
     student, streams = make_streams(tmp_path)
     with torch.no_grad():
         for step in range(3):
             streams(step, 0.5)
-        reading = streams._reading
+        reading = streams.reading
         tokens = torch.from_numpy(np.stack([d.ids[:600] for d in reading.documents if len(d.ids) >= 600]))
         _, state = student.hidden(tokens, None, 0.5)
     rows = [i for i, d in enumerate(reading.documents) if len(d.ids) >= 600]
@@ -88,21 +88,21 @@ def test_the_state_of_a_slice_is_that_of_one_pass_over_all_before(tmp_path):
         torch.testing.assert_close(sliced[rows], whole, atol=1e-4, rtol=1e-3)
 
 
-def test_documents_keep_the_width_they_were_begun_with(tmp_path):
+def test_documents_keep_the_width_of_their_first_slice(tmp_path):
     _, streams = make_streams(tmp_path)
     widths = [streams(step, 1.0 if step == 0 else 0.25).parts["width"] for step in range(3)]
     assert widths == [1.0, 1.0, 1.0]
 
 
-def test_gradients_flow_within_a_slice_and_not_past_its_start(tmp_path):
+def test_gradients_flow_within_a_slice_and_stop_at_its_start(tmp_path):
     student, streams = make_streams(tmp_path)
     for step in range(3):
-        streams(step, 1.0).loss.backward()  # a second backward through an old slice would raise
-    assert all(not tensor.requires_grad for tensor in streams._reading.state.ssm)
+        streams(step, 1.0).loss.backward()  # a backward pass through an older slice would raise
+    assert all(not tensor.requires_grad for tensor in streams.reading.state.ssm)
     assert student.model.layers[0].mixer.out_proj.weight.grad.abs().sum() > 0
 
 
-def test_a_teacher_adds_the_distance_to_its_vectors(tmp_path):
+def test_a_teacher_adds_a_cosine_distance_to_the_loss(tmp_path):
     random_vectors = np.random.default_rng(0)
 
     def teacher(ids):
@@ -115,13 +115,13 @@ def test_a_teacher_adds_the_distance_to_its_vectors(tmp_path):
     assert 0.5 < taught(0, 1.0).parts["cosine_distance"] < 1.5
 
 
-def test_too_few_long_documents_are_said(tmp_path):
+def test_too_few_long_documents_are_an_error(tmp_path):
     student, tokenizer = load_student(write_checkpoint(tmp_path / "model"), "cpu", torch.float32)
-    with pytest.raises(LongsearchError, match="0 long documents, 3 are read side by side"):
+    with pytest.raises(LongsearchError, match="0 long documents are too few: 3 are read side by side"):
         Streams(student, list(make_documents(5, n_sentences=5)), OPTIONS, Prompter(tokenizer, 0), None)
 
 
-def test_a_training_from_nothing_learns_what_words_cannot_say(tmp_path):
+def test_the_smoke_training_learns_to_rank_passages_that_share_no_word_with_the_query(tmp_path):
     torch.set_num_threads(1)
     result = smoke(tmp_path, steps=45)
     assert result.before < 0.4

@@ -1,4 +1,4 @@
-"""A vocabulary of our own: what is trained, what it makes of strange text, and that a model with it can be used."""
+"""A tokenizer of our own: its training, unusual text, and a model that uses it."""
 
 import json
 
@@ -15,8 +15,8 @@ from engine.inference.tokens import TextTokenizer
 from engine.training import commands, preparing, stage_makers
 from engine.training.initialise import Shape, new_checkpoint, static_start, token_counts
 from engine.training.shards import load_pairs, load_shard, save_teacher, shard_paths, teacher_path, write_shards
-from engine.training.teacher import adopt_vectors
-from engine.training.vocabulary import Kind, VocabularyOptions, measure, sides, train_tokenizer
+from engine.training.teacher import copy_vectors
+from engine.training.vocabulary import Kind, VocabularyOptions, measure, texts_of, train_tokenizer
 
 KINDS = [VocabularyOptions(512, kind, cased) for kind in Kind for cased in (False, True)]
 SENTENCES = ["The harbour was quiet in Paris.", "Gulls sleep on the roofs of the harbour.", "It rained: 12.5 mm!"] * 9
@@ -37,11 +37,11 @@ def test_frequent_words_are_one_token_each(tokenizer):
     assert len(tokenizer.encode("the harbour").ids) == 2
 
 
-def test_capitals_are_told_apart_only_where_asked_for(tokenizer, options):
+def test_only_a_cased_tokenizer_distinguishes_capitals(tokenizer, options):
     assert (tokenizer.encode("The Harbour").ids == tokenizer.encode("the harbour").ids) is not options.cased
 
 
-def test_strange_text_has_tokens_at_places_inside_it(tokenizer):
+def test_tokens_of_unusual_text_start_inside_the_text(tokenizer):
     texts = TextTokenizer(tokenizer, None)
     for text in STRANGE:
         made = texts.tokenize(text)
@@ -55,12 +55,12 @@ _BYTES = train_tokenizer(SENTENCES, VocabularyOptions(512, Kind.BYTELEVEL, cased
 
 @given(text=st.text(max_size=60))
 @example("[PAD]")
-def test_bytes_lose_nothing_of_any_text(text):
+def test_byte_level_tokens_decode_to_the_text(text):
     decoded = _BYTES.decode(_BYTES.encode(text).ids)
     assert decoded in (text, " " + text)
 
 
-def test_a_long_text_is_tokenized_in_pieces_as_it_is_whole(tokenizer, monkeypatch):
+def test_a_long_text_tokenized_in_pieces_has_the_tokens_of_the_whole(tokenizer, monkeypatch):
     text = " ".join(["The gulls sleep, in Paris, on the 12.5 roofs!"] * 40)
     whole = tokenizer.encode(text, add_special_tokens=False).ids
     cut = tokens.pieces
@@ -68,7 +68,7 @@ def test_a_long_text_is_tokenized_in_pieces_as_it_is_whole(tokenizer, monkeypatc
     assert TextTokenizer(tokenizer, None).tokenize(text).ids.tolist() == whole
 
 
-def test_texts_are_trained_on_whatever_they_hold(options):
+def test_a_tokenizer_can_be_trained_on_unusual_text(options):
     made = train_tokenizer([*SENTENCES, *STRANGE], options)
     assert made.get_vocab_size() <= options.size
     assert len(made.encode("the harbour").ids) == 2
@@ -82,7 +82,7 @@ def test_sizes_out_of_range_and_texts_without_words_are_refused(options):
         train_tokenizer(["", " "], options)
 
 
-def test_what_a_tokenizer_costs_is_counted_by_the_word():
+def test_the_cost_of_a_tokenizer_is_measured_by_the_word():
     cost = measure(make_tokenizer(), ["w1 w2. w3", "never seen w4"])
     assert cost is not None
     assert cost.tokens_per_word == pytest.approx(7 / 6)
@@ -90,7 +90,7 @@ def test_what_a_tokenizer_costs_is_counted_by_the_word():
     assert measure(make_tokenizer(), ["", " "]) is None
 
 
-def test_a_model_with_the_vocabulary_reads_strange_text(tokenizer, tmp_path):
+def test_a_model_with_the_vocabulary_encodes_unusual_text(tokenizer, tmp_path):
     teacher = FakeTeacher()
     counts = np.ones(tokenizer.get_vocab_size(), np.int64)
     start = static_start(tokenizer, teacher.encode, counts)
@@ -102,7 +102,7 @@ def test_a_model_with_the_vocabulary_reads_strange_text(tokenizer, tmp_path):
     assert encoder.encode_query("harbour").shape == (16,)
 
 
-def test_each_token_starts_as_what_the_teacher_makes_of_its_text(tokenizer):
+def test_each_tokens_start_vector_is_the_teachers_vector_of_its_text(tokenizer):
     asked = []
 
     def encode(texts):
@@ -116,21 +116,21 @@ def test_each_token_starts_as_what_the_teacher_makes_of_its_text(tokenizer):
     assert asked[0] == "[PAD]"
 
 
-def test_the_teachers_vectors_of_the_same_pairs_are_taken_over(tmp_path):
-    own = train_tokenizer(sides(make_pairs(30)), VocabularyOptions(512))
+def test_the_teachers_vectors_are_copied_to_shards_of_the_same_pairs_only(tmp_path):
+    own = train_tokenizer(texts_of(make_pairs(30)), VocabularyOptions(512))
     for name, tokenizer in (("theirs", make_tokenizer()), ("own", own)):
         write_shards(make_pairs(30), tokenizer, tmp_path / name, shard_pairs=16)
-    assert adopt_vectors(tmp_path / "own", tmp_path / "theirs") == 0
+    assert copy_vectors(tmp_path / "own", tmp_path / "theirs") == 0
     for path in shard_paths(tmp_path / "theirs"):
         vectors = np.random.default_rng(0).normal(size=(len(load_shard(path)[0]["documents"]), 4)).astype(np.float32)
         save_teacher(path, vectors, -vectors)
-    assert adopt_vectors(tmp_path / "own", tmp_path / "theirs") == 2
+    assert copy_vectors(tmp_path / "own", tmp_path / "theirs") == 2
     pairs = load_pairs(tmp_path / "own", own, labelled_only=True)
     assert pairs.query_vectors is not None
     assert pairs.query_vectors.shape == (30, 4)
     write_shards(make_pairs(30, seed=1), own, tmp_path / "few", shard_pairs=8)
-    with pytest.raises(LongsearchError, match="hold other pairs"):
-        adopt_vectors(tmp_path / "few", tmp_path / "theirs")
+    with pytest.raises(LongsearchError, match="hold different pairs"):
+        copy_vectors(tmp_path / "few", tmp_path / "theirs")
     assert not teacher_path(shard_paths(tmp_path / "few")[0]).exists()
 
 
@@ -139,7 +139,7 @@ def test_the_command_trains_a_vocabulary_that_the_others_use(tmp_path, capsys):
     arguments = [str(pairs), "--out", str(tmp_path / "own"), "--size", "600", "--pairs", "40"]
     assert commands.run(["vocabulary", *arguments]) == 0
     said = capsys.readouterr().out
-    assert "the pairs after those: 1." in said
+    assert "the next pairs: 1." in said
     own, shards = str(tmp_path / "own"), str(tmp_path / "shards")
     assert commands.run(["label", str(pairs), "--model", own, "--shards", shards, "--tokens-only"]) == 0
     trained = TextTokenizer.load(tmp_path / "own")
@@ -159,7 +159,7 @@ def test_the_command_starts_a_model_with_the_vocabulary(tmp_path, monkeypatch):
     assert json.loads((tmp_path / "static" / "config.json").read_text())["vocab_size"] == size
 
 
-def test_a_missing_vocabulary_is_said_in_one_line(tmp_path, capsys):
+def test_a_missing_vocabulary_is_an_error_of_one_line(tmp_path, capsys):
     arguments = ["label", "--shards", str(tmp_path), "--model", str(tmp_path / "none"), "--tokens-only"]
     assert commands.run(arguments) == 1
     assert "cannot read the tokenizer" in capsys.readouterr().err
@@ -167,7 +167,7 @@ def test_a_missing_vocabulary_is_said_in_one_line(tmp_path, capsys):
 
 def test_streams_refuse_a_teacher_of_another_vocabulary(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(stage_makers, "MiniLM", lambda *_: FakeTeacher())
-    own = train_tokenizer(sides(make_pairs(30)), VocabularyOptions(512))
+    own = train_tokenizer(texts_of(make_pairs(30)), VocabularyOptions(512))
     start = static_start(own, FakeTeacher().encode, np.ones(own.get_vocab_size(), np.int64))
     new_checkpoint(tmp_path / "model", Shape(16, 2, 8, 4, 8, 8), own, start, seed=0)
     (tmp_path / "long.jsonl").write_text(json.dumps({"title": "w1", "text": "w1 w2. " * 300, "s": "made"}))
@@ -176,8 +176,8 @@ def test_streams_refuse_a_teacher_of_another_vocabulary(tmp_path, capsys, monkey
     assert "another vocabulary" in capsys.readouterr().err
 
 
-def test_counts_of_a_new_vocabulary_are_those_of_its_shards(tmp_path):
-    own = train_tokenizer(sides(make_pairs(30)), VocabularyOptions(512))
+def test_token_counts_are_those_of_the_shards(tmp_path):
+    own = train_tokenizer(texts_of(make_pairs(30)), VocabularyOptions(512))
     write_shards(make_pairs(30), own, tmp_path)
     counts = token_counts(load_pairs(tmp_path, own, labelled_only=False), own.get_vocab_size())
-    assert counts.sum() == sum(len(own.encode(text).ids) for text in sides(make_pairs(30)))
+    assert counts.sum() == sum(len(own.encode(text).ids) for text in texts_of(make_pairs(30)))

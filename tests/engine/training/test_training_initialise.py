@@ -1,0 +1,34 @@
+"""A new model is a static embedder."""
+
+import math
+
+import pytest
+import torch
+from training_helpers import FakeTeacher, make_pairs, make_tokenizer
+
+from engine.models.config import Mamba2Config
+from engine.training.initialise import new_model, static_start, token_counts
+from engine.training.shards import load_pairs, write_shards
+
+
+def test_a_static_start_has_centred_token_vectors_and_weights_rare_tokens_more(tmp_path):
+    teacher = FakeTeacher()
+    write_shards(make_pairs(50), make_tokenizer(), tmp_path)
+    counts = token_counts(load_pairs(tmp_path, make_tokenizer(), False), teacher.tokenizer.get_vocab_size())
+    assert counts.sum() == sum(len((p.query + " " + p.passage).split()) for p in make_pairs(50))
+    start = static_start(teacher.tokenizer, teacher.encode, counts)
+    assert start.vectors.mean(0).abs().max() < 1e-5
+    rare, frequent = int(counts.argmin()), int(counts.argmax())
+    assert start.log_weights[rare] > start.log_weights[frequent]
+    frequency = counts[frequent] / counts.sum()
+    assert float(start.log_weights[frequent]) == pytest.approx(math.log(1e-3 / (1e-3 + frequency)), rel=1e-5)
+
+
+def test_the_blocks_of_a_new_model_add_nothing_and_have_dt_between_a_thousandth_and_a_tenth():
+    config = Mamba2Config(16, 2, 30, 8, 4, 8, gated_norm_groups=1, block_size=8, final_norm=False)
+    model = new_model(config, seed=0)
+    tokens = torch.arange(30)[None]
+    assert torch.equal(model(tokens), model.embeddings(tokens))
+    dt = torch.nn.functional.softplus(model.layers[0].mixer.dt_bias)
+    assert (dt >= 0.99e-3).all() and (dt <= 0.101).all()
+    assert torch.equal(new_model(config, 0).layers[1].mixer.A_log, model.layers[1].mixer.A_log)
