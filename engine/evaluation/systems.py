@@ -14,9 +14,10 @@ from engine.evaluation.bm25 import Bm25
 from engine.evaluation.datasets import Dataset
 from engine.evaluation.keeping import Kept
 from engine.evaluation.minilm import MiniLM
+from engine.evaluation.rank_fusion import fuse
 from engine.evaluation.ranking import DEPTH, Ranked, Spans, by_scores, by_vectors
 from engine.evaluation.vectors import OurVectors
-from engine.search.fusion import best_first, combine, fuse, in_document, words_in_document
+from engine.search.fusion import best_first, combine, in_document, words_in_document
 
 _FUSED_DEPTH = 200
 _WINDOW_WORDS = 120
