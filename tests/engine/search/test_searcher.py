@@ -281,7 +281,7 @@ def test_where_no_file_is_asked_the_note_says_so(store: Store) -> None:
     add(store, "law/a.pdf", ["Apples."], [toward(1)])
     found = search(store, 'apples in:"new laws" type:epub', HYBRID, toward(1))
     assert found.hits == ()
-    assert found.note == 'No file is searched by in:"new laws" type:epub'
+    assert found.note == 'No file matches in:"new laws" type:epub'
 
 
 @pytest.mark.parametrize("mode", list(SearchMode))
