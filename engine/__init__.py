@@ -1,9 +1,9 @@
-"""MEANING: what a text says, as vectors and as words, and how to find it again."""
+"""MEANING: models, inference, the store of vectors and words, and search."""
 
 import os
 
 __version__ = "0.1.0"
 
-# Read when torch is imported. Threads that wait by spinning stop all of a pass whenever another program needs a core:
-# with one of two cores busy, 1,000 tokens/s instead of 6,500 (and as fast as ever on a quiet machine).
+# OpenMP reads this when torch is imported. With threads that spin while waiting, a pass stalls whenever another program
+# needs a core: with one of two cores busy, 1,000 tokens/s instead of 6,500. On a quiet machine the speed is the same.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

@@ -1,4 +1,4 @@
-"""The alias for arrays of vectors. Not in `engine.types`: the terminal app imports that, and numpy loads slowly."""
+"""The type alias for vectors. Not in `engine.types`, which the terminal app imports: numpy loads slowly."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,8 +1,8 @@
-"""Errors a person may see: each says what is wrong and what to do about it."""
+"""Errors that a person may see: each says what is wrong and what to do about it."""
 
 
 class LongsearchError(Exception):
-    """Something a person can act on. `message` says what is wrong, `hint` what to do (may be empty)."""
+    """An error that a person can act on. `message` says what is wrong, `hint` what to do (may be "")."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -19,31 +19,31 @@ class StoreError(LongsearchError):
 
 
 class NoIndexError(StoreError):
-    """There is no index yet: nothing is wrong, it has only to be made."""
+    """There is no index yet. Nothing is wrong: the folder only needs to be indexed."""
 
 
 class ExtractionError(LongsearchError):
-    """A file's text cannot be read. Becomes a row with a reason, never a crash."""
+    """A file's text cannot be read. The index records the reason; indexing goes on."""
 
     n_retries = 0
-    """How often it is worth reading the file again by itself: 0 where only a change of the file can help."""
+    """How often to retry the file automatically: 0 if only a change of the file can help."""
 
 
 class PassingError(ExtractionError):
-    """... for a reason that may pass: a drive that fails, no right to read it, a program that is writing it."""
+    """The cause may be temporary: a failing drive, a missing permission, a program that is writing the file."""
 
     n_retries = 1_000_000
 
 
 class BeingWrittenError(PassingError):
-    """... because it changed meanwhile: a program is writing it, and soon there is a better moment."""
+    """The file changed during reading: a program is writing it, so a retry soon helps."""
 
 
 class TimedOutError(ExtractionError):
-    """... because it took too long, which may be the machine's fault; each try costs up to two minutes of a core."""
+    """Reading took too long, perhaps because the machine was busy. Each retry costs a core up to two minutes."""
 
     n_retries = 3
 
 
 class QueryError(LongsearchError):
-    """A query cannot be understood."""
+    """A query has nothing to search for."""

@@ -3,18 +3,18 @@
 import re
 import unicodedata
 
-# Cc: control (ESC, BEL, C1); Cs: lone surrogates of undecodable file names; Cf: bidi overrides and other invisible
-# formatting. Zl and Zp would break a line that we measured as one.
+# Cc: control (ESC, BEL, C1); Cs: lone surrogates from undecodable file names; Cf: bidi overrides and other invisible
+# formatting. Zl and Zp would break a line that was measured as one line.
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cs", "Cf", "Zl", "Zp"})
 _SOFT_HYPHEN_AND_JOINERS = {"\u00ad": "", "\u200c": "", "\u200d": "", "\ufeff": ""}
 
-_RUN_OF_SIGNS = re.compile(r"([^\w\s]|_)(?: ?\1){3,}")  # dots up to a page's number, rules, a form's blanks
+_RUN_OF_SIGNS = re.compile(r"([^\w\s]|_)(?: ?\1){3,}")  # dot leaders, rules, blanks of a form
 
 
 def printable(text: str, keep: str = "") -> str:
-    """`text` with every control, surrogate and invisible formatting character replaced by U+FFFD.
+    """Replace every control, surrogate and invisible formatting character in `text` by U+FFFD.
 
-    Characters in `keep` (such as "\\n") pass; tabs become one space.
+    Characters in `keep` (such as "\\n") stay; a tab becomes one space.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -22,7 +22,7 @@ def printable(text: str, keep: str = "") -> str:
 
 
 def in_short(text: str) -> str:
-    """`text` on one line for a list of results: white space as one space, a sign again and again as an ellipsis."""
+    """`text` on one line for a list of results: collapse white space, and shorten a run of one sign to an ellipsis."""
     return _RUN_OF_SIGNS.sub("…", " ".join(text.split()))
 
 

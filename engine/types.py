@@ -1,6 +1,6 @@
-"""The words every package shares, as frozen dataclasses. Imports nothing heavy; knows no model, file or screen.
+"""The types that all packages share, as frozen dataclasses. Imports nothing heavy; knows no model, file or screen.
 
-Character offsets are into `DocumentText.text`; pages are numbered from 1; scores are explained at `DocumentHit`.
+Character offsets index `DocumentText.text`; page numbers begin at 1; `DocumentHit` explains scores.
 """
 
 from bisect import bisect_right
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class SearchMode(StrEnum):
-    """How a query is matched."""
+    """How a search matches a query."""
 
     HYBRID = "hybrid"
     MEANING = "meaning"
@@ -29,17 +29,17 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class DocumentText:
-    """What was read of one file."""
+    """The text that was read from one file."""
 
     text: str
     page_starts: tuple[int, ...]
-    """Offset of each page's first character, ascending, the first 0; empty for formats without pages."""
+    """Offset of each page's first character, ascending, beginning with 0; empty for formats without pages."""
     title: str
-    """Its own, on one line; "" where it has none. Out of the store it then has its file's name."""
+    """The document's own title, on one line; "" if it has none. The store then returns the file's name as title."""
     headings: tuple[Heading, ...] = ()
 
     def page_at(self, offset: int) -> int | None:
-        """The page that holds the character at `offset`, or None where the format has no pages."""
+        """The page that holds the character at `offset`, or None if the format has no pages."""
         return bisect_right(self.page_starts, offset) or None
 
     def heading_at(self, offset: int) -> str:
@@ -68,9 +68,9 @@ class PassageHit:
     stop: int
     text: str
     score: float
-    """As `DocumentHit.score`, for this passage."""
+    """The same as `DocumentHit.score`, for this passage."""
     excerpt: tuple[int, int] | None = None
-    """(start, stop) of what in it is nearest to the query by meaning; None where that is all of it, or not known."""
+    """(start, stop) of the excerpt nearest to the query by meaning; None if that is the whole passage or not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +81,11 @@ class DocumentHit:
     """1 for the best."""
     document_id: int
     path: str
-    """Absolute; undecodable bytes are surrogate escapes: pass it through `printable` before showing it."""
+    """Absolute; undecodable bytes are surrogate escapes: use `printable` before showing it."""
     title: str
     score: float
-    """Of its best passage, 0 to 1, with its document's. meaning: cosine similarity, half of the passage's its nearest
-    excerpt's. words: share of the highest BM25 the query can reach. hybrid: 0.4 of the one and 0.6 of the other."""
+    """The best passage's score, 0 to 1, combined with the whole document's. Meaning: cosine similarity, half of it the
+    nearest excerpt's. Words: a share of the highest BM25 that the query can reach. Hybrid: 0.4 meaning, 0.6 words."""
     passages: tuple[PassageHit, ...]
 
 
@@ -106,29 +106,29 @@ class SearchResults:
 
     query: str
     mode: SearchMode
-    """What was run: WORDS where hybrid was asked for and no vectors could be had."""
+    """The mode that ran: WORDS if hybrid was asked for and there were no vectors."""
     instruction: str
     took_ms: float
     hits: tuple[DocumentHit, ...]
     note: str = ""
-    """Why the answer may be less than was asked for, or ""."""
+    """Why the answer may be incomplete, or ""."""
     similar_to: str = ""
-    """The title of the document that these documents are similar to; "" for the answer to a query."""
+    """The title of the document that these hits are similar to; "" for the answer to a query."""
     lit: tuple[Term, ...] = ()
-    """The words and phrases to highlight in the hits: those that were searched for."""
+    """The words and phrases to highlight in the hits: the ones that the search looked up."""
 
 
 class FileStatus(StrEnum):
-    """How far a file has come."""
+    """How far the indexing of a file has come."""
 
     CURRENT = "current"
-    """Read whole, searchable by words and by meaning."""
+    """Read completely; searchable by words and by meaning."""
     PARTIAL = "partial"
-    """Only some pages could be read; what came is searchable."""
+    """Read in part; that part is searchable."""
     WAITING = "waiting"
-    """Searchable by words; vectors are still to come."""
+    """Searchable by words; the vectors are still missing."""
     FAILED = "failed"
-    """Nothing could be read; the reason says why."""
+    """Not readable; `FileReport.reason` says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,22 +139,22 @@ class FileReport:
     """Relative to the root."""
     status: FileStatus
     reason: str
-    """Why it failed or is partial, or ""."""
+    """Why the file failed or is partial, or ""."""
     hint: str
-    """What the person can do about it, or ""."""
+    """What a person can do about it, or ""."""
     n_pages: int
     n_tokens: int
     """Tokens extracted."""
     n_tokens_embedded: int
     n_failures: int = 0
-    """Readings in a row that failed."""
+    """Failed attempts in a row."""
     retry_at: float | None = None
-    """When it is read again by itself, seconds since 1970; None: only once it has changed, or on request."""
+    """When the next automatic retry is due, in seconds since 1970; None: only after a change or on request."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexProgress:
-    """How far a root's index has come; the status row that any process can read."""
+    """The progress of a root's index, for any process to read."""
 
     n_files: int
     n_current: int
@@ -164,13 +164,13 @@ class IndexProgress:
     n_tokens: int
     n_tokens_embedded: int
     activity: str
-    """What the indexer says it is doing ("reading x.pdf"), "" when idle or dead."""
+    """What the indexer is doing, for example "reading x.pdf"; "" if it is idle or dead."""
     tokens_per_s: float
-    """Recent rate of embedding; 0 when unknown."""
+    """Recent rate of embedding; 0 if unknown."""
 
     @property
     def eta_s(self) -> float | None:
-        """Seconds until all tokens are embedded, or None when unknown."""
+        """Seconds until all tokens are embedded, or None if unknown."""
         rest = self.n_tokens - self.n_tokens_embedded
         if rest <= 0:
             return 0.0

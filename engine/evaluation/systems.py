@@ -15,8 +15,9 @@ from engine.evaluation.datasets import Dataset
 from engine.evaluation.keeping import VectorCache
 from engine.evaluation.minilm import MiniLM
 from engine.evaluation.our_vectors import OurVectors
+from engine.evaluation.rank_fusion import fuse
 from engine.evaluation.ranked_spans import MAX_RANKED, Ranked, Spans, by_scores, by_vectors
-from engine.search.fusion import best_first, combine, fuse, in_document, words_in_document
+from engine.search.fusion import best_first, combine, in_document, words_in_document
 
 _FUSED_DEPTH = 200
 _WINDOW_WORDS = 120

@@ -1,1 +1,1 @@
-"""From a query to ranked documents and the passages in them."""
+"""Turns a query into ranked documents and their best passages."""

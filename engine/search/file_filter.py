@@ -1,4 +1,4 @@
-"""Which files a query is about: `in:` and `type:`, and the folder it is asked of. Pure: paths in, yes or no out."""
+"""Decides which files a query searches: `in:`, `type:` and the folder. Pure: paths in, yes or no out."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -8,41 +8,41 @@ from pathlib import PurePosixPath
 
 @dataclass(frozen=True, slots=True)
 class FileFilter:
-    """A path, relative to the root, must hold all of `parts`, be of any of `types`, and hold or be none of the rest."""
+    """A file passes if its path contains all of `parts`, its type is one of `types`, and no exclusion applies."""
 
     under: str = ""
-    """The folder it must lie in, relative to the root; "" for any."""
+    """The folder to search, relative to the root; "" for all."""
     parts: tuple[str, ...] = ()
-    """Of a path, folded as `folded` does."""
+    """Parts of a path, as `folded` returns them."""
     types: tuple[str, ...] = ()
-    """Endings of names, folded, without the dot."""
+    """File name extensions, folded, without the dot; () for any."""
     parts_excluded: tuple[str, ...] = ()
     types_excluded: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, said: Iterable[tuple[str, str, bool]]) -> "FileFilter":
-        """Of (field, value, whether it is excluded), as typed: the field is `in` or `type`."""
-        kept: dict[tuple[str, bool], list[str]] = {}
-        for field, value, is_excluded in said:
-            own = folded(value).removeprefix("." if field == "type" else "")
-            kept.setdefault((field, is_excluded), []).append(own)
-        parts, types, without_parts, without_types = (
-            tuple(kept.get((field, is_excluded), ())) for is_excluded in (False, True) for field in ("in", "type")
+    def of(cls, typed: Iterable[tuple[str, str, bool]]) -> "FileFilter":
+        """Build a filter from (field, value, is excluded) as typed; the field is `in` or `type`."""
+        values: dict[tuple[str, bool], list[str]] = {}
+        for field, value, is_excluded in typed:
+            clean = folded(value).removeprefix("." if field == "type" else "")
+            values.setdefault((field, is_excluded), []).append(clean)
+        parts, types, parts_excluded, types_excluded = (
+            tuple(values.get((field, is_excluded), ())) for is_excluded in (False, True) for field in ("in", "type")
         )
-        return cls("", parts, types, without_parts, without_types)
+        return cls("", parts, types, parts_excluded, types_excluded)
 
     @property
     def is_by_name(self) -> bool:
-        """Whether names of files matter, not their folder alone."""
+        """Whether the filter looks at names, not only at the folder."""
         return bool(self.parts or self.types or self.parts_excluded or self.types_excluded)
 
     @property
     def is_of_all(self) -> bool:
-        """Whether every file is asked."""
+        """Whether the filter lets every file pass."""
         return not self.is_by_name and self.under.strip("/") in ("", ".")
 
     def admits(self, path: str) -> bool:
-        """Whether a file at `path`, which lies in the folder, is one of them."""
+        """Whether a file at `path`, relative to the root and in the folder, passes."""
         if not self.is_by_name:
             return True
         path = folded(path)
@@ -55,7 +55,7 @@ class FileFilter:
         )
 
     def __str__(self) -> str:
-        """As it was typed, without the folder."""
+        """The filter as it was typed, without the folder."""
         typed = {"in:": self.parts, "type:": self.types, "-in:": self.parts_excluded, "-type:": self.types_excluded}
         return " ".join(
             field + (f'"{value}"' if " " in value else value) for field, values in typed.items() for value in values
@@ -63,5 +63,5 @@ class FileFilter:
 
 
 def folded(text: str) -> str:
-    """In small letters and composed: macOS writes an umlaut in names as two characters."""
+    """Return `text` in lower case and composed: macOS writes an umlaut in a file name as two characters."""
     return unicodedata.normalize("NFC", text).casefold()

@@ -1,4 +1,4 @@
-"""From ranked documents to hits as a person sees them: path, title, and passages with their text and place."""
+"""Turns ranked documents into hits: path, title, and passages with their text and place."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from engine.store.excerpts import Nearest
 from engine.store.records import Outline
 from engine.types import DocumentHit, PassageHit
 
-LEAST_SCORE = 0.005  # less is shown as 0.00
+LEAST_SCORE = 0.005  # a lower score would be shown as 0.00
 
 
 def documents_shown(
@@ -24,7 +24,7 @@ def documents_shown(
     ranked: Sequence[RankedDocument],
     nearest: Mapping[int, Nearest],
 ) -> tuple[DocumentHit, ...]:
-    """A hit for each, best first. `nearest`: of a passage, the excerpt that is to be lit brighter."""
+    """A hit for each document, best first. `nearest`: for each passage, the excerpt to highlight."""
     return tuple(_hit(db, root, of_files, rank, document, nearest) for rank, document in enumerate(ranked, start=1))
 
 
@@ -36,13 +36,13 @@ def _hit(
     document: RankedDocument,
     nearest: Mapping[int, Nearest],
 ) -> DocumentHit:
-    """The hit as a person sees it. Of several files with these bytes, the first asked for, by path, is named."""
+    """One hit. If several files hold the document, it has the first path that the filter admits."""
     outline = documents.outline(db, document.document_id)
     path = next(filter(of_files.admits, files.paths_of(db, document.document_id, of_files.under)))
     return DocumentHit(
         rank=rank,
         document_id=document.document_id,
-        path=os.path.join(root, path),  # noqa: PTH118 (Path would fold what a hostile name may hold)
+        path=os.path.join(root, path),  # noqa: PTH118 (Path would normalise a hostile name)
         title=outline.title,
         score=document.score,
         passages=_passages(db, document, outline, nearest),
@@ -65,7 +65,7 @@ def _passages(
 
 
 def _excerpt(text: str, start: int, nearest: Nearest | None) -> tuple[int, int] | None:
-    """Where in the document the excerpt lies, of a passage that begins at `start`."""
+    """(start, stop) in the document of a passage's nearest excerpt; the passage begins at `start`."""
     if nearest is None:
         return None
     first = start + nearest.start

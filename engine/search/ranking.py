@@ -1,6 +1,6 @@
-"""From ranked passages to ranked documents. Pure: a document ranks as its best passage does.
+"""Groups ranked passages by document. Pure: a document ranks as its best passage does.
 
-Files with the same bytes are one content, so a copy never takes a second place; nothing else is merged.
+Files with the same bytes are one document, so a copy never takes a second place; nothing else is merged.
 """
 
 from collections.abc import Iterable, Mapping

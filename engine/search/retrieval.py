@@ -1,6 +1,6 @@
-"""Candidates: passages by words and passages by vector, each ranked and scored. Knows the index, not documents.
+"""Finds candidates: passages by words and passages by vector, each ranked and scored.
 
-Words and vectors are two statements, never a join: one joining sqlite-vec's MATCH with FTS5's took 26.7 s.
+Words and vectors are two SQL statements, never a join: a join of sqlite-vec's MATCH with FTS5's took 26.7 s.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,8 +24,8 @@ Found = list[tuple[int, float]]
 """(passage id, FTS5's BM25), best first."""
 
 
-def allowed_contents(db: apsw.Connection, of_files: FileFilter) -> NDArray[np.int64] | None:
-    """Ids of the contents of these files, ascending; None where all are allowed."""
+def allowed_documents(db: apsw.Connection, of_files: FileFilter) -> NDArray[np.int64] | None:
+    """Ids of the documents that these files hold, ascending; None if all documents are allowed."""
     if of_files.is_of_all:
         return None
     found = files.documents_where(db, *folder_range(of_files.under), of_files.admits)
@@ -33,12 +33,12 @@ def allowed_contents(db: apsw.Connection, of_files: FileFilter) -> NDArray[np.in
 
 
 def allowed_passages(db: apsw.Connection, query: Query, of_files: FileFilter) -> NDArray[np.int64] | None:
-    """Ids of passages that are of these files, hold the phrases and nothing excluded; None where all are allowed.
+    """Ids of the passages of these files that hold all phrases and nothing excluded; None if all are allowed.
 
-    Applied before ranking: after it, a rare folder would be left with none of the best 200.
+    The filter applies before ranking: after it, none of the best 200 might lie in a small folder.
     """
-    contents = allowed_contents(db, of_files)
-    allowed = None if contents is None else documents.passages_of(db, contents.tolist())
+    in_files = allowed_documents(db, of_files)
+    allowed = None if in_files is None else documents.passages_of(db, in_files.tolist())
     if query.phrases:
         holding = keywords.matching(db, all_of(query.phrases))
         allowed = holding if allowed is None else np.intersect1d(allowed, holding, assume_unique=True)
@@ -49,14 +49,14 @@ def allowed_passages(db: apsw.Connection, query: Query, of_files: FileFilter) ->
 
 
 def by_words(db: apsw.Connection, query: Query, limit: int, allowed: NDArray[np.int64] | None) -> Found:
-    """Passages that hold any word or phrase, best first; `words_in_documents` makes scores of them."""
+    """Passages that hold any word or phrase, best first; `words_in_documents` computes their scores."""
     return keywords.best(db, any_of(query.terms), limit, allowed)
 
 
 def words_in_documents(db: apsw.Connection, query: Query, found: Found, also: Iterable[int] = ()) -> dict[int, float]:
-    """Scores by words: of those `by_words` found and their documents; of passages it did not, of the latter alone.
+    """Scores by words: for passages that `by_words` found, and for the passages `also`, which score by document alone.
 
-    Each is the share of the highest BM25 that the query can reach.
+    Each score is a share of the highest BM25 that the query can reach: 0.6 the passage's and 0.4 its document's.
     """
     n_documents, n_passages = documents.count(db), documents.n_passages(db)
     holding = [keywords.n_matching_by_document(db, match(term)) for term in query.terms]
@@ -65,23 +65,24 @@ def words_in_documents(db: apsw.Connection, query: Query, found: Found, also: It
     document_of = documents.documents_of(db, list(of_passage.keys() | set(also)))
     lengths = documents.lengths(db, sorted(set(document_of.values())))
     whole = bm25.of_documents(holding, lengths, n_documents, n_passages / max(1, n_documents))
-    return {id_: words_in_document(of_passage.get(id_, 0.0), whole[content]) for id_, content in document_of.items()}
+    return {id_: words_in_document(of_passage.get(id_, 0.0), whole[own]) for id_, own in document_of.items()}
 
 
 def by_vector(db: apsw.Connection, vector: Vectors, limit: int, allowed: NDArray[np.int64] | None) -> Scored:
-    """Passages whose vectors are nearest to `vector` (dim,); score: theirs, their excerpts' and their document's."""
+    """Passages nearest to `vector` (dim,); a score combines the cosines of passage, nearest excerpt and document."""
     return best_first(_by_meaning(db, vector, dict(vectors.nearest(db, PASSAGES, vector, limit, allowed))))
 
 
 def similarities(db: apsw.Connection, vector: Vectors, passage_ids: Sequence[int]) -> dict[int, float]:
-    """`by_vector`'s score for these passages; those without a vector yet are missing."""
+    """The score of `by_vector` for these passages; passages without a vector are missing."""
     found = vectors.of_ids(db, PASSAGES, passage_ids)
     return _by_meaning(db, vector, {passage_id: float(other @ vector) for passage_id, other in found.items()})
 
 
 def _by_meaning(db: apsw.Connection, vector: Vectors, cosines: dict[int, float]) -> dict[int, float]:
-    """Passages' cosines with those of their nearest excerpts and their documents; of a document that is not read to its
-    end yet, without.
+    """Combine passages' cosines with those of their nearest excerpts and of their documents.
+
+    A document without a vector yet does not count.
     """
     document_of = documents.documents_of(db, list(cosines))
     whole = vectors.of_ids(db, DOCUMENTS, sorted(set(document_of.values())))
@@ -95,7 +96,7 @@ def _by_meaning(db: apsw.Connection, vector: Vectors, cosines: dict[int, float])
 
 
 def ids(scored: Sequence[tuple[int, float]]) -> list[int]:
-    """The passages alone, best first."""
+    """The passage ids, best first."""
     return [passage_id for passage_id, _ in scored]
 
 

@@ -1,4 +1,4 @@
-"""Search: a query's text, and its vector where there is one, to documents and the passages in them.
+"""Searches an index: a parsed query and, if there is one, its vector in; documents and their best passages out.
 
 Knows no model: the caller encodes `query.meaning` with its instruction.
 """
@@ -31,14 +31,14 @@ from engine.store.session import Session
 from engine.store.vectors import K_MAX
 from engine.types import SearchMode, SearchResults
 
-# a list; KNN 0.1 s at 100k passages, and 0.35 s for 4,096. Of 39,844 passages (ten dev sets') the 200 nearest by
-# their own vectors lead to 99 % of the ten documents that all would lead to, 50 to 95.5 %
+# Candidates per list. KNN at 100k passages takes 0.1 s for 200 and 0.35 s for 4,096. On ten dev sets (39,844 passages)
+# 200 candidates by vector find 99 % of the top ten documents that all passages would find, and 50 find 95.5 %.
 _N_CANDIDATES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What is to be run."""
+    """One search: the query, the mode that can run, and the limits."""
 
     query: Query
     mode: SearchMode
@@ -58,11 +58,11 @@ def search(
     under: str = "",
     passages_per_document: int = 5,
 ) -> SearchResults:
-    """The best `k` documents for a query, with at most `passages_per_document` passages each.
+    """Find the best `k` documents for a query, with at most `passages_per_document` passages each.
 
-    `query_vector` (dim,) is a unit vector of the model whose vectors are in the index; without one, HYBRID runs as
-    WORDS and says so. `under`: only files in this folder, relative to the root.
-    ValueError for MEANING without a vector, or one of another width.
+    `query_vector` (dim,) is a unit vector from the model that made the index's vectors; without it, HYBRID runs as
+    WORDS and the note says so. `under`: only files in this folder, relative to the root. Raises ValueError for MEANING
+    without a vector, or for a vector of another dimension.
     """
     started = time.perf_counter()
     with session.reading() as db:
@@ -70,7 +70,7 @@ def search(
         of_files = replace(query.files, under=under)
         allowed = allowed_passages(db, query, of_files)
         if allowed is not None and not len(allowed) and of_files.is_by_name and not (query.phrases or query.excluded):
-            note = f"No file is searched by {of_files}"
+            note = f"No file matches {of_files}"
         plan = _Plan(query, mode, query_vector, allowed, k, passages_per_document)
         root = session.root
         ranked = _best_documents(db, plan)
@@ -81,7 +81,7 @@ def search(
 
 
 def _mode_and_note(db: apsw.Connection, mode: SearchMode, vector: Vectors | None) -> tuple[SearchMode, str]:
-    """What can be run, and what the answer lacks for it."""
+    """The mode that can run, and a note on what the answer therefore lacks."""
     if mode is SearchMode.WORDS:
         return mode, ""
     if vector is None and mode is SearchMode.MEANING:
@@ -97,9 +97,9 @@ def _mode_and_note(db: apsw.Connection, mode: SearchMode, vector: Vectors | None
 
 
 def _best_documents(db: apsw.Connection, plan: _Plan) -> list[RankedDocument]:
-    """More candidates are asked for while those of fewer than `k` documents came: one book may hold the best 200.
+    """Rank candidates by document; fetch more while they come from fewer than `k`: one book may hold the best 200.
 
-    Not when those of all documents came: of 30, to look for 50 took half as long again.
+    Stop if they come from every document: in an index of 30, looking for 50 took half as long again.
     """
     n = _N_CANDIDATES
     while True:
@@ -114,7 +114,7 @@ def _best_documents(db: apsw.Connection, plan: _Plan) -> list[RankedDocument]:
 
 
 def _candidates(db: apsw.Connection, plan: _Plan, n: int) -> list[Found | Scored]:
-    """The best `n` by words, by meaning, or by each, in this order."""
+    """The best `n` candidates of each list that the mode needs: by words, then by meaning."""
     lists = []
     if plan.mode is not SearchMode.MEANING:
         lists.append(by_words(db, plan.query, n, plan.allowed))
@@ -124,7 +124,7 @@ def _candidates(db: apsw.Connection, plan: _Plan, n: int) -> list[Found | Scored
 
 
 def _scored(db: apsw.Connection, plan: _Plan, lists: list[Found | Scored]) -> Scored:
-    """The candidates with the scores they are ranked by."""
+    """The candidates with their final scores."""
     if plan.mode is SearchMode.MEANING:
         return lists[0]
     if plan.vector is None or len(lists) == 1:
@@ -137,15 +137,15 @@ def _scored(db: apsw.Connection, plan: _Plan, lists: list[Found | Scored]) -> Sc
 
 
 def _answering(plan: _Plan, lists: list[Found | Scored], scored: Scored) -> Scored:
-    """Without what holds nothing of the query and means nothing of it: of few files all are candidates."""
-    if plan.mode is SearchMode.WORDS or plan.query.phrases:  # all of these hold something
+    """Drop passages that match neither words nor meaning; in a small index everything is a candidate."""
+    if plan.mode is SearchMode.WORDS or plan.query.phrases:  # every candidate holds a word or a phrase
         return scored
     holding = set(ids(lists[0])) if plan.mode is SearchMode.HYBRID else set()
     return [(id_, score) for id_, score in scored if score >= LEAST_SCORE or id_ in holding]
 
 
 def _nearest_excerpts(db: apsw.Connection, plan: _Plan, ranked: list[RankedDocument]) -> dict[int, Nearest]:
-    """Each passage's nearest excerpt; none of a search by words, or of passages that have none."""
+    """The nearest excerpt of each passage; none for a search by words or for passages without excerpts."""
     if plan.mode is SearchMode.WORDS or plan.vector is None:
         return {}
     shown = [passage_id for document in ranked for passage_id in ids(document.passages)]

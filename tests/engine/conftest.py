@@ -1,5 +1,25 @@
-"""Puts this folder on the import path, so that every test of the engine can build `tiny_models`."""
+"""Puts this folder and `store` on the import path, so that every test of the engine can import their helpers."""
 
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
 import torch
 
+sys.path.append(str(Path(__file__).parent / "store"))
+
+from store_helpers import DIM, check_invariants, open_store
+
+from engine.store.store import Store
+
 torch.set_num_threads(1)  # tiny models: two threads cost more in barriers than they save
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """An empty index of "/papers", open for writing, for vectors of `DIM`; it must be consistent at the end."""
+    with open_store(tmp_path / "index.db") as opened:
+        opened.use_model("model-a", DIM)
+        yield opened
+        check_invariants(opened)

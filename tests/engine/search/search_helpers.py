@@ -2,11 +2,11 @@
 
 import hashlib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from store_helpers import DIM, ROOT
 
 from engine.search import searcher
 from engine.search.query import parse
@@ -15,15 +15,7 @@ from engine.store.records import FileStamp
 from engine.store.store import Store
 from engine.types import DocumentText, Heading, Passage, SearchMode, SearchResults
 
-DIM = 4
 _EXCERPT_CHARACTERS = 10
-ROOT = Path("/papers")
-
-
-def library(path: Path) -> Store:
-    store = Store.open(path, root=ROOT)
-    store.use_model("model-a", DIM)
-    return store
 
 
 def toward(*weights: float) -> NDArray[np.float32]:

@@ -1,14 +1,14 @@
 """From a query to documents: by words, by meaning, by both; filtered, scored, and told honestly."""
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from search_helpers import ROOT, add, library, names, search, toward
+from search_helpers import add, names, search, toward
+from store_helpers import DIM, ROOT
 
 from engine.errors import QueryError
 from engine.evaluation.bm25_index import Bm25
@@ -21,12 +21,6 @@ from engine.store.store import Store
 from engine.types import SearchMode, Term
 
 HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with library(tmp_path / "index.db") as opened:
-        yield opened
 
 
 def test_a_hit_says_where_the_passage_is(store: Store) -> None:
@@ -184,7 +178,7 @@ def test_the_measured_meaning_is_that_of_the_search(store: Store) -> None:
         texts = [f"{number}" for _ in own]
         add(store, f"{number}.pdf", texts, passages[rows], whole=documents[number], excerpts=excerpts[rows])
     query = toward(*random.normal(size=4))
-    vectors = [np.array(own, np.float32).reshape(-1, 4) for own in excerpts]
+    vectors = [np.array(own, np.float32).reshape(-1, DIM) for own in excerpts]
     whole = whole_excerpts(np.stack(passages), [Excerpts(np.arange(len(own)), own) for own in vectors])
     n_excerpts = np.array([n for own in sizes for n in own])
     alone = passage_scores(query[None], np.stack(passages), whole, n_excerpts)[0]
@@ -287,7 +281,7 @@ def test_where_no_file_is_asked_the_note_says_so(store: Store) -> None:
     add(store, "law/a.pdf", ["Apples."], [toward(1)])
     found = search(store, 'apples in:"new laws" type:epub', HYBRID, toward(1))
     assert found.hits == ()
-    assert found.note == 'No file is searched by in:"new laws" type:epub'
+    assert found.note == 'No file matches in:"new laws" type:epub'
 
 
 @pytest.mark.parametrize("mode", list(SearchMode))

@@ -1,22 +1,13 @@
 """More like this: documents compared as wholes."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
-from search_helpers import add, library, names, toward
+from search_helpers import add, names, toward
 
 from engine.errors import LongsearchError, StoreError
 from engine.search.similar import similar_to_document, similar_to_vector
 from engine.store.store import Store
 from engine.types import SearchMode
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with library(tmp_path / "index.db") as opened:
-        yield opened
 
 
 def test_documents_come_by_the_cosine_of_their_vectors_and_the_one_asked_of_is_left_out(store: Store) -> None:

@@ -1,6 +1,7 @@
-"""An index as each released schema left it: `python tests/engine/store/released.py` keeps one of today's schema.
+"""Frozen indexes, one per released schema. `python tests/engine/store/released.py` freezes one of today's schema.
 
-Run it when a release brings a new migration, never again for a schema that has been released.
+Run it when a release adds a migration; never run it again for a released schema. Commit 59106fb wrote the
+fixture of schema 5.
 """
 
 import lzma
@@ -17,7 +18,7 @@ FIXTURES = Path(__file__).parent / "fixtures"
 
 
 def fill(store: Store) -> None:
-    """A document of each kind: complete, half done, waiting, partial, failed; a copy, and a name that is no text."""
+    """Add a document of each kind: complete, half done, waiting, partial, failed; a copy; a name that is not UTF-8."""
     store.use_model("model-a", 8)
     embed(store, add(store, "complete.pdf", "complete", 5), seed=1)
     store.link(record("folder/copy.pdf"), document("complete", 5)[0])
@@ -31,10 +32,9 @@ def fill(store: Store) -> None:
 
 
 def check(store: Store) -> None:
-    """AssertionError where not all of it is there."""
+    """Check that everything `fill` added is there."""
     check_invariants(store)
-    states = {status.path: status.status for status in store.files()}
-    assert states == {
+    assert {file.path: file.status for file in store.files()} == {
         "complete.pdf": FileStatus.CURRENT,
         "folder/copy.pdf": FileStatus.CURRENT,
         "half \udcff.pdf": FileStatus.WAITING,
@@ -61,7 +61,7 @@ def check(store: Store) -> None:
 
 
 def unpack(fixture: Path, path: Path) -> None:
-    """Put a kept index where it can be opened."""
+    """Unpack a frozen index to `path`."""
     path.write_bytes(lzma.decompress(fixture.read_bytes()))
 
 

@@ -1,4 +1,4 @@
-"""What the store's tests share: made-up documents, unit vectors, and the checker of what must always hold."""
+"""Helpers for the store's tests: made-up documents, unit vectors, and a check of the invariants of an index."""
 
 import hashlib
 import os
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from engine.store import documents, vectors
 from engine.store.excerpts import packed
 from engine.store.records import FileStamp
+from engine.store.session import Session
 from engine.store.store import Store
 from engine.types import DocumentText, Heading, Passage
 
@@ -27,7 +28,7 @@ def record(path: str, size: int = 10, mtime_ns: int = 1, inode: int = 1) -> File
 
 
 def document(seed: str, n_passages: int = 3) -> tuple[bytes, DocumentText, list[Passage]]:
-    """(hash, text, passages) made from `seed`, "" with no title of its own; a page for every two passages."""
+    """(hash, text, passages) made from `seed`, with a page for every two passages. Seed "" means no title."""
     sentences = [f"Sentence {number} of {seed} speaks of apples. " for number in range(n_passages)]
     starts = [sum(map(len, sentences[:number])) for number in range(n_passages)]
     passages = [Passage(start, start + len(words) - 1, 9) for start, words in zip(starts, sentences, strict=True)]
@@ -46,7 +47,7 @@ def unit_vectors(n: int, dim: int = DIM, seed: int = 0) -> NDArray[np.float32]:
 
 
 def embed(store: Store, document_id: int, seed: int = 0) -> NDArray[np.float32]:
-    """Give a document all its vectors; those of its passages."""
+    """Give a document all its vectors; return those of its passages."""
     given = unit_vectors(len(store.passages(document_id)), seed=seed)
     excerpts = [packed(np.arange(n), unit_vectors(n, seed=seed + n)) for n in (row % 3 for row in range(len(given)))]
     assert store.add_vectors(document_id, 0, given, 9 * len(given), b"state", excerpts)
@@ -54,20 +55,20 @@ def embed(store: Store, document_id: int, seed: int = 0) -> NDArray[np.float32]:
     return given
 
 
-def vectors_of_passages(store: Store, document_id: int) -> NDArray[np.float32]:
-    """(n, dim) unit vectors of the document's first n passages: of all once it is complete."""
-    with store.reading() as db:
+def vectors_of_passages(session: Session, document_id: int) -> NDArray[np.float32]:
+    """(n, dim) unit vectors of the document's first n passages; all passages once it is complete."""
+    with session.reading() as db:
         return vectors.of_passages(db, document_id)
 
 
-def vector_of(store: Store, document_id: int) -> NDArray[np.float32] | None:
+def vector_of(session: Session, document_id: int) -> NDArray[np.float32] | None:
     """(dim,) unit vector of the whole document; None while it is incomplete."""
-    with store.reading() as db:
+    with session.reading() as db:
         return vectors.of_document(db, document_id)
 
 
 def check_invariants(store: Store) -> None:
-    """No row of any table is without what it belongs to, and nothing is missing that should be there."""
+    """Check that no table has orphans and that no row is missing."""
     with store.reading() as db:
         contents = _set(db, "SELECT id FROM contents")
         passages = _set(db, "SELECT id FROM passages")
@@ -88,7 +89,7 @@ def check_invariants(store: Store) -> None:
 
 
 def _check_titles(db: apsw.Connection) -> None:
-    """A content without a title of its own is called, and found by its words, as the first file that holds it."""
+    """A document without a title of its own has the name of its first file as title, and is found by it."""
     sql = "SELECT contents.id, title, min(path) FROM contents JOIN files ON content_id = contents.id"
     for document_id, title, path in db.execute(f"{sql} WHERE title_is_name GROUP BY 1").fetchall():
         assert title == documents.title_of(os.fsdecode(path))

@@ -1,6 +1,5 @@
 """Text goes in and comes out as it was, whole or a passage at a time."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -8,20 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from store_helpers import DIM, add, check_invariants, document, embed, open_store, record, vectors_of_passages
+from store_helpers import DIM, add, document, embed, open_store, record, vectors_of_passages
 
 from engine.errors import StoreError
 from engine.store import documents
 from engine.store.documents import PART_CHARS
 from engine.store.store import Store
 from engine.types import DocumentText, FileStatus, Heading, Passage
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "index.db") as opened:
-        yield opened
-        check_invariants(opened)
 
 
 def test_a_document_comes_back_as_it_was(store: Store) -> None:
@@ -63,7 +55,6 @@ def test_a_passage_is_on_the_page_that_holds_its_middle(store: Store) -> None:
 
 def test_other_bytes_that_say_the_same_keep_their_vectors(store: Store) -> None:
     """As a PDF that was highlighted in."""
-    store.use_model("model-a", DIM)
     document_id = add(store, "a.pdf", "a")
     vectors = embed(store, document_id)
     highlighted = (record("a.pdf", size=11), b"with a highlight", *document("a")[1:])
@@ -83,12 +74,13 @@ def test_bytes_that_another_file_still_holds_stay_what_they_are(store: Store) ->
     assert store.link(record("third.pdf"), document("a")[0])
 
 
-def test_a_document_without_passages_is_complete_at_once(store: Store) -> None:
-    add(store, "empty.txt", "empty", n_passages=0)
-    assert store.files()[0].status is FileStatus.CURRENT
-    assert store.pending() == []
-    store.use_model("model-a", 8)
-    assert store.pending() == []
+def test_a_document_without_passages_is_complete_at_once(tmp_path: Path) -> None:
+    with open_store(tmp_path / "without a model.db") as store:
+        add(store, "empty.txt", "empty", n_passages=0)
+        assert store.files()[0].status is FileStatus.CURRENT
+        assert store.pending() == []
+        store.use_model("model-a", DIM)
+        assert store.pending() == []
 
 
 def test_an_unknown_document_is_said_to_be_gone(store: Store) -> None:

@@ -1,8 +1,5 @@
 """Vectors of excerpts: kept in four bits, told as the nearest of each passage, gone with their passages."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import apsw
 import numpy as np
 import pytest
@@ -12,10 +9,8 @@ from numpy.typing import NDArray
 from store_helpers import (
     DIM,
     add,
-    check_invariants,
     document,
     embed,
-    open_store,
     record,
     unit_vectors,
     vectors_of_passages,
@@ -25,14 +20,6 @@ from engine.store import documents, excerpts
 from engine.store.records import SavedState
 from engine.store.schema import migrate
 from engine.store.store import Store
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "index.db") as opened:
-        opened.use_model("model-a", DIM)
-        yield opened
-        check_invariants(opened)
 
 
 def table_alone() -> apsw.Connection:

@@ -1,9 +1,7 @@
 """Files come, change, move, are copied and go; the store keeps exactly what they hold."""
 
 import os
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,14 +16,6 @@ from engine.store import files
 from engine.store.documents import title_of
 from engine.store.store import Store
 from engine.types import FileStatus, SearchMode
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "index.db") as opened:
-        opened.use_model("model-a", 8)
-        yield opened
-        check_invariants(opened)
 
 
 def n_rows(store: Store, table: str) -> int:

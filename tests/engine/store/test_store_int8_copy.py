@@ -35,7 +35,7 @@ def embed(store: Store, name: str, seed: int) -> None:
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+def large_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """5,000 passages, and their copy."""
     monkeypatch.setattr(int8_copy, "FROM_PASSAGES", 3_000)
     with open_store(tmp_path / "index.db") as opened:
@@ -75,45 +75,45 @@ def check_agreement(store: Store, k: int = 20, allowed: NDArray[np.int64] | None
 
 
 @pytest.mark.parametrize("k", [1, 20, 200, 6000])
-def test_the_scan_finds_what_comparing_all_finds(store: Store, k: int) -> None:
-    check_agreement(store, min(k, vectors.K_MAX))
+def test_the_scan_finds_what_comparing_all_finds(large_store: Store, k: int) -> None:
+    check_agreement(large_store, min(k, vectors.K_MAX))
 
 
-def test_it_is_what_a_search_uses(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_what_a_search_uses(large_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "nearest_by_sqlite_vec", None)
     query = clustered(1, seed=5)[0]
-    with store.reading() as db:
-        assert dict(vectors.nearest(db, "passage_vectors", query, 5)) == scan(store, query, 5)
+    with large_store.reading() as db:
+        assert dict(vectors.nearest(db, "passage_vectors", query, 5)) == scan(large_store, query, 5)
 
 
 @pytest.mark.parametrize("every", [2, 97, 4999])
-def test_a_filter_is_applied_before_ranking(store: Store, every: int) -> None:
-    check_agreement(store, 20, np.arange(1, 5001, every, dtype=np.int64))
+def test_a_filter_is_applied_before_ranking(large_store: Store, every: int) -> None:
+    check_agreement(large_store, 20, np.arange(1, 5001, every, dtype=np.int64))
 
 
-def test_what_came_and_went_since_the_copy_was_written_is_heeded(store: Store) -> None:
-    store.forget(["3.pdf", "9.pdf"])
+def test_what_came_and_went_since_the_copy_was_written_is_heeded(large_store: Store) -> None:
+    large_store.forget(["3.pdf", "9.pdf"])
     for number in (20, 21, 22):
-        embed(store, f"{number}.pdf", number)
-    check_agreement(store)
+        embed(large_store, f"{number}.pdf", number)
+    check_agreement(large_store)
 
 
-def test_a_row_put_into_a_hole_is_not_taken_for_the_one_that_was_there(store: Store) -> None:
-    store.forget(["9.pdf"])
-    embed(store, "new.pdf", 50)  # sqlite-vec fills the holes of its newest storage chunk
-    check_agreement(store)
+def test_a_row_put_into_a_hole_is_not_taken_for_the_one_that_was_there(large_store: Store) -> None:
+    large_store.forget(["9.pdf"])
+    embed(large_store, "new.pdf", 50)  # sqlite-vec fills the holes of its newest storage chunk
+    check_agreement(large_store)
 
 
-def test_the_copy_is_written_anew_only_when_much_is_new(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = int8_copy.path_of(store.path)
+def test_the_copy_is_written_anew_only_when_much_is_new(large_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = int8_copy.path_of(large_store.path)
     before = path.stat().st_ino
-    embed(store, "new.pdf", 50)
-    store.tidy()
+    embed(large_store, "new.pdf", 50)
+    large_store.tidy()
     assert path.stat().st_ino == before
     monkeypatch.setattr(int8_copy, "_MAX_NEW_CHUNKS", 0)
-    store.tidy()
+    large_store.tidy()
     assert path.stat().st_ino != before
-    check_agreement(store)
+    check_agreement(large_store)
 
 
 def test_it_is_written_while_many_come_and_no_more_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,63 +134,63 @@ def test_it_is_written_while_many_come_and_no_more_often(tmp_path: Path, monkeyp
         check_agreement(store)
 
 
-def test_the_copy_can_be_read_by_its_owner_alone_and_nothing_else_is_left(store: Store) -> None:
-    path = int8_copy.path_of(store.path)
+def test_the_copy_can_be_read_by_its_owner_alone_and_nothing_else_is_left(large_store: Store) -> None:
+    path = int8_copy.path_of(large_store.path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert not list(path.parent.glob("*.new"))
 
 
-def test_a_copy_of_another_models_vectors_is_not_believed(store: Store) -> None:
-    store.use_model("model-b", DIM)
+def test_a_copy_of_another_models_vectors_is_not_believed(large_store: Store) -> None:
+    large_store.use_model("model-b", DIM)
     query = clustered(1, seed=5)[0]
-    with store.reading() as db:
+    with large_store.reading() as db:
         assert vectors.nearest(db, "passage_vectors", query, 5) == []
-        assert int8_copy.nearest(db, store.path, query, 5, None) is None
-    store.tidy()
-    assert not int8_copy.path_of(store.path).exists()  # there is nothing to copy any more
+        assert int8_copy.nearest(db, large_store.path, query, 5, None) is None
+    large_store.tidy()
+    assert not int8_copy.path_of(large_store.path).exists()  # there is nothing to copy any more
 
 
 @pytest.mark.parametrize("damage", ["missing", "empty", "cut", "other", "long"])
-def test_without_a_whole_copy_the_answer_is_the_same(store: Store, damage: str) -> None:
-    path = int8_copy.path_of(store.path)
+def test_without_a_whole_copy_the_answer_is_the_same(large_store: Store, damage: str) -> None:
+    path = int8_copy.path_of(large_store.path)
     content = path.read_bytes()
     damaged = {"empty": b"", "cut": content[:-1], "other": b"\xff" * len(content), "long": content + b"\0"}
     path.unlink() if damage == "missing" else path.write_bytes(damaged[damage])
     query = clustered(1, seed=5)[0]
-    with store.reading() as db:
-        assert int8_copy.nearest(db, store.path, query, 5, None) is None
-        assert dict(vectors.nearest(db, "passage_vectors", query, 5)) == compare_all(store, query, 5)
-    store.tidy()
-    check_agreement(store)
+    with large_store.reading() as db:
+        assert int8_copy.nearest(db, large_store.path, query, 5, None) is None
+        assert dict(vectors.nearest(db, "passage_vectors", query, 5)) == compare_all(large_store, query, 5)
+    large_store.tidy()
+    check_agreement(large_store)
 
 
-def test_a_copy_whose_estimates_are_wrong_is_not_believed(store: Store) -> None:
-    path = int8_copy.path_of(store.path)
+def test_a_copy_whose_estimates_are_wrong_is_not_believed(large_store: Store) -> None:
+    path = int8_copy.path_of(large_store.path)
     content = bytearray(path.read_bytes())
     codes = int8_copy._HEADER.itemsize + 8 + 12 * 1024  # after the first record's id, rowids and scales
     content[codes : codes + 1024 * DIM] = b"\x30" * (1024 * DIM)
     path.write_bytes(content)
     query = np.full(DIM, DIM**-0.5, np.float32)
-    with store.reading() as db:
-        assert int8_copy.nearest(db, store.path, query, 5, None) is None
+    with large_store.reading() as db:
+        assert int8_copy.nearest(db, large_store.path, query, 5, None) is None
 
 
-def test_no_room_for_a_copy_is_no_error(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    int8_copy.path_of(store.path).unlink()
+def test_no_room_for_a_copy_is_no_error(large_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    int8_copy.path_of(large_store.path).unlink()
 
     def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(int8_copy.os, "fsync", full)
-    store.tidy()
-    assert not [file for file in store.path.parent.iterdir() if "int8" in file.name]
+    large_store.tidy()
+    assert not [file for file in large_store.path.parent.iterdir() if "int8" in file.name]
 
 
-def test_an_index_from_before_there_were_copies_gets_one(store: Store) -> None:
-    with store.changing() as db:
+def test_an_index_from_before_there_were_copies_gets_one(large_store: Store) -> None:
+    with large_store.changing() as db:
         db.execute("DELETE FROM meta WHERE key = 'vector_table'")
-    store.tidy()
-    check_agreement(store)
+    large_store.tidy()
+    check_agreement(large_store)
 
 
 @given(arrays(np.float32, (7, 5), elements=st.floats(-1, 1, width=32)))

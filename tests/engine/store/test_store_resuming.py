@@ -1,21 +1,11 @@
 """States that are kept for the day a document has grown."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from store_helpers import add, check_invariants, document, open_store, record, unit_vectors
+from store_helpers import add, check_invariants, document, record, unit_vectors
 
 from engine.store import resuming
 from engine.store.records import SavedState
 from engine.store.store import Store
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "index.db") as store:
-        store.use_model("model", 8)
-        yield store
 
 
 def finish(store: Store, path: str, seed: str, state: bytes) -> int:
@@ -60,14 +50,12 @@ def test_a_state_goes_with_its_document_and_with_its_model(store: Store) -> None
     assert store.saved_state("b.pdf") is None
 
 
-def test_a_state_whose_vectors_have_gone_is_not_gone_on_from(store: Store) -> None:
+def test_a_saved_state_whose_vectors_are_gone_is_not_resumed(store: Store) -> None:
     finish(store, "a.pdf", "one", b"state")
-    point = store.saved_state("a.pdf")
-    assert point
-    with store.changing() as db:
-        db.execute("DELETE FROM passage_vectors")
-        content_hash, text, passages = document("two", 3)
-        resuming_id = store.add_document(record("b.pdf"), content_hash, text, passages, saved=point)
-    (pending,) = [pending for pending in store.pending() if pending.document_id == resuming_id]
+    saved = store.saved_state("a.pdf")
+    store.forget(["a.pdf"])
+    resuming_id = store.add_document(record("b.pdf"), *document("two", 3), saved=saved)
+    (pending,) = store.pending()
+    assert pending.document_id == resuming_id
     assert pending.state is None
     assert pending.n_passages_done == 0

@@ -3,22 +3,13 @@
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from store_helpers import add, document, embed, open_store, record, unit_vectors
+from store_helpers import add, document, embed, record, unit_vectors
 
 from engine.store import status
 from engine.store.store import Store
 from engine.types import FileStatus
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "index.db") as opened:
-        opened.use_model("model-a", 8)
-        yield opened
 
 
 def test_each_file_has_its_state(store: Store) -> None:

@@ -1,22 +1,13 @@
 """Vectors arrive in batches, are checked, resume after an interruption, and are found by their nearness."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from store_helpers import DIM, add, check_invariants, embed, open_store, unit_vectors, vector_of, vectors_of_passages
+from store_helpers import DIM, add, embed, open_store, unit_vectors, vector_of, vectors_of_passages
 
 from engine.store import storage_chunks, vectors
 from engine.store.store import Store
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "index.db") as opened:
-        opened.use_model("model-a", DIM)
-        yield opened
-        check_invariants(opened)
 
 
 def test_an_interrupted_document_goes_on_from_its_state(store: Store) -> None:
