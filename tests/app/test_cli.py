@@ -1,29 +1,52 @@
 """The command line's own behaviour; what the commands do is in test_end_to_end."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from app.cli import main
+from app.cli import COMMANDS, main
 
 
-def test_help_and_the_app_load_no_torch() -> None:
-    script = """
+def heavy_modules_after(program: str) -> str:
+    """Run the program in a process of its own; return its last line, which names the heavy modules it has imported."""
+    script = f"""
 import sys
 from contextlib import suppress
-from app.cli import main
-with suppress(SystemExit):
-    main(["--help"])
-import app.backend, tui.app
-heavy = {"torch", "transformers", "tokenizers"} & set(sys.modules)
-assert not heavy, heavy
+from app.cli import COMMANDS, main
+{program}
+print([name for name in ("torch", "transformers", "tokenizers", "textual", "apsw", "numpy") if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "longsearch index FOLDER" in done.stdout
+    return done.stdout.splitlines()[-1]
+
+
+def test_help_wrong_usage_and_completion_import_nothing_heavy() -> None:
+    program = """
+for arguments in (["--help"], *([name, "--help"] for name in COMMANDS if name != "eval"), ["search"], ["serch", "x"]):
+    with suppress(SystemExit):
+        main(arguments)
+assert main(["completion", "bash"]) == 0
+"""
+    assert heavy_modules_after(program) == "[]"
+
+
+def test_the_app_loads_no_torch() -> None:
+    loaded = heavy_modules_after("import app.backend, tui.app")
+    assert loaded == "['textual', 'apsw', 'numpy']"
+
+
+def test_help_lists_every_command_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    shown = capsys.readouterr().out
+    assert "longsearch index FOLDER" in shown
+    listed = [line.split()[0] for line in shown.splitlines() if re.match(r"    \w", line)]
+    assert listed == list(COMMANDS)
 
 
 def test_without_arguments_it_says_how_it_is_used(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-import app.commands.index
 from app.cli import EXIT_CANNOT, main
 from app.paths import index_path
 from engine.store.store import Store
@@ -55,7 +54,7 @@ def test_what_was_partly_scanned_is_read_again_and_nothing_else(
 
     monkeypatch.delenv("LONGSEARCH_OCR", raising=False)
     monkeypatch.setattr(ExtractorProcess, "extract", read)
-    monkeypatch.setattr(app.commands.index, "require_tool", lambda: None)
+    monkeypatch.setattr("indexer.extract.ocr.require_tool", lambda: None)
     root = tmp_path / "papers"
     root.mkdir()
     for name in ("scanned.txt", "whole.txt"):
