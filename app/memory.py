@@ -1,4 +1,4 @@
-"""How much memory this process takes."""
+"""How much memory this process uses."""
 
 
 def resident_bytes() -> int:

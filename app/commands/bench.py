@@ -1,19 +1,46 @@
-"""`longsearch bench`: how fast this machine reads with a model, and what that is in pages."""
+"""`longsearch bench`: how fast this machine reads with a model, in tokens and in pages."""
 
 import json
-from argparse import Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import asdict, dataclass, field
 
-from app.encoders import chosen_model
-from app.paths import calibration_path
-
+HELP = "measure how fast this machine reads documents, in tokens a second and pages an hour"
 PAGE_TOKENS = 500
 LONG_TOKENS = (8_000, 64_000, 1_000_000)
 
 
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of `longsearch bench`."""
+    parser.add_argument(
+        "--model", default="", metavar="M", help="folder or name of a model (default: the model in use)"
+    )
+    parser.add_argument(
+        "--width", type=_fraction, default=1.0, metavar="W", help="fraction of the model's heads to run"
+    )
+    parser.add_argument("--seconds", type=_seconds, default=8.0, metavar="S", help="time to measure for (default: 8)")
+    parser.add_argument(
+        "--long", action="store_true", help="measure memory for 8,000 to 1,000,000 tokens too; takes minutes"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _fraction(text: str) -> float:
+    number = float(text)
+    if not 0 < number <= 1:
+        raise ArgumentTypeError("must be above 0 and at most 1")
+    return number
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not 0 < number <= 3600:
+        raise ArgumentTypeError("must be above 0 and at most 3600")
+    return number
+
+
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What was measured."""
+    """The measurements, as `--json` prints them."""
 
     model: str
     n_parameters: int
@@ -23,29 +50,33 @@ class Figures:
     block_size: int
     """Q, in tokens."""
     vertical_size: int
-    """V, in tokens, as it was chosen by measuring."""
+    """V, in tokens, chosen by measuring."""
     batch_documents: int
     """Short documents read at once."""
     batch_tokens: int
-    """Of all of them, in one step."""
+    """Tokens of all those documents in one step."""
     tokens_per_s: float
-    """Of one long document."""
+    """Rate for one long document."""
     notes_one_by_one_per_s: float
-    """Tokens a second of notes of 200 tokens."""
+    """Tokens a second for notes of 200 tokens, read one after another."""
     notes_together_per_s: float
+    """Tokens a second for the same notes, read in batches."""
     matmul_flops_per_s: dict[str, float]
-    """The machine's own products at the model's shapes, by number format."""
+    """Speed of plain matrix products at the model's shapes, by number format."""
     matmul_share: float
-    """Of that rate in the format the model runs in, what its dense products reach while it reads."""
+    """Fraction of that speed that the model's dense products reach while it reads, in the format it runs in."""
     peak_mib: float
-    """Of this process; of the GPU where there is one."""
+    """Peak memory of this process, or of the GPU if there is one."""
     pages_per_hour: int
+    """Pages of 500 tokens."""
     memory: list[dict[str, float]] = field(default_factory=list)
-    """With `--long`: peak memory by length."""
+    """Peak memory by document length; only with `--long`."""
 
 
 def run(options: Namespace) -> int:
-    """Measure and print."""
+    """Measure and print. Returns 0."""
+    from app.encoders import chosen_model
+
     figures = measure(options.model or chosen_model(), options.width, options.seconds)
     if options.long:
         from engine.inference.footprint import footprints
@@ -57,9 +88,13 @@ def run(options: Namespace) -> int:
 
 
 def measure(model: str, width: float, seconds: float) -> Figures:
-    """All figures but `--long`'s, in about `seconds`, and 3 more the first time, to choose V. Raises ModelError."""
+    """Measure all but memory by length, in about `seconds`. Raises ModelError.
+
+    The first call on a machine takes 3 s more, to choose V.
+    """
     import torch
 
+    from app.paths import calibration_path
     from engine.inference import speed
     from engine.inference.calibration import calibrated_size
     from engine.inference.encoder import Encoder
@@ -95,7 +130,7 @@ def measure(model: str, width: float, seconds: float) -> Figures:
 
 
 def describe(figures: Figures) -> str:
-    """For a person."""
+    """Return the figures as lines of text."""
     products = ", ".join(f"{rate / 1e9:,.0f} in {name}" for name, rate in figures.matmul_flops_per_s.items())
     lines = [
         f"model       {figures.model}, {figures.n_parameters / 1e6:,.1f} million parameters",

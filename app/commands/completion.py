@@ -1,13 +1,23 @@
-"""`longsearch completion`: a script for the shell to source."""
+"""`longsearch completion`: print a shell completion script."""
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 
-import shtab
+HELP = "print a shell completion script"
 
-from app.cli import build_parser
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of `longsearch completion`."""
+    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="the shell to print the script for")
 
 
 def run(options: Namespace) -> int:
-    """Print it, for instance: longsearch completion bash > ~/.local/share/bash-completion/completions/longsearch."""
+    """Print the script. Returns 0.
+
+    To install it: longsearch completion bash > ~/.local/share/bash-completion/completions/longsearch
+    """
+    import shtab
+
+    from app.cli import build_parser
+
     print(shtab.complete(build_parser(), shell=options.shell))
     return 0

@@ -1,83 +1,134 @@
-"""`longsearch daemon`: the process behind the app."""
+"""`longsearch daemon`: control the background process that watches, indexes and encodes queries."""
 
 import json
 import logging
 import os
 import signal
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from app import daemon_control, rpc
-from app import service as services
-from app.encoders import chosen_model
-from app.paths import socket_path
 from engine.printable import printable
-from indexer.politeness import be_polite
+
+HELP = "control the background process that watches and indexes folders"
+
+_ACTIONS = {
+    "start": "start the daemon in the background, unless one runs",
+    "stop": "stop the daemon after its current step",
+    "status": "say which folders the daemon watches, and whether the model is in memory",
+    "pause": "pause indexing; queries are still answered",
+    "resume": "resume indexing",
+    "install": "let the system start the daemon now and at every login (systemd or launchd)",
+    "uninstall": "stop the daemon, and no longer start it at login",
+    "run": "run the daemon in the foreground",
+}
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the actions of `longsearch daemon`, and their options."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    added = {
+        name: actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        for name, text in _ACTIONS.items()
+    }
+    for name in ("start", "run"):
+        added[name].add_argument(
+            "--stay",
+            action="store_true",
+            help="watch every indexed folder, and keep running when there is nothing to do",
+        )
+    added["status"].add_argument("--json", action="store_true", help="print one JSON object")
+    added["install"].add_argument("--print", action="store_true", help="print the service file and change nothing")
 
 
 def run(options: Namespace) -> int:
-    """0; 1 where there is nothing to tell of; LongsearchError where it cannot be done."""
+    """Do the action. Returns 0, or 1 if `status` finds no daemon. Raises LongsearchError if it fails."""
     match options.action:
         case "run":
-            return _run_here(options.stay)
+            _run_here(options.stay)
         case "start":
-            status = daemon_control.ensure_daemon(options.stay)
-            if options.stay and not status.get("stays"):
-                daemon_control.stop_daemon()
-                status = daemon_control.ensure_daemon(stay=True)
-            print(f"the daemon is running, pid {status['pid']}")
+            _start(options.stay)
         case "stop":
-            print("stopped" if daemon_control.stop_daemon() else "no daemon was running")
+            from app.daemon_control import stop_daemon
+
+            print("stopped" if stop_daemon() else "no daemon was running")
         case "status":
             return _print_status(options.json)
         case "pause" | "resume":
-            rpc.call(socket_path(), options.action, timeout_s=5)
-            print("indexing is paused" if options.action == "pause" else "indexing goes on")
+            _pause_or_resume(options.action)
         case "install":
-            return _install(options.print)
+            _install(options.print)
         case "uninstall":
-            removed = services.uninstall(services.service(sys.platform, os.environ, Path.home()))
-            print("the daemon is no longer started at login" if removed else "no daemon was installed")
+            _uninstall()
     return 0
 
 
+def _start(stay: bool) -> None:
+    from app.daemon_control import ensure_daemon, stop_daemon
+
+    status = ensure_daemon(stay)
+    if stay and not status.get("stays"):  # it was started by the app
+        stop_daemon()
+        status = ensure_daemon(stay=True)
+    print(f"the daemon is running, pid {status['pid']}")
+
+
+def _pause_or_resume(action: str) -> None:
+    from app import rpc
+    from app.paths import socket_path
+
+    rpc.call(socket_path(), action, timeout_s=5)
+    print("indexing is paused" if action == "pause" else "indexing goes on")
+
+
 class _Printable(logging.Formatter):
-    """Names of files are hostile to the terminal that a log is read in."""
+    """Replaces control characters, because file names in a log could otherwise drive the terminal it is read in."""
 
     def format(self, record: logging.LogRecord) -> str:
         return printable(super().format(record), keep="\n")
 
 
-def _run_here(stay: bool) -> int:
+def _run_here(stay: bool) -> None:
     from app.daemon import Daemon
+    from app.daemon_control import stop_daemon
+    from indexer.politeness import be_polite
 
     handler = logging.StreamHandler()
     handler.setFormatter(_Printable("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     be_polite()
     if stay:
-        daemon_control.stop_daemon()  # one that the app has started makes room
+        stop_daemon()  # replace a daemon that the app has started
     daemon = Daemon(stay)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: daemon.stop())
     daemon.run()
-    return 0
 
 
-def _install(only_print: bool) -> int:
+def _install(only_print: bool) -> None:
+    from app import service as services
+    from app.encoders import chosen_model
+
     wanted = services.service(sys.platform, os.environ, Path.home())
     if only_print:
         sys.stdout.write(printable(wanted.content.decode(errors="surrogateescape"), keep="\n\t"))
-        return 0
+        return
     services.install(wanted)
     print(f"the daemon is started now and at every login, with the model {printable(chosen_model())}: {wanted.path}")
-    return 0
+
+
+def _uninstall() -> None:
+    from app import service as services
+
+    removed = services.uninstall(services.service(sys.platform, os.environ, Path.home()))
+    print("the daemon is no longer started at login" if removed else "no daemon was installed")
 
 
 def _print_status(as_json: bool) -> int:
-    status = daemon_control.daemon_status()
+    from app.daemon_control import daemon_status
+
+    status = daemon_status()
     if as_json:
         print(json.dumps({"running": status is not None, **(status or {})}, indent=2))
     elif status is None:
@@ -88,7 +139,7 @@ def _print_status(as_json: bool) -> int:
 
 
 def _lines(status: dict[str, Any]) -> list[str]:
-    """What a daemon says of itself, for a person; one of an older longsearch says less."""
+    """Return a daemon's status as lines of text. The daemon of an older longsearch leaves some keys out."""
     extras = [word for word in ("paused",) if status["paused"]]
     extras += ["stays"] if status.get("stays") else []
     lines = [", ".join([f"running, pid {status['pid']}, version {status['version']}", *extras])]

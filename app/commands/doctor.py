@@ -1,31 +1,28 @@
-"""`longsearch doctor`: what this installation can do, and what is wrong with it."""
+"""`longsearch doctor`: check what this installation can do, and name what is wrong with it."""
 
-import importlib.metadata
 import json
 import os
-import platform
 import sys
 import time
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
-import apsw
-import sqlite_vec
-
-from app import daemon_control
-from app.encoders import chosen_model, open_encoder
-from app.paths import data_folder
-from app.viewer import viewer_command
 from engine import __version__
 from engine.amounts import counted
 from engine.errors import LongsearchError
 
+HELP = "check what this installation can do, and name what is wrong with it"
 _PACKAGES = ("torch", "transformers", "textual", "sqlite-vec", "apsw", "pypdfium2", "pypdf", "watchdog", "mamba-ssm")
 
 
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of `longsearch doctor`."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
 def run(options: Namespace) -> int:
-    """0 where everything works, 3 where something does not."""
-    findings = {name: _found(check) for name, check in CHECKS.items()}
+    """Run every check and print what it found. Returns 0 if all passed, else 3."""
+    findings = {name: _outcome(check) for name, check in CHECKS.items()}
     if options.json:
         print(json.dumps({name: {"ok": ok, "found": found} for name, (ok, found) in findings.items()}, indent=2))
     else:
@@ -34,7 +31,8 @@ def run(options: Namespace) -> int:
     return 0 if all(ok for ok, _ in findings.values()) else 3
 
 
-def _found(check: Callable[[], str]) -> tuple[bool, str]:
+def _outcome(check: Callable[[], str]) -> tuple[bool, str]:
+    """Run one check. Returns whether it passed, and what it found or why it failed."""
     try:
         return True, check()
     except LongsearchError as error:
@@ -44,6 +42,9 @@ def _found(check: Callable[[], str]) -> tuple[bool, str]:
 
 
 def _versions() -> str:
+    import importlib.metadata
+    import platform
+
     found = [f"longsearch {__version__}", f"Python {platform.python_version()} ({sys.platform} {platform.machine()})"]
     for name in _PACKAGES:
         try:
@@ -55,6 +56,8 @@ def _versions() -> str:
 
 def _model() -> str:
     import torch
+
+    from app.encoders import chosen_model, open_encoder
 
     began = time.perf_counter()
     encoder = open_encoder()
@@ -84,6 +87,9 @@ def _gpu() -> str:
 
 
 def _sqlite() -> str:
+    import apsw
+    import sqlite_vec
+
     connection = apsw.Connection(":memory:")
     connection.enable_load_extension(True)
     connection.load_extension(sqlite_vec.loadable_path())
@@ -93,6 +99,8 @@ def _sqlite() -> str:
 
 
 def _data() -> str:
+    from app.paths import data_folder
+
     folder = data_folder()
     if not os.access(folder, os.W_OK):
         raise LongsearchError(f"{folder} cannot be written", "check its permissions, or set XDG_DATA_HOME elsewhere")
@@ -102,23 +110,27 @@ def _data() -> str:
 
 
 def _daemon() -> str:
-    status = daemon_control.daemon_status()
+    from app.daemon_control import daemon_status, log_path
+
+    status = daemon_status()
     if status is None:
-        return f"not running; the app starts it (log: {daemon_control.log_path()})"
+        return f"not running; the app starts it (log: {log_path()})"
     return f"running, pid {status['pid']}, {counted(len(status['roots']), 'folder')}"
 
 
 def _viewer() -> str:
+    from app.viewer import viewer_command
+
     try:
         return " ".join(viewer_command("/FILE.pdf", 1, os.environ, sys.platform))
-    except LongsearchError as error:  # no defect: many search over SSH
+    except LongsearchError as error:  # not a failure: many people search over SSH
         return f"none: {error.message} ({error.hint})"
 
 
 CHECKS: dict[str, Callable[[], str]] = {
     "versions": _versions,
     "model": _model,
-    "gpu": _gpu,  # after the model, whose first query tries its kernels
+    "gpu": _gpu,  # after the model: its first query tries the kernels
     "sqlite": _sqlite,
     "data": _data,
     "daemon": _daemon,

@@ -1,10 +1,17 @@
-"""`longsearch eval`: how well it finds, beside baselines, on sets in BEIR format."""
+"""`longsearch eval`: measure how well longsearch and baselines find documents, on sets in BEIR format."""
 
-from argparse import Namespace
+from argparse import REMAINDER, ArgumentParser, Namespace
 
-from engine.evaluation.run import run as evaluate
+HELP = "measure retrieval on sets with relevance judgements"
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Accept any arguments: `engine.evaluation` has a parser of its own."""
+    parser.add_argument("arguments", nargs=REMAINDER, help="DIR...; `longsearch eval --help` lists all options")
 
 
 def run(options: Namespace) -> int:
-    """What `python -m engine.evaluation` does."""
+    """Do what `python -m engine.evaluation` does, and return its exit code."""
+    from engine.evaluation.run import run as evaluate
+
     return evaluate(options.arguments[1:] if options.arguments[:1] == ["--"] else options.arguments)

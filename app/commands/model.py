@@ -1,23 +1,42 @@
-"""`longsearch model`: the models on this machine, and how another one comes here."""
+"""`longsearch model`: list the models on this machine, or download one."""
 
 import json
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from app.encoders import MODEL_VARIABLE, chosen_model
 from engine.errors import ModelError
-from engine.models.hub import CachedModel, ModelName, bundled_model, cached_models, family_of
 from engine.printable import printable
+
+if TYPE_CHECKING:
+    from engine.models.hub import CachedModel
+
+HELP = "list the models on this machine, or download one by its name"
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the actions of `longsearch model`, and their options."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    text = "list the models on this machine"
+    listing = actions.add_parser("list", help=text, description=f"{text.capitalize()}.")
+    listing.add_argument("--json", action="store_true", help="print one JSON object")
+    text = "download a model from the Hugging Face hub: configuration, tokenizer and safetensors of one commit"
+    download = actions.add_parser("download", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    download.add_argument(
+        "name", metavar="NAME[@REVISION]", help="ORG/NAME, as on the model's page; the revision is optional"
+    )
 
 
 def run(options: Namespace) -> int:
-    """0; LongsearchError where it cannot be done."""
+    """Do the action. Returns 0; raises LongsearchError if it fails."""
     return _download(options.name) if options.action == "download" else _list(options.json)
 
 
 def _download(text: str) -> int:
+    from app.encoders import MODEL_VARIABLE
+    from engine.models.hub import ModelName
+
     name = ModelName.parse(text)
     from engine.models.hub_download import HuggingFaceHub, download  # loads torch
 
@@ -28,6 +47,9 @@ def _download(text: str) -> int:
 
 
 def _list(as_json: bool) -> int:
+    from app.encoders import MODEL_VARIABLE, chosen_model
+    from engine.models.hub import cached_models
+
     rows = [_bundled(), *(_row(model) for model in cached_models())]
     if as_json:
         print(json.dumps({"chosen": chosen_model(), "models": rows}, indent=2))
@@ -41,6 +63,8 @@ def _list(as_json: bool) -> int:
 
 
 def _bundled() -> dict[str, Any]:
+    from engine.models.hub import bundled_model, family_of
+
     folder = bundled_model()
     n_bytes = sum(path.stat().st_size for path in folder.iterdir()) if folder.is_dir() else 0
     try:
@@ -50,7 +74,7 @@ def _bundled() -> dict[str, Any]:
     return _as_row("bundled", "", family, n_bytes, folder, True)
 
 
-def _row(model: CachedModel) -> dict[str, Any]:
+def _row(model: "CachedModel") -> dict[str, Any]:
     return _as_row(model.name.repo, model.name.revision, model.family, model.n_bytes, model.folder, model.is_pinned)
 
 

@@ -1,19 +1,26 @@
-"""`longsearch FOLDER`: the terminal app."""
+"""`longsearch FOLDER`: open the terminal app."""
 
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 
-from app.backend import LocalBackend
 from app.paths import resolve_root
 from engine.errors import LongsearchError
 
+HELP = "open the app over a folder (the same as `longsearch FOLDER`)"
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of `longsearch open`."""
+    parser.add_argument("folder", help="the folder to search")
+
 
 def run(options: Namespace) -> int:
-    """Open the app; returns when the person quits. Indexing goes on in the daemon."""
+    """Open the app; return 0 when the user quits. Indexing goes on in the daemon."""
     root = resolve_root(options.folder)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         hint = f"search from a script: longsearch search QUERY {root}"
         raise LongsearchError("the app needs a terminal", hint)
+    from app.backend import LocalBackend
     from tui.app import LongsearchApp
 
     LongsearchApp(LocalBackend(root)).run()

@@ -1,36 +1,73 @@
-"""`longsearch search`: results on paper or as JSON; those of `like` too."""
+"""`longsearch search`: print results as text or JSON; `longsearch similar` prints its results the same way."""
 
 import json
 import shutil
 import textwrap
-from argparse import Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Any
 
-from app import vectors
 from app.paths import find_index, resolve_root
-from app.searching import search_index
 from engine.amounts import counted
 from engine.printable import in_short, printable
 from engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
 
+HELP = "search an indexed folder"
 _SHOWN_PASSAGES = 2
 _SHOWN_CHARACTERS = 400
 
 
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of `longsearch search`."""
+    parser.add_argument(
+        "query",
+        help='what you mean; results must obey "quoted phrases", -excluded words, in:PATH and type:pdf'
+        " (put -- before a query that begins with -)",
+    )
+    parser.add_argument(
+        "folder", nargs="?", default=".", help="an indexed folder, or a folder inside one (default: this folder)"
+    )
+    parser.add_argument(
+        "--mode",
+        choices=[mode.value for mode in SearchMode],
+        default="hybrid",
+        help="match by words and meaning together (hybrid, the default), or by one of the two",
+    )
+    parser.add_argument(
+        "--instruction", default="", metavar="TEXT", help="one sentence that says what kind of passage to look for"
+    )
+    add_result_options(parser)
+
+
+def add_result_options(parser: ArgumentParser) -> None:
+    """Add the options of every command that prints search results."""
+    parser.add_argument("-k", type=_positive, default=10, metavar="N", help="documents to show (default: 10)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ArgumentTypeError("must be at least 1")
+    return number
+
+
 def run(options: Namespace) -> int:
-    """0 where something was found, 1 where not."""
+    """Search and print. Returns 0, or 1 if nothing was found."""
+    from app import vectors
+    from app.searching import search_index
+
     root, under = find_index(options.folder)
     mode = SearchMode(options.mode)
     results = search_index(
         root, options.query, mode, vectors.from_anywhere, options.instruction, under=under, k=options.k
     )
     if not results.hits and root.is_dir():
-        resolve_root(root / under)  # raises where nothing was found because there is no such folder
+        resolve_root(root / under)  # raises if nothing was found because that folder does not exist
     return report(results, options.json)
 
 
 def report(results: SearchResults, as_json: bool) -> int:
-    """Print the results. 0 where there are any, 1 where not."""
+    """Print the results. Returns 0, or 1 if there are none."""
     if as_json:
         print(json.dumps(to_json(results), indent=2))
     else:
@@ -39,7 +76,7 @@ def report(results: SearchResults, as_json: bool) -> int:
 
 
 def to_json(results: SearchResults) -> dict[str, Any]:
-    """The documented form; see the README."""
+    """Return the results as the JSON object that the documentation describes."""
     asked = {"like": results.similar_to} if results.similar_to else {"query": results.query}
     return {
         **asked,
@@ -52,7 +89,7 @@ def to_json(results: SearchResults) -> dict[str, Any]:
 
 
 def to_text(results: SearchResults, width: int) -> str:
-    """For a person; nothing in it can drive the terminal."""
+    """Return the results as text of `width` columns, without control characters."""
     lines = [f"({printable(results.note)})"] if results.note else []
     for hit in results.hits:
         lines.append(f"{hit.rank:>3}. {printable(hit.title)}  [{hit.score:.2f}]")
@@ -73,7 +110,7 @@ def to_text(results: SearchResults, width: int) -> str:
 
 
 def _shown_text(passage: PassageHit) -> str:
-    """The first 400 characters of the passage, or 400 further on in which its excerpt is seen."""
+    """Return the first 400 characters of the passage, or 400 characters further on that show its excerpt."""
     text = passage.text
     if passage.excerpt is None or passage.excerpt[1] - passage.start <= _SHOWN_CHARACTERS:
         return text[:_SHOWN_CHARACTERS]

@@ -1,23 +1,32 @@
-"""`longsearch status`: what is searchable, what is not yet, and what cannot be, and why."""
+"""`longsearch status`: print which files can be searched, which cannot yet, and which cannot at all, and why."""
 
 import json
 import time
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from app import daemon_control
 from app.paths import find_index, index_path
 from engine.amounts import counted
 from engine.printable import printable
-from engine.store.session import Session
 from engine.types import FileReport, FileStatus, IndexProgress
-from tui.wording import next_try
+
+HELP = "say how far each file of a folder has come, and why"
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of `longsearch status`."""
+    parser.add_argument("folder", nargs="?", default=".", help="an indexed folder (default: this folder)")
+    parser.add_argument("--all", action="store_true", help="list every file, not only those that are not current")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(options: Namespace) -> int:
-    """Always 0 where there is an index."""
+    """Print the status. Returns 0 if there is an index."""
+    from app import daemon_control
+    from engine.store.session import Session
+
     root, under = find_index(options.folder)
     with Session.open(index_path(root), read_only=True) as session:
         progress, files = session.progress(), session.files()
@@ -31,24 +40,26 @@ def run(options: Namespace) -> int:
         if options.all or file.status is not FileStatus.CURRENT:
             print(describe(file))
     print(summarise(progress))
-    print(_care(kept, root))
+    print(_watched_by(kept, root))
     return 0
 
 
 def _as_json(file: FileReport) -> dict[str, Any]:
-    """The file's fields; its status is called "state" there, as scripts that read it expect."""
+    """Return the file's fields. Its status keeps the key "state", which scripts read."""
     return {"state" if name == "status" else name: value for name, value in asdict(file).items()}
 
 
-def _care(kept: dict[str, Any] | None, root: Path) -> str:
-    """Who sees to it that this stays true."""
+def _watched_by(kept: dict[str, Any] | None, root: Path) -> str:
+    """Say whether the daemon keeps the index current; `kept` is what it says of `root`, or None."""
     if kept is None:
         return f"changes are not watched for: longsearch index {printable(str(root))}, or longsearch daemon install"
     return f"watched by the daemon: {printable(kept['problem'])}" if kept["problem"] else "watched by the daemon"
 
 
 def describe(file: FileReport) -> str:
-    """One file in a line or two."""
+    """Return one file's status in a line or two."""
+    from tui.wording import next_try
+
     line = f"{file.status.value:8} {printable(file.path)}"
     if file.n_tokens:
         line += f"  ({_embedded(file)})"
@@ -64,7 +75,7 @@ def _reason(file: FileReport) -> str:
 
 
 def summarise(progress: IndexProgress) -> str:
-    """The whole root in a line."""
+    """Return the status of the whole folder in a line."""
     counts = [f"{progress.n_current:,} current"]
     for number, word in (
         (progress.n_waiting, "waiting"),
@@ -76,5 +87,5 @@ def summarise(progress: IndexProgress) -> str:
     return f"{counted(progress.n_files, 'file')}: {', '.join(counts)}; {_embedded(progress)}"
 
 
-def _embedded(what: FileReport | IndexProgress) -> str:
-    return f"{what.n_tokens_embedded:,} of {what.n_tokens:,} tokens embedded"
+def _embedded(report: FileReport | IndexProgress) -> str:
+    return f"{report.n_tokens_embedded:,} of {report.n_tokens:,} tokens embedded"

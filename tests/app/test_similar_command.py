@@ -1,4 +1,4 @@
-"""`longsearch like`: a file of the index, and one that is not in it."""
+"""`longsearch similar` for a file in the index, and for a file outside it."""
 
 import json
 from collections.abc import Iterator
@@ -12,9 +12,9 @@ from app.cli import main
 from app.encoders import MODEL_VARIABLE
 
 
-def like(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+def similar(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     capsys.readouterr()
-    assert main(["like", "--json", *arguments]) == 0
+    assert main(["similar", "--json", *arguments]) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
 
@@ -25,14 +25,14 @@ def names(found: dict[str, Any]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The samples, indexed once for all tests, which only read."""
+    """The samples, indexed once: no test changes them."""
     with home_with_samples(tmp_path_factory) as folder:
         assert main(["index", "-q", str(folder)]) == 0
         yield folder
 
 
-def test_a_file_of_the_index_is_compared_with_the_others(indexed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = like(capsys, str(indexed / "tides.md"), "-k", "3")
+def test_a_file_in_the_index_is_compared_with_the_others(indexed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = similar(capsys, str(indexed / "tides.md"), "-k", "3")
     assert found["like"] == "Why harbours keep two clocks"
     assert "query" not in found
     assert len(names(found)) == 3
@@ -41,20 +41,20 @@ def test_a_file_of_the_index_is_compared_with_the_others(indexed: Path, capsys: 
     assert scores == sorted(scores, reverse=True)
 
 
-def test_a_file_that_is_elsewhere_is_read_whole_for_it(
+def test_a_file_outside_the_index_is_read_whole(
     indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (indexed / "beekeeping.md").read_text()
     half = tmp_path / "half.txt"
     half.write_text(text[: len(text) // 2])
-    found = like(capsys, str(half), str(indexed))
+    found = similar(capsys, str(half), str(indexed))
     assert names(found)[0] == "beekeeping.md"
     assert found["results"][0]["score"] > 0.8
-    assert main(["like", str(half), str(indexed)]) == 0
+    assert main(["similar", str(half), str(indexed)]) == 0
     assert capsys.readouterr().out.splitlines()[0].startswith("  1. Notes from a small apiary  [0.")
 
 
-def test_what_cannot_be_asked_of_is_said(
+def test_a_file_that_cannot_be_compared_is_an_error_with_its_reason(
     indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     elsewhere = tmp_path / "a.txt"
@@ -68,8 +68,14 @@ def test_what_cannot_be_asked_of_is_said(
         ([tmp_path / "a.exe", indexed], "not a format that is read"),
         ([tmp_path / "empty.txt", indexed], "empty"),
     ):
-        assert main(["like", *map(str, arguments)]) == 3
+        assert main(["similar", *map(str, arguments)]) == 3
         assert reason in capsys.readouterr().err
     monkeypatch.setenv(MODEL_VARIABLE, str(tmp_path))
-    assert main(["like", str(elsewhere), str(indexed)]) == 3
+    assert main(["similar", str(elsewhere), str(indexed)]) == 3
     assert "config.json" in capsys.readouterr().err
+
+
+def test_the_older_name_like_does_the_same(indexed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = similar(capsys, str(indexed / "tides.md"))
+    assert main(["like", "--json", str(indexed / "tides.md")]) == 0
+    assert names(json.loads(capsys.readouterr().out)) == names(found)
