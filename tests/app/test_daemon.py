@@ -130,14 +130,14 @@ def test_a_root_that_is_gone_is_offline_loses_nothing_and_is_current_again_when_
 @pytest.fixture
 def unreadable(root: Path, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """A file of the root that cannot be read until the event is set."""
-    is_readable, true_hash = threading.Event(), indexer.pipeline._hash
+    is_readable, true_hash = threading.Event(), indexer.pipeline.hash_file
 
     def refuse(path: Path) -> bytes:
         if path.name == "violin.md" and not is_readable.is_set():
             raise OSError(5, "Input/output error")
         return true_hash(path)
 
-    monkeypatch.setattr(indexer.pipeline, "_hash", refuse)
+    monkeypatch.setattr(indexer.pipeline, "hash_file", refuse)
     monkeypatch.setattr(app.daemon, "_TICK_S", 0.01)
     return is_readable
 

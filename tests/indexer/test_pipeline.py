@@ -131,7 +131,7 @@ def test_a_file_that_may_not_be_opened_is_a_row(bench: Bench, monkeypatch: pytes
     def refuse(path: Path) -> bytes:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(pipeline_module, "_hash", refuse)
+    monkeypatch.setattr(pipeline_module, "hash_file", refuse)
     bench.run()
     (row,) = bench.store.files()
     assert (row.status, row.reason) == (FileStatus.FAILED, "cannot be opened: Permission denied")

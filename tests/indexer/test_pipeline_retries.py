@@ -25,7 +25,7 @@ def refusing() -> Iterator[None]:
         raise PermissionError(13, "Permission denied")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline_module, "_hash", refuse)
+        patch.setattr(pipeline_module, "hash_file", refuse)
         yield
 
 
