@@ -94,25 +94,26 @@ def is_unchanged(root: Path, folders: Mapping[str, FolderStamp]) -> bool:
     """
     try:
         return all(
-            _change_and_device(root / folder) == (stamp.changed_ns, stamp.device) for folder, stamp in folders.items()
+            change_and_device(root / folder) == (stamp.changed_ns, stamp.device) for folder, stamp in folders.items()
         )
     except OSError:
         return False
 
 
 def _stamp_folder(folder: Path) -> FolderStamp:
-    changed_ns, device = _change_and_device(folder)
+    changed_ns, device = change_and_device(folder)
     return FolderStamp(-1 if abs(time.time_ns() - changed_ns) < CLOCK_TICK_NS else changed_ns, device)
 
 
-def _change_and_device(folder: Path) -> tuple[int, int]:
+def change_and_device(folder: Path) -> tuple[int, int]:
+    """Return when an entry of the folder last changed, in nanoseconds since 1970, and the folder's device."""
     status = folder.stat()
     return status.st_mtime_ns, status.st_dev
 
 
 def device_around(root: Path) -> int:
     """Return the device of the folder that `root` lies in. If `root` has another, a drive is mounted at `root`."""
-    return _change_and_device(root.parent)[1]
+    return change_and_device(root.parent)[1]
 
 
 def _list_root(root: Path) -> list[os.DirEntry[str]]:
