@@ -1,1 +1,1 @@
-"""FRESHNESS: the index says what the disk says."""
+"""FRESHNESS: keeps the index in step with the files on the disk."""

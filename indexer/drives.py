@@ -1,8 +1,9 @@
-"""Which drives, a root or inside it, are away: what was indexed of them is kept until they are back. Pure.
+"""Finds out which drives of a root are away, so that the index keeps their files until they are back. Pure.
 
-A drive is seen by its folder's device, which is not that of the folder around it. That such a folder was one is
-remembered from sweep to sweep, for when the drive is away it is an empty folder like any other, or none. Not known is
-which drive it was: of another one on the same folder the files are taken for what has become of the first one's.
+A root may be a drive, or hold drives. A folder is a drive if its device differs from that of the folder around it. The
+store remembers these folders from sweep to sweep: while the drive is away, its folder is empty or missing and looks
+like any other. Drives are not told apart: files of another drive mounted at the same place count as changed versions of
+the first one's.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -14,12 +15,13 @@ from indexer.walk import FolderStamp, WalkProblem
 
 @dataclass(frozen=True, slots=True)
 class Drives:
-    """The drives of a root, as a sweep finds them."""
+    """The drives of a root, as one sweep finds them."""
 
     folders: frozenset[str]
-    """Where there is one, or was and something of it is missing: to be remembered. Relative to the root ("")."""
+    """Folders to remember: a drive is there now, or was there and some of its files are missing. Relative to the root,
+    which is ""."""
     away: tuple[WalkProblem, ...]
-    """Where there was one and is none: nothing is known of what lies there."""
+    """Folders whose drive was there and is not now. What lies on these drives is unknown."""
 
 
 def find_drives(
@@ -29,37 +31,37 @@ def find_drives(
     is_there: Callable[[str], bool],
     device_around: int,
 ) -> Drives:
-    """The drives of a root.
+    """Find the drives of a root.
 
-    `remembered`: `Drives.folders` of the sweep before. `folders`: what the walk went into, by path. `missing`: paths of
-    known files that it did not find. `is_there`: whether there is anything at a path, for folders that the walk did not
-    go into: those it was told to pass over, and those that are gone with their drive. `device_around`: of the folder
-    that the root lies in.
+    `remembered`: `Drives.folders` of the last sweep. `folders`: the folders that the walk entered, by path. `missing`:
+    paths of known files that the walk did not find. `is_there` tells whether anything exists at a path; it is asked
+    about folders that the walk did not enter, which are ignored or gone with their drive. `device_around`: the device
+    of the folder that the root lies in.
     """
     around = {path: folders[_around(path)].device if path else device_around for path in folders}
     mounted = {path for path, stamp in folders.items() if stamp.device != around[path]}
     n_missing = {folder: sum(lies_in(path, folder) for path in missing) for folder in remembered}
-    bereft = {folder for folder, n in n_missing.items() if n}
-    away = {folder for folder in bereft - mounted if not _is_passed_over(folder, folders, is_there)}
+    incomplete = {folder for folder, n in n_missing.items() if n}
+    away = {folder for folder in incomplete - mounted if not _is_passed_over(folder, folders, is_there)}
     outermost = sorted(folder for folder in away if not any(lies_in(folder, outer) for outer in away - {folder}))
-    return Drives(frozenset(mounted | bereft), tuple(_problem(folder, n_missing[folder]) for folder in outermost))
+    return Drives(frozenset(mounted | incomplete), tuple(_problem(folder, n_missing[folder]) for folder in outermost))
 
 
 def lies_in(path: str, folder: str) -> bool:
-    """Whether `path` lies under `folder`, both relative to a root; all does under the root, which is ""."""
+    """Return whether `path` lies under `folder`. Both are relative to a root; "" is the root and holds everything."""
     return not folder or path.startswith(folder + "/")
 
 
 def _is_passed_over(folder: str, folders: Mapping[str, FolderStamp], is_there: Callable[[str], bool]) -> bool:
-    """Whether the walk left out a folder that is there, or one that this lies in."""
-    way = accumulate(folder.split("/"), "{}/{}".format)
-    not_gone_into = next((path for path in way if path not in folders), None)
-    return not_gone_into is not None and is_there(not_gone_into)
+    """Return whether `folder`, or a folder around it, exists and was skipped by the walk."""
+    from_root_down = accumulate(folder.split("/"), "{}/{}".format)
+    not_entered = next((path for path in from_root_down if path not in folders), None)
+    return not_entered is not None and is_there(not_entered)
 
 
 def _problem(folder: str, n_files: int) -> WalkProblem:
-    files = "the 1 file" if n_files == 1 else f"the {n_files} files"
-    return WalkProblem(folder, f"its drive is away; {files} known of it are kept")
+    files = "1 file stays" if n_files == 1 else f"{n_files} files stay"
+    return WalkProblem(folder, f"its drive is away; its {files} in the index")
 
 
 def _around(folder: str) -> str:

@@ -1,6 +1,7 @@
-"""Brings the vectors of the documents that lack them: long ones one by one, short ones many at once.
+"""Computes the vectors of documents that have none: long documents one by one, short documents in batches.
 
-In small transactions, so that it can stop at any moment and go on from there. Knows no model: an encoder is handed in.
+Saves in small transactions, so the work can stop at any moment and go on from there. Knows no model: the caller passes
+an encoder.
 """
 
 import time
@@ -11,38 +12,42 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.arrays import Vectors
 from engine.store import excerpts
 from engine.store.records import PendingDocument, SavedState
 from engine.store.store import Store
 from engine.types import Passage
 from indexer.token_cache import TokenCache
 
-SAVE_EVERY_S = 10.0  # of work that a kill may cost inside one document; a state is some megabytes to write
-RESUME_FROM_TOKENS = 8192  # a shorter document is read again in a second, and its text is no longer than the state
-_GROUP = 256  # short documents that are looked up at a time
+SAVE_EVERY_S = 10.0
+"""A kill costs at most this much work inside one document. A saved state is some megabytes to write."""
+RESUME_FROM_TOKENS = 8192
+"""Length from which a document that may grow keeps a state. A shorter document is read again in a second, and its text
+is no larger than the state."""
+_GROUP = 256  # short documents that are listed at a time
 
 
 class Part(Protocol):
-    """A step of an encoder's pass; see `engine.inference.passes.EmbeddedPart`."""
+    """A step of a pass over a document; see `engine.inference.passes.EmbeddedPart`."""
 
     @property
     def first_passage(self) -> int: ...
     @property
-    def vectors(self) -> NDArray[np.float32]: ...
+    def vectors(self) -> Vectors: ...
     @property
-    def excerpts(self) -> Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]: ...
+    def excerpts(self) -> Sequence[tuple[NDArray[np.int64], Vectors]]: ...
     @property
     def n_tokens_done(self) -> int: ...
     @property
     def saved_state(self) -> Callable[[], bytes]: ...
     @property
-    def document_vector(self) -> NDArray[np.float32]: ...
+    def document_vector(self) -> Vectors: ...
     @property
     def is_last(self) -> bool: ...
 
 
 class DocumentEncoder(Protocol):
-    """What the indexer asks of `engine.inference.Encoder`."""
+    """The part of `engine.inference.encoder.Encoder` that the indexer uses."""
 
     @property
     def fingerprint(self) -> str: ...
@@ -50,31 +55,31 @@ class DocumentEncoder(Protocol):
     def dim(self) -> int: ...
     @property
     def together_below(self) -> int:
-        """Documents of fewer tokens are read faster together than one by one."""
+        """The length in tokens below which documents are faster in a batch than one by one."""
 
     def ensure_loaded(self) -> None:
         """Load the weights if they are not in memory. Raises ModelError if they cannot be loaded."""
 
     def tokenize(self, text: str) -> Any:
-        """Tokens of a text (sized; the encoder's own)."""
+        """Return the tokens of a text: any object with a length, understood by this encoder only. Loads no weights."""
 
     def split(self, text: str) -> tuple[Any, list[Passage]]:
-        """Tokens and passages of a text."""
+        """Return the tokens and the passages of a text. Loads no weights."""
 
     def stream(self, tokens: Any, passages: list[Passage], saved_state: bytes | None = None) -> Iterator[Part]:
-        """One pass, part by part, from `saved_state` on."""
+        """Yield the parts of one pass over a document, from `saved_state` on if there is one."""
 
     def stream_many(
         self, documents: Iterable[tuple[int, Any, list[Passage], bytes | None]]
     ) -> Iterator[tuple[int, Part]]:
-        """Passes over (key, tokens, passages, saved_state) of many documents at once: parts, each with its key."""
+        """Yield (key, part) of passes over many documents at once, given as (key, tokens, passages, saved_state)."""
 
     def can_resume(self, tokens: Any, passages: list[Passage], saved_state: bytes) -> bool:
-        """Whether a pass can go on from `saved_state`: of this document, or of one that this one begins as."""
+        """Return whether a pass can go on from `saved_state`: its text is the beginning of this document."""
 
 
 class Embedder:
-    """Embeds what the store lists as pending. For one thread; the store is open for writing."""
+    """Embeds the documents that the store lists as pending. For one thread; the store is open for writing."""
 
     def __init__(
         self,
@@ -84,8 +89,8 @@ class Embedder:
         should_stop: Callable[[], bool],
         on_progress: Callable[[str, int], None],
     ) -> None:
-        """`tokens`: those of documents that were just read. `on_progress` gets the title of the document that was read
-        on, and by how many tokens.
+        """`tokens` holds the tokens of documents that were read just now. `on_progress` is called after each part with
+        the title of its document and the number of its tokens.
         """
         self._store = store
         self._encoder = encoder
@@ -94,7 +99,7 @@ class Embedder:
         self._on_progress = on_progress
 
     def embed_all(self) -> bool:
-        """Bring the vectors of every document that lacks them. False where `should_stop` ended it."""
+        """Embed every pending document. Returns False if `should_stop` ended it."""
         while pending := self._store.pending(limit=_GROUP):
             short = list(takewhile(lambda document: document.n_tokens < self._encoder.together_below, pending))
             if self._should_stop() or not self._embed(short or pending[:1]):
@@ -102,7 +107,7 @@ class Embedder:
         return True
 
     def _embed(self, group: list[PendingDocument]) -> bool:
-        """Bring the vectors of some documents; False where it was stopped. What was done until then is kept."""
+        """Embed a group of documents. Returns False if it was stopped; the work done until then is saved."""
         begun: dict[int, _Embedding] = {}
         n_open = len(group)
         for document_id, part in self._parts(group, begun):
@@ -114,7 +119,7 @@ class Embedder:
                 del begun[document_id]
                 n_open -= 1
                 if not n_open:
-                    break  # of a document that has gone, the rest need not be read
+                    break  # the rest of a deleted document need not be read
             if self._should_stop() and n_open:
                 for unfinished in begun.values():
                     self._save(unfinished)
@@ -122,7 +127,7 @@ class Embedder:
         return True
 
     def _parts(self, group: list[PendingDocument], begun: dict[int, "_Embedding"]) -> Iterator[tuple[int, Part]]:
-        """Passes over the documents, from where they stand; each is noted in `begun` when it is its turn."""
+        """Yield the parts of all documents, each from where it stopped. Adds a document to `begun` when it starts."""
         documents = (self._begin(pending, begun) for pending in group)
         if len(group) > 1:
             return self._encoder.stream_many(documents)
@@ -132,7 +137,7 @@ class Embedder:
     def _begin(
         self, pending: PendingDocument, begun: dict[int, "_Embedding"]
     ) -> tuple[int, Any, list[Passage], bytes | None]:
-        """What `stream_many` asks of a document. One whose state is damaged begins anew."""
+        """Return what `stream_many` needs of a document. A document with a damaged state starts again."""
         document = self._store.text(pending.document_id)
         passages = self._store.passages(pending.document_id)
         tokens = self._tokens.take(pending.document_id)
@@ -145,7 +150,7 @@ class Embedder:
         return pending.document_id, tokens, passages, pending.state
 
     def _save(self, work: "_Embedding") -> None:
-        """One transaction: vectors, how far, and the state to go on from or the document's own vector."""
+        """Save, in one transaction, the new vectors, the progress, and the model state or the document's vector."""
         part = work.part
         if part is None:
             return
@@ -161,52 +166,52 @@ class Embedder:
 
 
 class _Embedding:
-    """One document on its way: what is not saved yet, and the state that is kept for the day it has grown."""
+    """A document that is being embedded: its unsaved vectors, and the state to keep in case the document grows."""
 
     def __init__(self, pending: PendingDocument, title: str, passages: Sequence[Passage]) -> None:
         self.document_id = pending.document_id
         self.title = title
         self.first = pending.n_passages_done
-        """The first passage that is not saved."""
+        """The first unsaved passage."""
         self.part: Part | None = None
-        """What was read last."""
+        """The part read last."""
         self.saved_at = time.monotonic()
         self.is_gone = False
-        """Whether the document was forgotten meanwhile."""
-        self._unsaved: list[NDArray[np.float32]] = []
+        """Whether the document was deleted meanwhile."""
+        self._unsaved: list[Vectors] = []
         self._unsaved_excerpts: list[bytes] = []
         self._pending = pending
         self._resume: Part | None = None
-        # added text may change where the last passage ends, and nothing before it
+        # text added at the end can move the end of the last passage, and nothing before it
         self._stable_tokens = pending.n_tokens - passages[-1].n_tokens
 
     def add(self, part: Part) -> int:
-        """Take over what was read; how many tokens that were."""
+        """Take over a part. Returns how many tokens it read."""
         before = self.part.n_tokens_done if self.part else self._pending.n_tokens_done
         self.part = part
         self._unsaved.append(part.vectors)
-        # packed at once: ten seconds' on a fast GPU, whole, would be some hundreds of megabytes
+        # packed at once: on a fast GPU ten seconds of excerpts are some hundreds of megabytes unpacked
         self._unsaved_excerpts += [excerpts.packed(*own) for own in part.excerpts]
         if part.n_tokens_done <= self._stable_tokens:
             self._resume = part
         return part.n_tokens_done - before
 
-    def vectors(self) -> NDArray[np.float32]:
-        """(n, dim) of the passages from `first` on."""
+    def vectors(self) -> Vectors:
+        """Return the unsaved vectors (n, dim): those of the passages from `first` on."""
         return np.concatenate(self._unsaved)
 
     def excerpts(self) -> list[bytes]:
-        """Of each of these passages, packed."""
+        """Return the packed excerpts of each of these passages."""
         return self._unsaved_excerpts
 
     def saved(self, is_gone: bool) -> None:
-        """What was read is in the store, or of no use to anybody."""
+        """Drop what is in the store now, or belongs to a deleted document (`is_gone`)."""
         self.first += sum(map(len, self._unsaved))
         self._unsaved, self._unsaved_excerpts = [self._unsaved[-1][:0]], []
         self.saved_at, self.is_gone = time.monotonic(), is_gone
 
     def saved_state(self) -> SavedState | None:
-        """The last state that more text at the end would leave as it is, where keeping it pays."""
+        """Return the last state that stays valid if text is added at the end; None if keeping it does not pay."""
         pending, part = self._pending, self._resume
         if pending.n_tokens < RESUME_FROM_TOKENS:
             return None

@@ -1,7 +1,7 @@
-"""How the changes of a folder can be noticed: whether the kernel hears of them, and has a watch left; and which drives
-have come or gone. By Linux's table of mounts; elsewhere the system's own way is taken as it is.
+"""Tells how changes in a folder can be noticed, and which drives are mounted in it.
 
-The decisions are pure; `filesystem_of`, `drives_under` and `has_watch_left` ask the system.
+Reads Linux's table of mounts. Other systems keep no such table: there every folder counts as local. The functions that
+parse the table are pure; `filesystem_of`, `drives_under` and `has_watch_left` ask the system.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ REMOTE_TYPES = frozenset((
     "fuse.gvfsd-fuse", "fuse.smbnetfs", "fuse.curlftpfs", "fuse.juicefs", "fuse.gcsfuse", "fuse.onedriver",
     "fuse.google-drive-ocamlfuse",
 ))  # fmt: skip
-"""File systems that others change behind the kernel's back."""
+"""File systems that other machines or programs can change without the kernel noticing."""
 
 _MOUNTS = Path("/proc/self/mounts")
 _IN_CREATE = 0x100
@@ -27,8 +27,10 @@ _ESCAPE = re.compile(rb"\\([0-7]{3})")
 
 
 def filesystem_type(path: bytes, mounts: bytes) -> str:
-    """The type of the file system that `path` (absolute, links resolved) lies on, by a table of mounts as proc(5) has
-    it; "" where the table does not say. Of two mounts on one point the later hides the earlier.
+    """Return the type of the file system that `path` lies on; "" if the table does not say.
+
+    `path` is absolute and has its links resolved. `mounts` is a table of mounts in the format of proc(5). If two file
+    systems are mounted at one point, the later one hides the earlier.
     """
     found, depth = "", -1
     for _, point, kind in _mounts(mounts):
@@ -38,13 +40,13 @@ def filesystem_type(path: bytes, mounts: bytes) -> str:
 
 
 def mounted_under(path: bytes, mounts: bytes) -> frozenset[tuple[bytes, bytes]]:
-    """(what, where) of everything that is mounted in the folder `path`, which is as for `filesystem_type`."""
+    """Return (device, mount point) of everything mounted inside the folder `path`; arguments as `filesystem_type`."""
     folder = path.rstrip(b"/") + b"/"
     return frozenset((source, point) for source, point, _ in _mounts(mounts) if point.startswith(folder))
 
 
 def _mounts(table: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """(what, where, type) of each line that makes sense."""
+    """Yield (device, mount point, type) of each valid line."""
     for line in table.splitlines():
         fields = line.split(b" ")
         if len(fields) >= 3:
@@ -53,7 +55,7 @@ def _mounts(table: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
 
 
 def filesystem_of(path: Path) -> str:
-    """As `filesystem_type`, for this system; "" where it keeps no such table."""
+    """Return the type of the file system that `path` lies on; "" if this system keeps no table of mounts."""
     try:
         return filesystem_type(os.fsencode(path), _MOUNTS.read_bytes())
     except OSError:
@@ -61,7 +63,7 @@ def filesystem_of(path: Path) -> str:
 
 
 def drives_under(path: Path) -> frozenset[tuple[bytes, bytes]]:
-    """As `mounted_under`, for this system; none where it keeps no such table."""
+    """Return (device, mount point) of everything mounted inside `path`; nothing if there is no table of mounts."""
     try:
         return mounted_under(os.fsencode(path), _MOUNTS.read_bytes())
     except OSError:
@@ -69,14 +71,15 @@ def drives_under(path: Path) -> frozenset[tuple[bytes, bytes]]:
 
 
 def has_watch_left(folder: Path) -> bool:
-    """Whether the kernel would grant one more inotify watch. watchdog passes over subfolders that it gets none for
-    and tells nobody, so after arming this is asked.
+    """Return whether the kernel grants one more inotify watch.
+
+    Ask after arming: watchdog silently skips subfolders for which it gets no watch.
     """
     if not sys.platform.startswith("linux"):
         return True
     libc = ctypes.CDLL(None, use_errno=True)
     descriptor = libc.inotify_init1(os.O_CLOEXEC)
-    if descriptor < 0:  # no further instance; what is armed has one
+    if descriptor < 0:  # the limit is that of inotify instances, and the armed observer has its own
         return True
     try:
         return libc.inotify_add_watch(descriptor, os.fsencode(folder), _IN_CREATE) >= 0 or (

@@ -1,14 +1,14 @@
-"""What is done for a file: read it, make its words searchable, then its meaning. Effects only; `plan` decides.
+"""Carries out what `plan` decides for each file: reads its text, makes its words searchable, then its meaning.
 
-Two phases. `read` brings every changed file's text and words into the store (milliseconds a page). `embed` brings the
-vectors (most of the time; see `indexer.embedding`). Knows no model: an encoder is handed in.
+Works in two phases. `read` stores the text and the words of every changed file (milliseconds a page). `embed` computes
+the vectors, which takes most of the time (see `indexer.embedding`). Knows no model: the caller passes an encoder.
 """
 
 import hashlib
 import os
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
@@ -25,23 +25,22 @@ from indexer.plan import Action, Forget, Move, Read, RootOffline, identity, plan
 from indexer.rate import Rate
 from indexer.retries import retry_at
 from indexer.token_cache import TokenCache
-from indexer.walk import CLOCK_TICK_NS, FolderStamp, WalkProblem, device_around, is_unchanged, walk
+from indexer.walk import Listing, WalkProblem, device_around, take_listing
 
 ACTIVITY_S = 1.0
 _HASH_BYTES = 1 << 20
-_MAX_WALKS = 3
 
 
 class Extractor(Protocol):
-    """What the pipeline asks of `indexer.extract.pool.ExtractorPool`."""
+    """The part of `indexer.extract.pool.ExtractorPool` that the pipeline uses."""
 
     def extract_all(self, paths: Iterable[Path]) -> Generator[tuple[Path, Result]]:
-        """Each file's text, or why there is none, in order; `paths` may be pulled a few ahead."""
+        """Yield the text of each file, or the error, in order. May take a few `paths` ahead."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadSummary:
-    """What a reading of the root came to."""
+    """The result of reading a root."""
 
     n_read: int
     n_failed: int
@@ -50,11 +49,11 @@ class ReadSummary:
     problems: tuple[str, ...]
     """Folders that could not be listed or whose drive is away, or that the root is offline."""
     finished: bool
-    """False where `should_stop` ended it."""
+    """False if `should_stop` ended the reading."""
 
 
 class Pipeline:
-    """Keeps the store of one root as the disk is. For one thread; the store is open for writing."""
+    """Brings the store of one root up to what the disk holds. For one thread; the store is open for writing."""
 
     def __init__(
         self,
@@ -64,6 +63,10 @@ class Pipeline:
         encoder: DocumentEncoder,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
+        """Make `encoder` the model of the index. Raises ModelError if the index has another and this cannot be loaded.
+
+        A change of model drops all vectors, so the new model must be known to load before the old vectors go.
+        """
         self._root = root
         self._store = store
         self._extractor = extractor
@@ -74,51 +77,37 @@ class Pipeline:
         self._activity_at = 0.0
         self._catalogue: dict[str, KnownFile] = {}
         if store.model_in_use() not in (None, (encoder.fingerprint, encoder.dim)):
-            encoder.ensure_loaded()  # `use_model` drops the other model's vectors: only for a model that works
+            encoder.ensure_loaded()
         store.use_model(encoder.fingerprint, encoder.dim)
 
     def read(self) -> ReadSummary:
-        """Phase A: bring the store's files, texts and words up to what the disk holds."""
-        listing, folders, problems, is_steady = self._listing()
+        """Run phase A: bring the files, texts and words in the store up to what the disk holds."""
+        listing = take_listing(self._root)
         self._catalogue = self._store.catalogue()
-        problems += self._drives_away(listing, folders, {problem.path for problem in problems})
+        problems = [*listing.problems, *self._drives_away(listing)]
         reasons = tuple(map(str, problems))
         try:
-            actions = plan(listing, self._catalogue, {problem.path for problem in problems}, time.time())
+            actions = plan(listing.files, self._catalogue, {problem.path for problem in problems}, time.time())
         except RootOffline as offline:
             return ReadSummary(0, 0, 0, 0, (*reasons, offline.message), finished=True)
-        if not is_steady:  # what seems to be gone may have been moved behind the walk's back
+        if not listing.is_steady:  # a file that seems to be gone may have moved behind the walk's back
             actions = [action for action in actions if not isinstance(action, Forget)]
         return self._carry_out(actions, reasons)
 
-    def _listing(self) -> tuple[dict[str, FileStamp], dict[str, FolderStamp], list[WalkProblem], bool]:
-        """The files and folders of the root, what could not be looked at, and whether it is a picture of one moment:
-        3 tries.
-        """
-        for _ in range(_MAX_WALKS):
-            problems: list[WalkProblem] = []
-            folders: dict[str, FolderStamp] = {}
-            listing = {stamp.path: stamp for stamp in walk(self._root, problems, folders)}
-            if is_steady := is_unchanged(self._root, folders):
-                break
-            time.sleep(CLOCK_TICK_NS / 1e9)
-        return listing, folders, problems, is_steady
+    def _drives_away(self, listing: Listing) -> tuple[WalkProblem, ...]:
+        """Return the folders whose drive was there once and is not now.
 
-    def _drives_away(
-        self, listing: Mapping[str, FileStamp], folders: Mapping[str, FolderStamp], unlisted: Collection[str]
-    ) -> tuple[WalkProblem, ...]:
-        """The folders whose drive was there once and is not now. Those whose drive is are noted before any of their
-        files is.
+        Notes the drives that are there before any of their files is stored.
         """
         remembered = self._store.drives()
-        found = set(map(identity, listing.values()))  # a drive may be mounted on another folder now
-        unlisted_files = (file.stamp for path, file in self._catalogue.items() if path not in listing)
-        missing = [stamp.path for stamp in unlisted_files if identity(stamp) not in found]
-        # what could not be looked at is there, and was told of by the walk
+        unlisted = {problem.path for problem in listing.problems}
+        found = set(map(identity, listing.files.values()))  # a drive may be mounted at another folder now
+        unlisted_files = (file.stamp for path, file in self._catalogue.items() if path not in listing.files)
         drives = find_drives(
             remembered,
-            folders,
-            missing,
+            listing.folders,
+            [stamp.path for stamp in unlisted_files if identity(stamp) not in found],
+            # what the walk could not see is there: the walk has reported it
             lambda path: path in unlisted or os.path.lexists(self._root / path),
             device_around(self._root),
         )
@@ -127,20 +116,20 @@ class Pipeline:
         return drives.away
 
     def embed(self) -> bool:
-        """Phase B: bring the vectors of every document that lacks them. False where `should_stop` ended it."""
+        """Run phase B: compute the vectors of every document without them. Returns False if `should_stop` ended it."""
         finished = Embedder(self._store, self._encoder, self._tokens, self._should_stop, self._embedded).embed_all()
         if finished:
-            self._say("")
+            self._report("")
         return finished
 
     def _embedded(self, title: str, n_tokens: int) -> None:
         self._rate.add(n_tokens)
-        self._say(f"embedding {title}")
+        self._report(f"embedding {title}")
 
     def _carry_out(self, actions: Sequence[Action], problems: tuple[str, ...]) -> ReadSummary:
         done: Counter[str] = Counter()
         finished = True
-        # Moves are made at one moment, and reads go on together: each is of another path.
+        # consecutive actions of one kind go together: moves happen at one moment, and files are read in parallel
         for kind, run in groupby(actions, key=type):
             if kind is Read:
                 self._read_files([action.stamp for action in run if isinstance(action, Read)], done)
@@ -152,11 +141,11 @@ class Pipeline:
             if self._should_stop():
                 finished = sum(done.values()) == len(actions)
                 break
-        self._say("")
+        self._report("")
         return ReadSummary(done["read"], done["failed"], done["moved"], done["forgotten"], problems, finished)
 
     def _forget(self, paths: Sequence[str], done: Counter[str]) -> None:
-        """Where a file was gone before it could be read, it may be one of these, moved on: then they are kept."""
+        """Forget files, unless a file vanished before it could be read: it may be one of these on its way elsewhere."""
         if done["gone"]:
             done["kept"] += len(paths)
             return
@@ -164,7 +153,7 @@ class Pipeline:
         done["forgotten"] += len(paths)
 
     def _read_files(self, stamps: Sequence[FileStamp], done: Counter[str]) -> None:
-        """Bring files in, several read at once, stored one by one. A bad file is a row with a reason, never a crash."""
+        """Read several files at once and store them one by one. A bad file becomes a row with a reason, not a crash."""
         begun: deque[tuple[FileStamp, bytes]] = deque()
         with closing(self._extractor.extract_all(self._unknown(stamps, begun, done))) as results:
             for path, result in results:
@@ -174,79 +163,80 @@ class Pipeline:
                     done["read"] += 1
                 except (OSError, ExtractionError) as error:
                     self._fail(stamp, error, done)
-                if self._should_stop():  # not before: what took a minute to read would be thrown away, each time
+                if self._should_stop():  # only after storing: otherwise a minute of reading is lost at each stop
                     return
 
     def _unknown(
         self, stamps: Iterable[FileStamp], begun: deque[tuple[FileStamp, bytes]], done: Counter[str]
     ) -> Iterator[Path]:
-        """Those of the files whose content the store does not hold whole; `begun` gets each with its hash."""
+        """Yield the files whose whole document the store does not hold yet; add each with its hash to `begun`."""
         for stamp in stamps:
             if self._should_stop():
                 return
             path = self._root / stamp.path
-            self._say(f"reading {stamp.path}")
+            self._report(f"reading {stamp.path}")
             try:
-                content_hash = _hash(path)
+                content_hash = hash_file(path)
             except OSError as error:
                 self._fail(stamp, error, done)
                 continue
-            if not self._is_asked_for(stamp) and self._store.link(stamp, content_hash):
+            if not self._is_second_reading(stamp) and self._store.link(stamp, content_hash):
                 done["read"] += 1
             else:
                 begun.append((stamp, content_hash))
                 yield path
 
     def _store_result(self, path: Path, stamp: FileStamp, content_hash: bytes, result: Result) -> None:
-        """Raises what is wrong with the file."""
-        if not self._is_asked_for(stamp) and self._store.link(stamp, content_hash):  # a copy came a moment before
+        """Store the document of a file. Raises OSError or ExtractionError if the file is bad."""
+        if not self._is_second_reading(stamp) and self._store.link(stamp, content_hash):  # a copy was stored just now
             return
         if isinstance(result, ExtractionError):
-            path.stat()  # where it is gone, that is what is wrong
+            path.stat()  # raises FileNotFoundError if the file is gone: that is the reason then
             raise result
-        if _hash(path) != content_hash:
+        if hash_file(path) != content_hash:
             raise BeingWrittenError("the file changed while it was read", "it will be read again")
         document = result.document
         tokens, passages = self._encoder.split(document.text)
         resume = self._store.saved_state(stamp.path)
         if resume and not (len(tokens) and self._encoder.can_resume(tokens, passages, resume.state)):
-            resume = None  # it is not what the file held before with something added
+            resume = None  # the new text does not begin with the text that the file held before
         reason, hint = result.partial_reason, result.hint
         document_id = self._store.add_document(stamp, content_hash, document, passages, reason, hint, resume)
         self._tokens.put(document_id, tokens)
 
     def _fail(self, stamp: FileStamp, error: OSError | ExtractionError, done: Counter[str]) -> None:
-        if isinstance(error, FileNotFoundError):  # since it was listed: the next sweep finds it elsewhere or forgets it
+        if isinstance(error, FileNotFoundError):  # gone since it was listed: the next sweep finds or forgets it
             done["gone"] += 1
             return
         if not isinstance(error, ExtractionError):
             error = PassingError(f"cannot be opened: {error.strerror}", "check that you may read it")
         known = self._catalogue.get(stamp.path)
         if isinstance(error, BeingWrittenError) and known and not known.failed:
-            done["kept"] += 1  # a log that grows all day stays searchable as it was; the next sweep reads it again
+            done["kept"] += 1  # a log that grows all day keeps its old text searchable; the next sweep reads it again
             return
         n_failures = 1 + (known.n_failures if known and known.stamp == stamp else 0)
         again_at = retry_at(n_failures, error.n_retries, time.time())
-        if self._is_asked_for(stamp):
+        if self._is_second_reading(stamp):
             self._store.put_off(stamp, n_failures, again_at)
         else:
             self._store.add_failure(stamp, error.message, error.hint, n_failures, again_at)
         done["failed"] += 1
 
-    def _is_asked_for(self, stamp: FileStamp) -> bool:
-        """Whether a file that is to be read has not changed and was read in part: to do better is why it is read."""
+    def _is_second_reading(self, stamp: FileStamp) -> bool:
+        """Return whether the file is unchanged and was read in part: this reading is to get more of it."""
         known = self._catalogue.get(stamp.path)
         return known is not None and not known.failed and known.stamp == stamp
 
-    def _say(self, activity: str) -> None:
-        """Let other processes see what is done, once a second at most; "" at once."""
+    def _report(self, activity: str) -> None:
+        """Show other processes the current activity, at most once a second; "" (nothing to do) at once."""
         now = time.monotonic()
         if not activity or now - self._activity_at > ACTIVITY_S:
             self._activity_at = now
             self._store.set_activity(activity, self._rate.per_s() if activity else 0.0)
 
 
-def _hash(path: Path) -> bytes:
+def hash_file(path: Path) -> bytes:
+    """Return the hash by which the store knows the bytes of a file. Raises OSError."""
     digest = hashlib.blake2b(digest_size=32)
     with path.open("rb") as file:
         while block := file.read(_HASH_BYTES):

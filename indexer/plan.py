@@ -1,6 +1,6 @@
-"""What is to be done so that the index says what the disk says: listing + catalogue -> actions. Pure.
+"""Plans how to bring the index in step with the disk: listing + catalogue -> actions. Pure.
 
-Knows names and stamps, never content: that two files hold the same text is found out when they are read.
+Knows names and stamps, not the bytes of files: only reading shows that two files are the same document.
 """
 
 from collections import defaultdict, deque
@@ -15,22 +15,23 @@ from indexer.retries import is_due
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Read the file: it is new, or not what it was."""
+    """Read the file: it is new, it has changed, or a retry is due."""
 
     stamp: FileStamp
 
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """The file is gone."""
+    """Forget the file: it is gone."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """The file has another name; nothing is to be read. Of files that change names with each other, all at one moment:
-    a move may lead to where another comes from.
+    """Give the file its new name; nothing needs to be read.
+
+    All moves of a plan happen at one moment: files may exchange their names, so one move may end where another begins.
     """
 
     old: str
@@ -38,12 +39,12 @@ class Move:
 
 
 class RootOffline(LongsearchError):  # noqa: N818 - a state of the root, not a fault
-    """The root lists nothing although files are known. Nothing is to be forgotten."""
+    """The root lists no files although the index knows some. Forget nothing."""
 
     def __init__(self, n_known: int) -> None:
         files = "1 file" if n_known == 1 else f"{n_known} files"
         super().__init__(
-            f"the folder is empty, but {files} of it are known: taken to be offline",
+            f"the folder is empty, but the index has {files} of it: treated as offline",
             "connect its drive; nothing is lost",
         )
 
@@ -57,12 +58,13 @@ def plan(
     unlisted: Collection[str] = (),
     now_s: float = 0.0,
 ) -> list[Action]:
-    """The actions in their order: likely copies of what is to go, moves (all at one moment), the rest by name.
+    """Return the actions in the order in which to carry them out.
 
-    Both mappings are by path. `unlisted` names what the walk could not look at: what is known there stays, unless it
-    is found elsewhere. A file that failed is read again once it has changed, or its time to be tried again has come
-    (`now_s`, seconds since 1970). A change that leaves the stamp as it was is not noticed. Raises `RootOffline` where
-    nothing is listed but something known that is not unlisted.
+    First come new files that may be copies of files about to go, then the moves (all at one moment), then the rest by
+    name. Both mappings are by path. `unlisted` names what the walk could not see: files known there stay, unless they
+    are found elsewhere. A failed file is read again when it has changed or its retry is due (`now_s`, seconds since
+    1970). A change that leaves the stamp as it was goes unnoticed. Raises `RootOffline` if nothing is listed although
+    files outside of `unlisted` are known.
     """
     gone = {path for path in catalogue if path not in listing}
     forgotten = {path for path in gone if not _is_under(path, unlisted)}
@@ -78,8 +80,8 @@ def plan(
     forgets = [Forget(path) for path in sorted(forgotten - moved_from)]
     changed = {path for path in both if _is_stale(catalogue[path], listing[path], now_s)}
     reads = [Read(listing[path]) for path in sorted((new | changed) - moved_to)]
-    # of a copy, or a file moved over a file system's border, only the size is the same: read before that content goes,
-    # it is free. A new path takes nothing's place, so it comes before all that does
+    # A copy, or a file moved from another file system, shares only its size with the original. If it is read before
+    # the original's document goes, it is not embedded again. A new path replaces no file, so new paths come first.
     last_sizes = {catalogue[path].stamp.size for path in (forgotten | replaced) - moved_from}
     likely = [read for read in reads if read.stamp.size in last_sizes]
     others = [read for read in reads if read.stamp.size not in last_sizes]
@@ -89,12 +91,12 @@ def plan(
 
 
 def identity(stamp: FileStamp) -> tuple[int | str, int, int]:
-    """The same for two stamps of one file that has got another name; without inodes, only a file of that name is it."""
+    """Return a key that stays the same when a file is renamed; without inodes only a file of the same name has it."""
     return stamp.inode or stamp.path, stamp.size, stamp.mtime_ns
 
 
 def _moves(left: Iterable[FileStamp], come: Iterable[FileStamp]) -> list[Move]:
-    """Pairs each file that has come to its path with one that has left its own and was the same; each at most once."""
+    """Pair each file that is new at its path with the same file that left its path; each at most once."""
     by_identity: defaultdict[tuple[int | str, int, int], deque[str]] = defaultdict(deque)
     for stamp in left:
         by_identity[identity(stamp)].append(stamp.path)

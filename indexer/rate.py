@@ -1,4 +1,4 @@
-"""How fast work goes, over the last moments. Knows no unit: what is added a second is what comes out."""
+"""Measures how fast work goes, over the last seconds. Knows no unit: it reports the amount added per second."""
 
 import time
 from collections import deque
@@ -15,14 +15,14 @@ class Rate:
         self._added: deque[tuple[float, float]] = deque([(clock(), 0.0)])
 
     def add(self, amount: float) -> None:
-        """Note that `amount` was done just now."""
+        """Record that `amount` was done just now."""
         now = self._clock()
         self._added.append((now, amount))
         while len(self._added) > 2 and self._added[1][0] < now - WINDOW_S:
             self._added.popleft()
 
     def per_s(self) -> float:
-        """Amount a second; 0 before anything was done."""
+        """Return the amount per second; 0 before anything was done."""
         began, ended = self._added[0][0], self._added[-1][0]
         done = sum(amount for _, amount in self._added) - self._added[0][1]
         return done / (ended - began) if ended > began else 0.0

@@ -1,6 +1,6 @@
-"""When a file that could not be read is read again although it has not changed. Pure.
+"""Decides when to retry a file that could not be read and has not changed. Pure.
 
-Knows no file: how often reading it again is worth its cost is said by the error (`ExtractionError.n_retries`).
+Knows no file: the error says how many retries are worth their cost (`ExtractionError.n_retries`).
 """
 
 FIRST_S = 60.0
@@ -8,8 +8,10 @@ LONGEST_S = 6 * 3600.0
 
 
 def retry_at(n_failures: int, n_retries: int, now_s: float) -> float | None:
-    """When to read again a file that has failed `n_failures` times in a row: after a minute, then twice as long each
-    time, six hours at most. None where `n_retries` have been made. Times in seconds since 1970.
+    """Return when to retry a file that has failed `n_failures` times in a row; None after `n_retries` retries.
+
+    The first retry comes after a minute. Each further wait is twice as long, up to six hours. Times are in seconds
+    since 1970.
     """
     if n_failures > n_retries:
         return None
@@ -18,5 +20,8 @@ def retry_at(n_failures: int, n_retries: int, now_s: float) -> float | None:
 
 
 def is_due(retry_at_s: float | None, now_s: float) -> bool:
-    """Whether that time has come; one that lies further ahead than any wait was set by a clock that has gone back."""
+    """Return whether to retry now.
+
+    A time further ahead than the longest wait is due too: it was set before the clock was put back.
+    """
     return retry_at_s is not None and not now_s < retry_at_s <= now_s + LONGEST_S

@@ -1,8 +1,11 @@
-"""Which readable files lie under a folder, without opening any. Does not know what was there before: `plan` does.
+"""Lists the readable files under a folder without opening any. Does not know what was there before: `plan` does.
 
-Skipped: hidden files and folders, dependency and cache folders, what a `.longsearchignore` in any folder names
-(gitignore syntax), names of formats that are not read, and symbolic links: a linked file is either listed under its own
-name or lies outside the folder that the person chose, and a linked folder may lead in circles.
+The walk skips:
+- hidden files and folders, and dependency and cache folders;
+- whatever a `.longsearchignore` file names (gitignore syntax; it may lie in any folder);
+- files of formats that cannot be read;
+- symbolic links. A linked file is either listed under its own name or lies outside the folder that the person chose. A
+  linked folder may lead in circles.
 """
 
 import os
@@ -18,78 +21,106 @@ from indexer.extract.formats import is_readable
 from indexer.ignore import IGNORE_FILE, IgnoreRules, is_passed_over, marks_a_cache, read_rules
 
 CLOCK_TICK_NS = 20_000_000
-"""Changes closer together than this may bear one time: file systems stamp with a clock of 1 to 10 ms."""
+"""Two changes closer together than this may carry the same time: the clock of file systems ticks every 1 to 10 ms."""
 
-_LATEST_NS = 2**63 - 1  # the index's integers end in the year 2262; file systems know later ones
+MAX_WALKS = 3
+_LATEST_NS = 2**63 - 1  # the index's integers end in the year 2262; file systems know later years
 
 
 @dataclass(frozen=True, slots=True)
 class FolderStamp:
-    """A folder as it was before it was listed."""
+    """A folder as it was just before it was listed."""
 
     changed_ns: int
-    """When something last came or went; -1, which is no time, where that is so recent that a change after it could bear
-    the same time."""
+    """When an entry was last added or removed; -1 if that is so recent that a later change could carry the same time.
+    """
     device: int
-    """The file system it lies on; where it is not that of the folder around it, something is mounted here."""
+    """The device of its file system. If the folder around it has another device, a file system is mounted here."""
 
 
 @dataclass(frozen=True, slots=True)
 class WalkProblem:
-    """A part of the root that could not be looked at, so nothing is known of what lies there."""
+    """A part of the root that the walk could not see. Its contents are unknown."""
 
     path: str
-    """As `FileStamp.path`: a folder that cannot be listed or whose drive is away, or a file not to be looked at."""
+    """As `FileStamp.path`: a folder that cannot be listed or whose drive is away, or a file that cannot be examined."""
     reason: str
 
     def __str__(self) -> str:
         return f"{self.path or 'the folder itself'}: {self.reason}"
 
 
-def walk(root: Path, problems: list[WalkProblem], folders: dict[str, FolderStamp] | None = None) -> Iterator[FileStamp]:
-    """The readable files under `root`, by name within each folder; what cannot be looked at goes into `problems`.
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What lies under a root."""
 
-    `folders` gets each folder that is gone into, by path ("" for the root), for `is_unchanged` and `find_drives`.
-    Raises `LongsearchError` at once where `root` itself cannot be listed: an empty answer would mean "all deleted".
+    files: dict[str, FileStamp]
+    """The readable files, by path."""
+    folders: dict[str, FolderStamp]
+    """The folders that the walk entered, by path ("" for the root)."""
+    problems: list[WalkProblem]
+    is_steady: bool
+    """Whether nothing moved during the walk. If something did, a file may be missing though it is not gone."""
+
+
+def take_listing(root: Path) -> Listing:
+    """Walk `root`, at most three times, until nothing moves during the walk. Raises as `walk`."""
+    for _ in range(MAX_WALKS):
+        problems: list[WalkProblem] = []
+        folders: dict[str, FolderStamp] = {}
+        files = {stamp.path: stamp for stamp in walk(root, problems, folders)}
+        if is_steady := is_unchanged(root, folders):
+            break
+        time.sleep(CLOCK_TICK_NS / 1e9)
+    return Listing(files, folders, problems, is_steady)
+
+
+def walk(root: Path, problems: list[WalkProblem], folders: dict[str, FolderStamp] | None = None) -> Iterator[FileStamp]:
+    """Yield the readable files under `root`, sorted by name within each folder.
+
+    Adds what cannot be seen to `problems`, and each folder that it enters to `folders`, by path ("" for the root), for
+    `is_unchanged` and `find_drives`. Raises `LongsearchError` at once if `root` itself cannot be listed: no files would
+    mean that all were deleted.
     """
     _list_root(root)
     return _walk(root, problems, {} if folders is None else folders)
 
 
 def is_unchanged(root: Path, folders: Mapping[str, FolderStamp]) -> bool:
-    """Whether nothing came, went, was renamed or mounted since these folders were listed.
+    """Return whether nothing was added, removed, renamed or mounted since these folders were listed.
 
-    If something did, what was moved from a folder not yet listed to one that was is missing from the listing, though
-    it is not gone.
+    Otherwise a file may be missing from the listing though it is not gone: it was moved from a folder that had not been
+    listed yet into one that had.
     """
     try:
         return all(
-            _change_and_device(root / folder) == (stamp.changed_ns, stamp.device) for folder, stamp in folders.items()
+            change_and_device(root / folder) == (stamp.changed_ns, stamp.device) for folder, stamp in folders.items()
         )
     except OSError:
         return False
 
 
 def _stamp_folder(folder: Path) -> FolderStamp:
-    changed_ns, device = _change_and_device(folder)
+    changed_ns, device = change_and_device(folder)
     return FolderStamp(-1 if abs(time.time_ns() - changed_ns) < CLOCK_TICK_NS else changed_ns, device)
 
 
-def _change_and_device(folder: Path) -> tuple[int, int]:
+def change_and_device(folder: Path) -> tuple[int, int]:
+    """Return when an entry of the folder last changed, in nanoseconds since 1970, and the folder's device."""
     status = folder.stat()
     return status.st_mtime_ns, status.st_dev
 
 
 def device_around(root: Path) -> int:
-    """The file system of the folder that `root` lies in; where it is not that of `root`, a drive is mounted there."""
-    return _change_and_device(root.parent)[1]
+    """Return the device of the folder that `root` lies in. If `root` has another, a drive is mounted at `root`."""
+    return change_and_device(root.parent)[1]
 
 
 def _list_root(root: Path) -> list[os.DirEntry[str]]:
     try:
         return _entries(root)
     except NotADirectoryError as error:
-        raise LongsearchError(f"not a folder: {root}", "name the folder that the file lies in") from error
+        raise LongsearchError(f"not a folder: {root}", "name the folder that holds the file") from error
     except FileNotFoundError as error:
         raise LongsearchError(f"the folder is not there: {root}", "connect its drive, or check its name") from error
     except OSError as error:
@@ -103,7 +134,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _walk(root: Path, problems: list[WalkProblem], folders: dict[str, FolderStamp]) -> Iterator[FileStamp]:
-    # A stack and not recursion: folders may nest deeper than Python's calls.
+    # a stack, not recursion: folders may nest deeper than Python's calls
     stack: list[tuple[str, IgnoreRules | None]] = [("", None)]
     while stack:
         folder, outer_rules = stack.pop()
@@ -125,7 +156,7 @@ def _walk(root: Path, problems: list[WalkProblem], folders: dict[str, FolderStam
 
 
 def _is_wanted(entry: os.DirEntry[str], path: str, rules: IgnoreRules | None) -> bool:
-    """Whether `entry` is a folder to go into or a file to list."""
+    """Return whether `entry` is a folder to enter or a file to list."""
     if is_passed_over(entry.name):
         return False
     is_folder = entry.is_dir(follow_symlinks=False)
@@ -137,7 +168,7 @@ def _is_wanted(entry: os.DirEntry[str], path: str, rules: IgnoreRules | None) ->
 def _stamp(entry: os.DirEntry[str], path: str, problems: list[WalkProblem]) -> Iterator[FileStamp]:
     try:
         status = entry.stat(follow_symlinks=False)
-    except FileNotFoundError:  # deleted since it was listed
+    except FileNotFoundError:  # deleted since the folder was listed
         return
     except OSError as error:
         problems.append(WalkProblem(path, error.strerror or str(error)))
@@ -150,7 +181,7 @@ def _stamp(entry: os.DirEntry[str], path: str, problems: list[WalkProblem]) -> I
 def _rules(
     entries: list[os.DirEntry[str]], folder: str, outer: IgnoreRules | None, problems: list[WalkProblem]
 ) -> IgnoreRules | None:
-    """The rules that hold in `folder`: those of the folders above, and its own."""
+    """Return the ignore rules of `folder`: its own and those of the folders above it."""
     own = next((entry for entry in entries if entry.name == IGNORE_FILE and entry.is_file(follow_symlinks=False)), None)
     if own is None:
         return outer

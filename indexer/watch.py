@@ -1,8 +1,8 @@
-"""Tells when something under a root may have changed. It does not tell what: a sweep finds that out, exactly.
+"""Tells when something under a root may have changed. A sweep then finds out exactly what changed.
 
-Events are hints that can be lost, doubled or late, so none is trusted for its content; a sweep of 60,000 files takes
-0.3 s. A queue that overflows loses its newest events; those before them are delivered after the loss and ask for the
-sweep that sees it. Knows no store.
+Events are hints: they can be lost, doubled or late. So the watch ignores their content and asks for a sweep, which
+takes 0.3 s for 60,000 files. A queue that overflows loses its newest events. Its older events are delivered after the
+loss and cause the sweep that sees the lost changes. Knows no store.
 """
 
 import os
@@ -33,21 +33,22 @@ from watchdog.observers.polling import PollingObserverVFS
 from indexer.ignore import IGNORE_FILE, is_passed_over
 from indexer.mounts import REMOTE_TYPES, drives_under, filesystem_of, has_watch_left
 
-QUIET_S = 1.5  # after the last event: editors and downloads write in several steps
-LONGEST_WAIT_S = 15.0  # for a folder that is never quiet
+QUIET_S = 1.5  # after the last event: editors and downloads write a file in several steps
+LONGEST_WAIT_S = 15.0  # for a folder that never becomes quiet
 SWEEP_EVERY_S = 3600.0
 POLL_EVERY_S = 60.0
 _EVENTS: list[type[FileSystemEvent]] = [
     DirAttribEvent, DirCreatedEvent, DirDeletedEvent, DirModifiedEvent, DirMovedEvent,
     FileAttribEvent, FileClosedEvent, FileCreatedEvent, FileDeletedEvent, FileModifiedEvent, FileMovedEvent,
 ]  # fmt: skip
-"""Not that a file is opened or closed unchanged: reading must not wake us, nor fill the kernel's queue."""
+"""Without the events of opening and of closing an unchanged file: reading must neither wake the daemon nor fill the
+kernel's queue."""
 _Identity = tuple[int, int, frozenset[tuple[bytes, bytes]]]
 _NO_WATCHES = "the system has no watches left (fs.inotify.max_user_watches)"
 
 
 class RootWatch(FileSystemEventHandler):
-    """Watches one root; `is_due()` says whether it should be swept. Starts due: arm first, then sweep."""
+    """Watches one root; `is_due()` tells whether to sweep it. A new watch is due: arm it first, then sweep."""
 
     def __init__(
         self,
@@ -56,7 +57,9 @@ class RootWatch(FileSystemEventHandler):
         clock: Callable[[], float] = time.monotonic,
         own: Path | None = None,
     ) -> None:
-        """`own`: a folder that longsearch itself writes to; a sweep of what is around it must not ask for the next."""
+        """`wake` is called when an event arrives or a sweep is asked for. `own` is a folder that longsearch writes to:
+        its events are ignored, or a sweep of a root around it would cause the next sweep.
+        """
         self._root = root
         self._own = own
         self._wake = wake
@@ -70,10 +73,10 @@ class RootWatch(FileSystemEventHandler):
         self._armed_on: _Identity | None = None
         self._observer: BaseObserver | None = None
         self.problem = ""
-        """Why changes are noticed late, or ""."""
+        """Why changes are noticed late; "" if they are not."""
 
     def start(self) -> None:
-        """Arm the watches. On a network drive, or where the system has no watch left, look once a minute."""
+        """Arm the watches. On a network drive, or if the system has no watch left, poll once a minute instead."""
         self._armed_on = self._identity()
         filesystem = filesystem_of(self._root)
         reason = f"on a network drive ({filesystem})" if filesystem in REMOTE_TYPES else ""
@@ -83,9 +86,9 @@ class RootWatch(FileSystemEventHandler):
                 return
             self.stop()
             reason = _NO_WATCHES
-        # lstat: by the links that it follows, two that lead in circles would make 2^40 folders of one
+        # lstat, which follows no links: two links that lead in circles would make 2^40 folders of one
         if self._arm(PollingObserverVFS(os.lstat, os.scandir, polling_interval=POLL_EVERY_S)):
-            self.problem = f"{reason}; looking every minute"
+            self.problem = f"{reason}; polled every minute"
         else:
             self.problem = "the folder cannot be watched; it is swept every hour"
 
@@ -99,23 +102,23 @@ class RootWatch(FileSystemEventHandler):
         return True
 
     def stop(self) -> None:
-        """Let go of the watches."""
+        """Release the watches."""
         if self._observer:
             self._observer.stop()
             self._observer.join(timeout=5)
             self._observer = None
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        """From watchdog's thread: note that something happened where a sweep would look."""
-        if not any(self._is_looked_at(os.fsdecode(path)) for path in (event.src_path, event.dest_path) if path):
+        """Record an event at a path that a sweep would see. Called by watchdog's thread."""
+        if not any(self._concerns_sweep(os.fsdecode(path)) for path in (event.src_path, event.dest_path) if path):
             return
         with self._lock:
             self._last_event_at = self._clock()
             self._first_event_at = self._first_event_at or self._last_event_at
         self._wake()
 
-    def _is_looked_at(self, path: str) -> bool:
-        """Whether a sweep sees what is at this absolute path, or heeds it."""
+    def _concerns_sweep(self, path: str) -> bool:
+        """Return whether a change at this absolute path can change what a sweep finds."""
         inside = Path(os.path.relpath(path, self._root)).parts
         passed_over = [name for name in inside if name != os.pardir and is_passed_over(name)]
         if passed_over and passed_over != [IGNORE_FILE]:
@@ -123,7 +126,7 @@ class RootWatch(FileSystemEventHandler):
         return self._own is None or not Path(path).is_relative_to(self._own)
 
     def is_due(self) -> bool:
-        """Whether to sweep now: asked for, at a time that has come; or events have calmed down; or an hour has gone."""
+        """Return whether to sweep now: a sweep was asked for, events have calmed down, or an hour has passed."""
         now = self._clock()
         with self._lock:
             if self._due_now or now - self._swept_at >= SWEEP_EVERY_S:
@@ -135,19 +138,21 @@ class RootWatch(FileSystemEventHandler):
             return now - self._last_event_at >= QUIET_S or now - self._first_event_at >= LONGEST_WAIT_S
 
     def ask(self) -> None:
-        """Make it due now."""
+        """Make a sweep due now."""
         with self._lock:
             self._due_now = True
         self._wake()
 
     def ask_in(self, delay_s: float | None) -> None:
-        """Make it due after this time as well, instead of what was asked so before; None for no such time."""
+        """Make a sweep due after this time too, replacing the time given before; None for no time."""
         with self._lock:
             self._due_at = None if delay_s is None else self._clock() + delay_s
 
     def rearm_if_broken(self) -> None:
-        """Arm anew where the root is not the folder it was (unmounted, renamed, made again), a drive inside it has come
-        or gone, the watching has died, or no folder made from now on could be watched: no event says so.
+        """Arm again and ask for a sweep if the watch has become useless, which no event tells.
+
+        That is so if the root is another folder now (unmounted, renamed, made again), a drive inside it was mounted or
+        unmounted, the observer has died, or the system has no watch left for new folders.
         """
         if self._identity() != self._armed_on or not self._is_watching():
             self.stop()
@@ -155,18 +160,17 @@ class RootWatch(FileSystemEventHandler):
             self.ask()
 
     def begin_sweep(self) -> None:
-        """The sweep begins: what happens from here on is for the next one."""
+        """Record that a sweep begins. Events from now on cause the next sweep."""
         with self._lock:
             self._due_now, self._due_at = False, None
             self._first_event_at, self._swept_at = None, self._clock()
 
     def _is_watching(self) -> bool:
-        """Whether the observer, if it could be made, still does its work."""
-        observer = self._observer
-        if observer is None:
+        """Return whether the observer still does its work; True if none could be started."""
+        if self._observer is None:
             return True
-        is_alive = all(emitter.is_alive() for emitter in observer.emitters)
-        return is_alive and (isinstance(observer, PollingObserverVFS) or has_watch_left(self._root))
+        is_alive = all(emitter.is_alive() for emitter in self._observer.emitters)
+        return is_alive and (self.is_polling or has_watch_left(self._root))
 
     def _identity(self) -> _Identity | None:
         try:
@@ -175,7 +179,12 @@ class RootWatch(FileSystemEventHandler):
             return None
         return status.st_dev, status.st_ino, drives_under(self._root)
 
+    @property
+    def is_polling(self) -> bool:
+        """Whether the root is polled, because the system reports no changes of it."""
+        return isinstance(self._observer, PollingObserverVFS)
+
     def is_expecting(self) -> bool:
-        """Whether events wait to calm down."""
+        """Return whether events have arrived and have not calmed down yet."""
         with self._lock:
             return self._first_event_at is not None

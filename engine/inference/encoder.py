@@ -1,24 +1,24 @@
-"""Text in, unit vectors out: the one door to the models.
+"""Turns texts into unit vectors. All other code reaches the models through `Encoder`.
 
-A document goes through in one streaming pass that yields the vectors of its passages as it goes and its own at the
-end; memory does not grow with its length, and the pass can stop anywhere and go on another day.
+A document goes through the model in one streaming pass. The pass yields the vectors of passages as it goes, and the
+vector of the document at the end. Memory does not grow with the length of the document. A pass can stop anywhere and go
+on another day.
 """
 
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from engine.arrays import Vectors
 from engine.errors import ModelError, QueryError
 from engine.inference.borders import Borders
 from engine.inference.cutter import PassageCutter
 from engine.inference.device import Hardware, choose_hardware
-from engine.inference.passes import EmbeddedPart, EosReadout, Excerpts, MeanReadout, Readout
+from engine.inference.document_embedding import CollectedParts, DocumentEmbedding
+from engine.inference.passes import EmbeddedPart, EosReadout, MeanReadout, Readout
 from engine.inference.readouts import MeanHead
 from engine.inference.saved_states import check_fits, from_bytes
 from engine.inference.slots import Document, read_documents, rows_that_fit
@@ -32,25 +32,10 @@ from engine.models.matmamba import at_width
 from engine.models.weights import Model, load_model
 from engine.types import Passage
 
-_VERTICAL_TOKENS = {"cpu": 2048, "cuda": 4096}  # on a CPU 1.14 times the speed of 1024; twice as much buys 1.03
-
-_ROWS = {"cpu": 4, "cuda": 32}  # documents read at once
+# default V; on a CPU 2048 is 1.14 times as fast as 1024, and 4096 only 1.03 times as fast as 2048
+_VERTICAL_TOKENS = {"cpu": 2048, "cuda": 4096}
+_ROWS = {"cpu": 4, "cuda": 32}  # documents in a batch
 K = TypeVar("K")
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentEmbedding:
-    """What one pass over a document gives."""
-
-    vector: NDArray[np.float32]
-    """(dim,) of the whole document, unit length."""
-    passages: list[tuple[int, int]]
-    """(start, stop) in characters."""
-    passage_vectors: NDArray[np.float32]
-    """(n_passages, dim), unit length; each knows all the text before it."""
-    excerpts: list[Excerpts]
-    """Of each passage; none where it is one excerpt, or the readout has none."""
-    n_tokens: int
 
 
 class Encoder:
@@ -71,7 +56,7 @@ class Encoder:
         self.readout = readout
         self.hardware = hardware
         self.fingerprint = fingerprint
-        """As of `engine.models.identity.ModelIdentity`, which knows it without loading anything."""
+        """As in `engine.models.identity.ModelIdentity`, which reads it without loading the model."""
         self.vertical_size = vertical_size
         """V, in tokens."""
         self.dim = head.projection.shape[0] if head else model.config.d_model
@@ -87,16 +72,16 @@ class Encoder:
         block_size: int | None = None,
         width: float | tuple[float, ...] = 1.0,
     ) -> "Encoder":
-        """Load `bundled`, a folder with config.json, tokenizer.json and safetensors, or a name on the Hugging Face
-        hub (`org/name`, `org/name@revision`) that was downloaded before. Raises ModelError.
+        """Load a model. Raises ModelError.
 
-        `vertical_size` (V) and `block_size` (Q) are in tokens; the defaults suit the device and the checkpoint.
-        `width` is the fraction of every layer's heads that is run, or one fraction for each layer (MatMamba's
-        Mix'n'Match). The fingerprint is the full model's at every width: all widths share one vector space, so
-        their vectors may lie in one index.
+        `model` is `bundled`, a folder with config.json, tokenizer.json and safetensors, or the name of a model that was
+        downloaded from the Hugging Face hub (`org/name`, `org/name@revision`). `vertical_size` (V) and `block_size` (Q)
+        are in tokens; the defaults suit the device and the checkpoint. `width` is the fraction of the heads to run in
+        every layer, or one fraction for each layer (MatMamba's Mix'n'Match). At every width the fingerprint is that of
+        the full model: all widths share one vector space, so one index may hold vectors of several widths.
         """
         if min(vertical_size or 1, block_size or 1) < 1:
-            raise ModelError(f"V = {vertical_size} and Q = {block_size}: sizes are 1 token or more")
+            raise ModelError(f"V = {vertical_size} and Q = {block_size}: sizes must be 1 token or more")
         files = locate(model)
         config, readout = read_config(files.folder / "config.json")
         hardware = choose_hardware(device, dtype)
@@ -130,21 +115,21 @@ class Encoder:
         return self.cutter.split(text)
 
     def encode_document(self, text: str) -> DocumentEmbedding:
-        """Read a document whole in one streaming pass. Raises ValueError for a text without tokens."""
+        """Read a whole document in one streaming pass. Raises ValueError for a text without tokens."""
         tokens, passages = self.split(text)
-        collected = _Collected(passages)
+        collected = CollectedParts(passages)
         for part in self.stream(tokens, passages):
             collected.add(part)
         return collected.embedding(part)
 
     def encode_documents(self, texts: Iterable[tuple[K, str]]) -> Iterator[tuple[K, DocumentEmbedding]]:
-        """As `encode_document`, for many at once: each under its key, in the order in which they are finished."""
-        found: dict[K, _Collected] = {}
+        """Yield (key, embedding) of many texts, read in batches, in the order in which they finish."""
+        found: dict[K, CollectedParts] = {}
 
         def split() -> Iterator[tuple[K, TokenizedText, list[Passage], None]]:
             for key, text in texts:
                 tokens, passages = self.split(text)
-                found[key] = _Collected(passages)
+                found[key] = CollectedParts(passages)
                 yield key, tokens, passages, None
 
         for key, part in self.stream_many(split()):
@@ -152,10 +137,10 @@ class Encoder:
             if part.is_last:
                 yield key, found.pop(key).embedding(part)
 
-    def encode_query(self, text: str, instruction: str | None = None) -> NDArray[np.float32]:
-        """The unit vector (dim,) of a query. Raises QueryError for one without words.
+    def encode_query(self, text: str, instruction: str | None = None) -> Vectors:
+        """Return the unit vector (dim,) of a query. Raises QueryError for a query without words.
 
-        `instruction` says what is looked for ("Find the clause that answers the question"); None: the model's own.
+        `instruction` says what to look for ("Find the clause that answers the question"); None: the model's default.
         """
         if not text.strip():
             raise QueryError("the query is empty", "type what you are looking for")
@@ -171,10 +156,10 @@ class Encoder:
     def stream(
         self, tokens: TokenizedText, passages: list[Passage], saved_state: bytes | None = None
     ) -> Iterator[EmbeddedPart]:
-        """One pass over a document's tokens, part by part; from `saved_state` on, where one is given.
+        """Yield the parts of one pass over a document, from `saved_state` on if there is one.
 
-        `tokens` and `passages` are those of `split`. The last part's document vector is the document's.
-        Raises ValueError where there are no tokens, ModelError where the saved state is damaged or of another document.
+        `tokens` and `passages` come from `split`. The document vector of the last part is that of the document. Raises
+        ValueError if there are no tokens, ModelError if the saved state is damaged or of another document.
         """
         document = self._document(None, tokens, passages, saved_state)
         parts = read_documents(self.model, self._how(), [document], 1, self.vertical_size)
@@ -183,16 +168,16 @@ class Encoder:
     def stream_many(
         self, documents: Iterable[tuple[K, TokenizedText, list[Passage], bytes | None]]
     ) -> Iterator[tuple[K, EmbeddedPart]]:
-        """As `stream`, for (key, tokens, passages, saved_state) of many documents at once: parts, each with its key.
+        """Yield (key, part) of passes over many documents at once, given as (key, tokens, passages, saved_state).
 
-        Memory depends neither on how many there are nor on how long they are. They are asked for as they are needed,
-        and may finish in another order. Raises what `stream` raises, when the document is asked for.
+        Takes documents one by one as rows of the batch fall free; they may finish in another order. Memory depends
+        neither on their number nor on their length. Raises as `stream`, when it takes the document.
         """
         given = (self._document(*document) for document in documents)
         return read_documents(self.model, self._how(), given, *self.batch())
 
     def batch(self) -> tuple[int, int]:
-        """How many documents `stream_many` reads at once, and how many tokens of all of them in one step."""
+        """Return how many documents `stream_many` reads at once, and how many tokens a step has over all of them."""
         rows = _ROWS[self.hardware.device.partition(":")[0]]
         if self.model.device.type == "cuda":
             state = sum(tensor.nbytes for tensor in self.model.initial_state().tensors().values())
@@ -201,12 +186,13 @@ class Encoder:
 
     @property
     def together_below(self) -> int:
-        """Documents of fewer tokens are read faster by `stream_many` than one by one."""
-        # on one core of 20 to 60 tokens twice as fast, of 200 1.3 times, of 300 1.2, of 500 1.1; one fills no GPU
+        """The length in tokens below which documents are faster in a batch (`stream_many`) than one by one."""
+        # batches on one core are 2 times as fast for documents of 20 to 60 tokens, 1.3 times for 200, 1.2 for 300 and
+        # 1.1 for 500; a GPU is never filled by one document
         return 8 * self.model.block_size if self.hardware.device == "cpu" else sys.maxsize
 
     def can_resume(self, tokens: TokenizedText, passages: list[Passage], saved_state: bytes) -> bool:
-        """Whether `stream` can go on from `saved_state`: it is of this document, or of one that this one begins as."""
+        """Return whether `stream` can go on from `saved_state`: its text is the beginning of this document."""
         try:
             self._document(None, tokens, passages, saved_state)
         except ModelError:
@@ -243,21 +229,3 @@ def _made_ready(model: Model, width: float | tuple[float, ...], hardware: Hardwa
 def _default_vertical_size(block_size: int, hardware: Hardware) -> int:
     """Return V in tokens: the largest multiple of Q = `block_size` within the device's default, Q at least."""
     return max(_VERTICAL_TOKENS[hardware.device.partition(":")[0]] // block_size, 1) * block_size
-
-
-class _Collected:
-    """The vectors of a document that is being read; not its parts, each of which holds on to a state."""
-
-    def __init__(self, passages: list[Passage]) -> None:
-        self._spans = [(passage.start, passage.stop) for passage in passages]
-        self._vectors: list[NDArray[np.float32]] = []
-        self._excerpts: list[Excerpts] = []
-
-    def add(self, part: EmbeddedPart) -> None:
-        self._vectors.append(part.vectors)
-        self._excerpts += part.excerpts
-
-    def embedding(self, last: EmbeddedPart) -> DocumentEmbedding:
-        """After the last part."""
-        vectors = np.concatenate(self._vectors)
-        return DocumentEmbedding(last.document_vector, self._spans, vectors, self._excerpts, last.n_tokens_done)

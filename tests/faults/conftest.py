@@ -1,8 +1,8 @@
-"""`pytest tests/faults --rounds 200`: the faults an index must bear, at full size; without `--rounds`, a short run.
+"""Tests of the faults that an index must survive. `pytest tests/faults --rounds 200` runs them at full size.
 
 Two hundred rounds are 200 kills, a storm over 20,000 files, 20 seconds of writing beside readers, 1,000 new PDFs, and
-an index of 100,000 passages; other numbers scale with it. What was measured is printed at the end. Times are asserted
-only where `--rounds` is given: that is a run by hand, on a machine that is quiet.
+an index of 100,000 passages; other numbers of rounds scale these. Without `--rounds` the run is short. The measurements
+are printed at the end. Times are asserted only with `--rounds`: such a run is started by hand on a quiet machine.
 """
 
 import sys
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-sys.path += [str(TESTS / "indexer"), str(TESTS / "engine" / "store")]  # the encoder without a model; store's invariants
+sys.path += [str(TESTS / "indexer"), str(TESTS / "engine" / "store")]  # the fake encoder; the invariants of the store
 
 SHORT_ROUNDS = 2
 _figures = pytest.StashKey[list[str]]()
@@ -30,7 +30,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.fixture
 def by_hand(request: pytest.FixtureRequest) -> bool:
-    """Whether somebody asked for a size, and so for times."""
+    """Whether `--rounds` was given, so times are asserted."""
     return request.config.getoption("--rounds", default=None) is not None
 
 
@@ -41,13 +41,13 @@ def rounds(request: pytest.FixtureRequest) -> int:
 
 @pytest.fixture
 def note(request: pytest.FixtureRequest) -> Iterator[Callable[[str], None]]:
-    """Keeps a figure for the end of the run."""
+    """Keep a line to print at the end of the run."""
     yield request.config.stash.setdefault(_figures, []).append
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home of its own: nothing is read from or written to the real one."""
+    """A home for this test. The real home is neither read nor written."""
     for name in ("XDG_DATA_HOME", "XDG_RUNTIME_DIR"):
         (tmp_path / name).mkdir()
         monkeypatch.setenv(name, str(tmp_path / name))

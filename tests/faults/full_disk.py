@@ -1,4 +1,4 @@
-"""A disk that fills up on demand: SQLite's writes go through it, and fail while it is full."""
+"""A disk that fills up on demand. SQLite writes through it, and its writes fail while the disk is full."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,16 +17,16 @@ class _File(apsw.VFSFile):
 
 
 class FullDisk(apsw.VFS):
-    """Made the process's disk by `installed`."""
+    """A virtual file system for SQLite; `installed` makes it the default of the process."""
 
     def __init__(self, base: str) -> None:
         self._base = base
         self.n_left = -1
-        """Writes until it is full; negative: there is room without end."""
+        """Writes until the disk is full; negative: it never becomes full."""
         super().__init__("full", base, makedefault=True)
 
     def write(self) -> None:
-        """SQLITE_FULL where there is no room."""
+        """Count a write. Raises SQLITE_FULL if the disk is full."""
         if self.n_left == 0:
             raise apsw.FullError("no space left")
         self.n_left -= 1
@@ -37,7 +37,7 @@ class FullDisk(apsw.VFS):
 
 @contextmanager
 def installed() -> Iterator[FullDisk]:
-    """A disk for all connections opened within."""
+    """Use this disk for all connections that are opened within."""
     base = apsw.vfs_names()[0]
     disk = FullDisk(base)
     try:

@@ -1,4 +1,4 @@
-"""All that an index says of its files, in a form that two indexes of one folder can be compared by."""
+"""Everything that an index holds of its files, in a form in which two indexes of one folder can be compared."""
 
 from pathlib import Path
 from typing import Any
@@ -10,38 +10,38 @@ from engine.store.store import Store
 
 
 def index_contents(path: Path) -> dict[str, dict[str, Any]]:
-    """What the index at `path` holds of each file, by path: no ids, which depend on the order of work."""
+    """Return what the index at `path` holds of each file, by path. Leaves out ids: they depend on the order of work."""
     with Store.open(path, read_only=True) as store:
         with store.reading() as db:
             held = {status.path: (status, files.document_of(db, status.path)) for status in store.files()}
         return {
-            name: {"status": status} | ({} if document_id is None else _content(store, document_id))
+            name: {"status": status} | ({} if document_id is None else _document(store, document_id))
             for name, (status, document_id) in held.items()
         }
 
 
 def assert_same(found: dict[str, dict[str, Any]], undisturbed: dict[str, dict[str, Any]], atol: float) -> None:
-    """AssertionError where the two differ, in vectors by more than `atol` (0: not by a bit)."""
+    """Raise AssertionError if the two differ; vectors may differ by `atol` (0: not by a bit)."""
     assert found.keys() == undisturbed.keys()
     for name, expected in undisturbed.items():
         for field, value in expected.items():
             if isinstance(value, np.ndarray):
                 np.testing.assert_allclose(found[name][field], value, rtol=0, atol=atol, err_msg=f"{name}: {field}")
-            elif field == "excerpts" and atol:  # four bits: a coordinate between two of them may fall either way
+            elif field == "excerpts" and atol:  # four bits a coordinate: a value between two steps may fall on either
                 assert [len(packed) for packed in found[name][field]] == [len(packed) for packed in value], name
             else:
                 assert found[name][field] == value, (name, field)
 
 
 def count_rows(path: Path) -> dict[str, int]:
-    """Rows of every table whose number says that something is doubled or orphaned."""
+    """Return the number of rows of each table that would show doubled or orphaned rows."""
     tables = ("files", "contents", "text_parts", "passages", "words_docsize", "embeddings")
     tables += ("passage_vectors_rowids", "document_vectors_rowids", "excerpt_vectors")
     with Store.open(path, read_only=True) as store, store.reading() as db:
         return {table: int(db.execute(f"SELECT count(*) FROM {table}").get) for table in tables}
 
 
-def _content(store: Store, document_id: int) -> dict[str, Any]:
+def _document(store: Store, document_id: int) -> dict[str, Any]:
     text = store.text(document_id)
     with store.reading() as db:
         joined = "passages LEFT JOIN excerpt_vectors ON passage_id = id"
@@ -49,7 +49,7 @@ def _content(store: Store, document_id: int) -> dict[str, Any]:
         excerpts = [packed or b"" for (packed,) in db.execute(sql, (document_id,))]
         of_passages, of_document = vectors.of_passages(db, document_id), vectors.of_document(db, document_id)
     return {
-        # not the title: where a file has none it is the name by which the file was first read
+        # not the title: a document without one has the name under which its file was first read
         "text": (text.text, text.page_starts, text.headings),
         "passages": store.passages(document_id),
         "passage vectors": of_passages,

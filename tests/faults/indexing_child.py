@@ -1,7 +1,7 @@
-"""An indexer to be killed: `python indexing_child.py ROOT ENCODER N` dies by SIGKILL at SQLite's Nth write, sync or
-truncation (0: never), and prints how many there were if it lives to the end.
+"""An indexer that kills itself: `python indexing_child.py ROOT ENCODER N`.
 
-A kill between two writes is all that a kill can be: what was written before it is in the kernel's hands.
+It sends itself SIGKILL at SQLite's Nth write, sync or truncation (0: never). If it lives to the end, it prints how many
+there were. Kills between two writes cover all kills: the kernel keeps what was written before.
 """
 
 import os
@@ -30,7 +30,7 @@ def _step() -> None:
 
 
 class CountedFile(apsw.VFSFile):
-    """A file that counts, and may die, before whatever changes it."""
+    """A file that counts each change of it, and may kill the process before the change."""
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 (SQLite's names)
         _step()
@@ -46,7 +46,7 @@ class CountedFile(apsw.VFSFile):
 
 
 class CountedDisk(apsw.VFS):
-    """SQLite's way to the disk, with counted files."""
+    """A virtual file system for SQLite that opens counted files."""
 
     def __init__(self, base: str) -> None:
         self._base = base
@@ -63,8 +63,8 @@ def make_encoder(name: str) -> DocumentEncoder:
         return FakeEncoder()
     from engine.inference.encoder import Encoder
 
-    # many parts, so many places to die at; float32, since which short documents are read together moves a vector by a
-    # rounding error, which is 4e-4 in bfloat16
+    # small slices give many parts, so many places to die at; float32, because vectors depend on the batch by a rounding
+    # error, which is 4e-4 in bfloat16
     return Encoder.open(dtype="float32", vertical_size=256)
 
 

@@ -1,8 +1,8 @@
-"""Processes that load an index: `python load.py read|write INDEX SECONDS`, and made-up documents for them.
+"""Processes that put load on an index: `python load.py read|write INDEX SECONDS`. Also makes their documents.
 
-A reader asks five times a second, as somebody who types does, and prints each answer's milliseconds. A writer
-replaces documents one after the other as fast as it can, with the politeness of the daemon, and prints the largest log
-it saw and how many it replaced.
+A reader searches five times a second, like a person who types, and prints the milliseconds of each answer. A writer
+replaces documents one after the other as fast as it can, at the daemon's low priority. It prints the largest log it saw
+and how many documents it replaced.
 """
 
 import sys
@@ -30,7 +30,7 @@ _PACE_S = 0.2
 
 
 def vectors_of(seed: int, n: int = PASSAGES) -> NDArray[np.float32]:
-    """(n, DIM) unit vectors around 50 centres."""
+    """Return (n, DIM) unit vectors around 50 centres."""
     random = np.random.default_rng(seed)
     centres = np.random.default_rng(0).standard_normal((50, DIM), dtype=np.float32)
     found = centres[random.integers(0, 50, n)] + 0.7 * random.standard_normal((n, DIM), dtype=np.float32)
@@ -38,7 +38,7 @@ def vectors_of(seed: int, n: int = PASSAGES) -> NDArray[np.float32]:
 
 
 def put(store: Store, number: int, seed: int) -> None:
-    """Let file `number` hold a document of 200 passages made from `seed`, vectors and all."""
+    """Store in file `number` a document of 200 passages with vectors, all made from `seed`."""
     document_id = store.add_document(record(f"{number}.pdf"), *document(str(seed), PASSAGES))
     vectors = vectors_of(seed)
     excerpts = [packed(np.arange(5), np.repeat(vector[None], 5, axis=0)) for vector in vectors]
@@ -47,7 +47,7 @@ def put(store: Store, number: int, seed: int) -> None:
 
 
 def make_index(path: Path, n_passages: int) -> None:
-    """An index of so many passages, as an idle indexer leaves it."""
+    """Make an index of `n_passages`, as an idle indexer leaves it."""
     with Store.open(path, root=Path("/papers")) as store:
         store.use_model("model-a", DIM)
         for number in range(n_passages // PASSAGES):
@@ -57,8 +57,8 @@ def make_index(path: Path, n_passages: int) -> None:
 
 
 def read(path: Path, seconds: float) -> None:
-    end = time.monotonic() + seconds
     queries = vectors_of(77)
+    end = time.monotonic() + seconds
     took_ms = []
     for number in range(10**9):
         began = time.monotonic()

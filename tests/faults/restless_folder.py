@@ -1,4 +1,4 @@
-"""A folder in which somebody is at work: files come, grow, change, move, are copied and deleted, all from one seed."""
+"""A folder at work: files are added, grow, change, move, are copied and deleted, all from one seed."""
 
 import os
 import random
@@ -23,11 +23,11 @@ class RestlessFolder:
             self.create()
 
     def work(self, n_steps: int) -> None:
-        """Some steps of work, of every kind."""
+        """Do some random steps of work."""
         kinds = [self.create, self.create, self.grow, self.change, self.rename, self.copy, self.touch, self.delete]
         for _ in range(n_steps):
             self._random.choice(kinds)()
-        self.create()  # so that there is always something to do
+        self.create()  # so there is always something to index
 
     def create(self) -> None:
         self._n_made += 1
@@ -41,7 +41,7 @@ class RestlessFolder:
             (folder / f"{self._n_made}.{suffix}").write_text(self._prose(self._n_words))
 
     def grow(self) -> None:
-        """More text at the end, as in a journal."""
+        """Add text at the end, as in a journal."""
         if path := self._any(".txt", ".md"):
             path.write_text(f"{path.read_text()} {self._prose(20)}")
 

@@ -1,4 +1,4 @@
-"""Full disks, disks that cannot be written, clocks that jump: said clearly, and nothing is lost."""
+"""Full disks, read-only disks and clocks that jump are reported clearly and lose nothing."""
 
 import os
 import time
@@ -30,7 +30,7 @@ def index(root: Path) -> ReadSummary:
 
 
 def index_until_full(root: Path, n_writes: int) -> bool:
-    """Index on a disk with room for so many writes; whether it became full, which must have been said."""
+    """Index on a disk with room for `n_writes`. Returns whether it became full, which must have been reported."""
     with installed() as disk:
         disk.n_left = n_writes
         try:
@@ -42,7 +42,7 @@ def index_until_full(root: Path, n_writes: int) -> bool:
     return False
 
 
-def test_a_disk_that_is_full_at_any_write_costs_nothing_but_the_wait(
+def test_a_disk_that_becomes_full_at_any_write_loses_nothing(
     home: Path, rounds: int, note: Callable[[str], None]
 ) -> None:
     folder = RestlessFolder(home / "root", seed=rounds)
@@ -59,20 +59,20 @@ def test_a_disk_that_is_full_at_any_write_costs_nothing_but_the_wait(
         undisturbed.embed()
     assert_same(index_contents(index_path(folder.root)), index_contents(home / "undisturbed.sqlite"), atol=0)
     assert n_full > 0
-    note(f"a disk full at some write, in {n_full} runs: said so, nothing lost, the rest done once there was room")
+    note(f"disk full in {n_full} runs: reported, nothing lost, and the rest was indexed once there was room")
 
 
-def test_while_the_disk_is_full_what_is_indexed_can_be_searched(home: Path) -> None:
+def test_indexed_files_can_be_searched_while_the_disk_is_full(home: Path) -> None:
     folder = RestlessFolder(home / "root", seed=1)
     index(folder.root)
     folder.create()
     assert index_until_full(folder.root, 0)
     with Store.open(index_path(folder.root), read_only=True) as store:
-        assert {status.status for status in store.files()} == {FileStatus.CURRENT}
+        assert {file.status for file in store.files()} == {FileStatus.CURRENT}
 
 
 @pytest.mark.skipif(os.name != "posix" or os.getuid() == 0, reason="permissions mean nothing to root")
-def test_a_home_that_cannot_be_written_is_said_so(home: Path) -> None:
+def test_a_home_that_cannot_be_written_is_reported(home: Path) -> None:
     (home / "root").mkdir()
     data = Path(os.environ["XDG_DATA_HOME"])
     data.chmod(0o500)
@@ -88,7 +88,7 @@ def test_a_home_that_cannot_be_written_is_said_so(home: Path) -> None:
     index(home / "root")
 
 
-def test_a_file_from_the_future_is_indexed_once_and_found_changed_when_it_is(home: Path) -> None:
+def test_a_file_from_the_future_is_indexed_once_and_again_when_it_changes(home: Path) -> None:
     root = home / "root"
     root.mkdir()
     path = root / "a.txt"
@@ -96,10 +96,10 @@ def test_a_file_from_the_future_is_indexed_once_and_found_changed_when_it_is(hom
     os.utime(path, ns=(2**62, 2**62))
     assert index(root).n_read == 1
     assert index(root).n_read == 0
-    path.write_text("four five six")  # of the same size, and now of the present: older than what is known
+    path.write_text("four five six")  # the same size and the present time: older than the known time
     assert index(root).n_read == 1
     with Store.open(index_path(root), read_only=True) as store:
-        assert [status.status for status in store.files()] == [FileStatus.CURRENT]
+        assert [file.status for file in store.files()] == [FileStatus.CURRENT]
 
 
 @pytest.mark.parametrize("jump_s", [-(10**9), 10**9])
@@ -114,6 +114,6 @@ def test_a_clock_that_jumps_loses_nothing(home: Path, monkeypatch: pytest.Monkey
     assert index(folder.root).n_read == 1
     after = index_contents(index_path(folder.root))
     assert len(after) == len(before) + 1
-    assert {status["status"].state for status in after.values()} == {FileStatus.CURRENT}
+    assert {held["status"].status for held in after.values()} == {FileStatus.CURRENT}
     with Store.open(index_path(folder.root), read_only=True) as store:
         assert store.progress().activity == ""

@@ -1,4 +1,4 @@
-"""An indexer killed at any point and started again comes to the index that an undisturbed one makes."""
+"""An indexer that is killed at any point and started again ends with the same index as an undisturbed one."""
 
 import os
 import random
@@ -33,30 +33,30 @@ _KILLS_A_ROUND = 3
 
 @dataclass(slots=True)
 class Indexer:
-    """Runs the indexing child over one folder, with or without a violent end."""
+    """Runs the indexing child over one folder, and may kill it."""
 
     root: Path
     encoder: str
     random: random.Random
     n_steps: int = 400
-    """Writes of the last whole run: fail points are drawn from as many."""
+    """Number of writes of the last whole run; the write to die at is drawn from it."""
     run_s: float = 1.0
-    """Time of the last whole run, without its start: delays are drawn from it."""
+    """Time of the last whole run, without its start; the delay of a kill is drawn from it."""
     n_kills: int = 0
 
     def run_until_done(self) -> None:
-        """Killed up to three times, each time where chance has it; then let through."""
+        """Run the child until it ends. Kill it up to three times at random points, then let it through."""
         for _ in range(_KILLS_A_ROUND):
             by_delay = self.random.random() < 0.5
             delay_s = self.random.random() * self.run_s if by_delay else None
             if self._run(0 if by_delay else self.random.randint(1, self.n_steps), delay_s):
                 return
             self.n_kills += 1
-            self._look_at_what_is_left()
+            self._check_what_is_left()
         assert self._run(0, None)
 
     def _run(self, die_at: int, delay_s: float | None) -> bool:
-        """Whether it came to its end."""
+        """Run the child. Returns whether it came to its end."""
         command = [sys.executable, str(_CHILD), str(self.root), self.encoder, str(die_at)]
         environment = os.environ | {"PYTHONPATH": str(_CHILD.parents[2])}
         with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as child:
@@ -74,8 +74,8 @@ class Indexer:
             self.n_steps, self.run_s = int(said), time.monotonic() - began
         return child.returncode == 0
 
-    def _look_at_what_is_left(self) -> None:
-        """Whoever searches now finds whole documents, or is told that there is no index yet."""
+    def _check_what_is_left(self) -> None:
+        """Check that a search now finds whole documents, or that there is no index yet."""
         with suppress(NoIndexError), Store.open(index_path(self.root), read_only=True) as store:
             check_invariants(store)
 
@@ -94,7 +94,7 @@ def index_undisturbed(root: Path, path: Path, extractor: ExtractorProcess, encod
 
 
 def check_search(store: Store, dim: int) -> None:
-    """The int8 copy, which kills may have torn or left behind, finds what comparing all vectors finds."""
+    """Check that the int8 copy, which a kill may have damaged, finds the same passages as the full vectors."""
     query = np.full(dim, dim**-0.5, np.float32)
     with store.reading() as db:
         expected = vectors.nearest_by_sqlite_vec(db, "passage_vectors", query, 10, None)
@@ -115,7 +115,7 @@ def check_against_undisturbed(
     assert count_rows(killed) == count_rows(path)
 
 
-def test_an_indexer_killed_at_any_point_ends_with_the_index_of_an_undisturbed_one(
+def test_an_indexer_killed_at_any_point_ends_with_the_same_index_as_an_undisturbed_one(
     home: Path, rounds: int, extractor: ExtractorProcess, note: Callable[[str], None]
 ) -> None:
     folder = RestlessFolder(home / "root", seed=rounds)
@@ -129,7 +129,7 @@ def test_an_indexer_killed_at_any_point_ends_with_the_index_of_an_undisturbed_on
     note(f"{indexer.n_kills} kills in {n_rounds} rounds: 0 lost, doubled or orphaned rows; vectors equal by the bit")
 
 
-def test_with_the_bundled_model_too_the_vectors_are_those_of_an_undisturbed_run(
+def test_kills_do_not_change_the_vectors_of_the_bundled_model(
     home: Path, rounds: int, by_hand: bool, extractor: ExtractorProcess, note: Callable[[str], None]
 ) -> None:
     if not by_hand:

@@ -1,4 +1,4 @@
-"""A writer flat out beside four readers: the log stays small and nobody waits; a large index is there at once."""
+"""A writer at full speed beside four readers keeps its log small and delays nobody; a large index opens at once."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ from engine.types import SearchMode
 
 _FOLDER = Path(__file__).parent
 _LOG_MAX_BYTES = 64 * 2**20
-_TURNS = 4  # with and without a writer, so that whatever else the machine does hits both
+_TURNS = 4  # alternate with and without a writer, so other load on the machine hits both
 
 _REOPEN = """
 import sys, time
@@ -58,7 +58,7 @@ def numbers(process: subprocess.Popen[str]) -> list[float]:
 
 
 def run_load(path: Path, seconds: float, with_writer: bool) -> tuple[list[float], list[float]]:
-    """What four readers waited for each answer (ms), and what the writer says where there is one."""
+    """Return how long four readers waited for each answer (ms), and what the writer printed if there is one."""
     program, where = str(_FOLDER / "load.py"), (str(path), str(seconds))
     readers = [start(program, "read", *where) for _ in range(4)]
     writers = [start(program, "write", *where)] if with_writer else []
@@ -66,7 +66,7 @@ def run_load(path: Path, seconds: float, with_writer: bool) -> tuple[list[float]
     return took_ms, [number for writer in writers for number in numbers(writer)]
 
 
-def test_a_writer_flat_out_beside_four_readers_keeps_its_log_small_and_nobody_waiting(
+def test_a_writer_at_full_speed_keeps_its_log_small_and_delays_no_reader(
     tmp_path: Path, rounds: int, by_hand: bool, note: Callable[[str], None]
 ) -> None:
     path, seconds, turns = tmp_path / "index.db", rounds / 10 if by_hand else 0.4, _TURNS if by_hand else 1
@@ -78,7 +78,7 @@ def test_a_writer_flat_out_beside_four_readers_keeps_its_log_small_and_nobody_wa
         busy, largest, n_written = busy + took_ms, max(largest, log_bytes), n_written + n_documents
     idle_ms, busy_ms = np.percentile(idle, 95), np.percentile(busy, 95)
     note(
-        f"{seconds:g} s of writing flat out ({n_written:g} documents) beside 4 readers: log of at most "
+        f"{seconds:g} s of writing at full speed ({n_written:g} documents) beside 4 readers: log of at most "
         f"{largest / 2**20:.0f} MB; readers' p95 {busy_ms:.0f} ms, {idle_ms:.0f} ms without a writer"
     )
     assert n_written > 0
@@ -87,9 +87,7 @@ def test_a_writer_flat_out_beside_four_readers_keeps_its_log_small_and_nobody_wa
         assert busy_ms < 2 * idle_ms
 
 
-def test_a_large_index_is_there_at_once(
-    tmp_path: Path, rounds: int, by_hand: bool, note: Callable[[str], None]
-) -> None:
+def test_a_large_index_opens_at_once(tmp_path: Path, rounds: int, by_hand: bool, note: Callable[[str], None]) -> None:
     path, n_passages = tmp_path / "index.db", 500 * rounds
     make_index(path, n_passages)
     runs = [numbers(start("-c", _REOPEN, str(path), str(_FOLDER))) for _ in range(5)]
@@ -102,7 +100,7 @@ def test_a_large_index_is_there_at_once(
         assert meaning < 200
 
 
-def test_the_first_answer_comes_long_before_all_new_files_are_read(
+def test_the_first_answer_comes_before_all_new_files_are_read(
     home: Path, rounds: int, by_hand: bool, note: Callable[[str], None]
 ) -> None:
     root, n_files = home / "root", 5 * rounds
@@ -122,7 +120,7 @@ def test_the_first_answer_comes_long_before_all_new_files_are_read(
 
 
 def prose(subject: str) -> str:
-    """A page of lines that are no running heads."""
+    """Return a page of lines that do not look like running heads."""
     return "\n".join(
         f"On {subject}: line {line} speaks of {'apples' if line % 7 == 3 else 'pears'}." for line in range(40)
     )

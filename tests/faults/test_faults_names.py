@@ -1,4 +1,4 @@
-"""Any name that a file can have goes all the way, walk to index to search to the terminal, and harms nothing there."""
+"""A file of any name is walked, indexed, found and printed, and its name cannot harm the terminal."""
 
 import os
 import tempfile
@@ -44,7 +44,7 @@ _pieces = (
 
 
 def _as_name(pieces: list[bytes]) -> bytes:
-    """A name that a file system takes and that is neither hidden nor passed over."""
+    """Return a name that a file system accepts and that is neither hidden nor skipped."""
     joined = b"".join(pieces).replace(b"\0", b"").replace(b"/", b"").lstrip(b".")
     return b"n" + joined[: _LONGEST - 1 - len(_SUFFIX)]
 
@@ -72,21 +72,21 @@ def test_a_file_of_any_name_is_indexed_found_and_shown_safely(
         try:
             for number, path in enumerate(paths):
                 (root / path).write_text(f"File number {number} speaks of apples.")
-        except OSError:  # a file system that takes no such name, as macOS's takes only UTF-8
+        except OSError:  # a file system that refuses the name: that of macOS accepts only UTF-8
             return
         with Store.open(Path(place) / "index.db", root=root) as store:
             pipeline = Pipeline(root, store, extractor, FakeEncoder())
             assert pipeline.read().n_read == len(paths)
             pipeline.embed()
             check_invariants(store)
-            assert {status.path: status.status for status in store.files()} == dict.fromkeys(paths, FileStatus.CURRENT)
+            assert {file.path: file.status for file in store.files()} == dict.fromkeys(paths, FileStatus.CURRENT)
             assert pipeline.read().n_read == 0
             check_shown(store, root, set(paths))
             check_shown(store, root, set(paths), under=os.fsdecode(folder))
 
 
 def check_shown(store: Store, root: Path, paths: set[str], under: str = "") -> None:
-    """Every file is found under its true name, and nothing printed of it can drive a terminal."""
+    """Check that every file is found under its true name, and that the output holds no control characters."""
     results = search(store, parse("apples"), SearchMode.WORDS, k=10, under=under)
     assert {os.path.relpath(hit.path, root) for hit in results.hits} == paths
     shown = [to_text(results, width=80), *map(describe, store.files())]

@@ -1,4 +1,4 @@
-"""A storm of new, renamed, moved, copied, touched and deleted files, watched and indexed while it goes on."""
+"""A storm of new, renamed, moved, copied, touched and deleted files is watched and indexed while it goes on."""
 
 import os
 import random
@@ -28,7 +28,7 @@ _SWEEPS_TO_SETTLE = 20
 
 
 class CountingEncoder(FakeEncoder):
-    """Knows how often it embedded each text."""
+    """An encoder that counts how often it embedded each text."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class CountingEncoder(FakeEncoder):
 
 
 class PlainExtractor:
-    """Reads text files right here: no child, whose niceness would make the storm hang on what else the machine does."""
+    """Reads text files in this process: a child has low priority, so the storm would depend on other load."""
 
     def extract_all(self, paths: Iterable[Path]) -> Generator[tuple[Path, Result]]:
         for path in paths:
@@ -54,7 +54,7 @@ class PlainExtractor:
 
 
 class Storm:
-    """Changes to the folder `root`; every file that is made holds a text that no other ever held."""
+    """Changes the folder `root`. Every new file holds a text of its own."""
 
     def __init__(self, root: Path, seed: int) -> None:
         self._root = root
@@ -74,7 +74,7 @@ class Storm:
             self._files.append(path)
 
     def rage(self, n_changes: int) -> None:
-        """Changes that need no embedding: nothing is new."""
+        """Make changes that bring no new text, so they need no embedding."""
         kinds = [self._rename] * 10 + [self._delete] * 4 + [self._touch] * 4 + [self._copy] * 2 + [self._move_folder]
         for _ in range(n_changes):
             self._random.choice(kinds)()
@@ -102,7 +102,7 @@ class Storm:
         self._files.append(Path(shutil.copy(self._random.choice(self._files), path)))
 
     def _move_folder(self) -> None:
-        """A folder with all in it under another name, at times into another folder."""
+        """Rename a folder, at times into another folder."""
         self._n_made += 1
         old = self._folders.pop(self._random.randrange(len(self._folders)))
         others = [folder for folder in self._folders if old not in folder.parents]
@@ -117,7 +117,7 @@ def _moved(path: Path, old: Path, new: Path) -> Path:
 
 
 class Watcher:
-    """Indexes whenever the watch says so, as the daemon does."""
+    """Indexes whenever the watch is due, as the daemon does."""
 
     def __init__(self, root: Path, store: Store, encoder: CountingEncoder) -> None:
         self._wake = threading.Event()
@@ -126,7 +126,7 @@ class Watcher:
         self.n_sweeps = 0
 
     def index_until(self, is_over: Callable[[], bool]) -> None:
-        """Until the storm is over, all is read and nothing is expected any more."""
+        """Index until the storm is over, all files are read and no events are waiting."""
         self._watch.start()
         assert self._watch.problem == ""
         finished, n_sweeps_after = False, 0
@@ -136,7 +136,7 @@ class Watcher:
                     self._watch.begin_sweep()
                     self.n_sweeps += 1
                     n_sweeps_after += is_over()
-                    assert n_sweeps_after < _SWEEPS_TO_SETTLE, "it never settles"
+                    assert n_sweeps_after < _SWEEPS_TO_SETTLE, "the watcher never settles"
                     finished = self._pipeline.read().finished and self._pipeline.embed()
                 else:
                     self._wake.clear()
@@ -145,7 +145,7 @@ class Watcher:
             self._watch.stop()
 
 
-def test_a_storm_leaves_no_ghost_misses_no_file_and_embeds_nothing_twice(
+def test_a_storm_leaves_no_ghosts_misses_no_file_and_embeds_nothing_twice(
     tmp_path: Path, rounds: int, by_hand: bool, note: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not by_hand:
@@ -155,7 +155,7 @@ def test_a_storm_leaves_no_ghost_misses_no_file_and_embeds_nothing_twice(
     encoder, storm = CountingEncoder(), Storm(root, seed=rounds)
     storm.create(n_files // 2)
     errors: list[BaseException] = []
-    lull, lull_s = threading.Event(), 1.0 if by_hand else 0.02  # so that it rages while sweeps go on, not before
+    lull, lull_s = threading.Event(), 1.0 if by_hand else 0.02  # pauses, so that the storm goes on during the sweeps
 
     def rage() -> None:
         try:
@@ -175,7 +175,7 @@ def test_a_storm_leaves_no_ghost_misses_no_file_and_embeds_nothing_twice(
         raging.join()
         assert errors == []
         on_disk = {str(path.relative_to(root)) for path in root.rglob("*.txt")}
-        known = {status.path: status.status for status in store.files()}
+        known = {file.path: file.status for file in store.files()}
         check_invariants(store)
     ghosts, missing = known.keys() - on_disk, on_disk - known.keys()
     needless = sum(times - 1 for times in encoder.embedded.values())

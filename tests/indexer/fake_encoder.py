@@ -1,4 +1,4 @@
-"""An encoder without a model: a word is a token, a vector is drawn from the text's hash. Counts what it embeds."""
+"""An encoder without a model: a word is a token, and a vector is drawn from the hash of the text. Counts its work."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ class FakeEncoder:
         self.n_tokenised = 0
 
     def ensure_loaded(self) -> None:
-        """It has no weights."""
+        """Do nothing: there are no weights."""
 
     def tokenize(self, text: str) -> list[str]:
         self.n_tokenised += 1
@@ -51,7 +51,7 @@ class FakeEncoder:
     def stream(
         self, tokens: list[str], passages: list[Passage], saved_state: bytes | None = None
     ) -> Iterator[FakePart]:
-        """A part for each passage; each vector depends on all tokens so far, as a carried state's would."""
+        """Yield a part for each passage. Each vector depends on all tokens so far, as with a recurrent model."""
         first, history = json.loads(saved_state) if saved_state else (0, "")
         for index in range(first, len(passages)):
             stop = min((index + 1) * PASSAGE_TOKENS, len(tokens))
@@ -67,7 +67,7 @@ class FakeEncoder:
     def stream_many(
         self, documents: Iterable[tuple[int, list[str], list[Passage], bytes | None]]
     ) -> Iterator[tuple[int, FakePart]]:
-        """A few documents at once, a part of each in turn; the next document when one is finished."""
+        """Read a few documents at once, a part of each in turn; take the next document when one is finished."""
         waiting = ((key, self.stream(tokens, passages, state)) for key, tokens, passages, state in documents)
         rows = list(islice(waiting, self.n_rows))
         while rows:
@@ -79,7 +79,7 @@ class FakeEncoder:
                     rows.extend(islice(waiting, 1))
 
     def can_resume(self, tokens: list[str], passages: list[Passage], saved_state: bytes) -> bool:
-        """Whether the passages that the saved_state knows are the first of these tokens."""
+        """Return whether the state was saved after the first passages of these tokens."""
         try:
             n_passages, history = json.loads(saved_state)
         except ValueError:

@@ -1,4 +1,4 @@
-"""Drives inside a root: what was indexed of one that is away is kept, and nothing is embedded when it is back."""
+"""While a drive in a root is away the index keeps its files, and nothing is embedded when the drive is back."""
 
 import shutil
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_pipeline import Bench, bench  # noqa: F401
+from pipeline_bench import Bench
 
 import indexer.walk
 from engine.store.store import Store
@@ -21,67 +21,67 @@ def folders(**devices: int) -> dict[str, FolderStamp]:
     return {path.replace("_", "/"): FolderStamp(5, device) for path, device in {"": ROOT_DEVICE, **devices}.items()}
 
 
-def nothing_else(path: str) -> bool:
+def nothing_there(path: str) -> bool:
     return False
 
 
-def away(folder: str, what: str) -> WalkProblem:
-    return WalkProblem(folder, f"its drive is away; {what} known of it are kept")
+def away(folder: str, files_stay: str) -> WalkProblem:
+    return WalkProblem(folder, f"its drive is away; its {files_stay} in the index")
 
 
 def test_a_drive_is_a_folder_on_another_device_than_the_one_around_it() -> None:
     found = find_drives(
-        (), folders(a=1, usb=USB, usb_b=USB, usb_c=NESTED, usb_c_d=NESTED), (), nothing_else, ROOT_DEVICE
+        (), folders(a=1, usb=USB, usb_b=USB, usb_c=NESTED, usb_c_d=NESTED), (), nothing_there, ROOT_DEVICE
     )
     assert found == Drives(frozenset({"usb", "usb/c"}), ())
 
 
 @pytest.mark.parametrize("listed", [folders(usb=ROOT_DEVICE), folders()], ids=["an empty folder", "no folder"])
-def test_where_a_drive_was_and_files_are_missing_it_is_away_and_remembered(listed: dict[str, FolderStamp]) -> None:
-    found = find_drives({"usb"}, listed, ["usb/a.pdf", "usb/b/c.pdf", "usb2/d.pdf"], nothing_else, ROOT_DEVICE)
-    assert found == Drives(frozenset({"usb"}), (away("usb", "the 2 files"),))
+def test_a_drive_whose_files_are_missing_is_away_and_remembered(listed: dict[str, FolderStamp]) -> None:
+    found = find_drives({"usb"}, listed, ["usb/a.pdf", "usb/b/c.pdf", "usb2/d.pdf"], nothing_there, ROOT_DEVICE)
+    assert found == Drives(frozenset({"usb"}), (away("usb", "2 files stay"),))
 
 
-def test_of_a_drive_in_a_drive_the_outer_one_is_named() -> None:
-    found = find_drives({"usb", "usb/c"}, folders(), ["usb/a.pdf", "usb/c/d.pdf"], nothing_else, ROOT_DEVICE)
-    assert found == Drives(frozenset({"usb", "usb/c"}), (away("usb", "the 2 files"),))
-    inner = find_drives({"usb", "usb/c"}, folders(usb=USB, usb_c=USB), ["usb/c/d.pdf"], nothing_else, ROOT_DEVICE)
-    assert inner == Drives(frozenset({"usb", "usb/c"}), (away("usb/c", "the 1 file"),))
+def test_if_a_drive_and_a_drive_inside_it_are_away_only_the_outer_is_reported() -> None:
+    found = find_drives({"usb", "usb/c"}, folders(), ["usb/a.pdf", "usb/c/d.pdf"], nothing_there, ROOT_DEVICE)
+    assert found == Drives(frozenset({"usb", "usb/c"}), (away("usb", "2 files stay"),))
+    inner = find_drives({"usb", "usb/c"}, folders(usb=USB, usb_c=USB), ["usb/c/d.pdf"], nothing_there, ROOT_DEVICE)
+    assert inner == Drives(frozenset({"usb", "usb/c"}), (away("usb/c", "1 file stays"),))
 
 
-def test_a_drive_that_is_there_has_lost_what_is_missing_of_it() -> None:
-    assert find_drives({"usb"}, folders(usb=USB), ["usb/a.pdf"], nothing_else, ROOT_DEVICE).away == ()
+def test_a_file_missing_from_a_mounted_drive_is_gone() -> None:
+    assert find_drives({"usb"}, folders(usb=USB), ["usb/a.pdf"], nothing_there, ROOT_DEVICE).away == ()
 
 
-def test_a_folder_that_was_never_a_drive_has_lost_what_is_missing_of_it() -> None:
-    assert find_drives((), folders(usb=ROOT_DEVICE), ["usb/a.pdf"], nothing_else, ROOT_DEVICE) == Drives(
+def test_a_file_missing_from_a_folder_that_was_never_a_drive_is_gone() -> None:
+    assert find_drives((), folders(usb=ROOT_DEVICE), ["usb/a.pdf"], nothing_there, ROOT_DEVICE) == Drives(
         frozenset(), ()
     )
 
 
-def test_a_folder_into_which_all_of_its_drive_was_copied_is_a_drive_no_more() -> None:
-    assert find_drives({"usb"}, folders(usb=ROOT_DEVICE), [], nothing_else, ROOT_DEVICE) == Drives(frozenset(), ())
+def test_a_folder_that_holds_a_copy_of_its_former_drive_is_no_drive_any_more() -> None:
+    assert find_drives({"usb"}, folders(usb=ROOT_DEVICE), [], nothing_there, ROOT_DEVICE) == Drives(frozenset(), ())
 
 
-@pytest.mark.parametrize("left_out", ["all", "all/usb"])
-def test_what_the_walk_was_told_to_pass_over_is_not_away(left_out: str) -> None:
-    listed = folders(all=ROOT_DEVICE) if left_out == "all/usb" else folders()
-    assert find_drives({"all/usb"}, listed, ["all/usb/a.pdf"], lambda path: path == left_out, ROOT_DEVICE).away == ()
+@pytest.mark.parametrize("ignored", ["all", "all/usb"])
+def test_an_ignored_drive_is_not_away(ignored: str) -> None:
+    listed = folders(all=ROOT_DEVICE) if ignored == "all/usb" else folders()
+    assert find_drives({"all/usb"}, listed, ["all/usb/a.pdf"], lambda path: path == ignored, ROOT_DEVICE).away == ()
 
 
 NAMES = st.lists(st.sampled_from("ab"), min_size=1, max_size=3).map("/".join)
 
 
 @given(st.sets(NAMES), st.dictionaries(NAMES, st.integers(1, 2)), st.sets(NAMES.map("{}/x.txt".format)))
-def test_what_is_away_was_a_drive_is_none_and_is_remembered_until_nothing_of_it_is_missing(
+def test_a_former_drive_with_missing_files_is_away_and_remembered(
     remembered: set[str], devices: dict[str, int], missing: set[str]
 ) -> None:
     listed = folders()
-    for path, device in sorted(devices.items()):  # whatever is listed lies in a folder that is
+    for path, device in sorted(devices.items()):  # the folders around a listed folder are listed too
         for stop in range(1, path.count("/") + 2):
             listed.setdefault("/".join(path.split("/")[:stop]), FolderStamp(5, device))
-    found = find_drives(remembered, listed, missing, nothing_else, ROOT_DEVICE)
-    mounted = find_drives((), listed, (), nothing_else, ROOT_DEVICE).folders
+    found = find_drives(remembered, listed, missing, nothing_there, ROOT_DEVICE)
+    mounted = find_drives((), listed, (), nothing_there, ROOT_DEVICE).folders
     assert {problem.path for problem in found.away} <= (remembered - mounted) & found.folders
     assert all(any(path.startswith(problem.path + "/") for path in missing) for problem in found.away)
     kept = {path for path in missing if any(path.startswith(problem.path + "/") for problem in found.away)}
@@ -89,18 +89,18 @@ def test_what_is_away_was_a_drive_is_none_and_is_remembered_until_nothing_of_it_
 
 
 class UsbBench:
-    """A root with a file of its own and a drive at "usb" whose device is another while it is plugged in."""
+    """A root with one file and a drive at "usb", which has a device of its own while it is plugged in."""
 
-    def __init__(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    def __init__(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
         self.bench, self.folder, self.elsewhere = bench, bench.root / "usb", bench.root.with_name("drive")
         self.folder.mkdir()
-        true_look = indexer.walk._change_and_device
+        true_look = indexer.walk.change_and_device
 
         def look(folder: Path) -> tuple[int, int]:
             changed_ns, device = true_look(folder)
             return changed_ns, device + (not self.elsewhere.exists() and folder.is_relative_to(self.folder))
 
-        monkeypatch.setattr(indexer.walk, "_change_and_device", look)
+        monkeypatch.setattr(indexer.walk, "change_and_device", look)
         bench.write("own.txt")
         (self.folder / "sub").mkdir()
         bench.write("usb/a.txt")
@@ -119,14 +119,14 @@ class UsbBench:
         self.elsewhere.rename(self.folder)
 
     def paths(self) -> set[str]:
-        return set(self.bench.states())
+        return set(self.bench.statuses())
 
 
 ALL = {"own.txt", "usb/a.txt", "usb/sub/b.txt"}
 
 
 @pytest.fixture
-def usb(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[UsbBench]:  # noqa: F811
+def usb(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[UsbBench]:
     yield UsbBench(bench, monkeypatch)
 
 
@@ -135,14 +135,14 @@ def test_the_files_of_a_drive_that_is_away_are_kept_and_not_embedded_again(usb: 
     usb.unplug(keep_folder)
     for _ in range(2):
         summary = usb.bench.run()
-        assert summary.problems == ("usb: its drive is away; the 2 files known of it are kept",)
+        assert summary.problems == ("usb: its drive is away; its 2 files stay in the index",)
         assert (summary.n_forgotten, usb.paths()) == (0, ALL)
     usb.plug()
     assert usb.bench.run().problems == ()
     assert (usb.paths(), usb.bench.encoder.tokens_read) == (ALL, 0)
 
 
-def test_that_a_folder_was_a_drive_outlives_the_process(usb: UsbBench, tmp_path: Path) -> None:
+def test_the_index_remembers_that_a_folder_was_a_drive(usb: UsbBench, tmp_path: Path) -> None:
     usb.unplug()
     usb.bench.store.close()
     with Store.open(tmp_path / "index.sqlite", root=usb.bench.root) as store:
@@ -151,13 +151,13 @@ def test_that_a_folder_was_a_drive_outlives_the_process(usb: UsbBench, tmp_path:
         assert usb.paths() == ALL
 
 
-def test_a_file_deleted_on_a_drive_that_is_there_is_forgotten(usb: UsbBench) -> None:
+def test_a_file_deleted_on_a_mounted_drive_is_forgotten(usb: UsbBench) -> None:
     (usb.folder / "a.txt").unlink()
     assert usb.bench.run().n_forgotten == 1
     assert usb.paths() == ALL - {"usb/a.txt"}
 
 
-def test_a_file_put_where_the_drive_was_is_read_and_the_drive_s_are_kept(usb: UsbBench) -> None:
+def test_a_file_in_the_place_of_a_drive_is_read_and_the_files_of_the_drive_are_kept(usb: UsbBench) -> None:
     usb.unplug()
     usb.bench.write("usb/stray.txt")
     for _ in range(2):
@@ -165,7 +165,7 @@ def test_a_file_put_where_the_drive_was_is_read_and_the_drive_s_are_kept(usb: Us
         assert usb.paths() == {*ALL, "usb/stray.txt"}
 
 
-def test_a_folder_of_a_drive_that_is_away_is_forgotten_once_it_is_to_be_ignored(usb: UsbBench) -> None:
+def test_the_files_of_a_drive_that_is_away_are_forgotten_once_it_is_ignored(usb: UsbBench) -> None:
     usb.unplug()
     (usb.bench.root / ".longsearchignore").write_text("usb\n")
     for n_forgotten in (2, 0):
@@ -174,15 +174,15 @@ def test_a_folder_of_a_drive_that_is_away_is_forgotten_once_it_is_to_be_ignored(
     assert usb.bench.store.drives() == frozenset()
 
 
-def test_a_drive_that_is_all_of_a_root_may_be_away_too(usb: UsbBench) -> None:
+def test_a_drive_that_holds_all_files_of_a_root_can_be_away(usb: UsbBench) -> None:
     (usb.bench.root / "own.txt").unlink()
     usb.bench.run()
     usb.unplug()
-    assert usb.bench.run().problems == ("usb: its drive is away; the 2 files known of it are kept",)
+    assert usb.bench.run().problems == ("usb: its drive is away; its 2 files stay in the index",)
     assert usb.paths() == ALL - {"own.txt"}
 
 
-def test_a_drive_that_is_mounted_elsewhere_is_a_rename_of_all_its_files(usb: UsbBench) -> None:
+def test_a_drive_mounted_at_another_folder_renames_all_its_files(usb: UsbBench) -> None:
     usb.unplug(keep_folder=False)
     usb.elsewhere.rename(usb.bench.root / "disk")
     summary = usb.bench.run()
@@ -190,7 +190,7 @@ def test_a_drive_that_is_mounted_elsewhere_is_a_rename_of_all_its_files(usb: Usb
     assert usb.paths() == {"own.txt", "disk/a.txt", "disk/sub/b.txt"}
 
 
-def test_a_folder_into_which_its_drive_was_copied_is_like_any_other(usb: UsbBench) -> None:
+def test_files_deleted_from_a_copy_of_a_former_drive_are_forgotten(usb: UsbBench) -> None:
     usb.unplug(keep_folder=False)
     shutil.copytree(usb.elsewhere, usb.folder)
     assert usb.bench.run().problems == ()
@@ -199,27 +199,27 @@ def test_a_folder_into_which_its_drive_was_copied_is_like_any_other(usb: UsbBenc
     assert usb.bench.encoder.tokens_read == 0
 
 
-def test_a_root_that_is_a_drive_is_away_when_its_device_is_that_of_the_folder_around_it() -> None:
-    there = find_drives((), {"": FolderStamp(5, USB), "a": FolderStamp(5, USB)}, (), nothing_else, ROOT_DEVICE)
+def test_a_root_that_was_a_drive_is_away_when_it_has_the_device_of_the_folder_around_it() -> None:
+    there = find_drives((), {"": FolderStamp(5, USB), "a": FolderStamp(5, USB)}, (), nothing_there, ROOT_DEVICE)
     assert there == Drives(frozenset({""}), ())
-    gone = find_drives({""}, folders(), ["a/b.pdf", "c.pdf"], nothing_else, ROOT_DEVICE)
-    assert gone == Drives(frozenset({""}), (away("", "the 2 files"),))
-    assert str(gone.away[0]) == "the folder itself: its drive is away; the 2 files known of it are kept"
-    inner = find_drives({"", "usb"}, folders(), ["usb/b.pdf", "c.pdf"], nothing_else, ROOT_DEVICE)
-    assert inner.away == (away("", "the 2 files"),)
+    gone = find_drives({""}, folders(), ["a/b.pdf", "c.pdf"], nothing_there, ROOT_DEVICE)
+    assert gone == Drives(frozenset({""}), (away("", "2 files stay"),))
+    assert str(gone.away[0]) == "the folder itself: its drive is away; its 2 files stay in the index"
+    inner = find_drives({"", "usb"}, folders(), ["usb/b.pdf", "c.pdf"], nothing_there, ROOT_DEVICE)
+    assert inner.away == (away("", "2 files stay"),)
 
 
-def test_what_lies_in_the_mount_point_of_a_root_that_is_away_makes_nothing_forgotten(
-    bench: Bench,  # noqa: F811
+def test_a_file_in_the_mount_point_of_a_root_that_is_away_makes_nothing_forgotten(
+    bench: Bench,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    true_look, elsewhere = indexer.walk._change_and_device, bench.root.with_name("drive")
+    true_look, elsewhere = indexer.walk.change_and_device, bench.root.with_name("drive")
 
     def look(folder: Path) -> tuple[int, int]:
         changed_ns, device = true_look(folder)
         return changed_ns, device + (not elsewhere.exists() and folder.is_relative_to(bench.root))
 
-    monkeypatch.setattr(indexer.walk, "_change_and_device", look)
+    monkeypatch.setattr(indexer.walk, "change_and_device", look)
     for name in ("a.txt", "b.txt"):
         bench.write(name)
     bench.run()
@@ -228,10 +228,10 @@ def test_what_lies_in_the_mount_point_of_a_root_that_is_away_makes_nothing_forgo
     bench.write("README.md")
     for _ in range(2):
         summary = bench.run()
-        assert summary.problems == ("the folder itself: its drive is away; the 2 files known of it are kept",)
-        assert set(bench.states()) == {"a.txt", "b.txt", "README.md"}
+        assert summary.problems == ("the folder itself: its drive is away; its 2 files stay in the index",)
+        assert set(bench.statuses()) == {"a.txt", "b.txt", "README.md"}
     shutil.rmtree(bench.root)
     elsewhere.rename(bench.root)
     bench.encoder.tokens_read = 0
     assert bench.run().problems == ()
-    assert (set(bench.states()), bench.encoder.tokens_read) == ({"a.txt", "b.txt"}, 0)
+    assert (set(bench.statuses()), bench.encoder.tokens_read) == ({"a.txt", "b.txt"}, 0)

@@ -1,4 +1,4 @@
-"""Which folders are looked at and which are listened to, by tables of mounts as Linux writes them."""
+"""Which folders are polled and which are watched, by tables of mounts in Linux's format."""
 
 import sys
 from pathlib import Path
@@ -36,11 +36,11 @@ odd\011\134 /mnt/tab\011and\134 9p rw 0 0
         (b"/mnt/tab\tand\\/a", "9p"),
     ],
 )
-def test_a_folder_lies_on_the_innermost_and_latest_mount(path: bytes, expected: str) -> None:
+def test_a_path_lies_on_the_innermost_and_latest_mount(path: bytes, expected: str) -> None:
     assert filesystem_type(path, TABLE) == expected
 
 
-def test_the_drives_in_a_folder_are_what_is_mounted_below_it() -> None:
+def test_the_drives_in_a_folder_are_the_mounts_below_it() -> None:
     assert mounted_under(b"/home/ada/nas", TABLE) == {
         (b"host:/", b"/home/ada/nas/inner"),
         (b"/dev/sdb1", b"/home/ada/nas/disk"),
@@ -50,22 +50,22 @@ def test_the_drives_in_a_folder_are_what_is_mounted_below_it() -> None:
 
 
 @given(st.binary(max_size=60), st.binary(max_size=200))
-def test_a_table_that_makes_no_sense_is_no_error(path: bytes, table: bytes) -> None:
+def test_an_invalid_table_is_no_error(path: bytes, table: bytes) -> None:
     assert isinstance(filesystem_type(b"/" + path, table), str)
     assert isinstance(mounted_under(b"/" + path, table), frozenset)
 
 
-def test_drives_of_others_are_known_and_local_ones_are_not() -> None:
+def test_network_file_systems_are_remote_and_local_ones_are_not() -> None:
     assert {"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs"} <= REMOTE_TYPES
     assert not {"ext4", "xfs", "btrfs", "tmpfs", "fuseblk", "overlay", "apfs", ""} & REMOTE_TYPES
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such a table")
-def test_this_system_says_what_a_folder_lies_on() -> None:
+def test_this_system_tells_the_file_system_of_a_folder() -> None:
     assert filesystem_of(Path("/proc")) == "proc"
     assert b"/proc" in {point for _, point in drives_under(Path("/"))}
 
 
-def test_here_is_a_watch_left_and_a_folder_that_is_gone_is_no_sign_against_it(tmp_path: Path) -> None:
+def test_a_watch_is_left_here_even_if_the_folder_is_gone(tmp_path: Path) -> None:
     assert has_watch_left(tmp_path)
     assert has_watch_left(tmp_path / "gone")

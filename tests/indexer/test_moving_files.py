@@ -1,4 +1,4 @@
-"""Files that move while they are looked at are neither forgotten nor embedded again."""
+"""Files that move during a walk are neither forgotten nor embedded again."""
 
 import os
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from fake_encoder import FakeEncoder
 
-import indexer.pipeline as pipeline_module
 from engine.store.records import FileStamp
 from engine.store.store import Store
 from engine.types import FileStatus
+from indexer import walk as walk_module
 from indexer.extract.reader import ExtractorProcess
 from indexer.pipeline import Pipeline
 from indexer.walk import CLOCK_TICK_NS, FolderStamp, WalkProblem, is_unchanged, walk
@@ -18,7 +18,7 @@ from indexer.walk import CLOCK_TICK_NS, FolderStamp, WalkProblem, is_unchanged, 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Two files in two folders, none of them changed a moment ago."""
+    """Two files in two folders that did not change just now."""
     for name in ("a", "z"):
         folder = tmp_path / "root" / name
         folder.mkdir(parents=True)
@@ -28,11 +28,12 @@ def root(tmp_path: Path) -> Path:
 
 
 def settle(root: Path) -> None:
+    """Set the folders' times back, so that a walk trusts them."""
     for folder in (root, *(path for path in root.rglob("*") if path.is_dir())):
         os.utime(folder, ns=(10**18, folder.stat().st_mtime_ns - 10 * CLOCK_TICK_NS))
 
 
-def test_a_file_moved_behind_the_walks_back_is_not_forgotten(
+def test_a_file_that_moves_into_a_folder_already_listed_is_not_forgotten(
     root: Path, tmp_path: Path, extractor: ExtractorProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder = FakeEncoder()
@@ -40,7 +41,7 @@ def test_a_file_moved_behind_the_walks_back_is_not_forgotten(
     def walk_and_move(root: Path, problems: list[WalkProblem], folders: dict[str, FolderStamp]) -> Iterator[FileStamp]:
         for stamp in walk(root, problems, folders):
             yield stamp
-            if stamp.path == "a/a.txt":  # the folder "a" is listed already, "z" is not
+            if stamp.path == "a/a.txt":  # folder "a" is already listed, "z" is not
                 (root / "z" / "z.txt").rename(root / "a" / "moved.txt")
 
     with Store.open(tmp_path / "index.db", root=root) as store:
@@ -49,8 +50,8 @@ def test_a_file_moved_behind_the_walks_back_is_not_forgotten(
         pipeline.embed()
         n_tokens = encoder.tokens_read
         with monkeypatch.context() as patch:
-            patch.setattr(pipeline_module, "walk", walk_and_move)
-            patch.setattr(pipeline_module, "_MAX_WALKS", 1)
+            patch.setattr(walk_module, "walk", walk_and_move)
+            patch.setattr(walk_module, "MAX_WALKS", 1)
             assert pipeline.read().n_forgotten == 0
         assert "z/z.txt" in {status.path for status in store.files()}
         settle(root)
@@ -63,7 +64,7 @@ def test_a_file_moved_behind_the_walks_back_is_not_forgotten(
     assert encoder.tokens_read == n_tokens
 
 
-def test_a_file_gone_before_it_can_be_read_is_no_failure_and_what_it_was_is_kept(
+def test_a_file_that_vanishes_before_it_is_read_does_not_fail_and_keeps_its_document(
     root: Path, tmp_path: Path, extractor: ExtractorProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder = FakeEncoder()
@@ -83,7 +84,7 @@ def test_a_file_gone_before_it_can_be_read_is_no_failure_and_what_it_was_is_kept
         os.utime(root / "a" / "touched.txt", ns=(1, 1))
         settle(root)
         with monkeypatch.context() as patch:
-            patch.setattr(pipeline_module, "walk", walk_then_move)
+            patch.setattr(walk_module, "walk", walk_then_move)
             summary = pipeline.read()
         assert (summary.n_failed, summary.n_forgotten) == (0, 0)
         pipeline.read()
@@ -92,7 +93,7 @@ def test_a_file_gone_before_it_can_be_read_is_no_failure_and_what_it_was_is_kept
     assert encoder.tokens_read == n_tokens
 
 
-def test_a_folder_in_which_something_came_went_or_was_renamed_has_changed(root: Path) -> None:
+def test_a_folder_changes_when_an_entry_is_added_removed_or_renamed(root: Path) -> None:
     for change in (
         lambda: (root / "a" / "new.txt").touch(),
         lambda: (root / "a" / "new.txt").rename(root / "a" / "newer.txt"),
@@ -107,7 +108,7 @@ def test_a_folder_in_which_something_came_went_or_was_renamed_has_changed(root: 
         assert not is_unchanged(root, folders)
 
 
-def test_what_changed_a_moment_ago_may_be_changing_still(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_changed_just_now_is_not_trusted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changed_ns = (root / "a").stat().st_mtime_ns
     for later_ns, is_trusted in ((CLOCK_TICK_NS // 2, False), (2 * CLOCK_TICK_NS, True), (-2 * CLOCK_TICK_NS, True)):
         monkeypatch.setattr("indexer.walk.time.time_ns", lambda now_ns=changed_ns + later_ns: now_ns)

@@ -1,4 +1,4 @@
-"""Files that could not be read: when the pipeline reads them again, and when it leaves them alone."""
+"""When the pipeline reads a failed or partial file again, and when not."""
 
 import shutil
 import time
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from extracting import OneChild
-from test_pipeline import Bench, bench  # noqa: F401
+from pipeline_bench import Bench
 
 import indexer.pipeline as pipeline_module
 from engine.errors import ExtractionError, PassingError
@@ -20,28 +20,28 @@ from indexer.pipeline import Pipeline
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """A drive that answers with an error."""
+    """Let no file be opened."""
 
     def refuse(path: Path) -> bytes:
         raise PermissionError(13, "Permission denied")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline_module, "_hash", refuse)
+        patch.setattr(pipeline_module, "hash_file", refuse)
         yield
 
 
-def the_file(bench: Bench) -> FileReport:  # noqa: F811
+def the_file(bench: Bench) -> FileReport:
     (file,) = bench.store.files()
     return file
 
 
-def let_time_pass(bench: Bench, seconds: float) -> None:  # noqa: F811
+def let_time_pass(bench: Bench, seconds: float) -> None:
     with bench.store.changing() as db:
         db.execute("UPDATE files SET retry_at = retry_at - ?", (seconds,))
 
 
-def test_what_may_pass_is_read_again_after_a_minute_then_two_and_then_it_is_current(
-    bench: Bench,  # noqa: F811
+def test_a_passing_error_is_retried_after_one_minute_then_two_until_the_file_is_current(
+    bench: Bench,
     tmp_path: Path,
     extractor: ExtractorProcess,
 ) -> None:
@@ -57,14 +57,14 @@ def test_what_may_pass_is_read_again_after_a_minute_then_two_and_then_it_is_curr
     assert the_file(bench).n_failures == 2
     assert the_file(bench).retry_at == pytest.approx(time.time() + 120, abs=10)
     bench.store.close()
-    with Store.open(tmp_path / "index.sqlite", root=bench.root) as store:  # another process, another day
+    with Store.open(tmp_path / "index.sqlite", root=bench.root) as store:  # as in another process
         bench.store = store
         let_time_pass(bench, 121)
         assert bench.run().n_read == 1
         assert the_file(bench) == FileReport("a.txt", FileStatus.CURRENT, "", "", 0, 12, 12)
 
 
-def test_what_only_a_change_can_help_is_read_again_only_on_request(bench: Bench) -> None:  # noqa: F811
+def test_a_file_that_only_a_change_can_mend_is_read_again_only_on_request(bench: Bench) -> None:
     (bench.root / "b.pdf").write_bytes(b"no pdf at all" * 100)
     bench.run()
     assert (the_file(bench).n_failures, the_file(bench).retry_at) == (1, None)
@@ -75,15 +75,15 @@ def test_what_only_a_change_can_help_is_read_again_only_on_request(bench: Bench)
     assert bench.run().n_failed == 0
 
 
-def test_a_request_reads_nothing_that_was_read_well(bench: Bench) -> None:  # noqa: F811
+def test_a_request_reads_no_file_that_is_current(bench: Bench) -> None:
     bench.write("a.txt")
     bench.run()
     assert bench.store.read_again() == 0
     assert bench.run().n_read == 0
 
 
-def test_a_reader_that_took_too_long_is_given_three_more_chances(
-    bench: Bench,  # noqa: F811
+def test_a_file_that_takes_too_long_is_retried_three_times(
+    bench: Bench,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bench.write("a.txt")
@@ -96,7 +96,7 @@ def test_a_reader_that_took_too_long_is_given_three_more_chances(
     assert the_file(bench).retry_at is None
 
 
-def test_a_file_that_changed_is_counted_from_the_start(bench: Bench) -> None:  # noqa: F811
+def test_failures_are_counted_from_the_last_change_of_the_file(bench: Bench) -> None:
     bench.write("a.txt")
     with refusing():
         bench.run()
@@ -107,7 +107,7 @@ def test_a_file_that_changed_is_counted_from_the_start(bench: Bench) -> None:  #
     assert the_file(bench).n_failures == 1
 
 
-def test_a_renamed_file_keeps_its_turn(bench: Bench) -> None:  # noqa: F811
+def test_a_renamed_file_keeps_the_time_of_its_retry(bench: Bench) -> None:
     path = bench.write("a.txt")
     with refusing():
         bench.run()
@@ -118,7 +118,7 @@ def test_a_renamed_file_keeps_its_turn(bench: Bench) -> None:  # noqa: F811
 
 
 class OneText:
-    """An extractor that reads the same in every file, or fails."""
+    """An extractor that reads the same text from every file, or fails."""
 
     def __init__(self, n_words: int, partial_reason: str = "", error: ExtractionError | None = None) -> None:
         document = DocumentText(" ".join(f"word{i}" for i in range(n_words)), (), "a title")
@@ -131,8 +131,8 @@ class OneText:
             yield path, self.result
 
 
-def run_with(bench: Bench, extractor: OneText) -> int:  # noqa: F811
-    """How many files were read, by an indexer with this extractor."""
+def run_with(bench: Bench, extractor: OneText) -> int:
+    """Index with this extractor. Returns how many files it read."""
     pipeline = Pipeline(bench.root, bench.store, extractor, bench.encoder)
     pipeline.read()
     pipeline.embed()
@@ -140,15 +140,15 @@ def run_with(bench: Bench, extractor: OneText) -> int:  # noqa: F811
 
 
 @pytest.fixture
-def partial(bench: Bench) -> Bench:  # noqa: F811
-    """A file of which 20 words came."""
+def partial(bench: Bench) -> Bench:
+    """A file of which only 20 words could be read."""
     bench.write("a.txt")
     assert run_with(bench, OneText(20, "page 2 of 2")) == 1
     assert the_file(bench).status is FileStatus.PARTIAL
     return bench
 
 
-def test_what_was_read_in_part_is_read_again_only_on_request_and_may_be_whole_then(partial: Bench) -> None:
+def test_a_partial_file_is_read_again_only_on_request_and_may_then_be_whole(partial: Bench) -> None:
     assert run_with(partial, OneText(30)) == 0
     assert partial.store.read_again() == 1
     assert run_with(partial, OneText(30)) == 1
@@ -156,7 +156,7 @@ def test_what_was_read_in_part_is_read_again_only_on_request_and_may_be_whole_th
     assert partial.store.read_again() == 0
 
 
-def test_what_is_no_better_the_second_time_keeps_its_vectors_and_is_left_alone(partial: Bench) -> None:
+def test_a_second_reading_with_the_same_result_keeps_the_vectors_and_is_not_repeated(partial: Bench) -> None:
     before, embedded = the_file(partial), partial.encoder.tokens_read
     partial.store.read_again()
     assert run_with(partial, OneText(20, "page 2 of 2")) == 1
@@ -165,7 +165,7 @@ def test_what_is_no_better_the_second_time_keeps_its_vectors_and_is_left_alone(p
     assert run_with(partial, OneText(30)) == 0
 
 
-def test_what_cannot_be_read_at_all_the_second_time_keeps_what_came_the_first_time(partial: Bench) -> None:
+def test_a_second_reading_that_fails_keeps_the_text_of_the_first(partial: Bench) -> None:
     partial.store.read_again()
     assert run_with(partial, OneText(0, error=ExtractionError("no page could be read"))) == 1
     file = the_file(partial)
@@ -180,18 +180,18 @@ def test_what_cannot_be_read_at_all_the_second_time_keeps_what_came_the_first_ti
     assert the_file(partial).status is FileStatus.CURRENT
 
 
-def test_a_partial_file_that_changed_is_read_as_any_other(partial: Bench) -> None:
+def test_a_partial_file_that_changed_is_read_as_any_changed_file(partial: Bench) -> None:
     partial.store.read_again()
     partial.write("a.txt", n_words=13)
     assert run_with(partial, OneText(0, error=ExtractionError("no page could be read"))) == 1
     assert the_file(partial).status is FileStatus.FAILED
 
 
-def test_copies_of_a_partial_file_are_whole_together(partial: Bench) -> None:
+def test_copies_of_a_partial_file_become_whole_together(partial: Bench) -> None:
     shutil.copy(partial.root / "a.txt", partial.root / "b.txt")
     assert run_with(partial, OneText(30)) == 0
     assert partial.store.read_again() == 2
     embedded = partial.encoder.tokens_read
     run_with(partial, OneText(30))
-    assert partial.states() == {"a.txt": FileStatus.CURRENT, "b.txt": FileStatus.CURRENT}
+    assert partial.statuses() == {"a.txt": FileStatus.CURRENT, "b.txt": FileStatus.CURRENT}
     assert partial.encoder.tokens_read == embedded + 30

@@ -1,4 +1,4 @@
-"""Planning: a catalogue that follows the actions is what the disk says, whatever happened on the disk."""
+"""Planning: whatever happened on the disk, a catalogue that follows the actions equals the disk."""
 
 from itertools import groupby
 
@@ -25,35 +25,35 @@ def at(path: str, stamp: FileStamp) -> FileStamp:
     return FileStamp(path, stamp.size, stamp.mtime_ns, stamp.inode)
 
 
-def test_nothing_is_done_for_files_that_are_as_they_were() -> None:
+def test_unchanged_files_need_no_action() -> None:
     assert plan(listing(A, B), catalogue(A, B)) == []
     assert plan({}, {}) == []
 
 
-def test_new_files_are_read_by_name() -> None:
+def test_new_files_are_read_in_the_order_of_their_names() -> None:
     assert plan(listing(B, A), {}) == [Read(A), Read(B)]
 
 
 @pytest.mark.parametrize(
     "changed", [FileStamp("a.txt", 11, 100, 1), FileStamp("a.txt", 10, 101, 1), FileStamp("a.txt", 10, 100, 9)]
 )
-def test_a_change_of_size_time_or_inode_is_read(changed: FileStamp) -> None:
+def test_a_file_whose_size_time_or_inode_changed_is_read(changed: FileStamp) -> None:
     assert plan(listing(changed), catalogue(A)) == [Read(changed)]
 
 
-def test_a_failed_file_is_tried_again_only_once_it_has_changed() -> None:
+def test_a_failed_file_is_read_again_when_it_has_changed() -> None:
     assert plan(listing(A), catalogue(A, failed=True)) == []
     changed = FileStamp("a.txt", 10, 999, 1)
     assert plan(listing(changed), catalogue(A, failed=True)) == [Read(changed)]
 
 
-def test_a_failed_file_is_read_again_when_its_time_has_come() -> None:
+def test_a_failed_file_is_read_again_when_its_retry_is_due() -> None:
     known = {"a.txt": KnownFile(A, True, retry_at=1_000.0), "b.txt": KnownFile(B, True)}
     assert plan(listing(A, B), known, now_s=999.0) == []
     assert plan(listing(A, B), known, now_s=1_000.0) == [Read(A)]
 
 
-def test_a_name_that_changes_only_its_case_is_moved() -> None:
+def test_a_file_whose_name_changes_only_its_case_is_moved() -> None:
     new = at("A.TXT", A)
     assert plan(listing(new, B), catalogue(A, B)) == [Move("a.txt", new)]
 
@@ -64,8 +64,8 @@ def test_without_inodes_files_that_exchange_their_names_are_read() -> None:
     assert plan(listing(*swapped), catalogue(a, b)) == [Read(swapped[0]), Read(swapped[1])]
 
 
-def test_on_a_drive_without_inodes_a_change_of_case_is_read_before_the_old_name_is_forgotten() -> None:
-    old = FileStamp("a.txt", 10, 100, 0)  # so that its content is still known, and nothing is embedded
+def test_without_inodes_a_file_with_a_new_name_is_read_before_its_old_name_is_forgotten() -> None:
+    old = FileStamp("a.txt", 10, 100, 0)  # so its document is still known, and nothing is embedded
     new = at("A.TXT", old)
     assert plan(listing(new), catalogue(old)) == [Read(new), Forget("a.txt")]
 
@@ -77,7 +77,7 @@ def test_two_files_that_exchange_their_names_are_moved_and_not_read() -> None:
     ]
 
 
-def test_of_logs_that_move_up_only_the_new_one_is_read() -> None:
+def test_only_the_new_log_is_read_when_logs_rotate() -> None:
     new = FileStamp("log.txt", 5, 300, 3)
     first, second = at("log.txt", A), at("log.1.txt", B)
     assert plan(listing(new, at("log.1.txt", A), at("log.2.txt", B)), catalogue(first, second)) == [
@@ -87,11 +87,11 @@ def test_of_logs_that_move_up_only_the_new_one_is_read() -> None:
     ]
 
 
-def test_a_file_that_takes_another_s_place_is_moved_and_not_read() -> None:
+def test_a_file_that_replaces_another_is_moved_and_not_read() -> None:
     assert plan(listing(at("b.txt", A)), catalogue(A, B)) == [Move("a.txt", at("b.txt", A))]
 
 
-def test_a_copy_of_what_is_overwritten_is_read_before_that_goes() -> None:
+def test_a_copy_of_an_overwritten_file_is_read_before_the_original_goes() -> None:
     copy, new = FileStamp("z.txt", B.size, 5, 9), at("b.txt", A)
     assert plan(listing(new, copy), catalogue(A, B)) == [Read(copy), Move("a.txt", new)]
     edited = FileStamp("b.txt", 21, 300, 2)
@@ -107,17 +107,17 @@ def test_a_renamed_file_is_moved_and_not_read() -> None:
     assert plan(listing(new, B), catalogue(A, B)) == [Move("a.txt", new)]
 
 
-def test_a_file_renamed_and_changed_is_read_anew() -> None:
+def test_a_file_that_was_renamed_and_changed_is_read() -> None:
     new = FileStamp("c.txt", 10, 101, 1)
-    assert plan(listing(new), catalogue(A)) == [Read(new), Forget("a.txt")]  # of one size: it may be the same bytes
+    assert plan(listing(new), catalogue(A)) == [Read(new), Forget("a.txt")]  # the same size: it may be a copy
 
 
-def test_what_may_be_a_vanished_file_is_read_before_that_is_forgotten_and_the_rest_after() -> None:
+def test_a_file_that_may_be_a_vanished_one_is_read_before_that_is_forgotten() -> None:
     same_size, other = FileStamp("z.txt", A.size, 5, 5), FileStamp("c.txt", A.size + 1, 5, 6)
     assert plan(listing(same_size, other), catalogue(A)) == [Read(same_size), Forget("a.txt"), Read(other)]
 
 
-def test_one_vanished_file_moves_to_one_name_only() -> None:
+def test_a_vanished_file_moves_to_one_name_only() -> None:
     one, two = at("one.txt", A), at("two.txt", A)  # a second hard link
     assert plan(listing(one, two), catalogue(A)) == [Move("a.txt", one), Read(two)]
 
@@ -127,7 +127,7 @@ def test_a_copy_is_read() -> None:
     assert plan(listing(A, copy), catalogue(A)) == [Read(copy)]
 
 
-def test_without_inodes_nothing_is_taken_for_moved() -> None:
+def test_without_inodes_a_renamed_file_is_read_and_not_moved() -> None:
     old = FileStamp("a.txt", 10, 100, 0)
     new = at("c.txt", old)
     assert plan(listing(new), catalogue(old)) == [Read(new), Forget("a.txt")]
@@ -139,7 +139,7 @@ def test_an_empty_root_forgets_nothing() -> None:
     assert caught.value.hint
 
 
-def test_what_lies_in_an_unlisted_folder_is_not_forgotten() -> None:
+def test_files_in_an_unlisted_folder_are_not_forgotten() -> None:
     inside, beside = FileStamp("locked/x.txt", 1, 1, 5), FileStamp("locked2/x.txt", 1, 1, 6)
     assert plan(listing(A), catalogue(A, inside, beside), unlisted=["locked"]) == [Forget("locked2/x.txt")]
     assert plan({}, catalogue(inside), unlisted=["locked"]) == []
@@ -147,7 +147,7 @@ def test_what_lies_in_an_unlisted_folder_is_not_forgotten() -> None:
         plan({}, catalogue(inside, beside), unlisted=["locked"])
 
 
-def test_what_lay_in_an_unlisted_folder_and_is_found_elsewhere_is_moved() -> None:
+def test_a_file_of_an_unlisted_folder_that_is_found_elsewhere_is_moved() -> None:
     inside, beside = FileStamp("usb/x.txt", 1, 1, 5), FileStamp("usb/y.txt", 1, 1, 6)
     new = at("disk/x.txt", inside)
     assert plan(listing(new), catalogue(inside, beside), unlisted=["usb"]) == [Move("usb/x.txt", new)]
@@ -157,7 +157,7 @@ PATHS = st.sampled_from([f"{folder}{name}.txt" for folder in ("", "x/", "y/") fo
 
 
 class DiskAndCatalogue(RuleBasedStateMachine):
-    """The disk changes at random; after every plan the catalogue must be the disk."""
+    """The disk changes at random; a catalogue that follows the plan must equal the disk."""
 
     files = Bundle("files")
 
@@ -230,14 +230,14 @@ class DiskAndCatalogue(RuleBasedStateMachine):
                 del self.known[path]
 
     def move(self, moves: list[Move]) -> None:
-        """All at one moment."""
+        """Carry out all moves at one moment."""
         taken = [(self.known.pop(move.old), move.new) for move in moves]
         for known, new in taken:
             assert identity(known.stamp) == identity(new)
             self.known[new.path] = KnownFile(new, known.failed)
 
     @invariant()
-    def catalogue_is_the_disk_once_followed(self) -> None:
+    def a_catalogue_that_followed_the_plan_equals_the_disk(self) -> None:
         if self.in_step:
             assert {path: known.stamp for path, known in self.known.items()} == self.disk
             assert not self.disk or plan(self.disk, self.known) == []

@@ -36,6 +36,6 @@ def test_only_the_machines_own_battery_counts_and_only_when_nothing_is_plugged_i
     assert not on_battery(tmp_path)
 
 
-def test_on_battery_half_of_the_threads_work() -> None:
+def test_on_battery_half_of_the_threads_are_used() -> None:
     assert [polite_threads(n, is_on_battery=True) for n in (1, 2, 3, 8)] == [1, 1, 1, 4]
     assert polite_threads(8, is_on_battery=False) == 8

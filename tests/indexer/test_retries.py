@@ -1,4 +1,4 @@
-"""When a file that could not be read is tried again."""
+"""When reading a failed file is retried."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,23 +13,23 @@ def test_the_wait_is_a_minute_and_doubles_up_to_six_hours() -> None:
     assert waits[9] == waits[10] == 1000 + LONGEST_S
 
 
-def test_what_only_a_change_can_help_is_not_tried_again() -> None:
+def test_an_error_that_only_a_change_of_the_file_can_mend_is_not_retried() -> None:
     assert retry_at(1, ExtractionError.n_retries, 0.0) is None
     assert not is_due(None, 1e12)
 
 
-def test_what_took_too_long_is_tried_three_times_more_and_then_left() -> None:
+def test_a_timeout_is_retried_three_times() -> None:
     assert [retry_at(n, TimedOutError.n_retries, 0.0) is None for n in (1, 2, 3, 4)] == [False, False, False, True]
 
 
 @given(st.integers(1, 10_000), st.floats(0, 4e9))
-def test_it_becomes_due_within_six_hours_and_not_before_a_minute(n_failures: int, now_s: float) -> None:
+def test_a_retry_is_due_after_one_minute_to_six_hours(n_failures: int, now_s: float) -> None:
     at = retry_at(n_failures, PassingError.n_retries, now_s)
     assert at is not None
     assert not is_due(at, now_s + FIRST_S - 1)
     assert is_due(at, now_s + LONGEST_S)
 
 
-def test_a_clock_that_was_set_back_delays_nothing_for_years() -> None:
+def test_a_clock_that_was_set_back_does_not_delay_retries() -> None:
     at = retry_at(1, PassingError.n_retries, 2e9)
     assert is_due(at, 1e9)

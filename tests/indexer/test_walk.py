@@ -1,4 +1,4 @@
-"""Walking a folder: what is listed, what is passed over, what is reported."""
+"""Walking a folder: which files are listed, skipped and reported."""
 
 import os
 import subprocess
@@ -29,20 +29,20 @@ def test_readable_files_are_listed_in_a_stable_order(tmp_path: Path) -> None:
     assert listed(tmp_path) == ["a.txt", "c.txt", "a/deep/er/x.html", "b/a.md", "b/z.pdf"]
 
 
-def test_a_stamp_holds_what_the_file_system_says(tmp_path: Path) -> None:
+def test_a_stamp_holds_size_time_and_inode_of_the_file(tmp_path: Path) -> None:
     put(tmp_path, "a.txt", text="12345")
     (stamp,) = walk(tmp_path, [])
     status = (tmp_path / "a.txt").stat()
     assert (stamp.size, stamp.mtime_ns, stamp.inode) == (5, status.st_mtime_ns, status.st_ino)
 
 
-def test_hidden_dependency_and_cache_folders_are_passed_over(tmp_path: Path) -> None:
+def test_hidden_dependency_and_cache_folders_are_skipped(tmp_path: Path) -> None:
     put(tmp_path, ".git/a.txt", ".hidden.md", "node_modules/p/README.md", "__pycache__/a.txt", "kept/a.txt")
     put(tmp_path, "cache/CACHEDIR.TAG", "cache/a.txt", "venv/pyvenv.cfg", "venv/lib/licence.txt")
     assert listed(tmp_path) == ["kept/a.txt"]
 
 
-def test_a_root_that_is_hidden_or_marked_is_walked_all_the_same(tmp_path: Path) -> None:
+def test_a_root_that_is_hidden_or_marked_as_a_cache_is_walked(tmp_path: Path) -> None:
     put(tmp_path, ".notes/CACHEDIR.TAG", ".notes/a.txt")
     assert listed(tmp_path / ".notes") == ["a.txt"]
 
@@ -55,13 +55,13 @@ def test_symbolic_links_are_not_followed(tmp_path: Path) -> None:
     assert listed(tmp_path / "root") == ["a.txt"]
 
 
-def test_a_root_may_itself_be_a_link(tmp_path: Path) -> None:
+def test_a_root_may_be_a_symbolic_link(tmp_path: Path) -> None:
     put(tmp_path, "real/a.txt")
     (tmp_path / "root").symlink_to(tmp_path / "real", target_is_directory=True)
     assert listed(tmp_path / "root") == ["a.txt"]
 
 
-def test_pipes_and_folders_with_a_documents_name_are_no_documents(tmp_path: Path) -> None:
+def test_pipes_and_folders_named_like_documents_are_not_listed(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
     put(tmp_path, "folder.pdf/a.txt")
     assert listed(tmp_path) == ["folder.pdf/a.txt"]
@@ -73,32 +73,32 @@ def test_ignore_files_follow_gitignore(tmp_path: Path) -> None:
     assert listed(tmp_path) == ["keep/drafts/b.md", "sub/x.txt", "sub/z.txt"]
 
 
-def test_an_inner_ignore_file_overrules_an_outer_one(tmp_path: Path) -> None:
+def test_an_inner_ignore_file_overrides_an_outer_one(tmp_path: Path) -> None:
     put(tmp_path, "a.txt", "sub/a.txt", "sub/b.txt", "sub/deep/b.txt", "other/b.txt")
     put(tmp_path, ".longsearchignore", text="a.txt\n")
     put(tmp_path, "sub/.longsearchignore", text="!a.txt\n/b.txt\n")
     assert listed(tmp_path) == ["other/b.txt", "sub/a.txt", "sub/deep/b.txt"]
 
 
-def test_an_ignore_file_that_makes_no_sense_is_reported_and_not_heeded(tmp_path: Path) -> None:
+def test_an_invalid_ignore_file_is_reported_and_not_used(tmp_path: Path) -> None:
     put(tmp_path, "a.txt", "sub/b.txt")
     put(tmp_path, "sub/.longsearchignore", text="!\n")
     problems: list[WalkProblem] = []
     assert [stamp.path for stamp in walk(tmp_path, problems)] == ["a.txt", "sub/b.txt"]
     assert [problem.path for problem in problems] == ["sub/.longsearchignore"]
-    assert "not heeded" in str(problems[0])
+    assert "not used" in str(problems[0])
 
 
-def test_names_of_undecodable_bytes_and_newlines_are_listed(tmp_path: Path) -> None:
+def test_names_with_undecodable_bytes_and_newlines_are_listed(tmp_path: Path) -> None:
     name = b"na\xffme\n\x1b[31m.txt"
     try:
         (tmp_path / os.fsdecode(name)).write_text("x")
     except OSError:
-        pytest.skip("this file system takes only Unicode names")
+        pytest.skip("this file system accepts only Unicode names")
     assert [os.fsencode(path) for path in listed(tmp_path)] == [name]
 
 
-def test_a_folder_that_cannot_be_listed_is_reported_and_the_rest_walked(
+def test_a_folder_that_cannot_be_listed_is_reported_and_the_rest_is_walked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(tmp_path, "a/x.txt", "locked/y.txt", "z/z.txt")
@@ -115,13 +115,13 @@ def test_a_folder_that_cannot_be_listed_is_reported_and_the_rest_walked(
     assert problems == [WalkProblem("locked", "Permission denied")]
 
 
-def test_a_missing_root_is_an_error_at_once(tmp_path: Path) -> None:
+def test_a_missing_root_raises_before_the_first_file(tmp_path: Path) -> None:
     with pytest.raises(LongsearchError, match="not there") as caught:
         walk(tmp_path / "nothing", [])
     assert caught.value.hint
 
 
-def test_a_file_is_no_root(tmp_path: Path) -> None:
+def test_a_file_cannot_be_a_root(tmp_path: Path) -> None:
     put(tmp_path, "a.txt")
     with pytest.raises(LongsearchError, match="not a folder"):
         walk(tmp_path / "a.txt", [])
@@ -129,7 +129,7 @@ def test_a_file_is_no_root(tmp_path: Path) -> None:
 
 @pytest.fixture
 def deep_folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder of 1,500 levels, removed by `rm`: Python's own removal recurses."""
+    """A folder of 1,500 levels, removed by `rm`: Python removes folders by recursion, which fails here."""
     here = os.open(tmp_path, os.O_RDONLY)
     for _ in range(1500):
         os.mkdir("d", dir_fd=here)
@@ -141,28 +141,26 @@ def deep_folder(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)
 
 
-def test_folders_may_nest_deeper_than_calls(deep_folder: Path) -> None:
+def test_folders_may_nest_deeper_than_python_calls(deep_folder: Path) -> None:
     put(deep_folder, "z.txt")
     problems: list[WalkProblem] = []
     assert [stamp.path for stamp in walk(deep_folder, problems)] == ["z.txt"]
-    # A path may be too long for the system; that is reported.
+    # a path may be too long for the system, which is reported
     assert all("name too long" in problem.reason.lower() for problem in problems)
 
 
 @pytest.mark.parametrize("pattern", ["draft[a-Z].md", "*a" * 8 + "b", "x/" + "*-" * 4])
-def test_a_pattern_that_cannot_be_matched_in_time_or_at_all_is_reported_and_not_heeded(
-    tmp_path: Path, pattern: str
-) -> None:
+def test_a_pattern_that_is_invalid_or_too_slow_is_reported_and_not_used(tmp_path: Path, pattern: str) -> None:
     (tmp_path / ("a" * 200 + ".md")).touch()
     (tmp_path / ".longsearchignore").write_text(f"{pattern}\n")
     problems: list[WalkProblem] = []
     assert len(list(walk(tmp_path, problems))) == 1
     (problem,) = problems
     assert problem.path == ".longsearchignore"
-    assert "not heeded" in problem.reason
+    assert "not used" in problem.reason
 
 
-def test_usual_patterns_with_asterisks_are_heeded(tmp_path: Path) -> None:
+def test_usual_patterns_with_asterisks_are_used(tmp_path: Path) -> None:
     (tmp_path / "a-draft-of-2.md").touch()
     (tmp_path / ".longsearchignore").write_text("**/*-draft-*.*\n")
     problems: list[WalkProblem] = []
@@ -171,13 +169,13 @@ def test_usual_patterns_with_asterisks_are_heeded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("year", [2400, 1600])
-def test_a_time_beyond_the_indexes_is_kept_within_them(tmp_path: Path, year: int) -> None:
+def test_a_time_beyond_the_integers_of_the_index_is_clipped(tmp_path: Path, year: int) -> None:
     path = tmp_path / "a.md"
     path.touch()
     seconds = (year - 1970) * 31_557_600
     try:
         os.utime(path, (seconds, seconds))
     except (OSError, OverflowError):
-        pytest.skip("this file system knows no such year")
+        pytest.skip("this file system cannot store such a year")
     (stamp,) = walk(tmp_path, [])
     assert -(2**63) <= stamp.mtime_ns < 2**63

@@ -1,4 +1,4 @@
-"""When a sweep is due, by a clock that the test moves; and that real changes reach the watch at all."""
+"""When a sweep is due, by a fake clock; and that the watch notices real changes."""
 
 import os
 import threading
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from watchdog.events import DirModifiedEvent, FileModifiedEvent, FileMovedEvent, FileSystemEvent
-from watchdog.observers.polling import PollingObserverVFS
+from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver
 
 import indexer.watch
 from indexer.watch import LONGEST_WAIT_S, QUIET_S, SWEEP_EVERY_S, RootWatch
@@ -23,7 +24,7 @@ class Clock:
 
 
 class Listening(RootWatch):
-    """One that remembers what it heard of."""
+    """A watch that records the paths of all events."""
 
     def __init__(self, root: Path, wake: Callable[[], None]) -> None:
         super().__init__(root, wake)
@@ -50,7 +51,7 @@ def test_a_new_watch_is_due_at_once(tmp_path: Path) -> None:
     assert RootWatch(tmp_path, lambda: None).is_due()
 
 
-def test_a_change_makes_it_due_only_when_all_is_quiet(watch: RootWatch, clock: Clock) -> None:
+def test_a_change_makes_a_sweep_due_when_events_have_calmed_down(watch: RootWatch, clock: Clock) -> None:
     assert not watch.is_due()
     watch.on_any_event(FileModifiedEvent("a"))
     assert not watch.is_due()
@@ -64,14 +65,14 @@ def test_a_change_makes_it_due_only_when_all_is_quiet(watch: RootWatch, clock: C
     assert not watch.is_due()
 
 
-def test_a_folder_that_is_never_quiet_is_swept_all_the_same(watch: RootWatch, clock: Clock) -> None:
+def test_a_folder_that_never_becomes_quiet_is_swept(watch: RootWatch, clock: Clock) -> None:
     while clock.now < 1000 + LONGEST_WAIT_S:
         watch.on_any_event(FileModifiedEvent("a"))
         clock.now += 1
     assert watch.is_due()
 
 
-def test_what_happens_during_a_sweep_is_for_the_next(watch: RootWatch, clock: Clock) -> None:
+def test_an_event_during_a_sweep_causes_the_next_sweep(watch: RootWatch, clock: Clock) -> None:
     watch.ask()
     watch.begin_sweep()
     watch.on_any_event(FileModifiedEvent("a"))
@@ -79,21 +80,21 @@ def test_what_happens_during_a_sweep_is_for_the_next(watch: RootWatch, clock: Cl
     assert watch.is_due()
 
 
-def test_reading_a_file_wakes_nobody(tmp_path: Path) -> None:
+def test_reading_a_file_causes_no_event(tmp_path: Path) -> None:
     (tmp_path / "old.txt").write_text("old")
     seen = threading.Event()
     watch = Listening(tmp_path, seen.set)
     watch.start()
     try:
         assert (tmp_path / "old.txt").read_text() == "old"
-        os.mkdir(tmp_path / "sign")  # what comes after the reading has been noticed
+        os.mkdir(tmp_path / "sign")  # an event that comes after the reading
         assert seen.wait(PATIENCE_S)
         assert not any("old.txt" in path for path in watch.paths)
     finally:
         watch.stop()
 
 
-def test_an_hour_without_events_ends_with_a_sweep(watch: RootWatch, clock: Clock) -> None:
+def test_a_sweep_is_due_after_an_hour_without_events(watch: RootWatch, clock: Clock) -> None:
     clock.now += SWEEP_EVERY_S
     assert watch.is_due()
 
@@ -111,7 +112,7 @@ def test_a_real_change_is_noticed(tmp_path: Path) -> None:
         watch.stop()
 
 
-def test_a_root_that_was_replaced_is_armed_anew_and_due(tmp_path: Path) -> None:
+def test_a_replaced_root_is_armed_again_and_swept(tmp_path: Path) -> None:
     root, woken = tmp_path / "root", threading.Event()
     root.mkdir()
     watch = RootWatch(root, woken.set)
@@ -134,8 +135,8 @@ def test_a_root_that_was_replaced_is_armed_anew_and_due(tmp_path: Path) -> None:
         watch.stop()
 
 
-def test_where_a_drive_inside_the_root_has_come_or_gone_it_is_armed_anew_and_due(
-    armed: RootWatch, monkeypatch: pytest.MonkeyPatch
+def test_a_root_is_armed_again_and_swept_when_a_drive_inside_it_is_mounted_or_unmounted(
+    armed: RootWatch, observers: list[BaseObserver], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     armed.start()
     armed.begin_sweep()
@@ -145,24 +146,33 @@ def test_where_a_drive_inside_the_root_has_come_or_gone_it_is_armed_anew_and_due
         frozenset(),
     ):
         monkeypatch.setattr(indexer.watch, "drives_under", lambda _, drives=drives: drives)
-        before = armed._observer
+        n_before = len(observers)
         armed.rearm_if_broken()
         assert armed.is_due()
-        assert armed._observer is not before
+        assert len(observers) == n_before + 1
         armed.begin_sweep()
         armed.rearm_if_broken()
         assert not armed.is_due()
 
 
-def test_a_folder_that_cannot_be_watched_says_so(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_watched_is_reported(tmp_path: Path) -> None:
     watch = RootWatch(tmp_path / "missing", lambda: None)
     watch.start()
     watch.stop()
     assert watch.problem
 
 
-def is_polled(watch: RootWatch) -> bool:
-    return isinstance(watch._observer, PollingObserverVFS)
+@pytest.fixture
+def observers(monkeypatch: pytest.MonkeyPatch) -> list[BaseObserver]:
+    """The observers that are made during the test."""
+    made: list[BaseObserver] = []
+
+    def make() -> BaseObserver:
+        made.append(Observer())
+        return made[-1]
+
+    monkeypatch.setattr(indexer.watch, "Observer", make)
+    return made
 
 
 @pytest.fixture
@@ -172,32 +182,28 @@ def armed(tmp_path: Path) -> Iterator[RootWatch]:
     watch.stop()
 
 
-def test_a_network_drive_is_looked_at(armed: RootWatch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_network_drive_is_polled(armed: RootWatch, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexer.watch, "filesystem_of", lambda _: "nfs4")
     armed.start()
-    assert is_polled(armed)
-    assert armed.problem == "on a network drive (nfs4); looking every minute"
+    assert armed.is_polling
+    assert armed.problem == "on a network drive (nfs4); polled every minute"
 
 
-def test_where_subfolders_would_get_no_watch_the_root_is_looked_at(
-    armed: RootWatch, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_root_is_polled_when_the_system_has_no_watch_left(armed: RootWatch, monkeypatch: pytest.MonkeyPatch) -> None:
     armed.start()
-    assert not is_polled(armed)
+    assert not armed.is_polling
     armed.begin_sweep()
     monkeypatch.setattr(indexer.watch, "has_watch_left", lambda _: False)
     armed.rearm_if_broken()
-    assert is_polled(armed)
+    assert armed.is_polling
     assert "max_user_watches" in armed.problem
-    assert armed.is_due()  # what changed since the watches ran out
+    assert armed.is_due()  # something may have changed since the watches ran out
     armed.begin_sweep()
     armed.rearm_if_broken()
     assert not armed.is_due()
 
 
-def test_looking_finds_what_changed_and_goes_round_in_no_circles(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_polling_finds_changes_and_follows_no_links_in_circles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexer.watch, "filesystem_of", lambda _: "cifs")
     monkeypatch.setattr(indexer.watch, "POLL_EVERY_S", 0.05)
     for name in ("one", "two"):
@@ -206,14 +212,14 @@ def test_looking_finds_what_changed_and_goes_round_in_no_circles(
     watch = RootWatch(tmp_path, woken.set)
     watch.start()  # reads the whole folder once
     try:
-        assert is_polled(watch)
+        assert watch.is_polling
         (tmp_path / "new.txt").write_text("new")
         assert woken.wait(PATIENCE_S)
     finally:
         watch.stop()
 
 
-def test_links_that_lead_in_circles_are_not_followed(tmp_path: Path) -> None:
+def test_a_watch_follows_no_links_in_circles(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).symlink_to(tmp_path, target_is_directory=True)
     woken = threading.Event()
@@ -249,7 +255,7 @@ def test_every_way_of_changing_a_folder_is_noticed(tmp_path: Path, change: str) 
             case "move folder in":
                 (outside / "folder").rename(root / "folder")
         assert woken.wait(PATIENCE_S)
-        if change == "move folder in":  # and it is watched from then on
+        if change == "move folder in":  # it is watched from then on
             woken.clear()
             (root / "folder" / "d.txt").write_text("new")
             assert woken.wait(PATIENCE_S)
@@ -257,7 +263,7 @@ def test_every_way_of_changing_a_folder_is_noticed(tmp_path: Path, change: str) 
         watch.stop()
 
 
-def test_it_is_due_at_a_time_that_was_asked_for(watch: RootWatch, clock: Clock) -> None:
+def test_a_sweep_is_due_at_the_time_that_was_asked_for(watch: RootWatch, clock: Clock) -> None:
     watch.ask_in(60)
     clock.now += 59
     assert not watch.is_due()
@@ -271,16 +277,16 @@ def test_it_is_due_at_a_time_that_was_asked_for(watch: RootWatch, clock: Clock) 
     assert not watch.is_due()
 
 
-def test_watching_that_has_died_is_begun_anew(armed: RootWatch) -> None:
+def test_an_observer_that_died_is_replaced(armed: RootWatch, observers: list[BaseObserver]) -> None:
     armed.start()
     armed.begin_sweep()
-    assert armed._observer is not None
-    for emitter in armed._observer.emitters:
+    for emitter in observers[0].emitters:
         emitter.stop()
         emitter.join()
     armed.rearm_if_broken()
     assert armed.is_due()
-    assert armed._is_watching()
+    assert len(observers) == 2
+    assert all(emitter.is_alive() for emitter in observers[1].emitters)
 
 
 @pytest.mark.parametrize(
@@ -299,7 +305,7 @@ def test_watching_that_has_died_is_begun_anew(armed: RootWatch) -> None:
         (FileModifiedEvent("database.md"), True),
     ],
 )
-def test_what_no_sweep_looks_at_asks_for_none(
+def test_an_event_at_a_path_that_no_sweep_sees_causes_no_sweep(
     tmp_path: Path, clock: Clock, event: FileSystemEvent, is_due: bool
 ) -> None:
     watch = RootWatch(tmp_path, lambda: None, clock, own=tmp_path / "data")

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from tiny_models import BUNDLED, PROSE, save_embedder
 
 from engine.errors import ModelError, QueryError
-from engine.inference.encoder import DocumentEmbedding, Encoder
+from engine.inference.document_embedding import DocumentEmbedding
+from engine.inference.encoder import Encoder
 from engine.passages import cut_excerpts
 from engine.types import Passage
 
