@@ -38,7 +38,7 @@ class LongsearchApp(App[None]):
         super().__init__()
         self._backend = backend
         self._is_closing = False
-        self.animation_level: AnimationLevel = "none"  # animations are slow over a slow connection
+        self.animation_level: AnimationLevel = "none"  # animations send too much over a slow connection
 
     def on_mount(self) -> None:
         """Provide enough threads for blocking calls."""

@@ -180,7 +180,7 @@ async def test_results_stay_while_somebody_looks_through_them_and_are_renewed_on
         assert "3 documents by hybrid" in screen_text(pilot.app)
         await pilot.press("escape")
         await until(pilot, lambda: "2 documents by hybrid" in screen_text(pilot.app))
-        assert preview(pilot).document is backend.documents[2]  # the one that was chosen
+        assert preview(pilot).document is backend.documents[2]  # the chosen document
         n_searches = len(backend.called("hybrid"))
         pilot.app.screen.keep_current()
         await settle(pilot)
@@ -204,7 +204,7 @@ async def test_f2_and_ctrl_t_choose_the_next_mode_and_search_in_it() -> None:
         assert backend.called("meaning") == [("valve", "")]
         await pilot.press("ctrl+t")
         await settle(pilot)
-        assert backend.called("words") == [("valve", "")] * 3  # for hybrid, for meaning, and by itself
+        assert backend.called("words") == [("valve", "")] * 3  # once in each mode
         assert "searching by meaning…" not in screen_text(pilot.app)
         assert pilot.app.screen.query_one(ModeTabs).mode is SearchMode.WORDS
         await pilot.press("f2")

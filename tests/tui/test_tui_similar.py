@@ -61,7 +61,7 @@ async def test_the_query_line_leads_back_from_similar_documents() -> None:
         await pilot.press("slash", "s")
         await settle(pilot)
         assert "3 documents by words" in screen_text(pilot.app)
-        assert backend.called("words")[-1] == ("s", "")  # the line was marked: typing begins anew
+        assert backend.called("words")[-1] == ("s", "")  # the query was selected: typing replaces it
 
 
 async def test_if_no_document_is_similar_the_list_says_so() -> None:

@@ -41,7 +41,7 @@ def strip_rows(spans: Sequence[Span], current: int, length: int, view: tuple[int
     halves = {
         min(span.start * 2 * height // length, 2 * height - 1): index == current for index, span in enumerate(spans)
     }
-    if 0 <= current < len(spans):  # other passages may share its half row
+    if 0 <= current < len(spans):  # it is drawn even if others share its half row
         halves[min(spans[current].start * 2 * height // length, 2 * height - 1)] = True
     first, last = (min(offset * height // length, height - 1) for offset in view)
     return [
@@ -101,5 +101,5 @@ class RelevanceStrip(Widget):
         return Strip([Segment(row.character, style)], 1).adjust_cell_length(self.size.width, style)
 
     def on_click(self, event: events.Click) -> None:
-        """Tell how far down the click was."""
+        """Report how far down the click was."""
         self.post_message(self.Clicked(event.y / max(self.size.height - 1, 1)))

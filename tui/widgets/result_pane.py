@@ -52,7 +52,7 @@ class ResultPane(Vertical):
         self.query_one("#message-text", Static).update(Content("\n").join(lines))
 
     def wait_for(self, what: str) -> None:
-        """Show on the right of the heading which answer is awaited; "" for none."""
+        """Show in the heading what the app waits for; "" for nothing."""
         self.query_one(HeaderLine).right = what
 
     def _note(self, note: str) -> None:

@@ -76,7 +76,7 @@ class Results(OptionList):
         self.highlighted = self._cursor if options else None
 
     def _select(self, index: int) -> None:
-        """Move the cursor to this hit, and tell about it once."""
+        """Move the cursor to this hit, and report it once."""
         if index == self._cursor:
             return
         self._cursor = index
@@ -87,11 +87,11 @@ class Results(OptionList):
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Follow the cursor that a key or the mouse has moved."""
         event.stop()
-        if event.option is self.highlighted_option:  # a late message about a replaced list has other options
+        if event.option is self.highlighted_option:  # else a late message about a replaced list
             self._select(event.option_index)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Tell that a document was chosen."""
+        """Report that a document was chosen."""
         event.stop()
         if event.option_index < len(self._hits):
             self.post_message(self.Chosen())
