@@ -1,6 +1,6 @@
-"""The terminal app: one main screen over a backend. Knows how to start and how to end, and the command palette.
+"""The terminal app: starts and ends, shows the main screen, fills the command palette.
 
-Imports neither torch, tokenizers nor apsw: it opens in the time Textual takes.
+Imports neither torch, tokenizers nor apsw, so it opens in the time that Textual needs.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from tui.lane import attempt
 from tui.screens.main import MainScreen
 
 N_THREADS = 16
-"""One for each kind of call and some more: Python's own pool may have only 5, and a call that blocks holds one."""
+"""More than there are kinds of calls: each blocked call holds a thread, and Python's default pool may have only 5."""
 
 
 class LongsearchApp(App[None]):
     """`LongsearchApp(backend).run()`. Closes the backend when it ends."""
 
     TITLE = "longsearch"
-    # Here, not in the screens: Textual does not load the style sheet of a default screen.
+    # Listed here because Textual does not load the style sheet of a default screen.
     CSS_PATH: ClassVar[list[str | PurePath]] = [
         f"screens/{name}.tcss" for name in ("main", "help", "instruction", "files")
     ]
@@ -38,28 +38,28 @@ class LongsearchApp(App[None]):
         super().__init__()
         self._backend = backend
         self._is_closing = False
-        self.animation_level: AnimationLevel = "none"  # nothing that moves by itself goes over a slow line
+        self.animation_level: AnimationLevel = "none"  # animations send too much over a slow connection
 
     def on_mount(self) -> None:
-        """Room for calls that block."""
+        """Provide enough threads for blocking calls."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(N_THREADS, thread_name_prefix="longsearch"))
 
     def get_default_screen(self) -> Screen[None]:
-        """The main screen."""
+        """Return the main screen."""
         return MainScreen(self._backend)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """What the command palette offers: each does what its key does."""
+        """Yield the commands of the command palette. Each does the same as its key."""
         if isinstance(screen, MainScreen):
-            yield SystemCommand("Mode", "Search by hybrid, meaning or words: the next one", screen.action_mode)
+            yield SystemCommand("Mode", "Search in the next mode: hybrid, meaning or words", screen.action_mode)
             yield SystemCommand("Instruction", "Say what kind of answer you want", screen.action_instruction)
-            yield SystemCommand("Files", "Every file, its state, and why it failed", screen.action_files)
+            yield SystemCommand("Files", "Every file, its status, and why it failed", screen.action_files)
             yield SystemCommand("Help", "How to ask, and every key", screen.action_help)
-        yield SystemCommand("Theme", "Other colours", self.action_change_theme)
+        yield SystemCommand("Theme", "Change the colours", self.action_change_theme)
         yield SystemCommand("Quit", "Indexing goes on without this window", self.action_quit)
 
     async def action_quit(self) -> None:
-        """Close the backend, so that calls under way end, then leave. A second time: leave at once."""
+        """Close the backend, so that running calls end, then leave. The second time, leave at once."""
         if self._is_closing:
             self.exit()
             return

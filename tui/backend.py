@@ -1,4 +1,4 @@
-"""What the terminal app asks of the rest of the program. The real one lives in `app`, fakes in the tests."""
+"""The interface between the terminal app and the rest of the program; `app` implements it, and the tests fake it."""
 
 from pathlib import Path
 from typing import Protocol
@@ -7,36 +7,39 @@ from engine.types import DocumentText, FileReport, IndexProgress, SearchMode, Se
 
 
 class Backend(Protocol):
-    """Every call may block and is made from a worker thread, calls of different kinds at the same time; each may raise
-    `LongsearchError`. Calls that are under way when `close` is made should end soon: the app waits for them."""
+    """The calls of the terminal app.
+
+    Every call may block and may raise `LongsearchError`. The app calls from worker threads, and calls of different
+    kinds may run at the same time. After `close`, running calls should end soon, because the app waits for them.
+    """
 
     @property
     def root(self) -> Path:
-        """The folder that is searched."""
+        """The folder to search."""
 
     def start(self) -> str:
-        """Make sure indexing goes on behind the app. Returns "" or why it does not."""
+        """Start indexing in the background unless it already runs. Return "" or the reason why it does not run."""
 
     def search(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults:
-        """Search. In WORDS mode it answers in milliseconds; the others may wait for the model to load."""
+        """Search. WORDS mode answers in milliseconds; the other modes may wait for the model to load."""
 
     def similar(self, document_id: int) -> SearchResults:
-        """The documents that are most like this one; milliseconds."""
+        """Return the documents most similar to this one, within milliseconds."""
 
     def document(self, document_id: int) -> DocumentText:
-        """The whole text of a hit's document."""
+        """Return the whole text of a document."""
 
     def progress(self) -> IndexProgress:
-        """How far the index has come; milliseconds."""
+        """Return the progress of the index, within milliseconds."""
 
     def files(self) -> list[FileReport]:
-        """Every file of the root and its state."""
+        """Return every file of the root with its status."""
 
     def retry(self) -> str:
-        """Have the files that were not read whole be read again, behind the app. Returns what was done."""
+        """Read failed and partial files again, in the background. Return what was done, as a sentence."""
 
     def open(self, path: str, page: int | None) -> str:
-        """Open the file in the system's viewer, at the page where the viewer can. Returns what was done."""
+        """Open a file in the system's viewer, at the page if the viewer can. Return what was done, as a sentence."""
 
     def close(self) -> None:
-        """Let go of files and sockets."""
+        """Close files and sockets."""

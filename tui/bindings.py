@@ -1,7 +1,7 @@
-"""Every key of the main screen in one table; the footer and the help screen are made from it.
+"""All keys of the main screen. The footer and the help screen are made from these tables.
 
-Plain letters work where nothing is typed (results, text); the query line keeps them as text. Each binding has an id, so
-a keymap can give it another key. The order is the footer's: what a narrow terminal cuts off comes last.
+Plain letters are commands in the results and in the text; in the query line they are text. Each binding has an id, so
+a keymap can give it another key. The order is that of the footer: a narrow terminal cuts off the last ones.
 """
 
 from textual.binding import Binding, BindingType
@@ -12,20 +12,35 @@ MAIN: list[BindingType] = [
     Binding("p,N", "passage(-1)", "Prev", id="main.previous", tooltip="Previous passage in the document"),
     Binding("y", "copy_passage", "Copy", id="main.copy", tooltip="Copy the passage, with title and page"),
     Binding("Y", "copy_path", "Copy path", id="main.copy_path", show=False, tooltip="Copy the path of the file"),
-    Binding("m", "like", "Like this", id="main.like", tooltip="Documents that are like this one; Esc leads back"),
-    # With priority: else what is typed right behind it goes to the list yet.
+    Binding("m", "similar", "Similar", id="main.similar", tooltip="Documents similar to this one; Esc goes back"),
+    # With priority, so that letters typed right after it no longer go to the list.
     Binding("slash", "query", "Query", id="main.slash", key_display="/", priority=True, tooltip="Go to the query line"),
     Binding("ctrl+l", "query", "Query", id="main.query", show=False, priority=True, tooltip="Go to the query line"),
     Binding("f1,question_mark", "help", "Help", id="main.help", key_display="F1", tooltip="This help"),
     Binding("f2,ctrl+t", "mode", "Mode", id="main.mode", key_display="^t", tooltip="Next mode: hybrid, meaning, words"),
-    # With priority: the Input deletes a word with Ctrl+F.
-    Binding("f3,ctrl+f", "files", "Files", id="main.files", key_display="F3", priority=True, tooltip="Every file"),
+    # With priority, because the Input deletes a word on Ctrl+F.
+    Binding(
+        "f3,ctrl+f",
+        "files",
+        "Files",
+        id="main.files",
+        key_display="F3",
+        priority=True,
+        tooltip="Every file and its status",
+    ),
     Binding("ctrl+r", "instruction", "Instruct", id="main.instruction", tooltip="Say what kind of answer you want"),
     Binding("escape", "back", "Back", id="main.back", show=False, tooltip="One step back: text, results, query"),
     Binding("down", "select(1)", "Next result", id="main.down", show=False, tooltip="From the query: next result"),
     Binding("up", "select(-1)", "Previous result", id="main.up", show=False, tooltip="From the query: previous result"),
-    Binding("pagedown", "page(1)", "Page down", id="main.page_down", show=False, tooltip="From the query: page text"),
-    Binding("pageup", "page(-1)", "Page up", id="main.page_up", show=False, tooltip="The same, back"),
+    Binding(
+        "pagedown",
+        "page(1)",
+        "Page down",
+        id="main.page_down",
+        show=False,
+        tooltip="From the query: page the text down",
+    ),
+    Binding("pageup", "page(-1)", "Page up", id="main.page_up", show=False, tooltip="From the query: page the text up"),
 ]
 
 LIST_MOVES: list[BindingType] = [

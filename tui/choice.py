@@ -37,7 +37,10 @@ class Choice:
         return next((index for index, hit in enumerate(hits) if hit.document_id == chosen), None)
 
     def move_to(self, hit: DocumentHit, best: DocumentHit, in_view: DocumentHit | None) -> bool:
-        """Note that the cursor is on `hit`: any but the best counts as chosen. Return whether the text may stay put."""
+        """Note that the cursor is on `hit`; any hit but the best counts as chosen.
+
+        Return whether to leave the text scrolled where the reader is.
+        """
         self._expected = None
         self._is_made = self._is_made or hit.document_id != best.document_id
         is_same = in_view is not None and in_view.document_id == hit.document_id

@@ -1,4 +1,4 @@
-"""Small pure pieces of display: text made safe, clipped and shortened by cells; scores as bars.
+"""Pure functions for display: make text safe, cut it to a width, draw bars.
 
 Knows nothing of Textual, documents or searches. Widths are terminal cells: a CJK character takes two.
 """
@@ -14,26 +14,26 @@ _SELECTORS = {0xFE0E: None, 0xFE0F: None, ord("\n"): " "}
 
 
 def shown(text: str) -> str:
-    """`text` on one line and safe for a terminal; each character is as wide alone as in its line.
+    """Return `text` on one line, safe for a terminal, each character as wide alone as within the line.
 
-    Variation selectors go: they change the width of the character before them, and terminals disagree on when.
+    Variation selectors are removed: they change the width of the character before them, and terminals disagree on when.
     """
     return text if text.isascii() and text.isprintable() else printable(text.translate(_SELECTORS))
 
 
 def below_home(path: str) -> str:
-    """The path as a shell's prompt has it: ~ for the person's home."""
+    """Return the path as a shell prompt shows it, with ~ for the home folder."""
     home = str(Path("~").expanduser())
     return "~" + path[len(home) :] if len(home) > 1 and (path + os.sep).startswith(home + os.sep) else path
 
 
 def clip(text: str, width: int) -> str:
-    """`text`, cut at the end with an ellipsis where it is wider than `width` cells."""
+    """Cut `text` to `width` cells; an ellipsis marks the cut."""
     return text if cell_len(text) <= width else _head(text, width - 1) + "…"[: max(width, 0)]
 
 
 def shorten_middle(path: str, width: int) -> str:
-    """`path` in at most `width` cells: the middle gives way first, the file name last."""
+    """Shorten `path` to `width` cells. The middle is cut first, the file name last."""
     if cell_len(path) <= width:
         return path
     if width < 2:
@@ -47,7 +47,7 @@ def shorten_middle(path: str, width: int) -> str:
 
 
 def _head(text: str, width: int) -> str:
-    """The longest start of `text` that fits `width` cells."""
+    """Return the longest start of `text` that fits into `width` cells."""
     for index, character in enumerate(text):
         width -= cell_len(character)
         if width < 0:
@@ -60,6 +60,6 @@ def _tail(text: str, width: int) -> str:
 
 
 def bar(share: float, width: int) -> tuple[str, str]:
-    """A thin bar of `width` cells: what is filled to `share` (0 to 1), in half cells, and the rest."""
+    """Draw a bar of `width` cells. Return the part filled to `share` (0 to 1), exact to half a cell, and the rest."""
     full, half = divmod(round(min(max(share, 0.0), 1.0) * width * 2), 2)
     return "━" * full + "╸" * half, "━" * (width - full - half)

@@ -1,4 +1,4 @@
-"""Which characters of a line are lit, and how. Pure: spans in, runs out."""
+"""Decides which characters of a line are lit, and how. Pure: spans in, runs out."""
 
 import re
 from collections.abc import Sequence
@@ -16,28 +16,28 @@ class Span:
     score: float
     """0 to 1, as in `engine.types.PassageHit`."""
     excerpt: tuple[int, int] | None = None
-    """(start, stop) of what in it is nearest to the query, if that is known."""
+    """(start, stop) of the excerpt nearest to the query, if known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Characters of a line that look the same."""
+    """Neighbouring characters of a line that look the same."""
 
     start: int
     stop: int
     """One past its last character."""
     passage: int | None
-    """Index of the passage that lights it, or None."""
+    """Index of the passage that lights the run, or None."""
     is_word: bool
-    """Whether it is one of the query's words."""
+    """Whether it belongs to a word of the query."""
     is_excerpt: bool
-    """Whether it is of what in the current passage is nearest to the query."""
+    """Whether it belongs to the excerpt of the current passage."""
 
 
 def runs(
     text: str, start: int, stop: int, spans: Sequence[Span], current: int, words: re.Pattern[str] | None
 ) -> list[Run]:
-    """The line of `text` from `start` to `stop` in runs, in order, without gaps. The current span lies on top."""
+    """Split `text` from `start` to `stop` into runs, in order and without gaps. The current span lies on top."""
     excerpt = (spans[current].excerpt if 0 <= current < len(spans) else None) or (start, start)
     found = [match.span() for match in words.finditer(text, start, stop)] if words else []
     touching = [index for index, span in enumerate(spans) if span.start < stop and span.stop > start]
@@ -55,5 +55,6 @@ def runs(
 
 
 def _on_top(spans: Sequence[Span], touching: Sequence[int], current: int, offset: int) -> int | None:
+    """Return the index of the span that lights the character at `offset`, or None."""
     over = [index for index in touching if spans[index].start <= offset < spans[index].stop]
     return current if current in over else over[0] if over else None

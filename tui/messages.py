@@ -16,7 +16,7 @@ class Found(Message):
 
 @dataclass
 class Awaited(Message):
-    """Tells whether another answer to the current query is on its way."""
+    """The app waits, or no longer waits, for another answer to the current query."""
 
     is_awaited: bool
 

@@ -1,4 +1,4 @@
-"""How one document that was found looks in the list: title and score, path and page, a few lines of its best passage.
+"""Draws a hit for the results list: title and score, path and page, a few lines of the best passage.
 
 Pure: a hit and a width in, styled text out. Every line fits the width.
 """
@@ -19,7 +19,7 @@ _MIN_WIDTH_WITH_BAR = 36
 
 
 def hit_content(hit: DocumentHit, root: str, words: re.Pattern[str] | None, width: int, n_lines: int) -> Content:
-    """The hit in `width` cells, with `n_lines` lines of its best passage."""
+    """Return the hit in `width` cells, with `n_lines` lines of its best passage."""
     lines = [_title_line(hit, words, width), _path_line(hit, root, width)]
     if hit.passages:
         best = hit.passages[0]
@@ -29,7 +29,7 @@ def hit_content(hit: DocumentHit, root: str, words: re.Pattern[str] | None, widt
 
 
 def relative_path(path: str, root: str) -> str:
-    """`path` below `root` as it may be shown; whole where it is elsewhere."""
+    """Return `path` relative to `root`, safe to show; a path outside `root` stays whole."""
     return shown(path.removeprefix(root.rstrip("/") + "/"))
 
 
@@ -57,7 +57,7 @@ def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
 
 
 def _lit(line: str, words: re.Pattern[str] | None, style: str) -> Content:
-    """The line with the query's words lit."""
+    """Light the query's words in the line."""
     content = Content.styled(line, style)
     for match in words.finditer(line) if words else ():
         content = content.stylize(styles.WORD, *match.span())

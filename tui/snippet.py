@@ -1,4 +1,4 @@
-"""A few lines of a passage, cut where the query's words are. Pure: text in, lines out."""
+"""Cuts a few lines out of a passage, around the excerpt or the query's words. Pure: text in, lines out."""
 
 import re
 
@@ -7,14 +7,16 @@ from tui.display import clip, shown
 from tui.text_layout import wrap
 
 _LEAD = 24
-"""Characters shown before the first query word when the passage's start must give way."""
+"""Characters shown before the first query word if the snippet does not begin with the passage."""
 
 
 def snippet(
     passage: str, words: re.Pattern[str] | None, width: int, n_lines: int, excerpt: int | None = None
 ) -> list[str]:
-    """At most `n_lines` lines of at most `width` cells: the passage from the excerpt that begins there; where none is
-    known, its start, or the part with its first query word.
+    """Return at most `n_lines` lines of at most `width` cells.
+
+    They begin with the excerpt, at offset `excerpt` of the passage. If that is None, they begin with the passage, or
+    shortly before its first query word if that word would not fit otherwise.
     """
     text = shown(in_short(passage[excerpt or 0 :][: 40 * width]))
     if excerpt:

@@ -1,6 +1,6 @@
-"""The few text styles that widgets put on words themselves; all else is in the .tcss files. Theme colours only."""
+"""The few text styles that widgets apply in code; all others are in the .tcss files. Theme colours only."""
 
-# Not `$text-muted`: inside Content its 60 % are lost, and it comes out as full white.
+# Not `$text-muted`: inside Content it loses its opacity of 60 % and turns full white.
 MUTED = "$foreground 60%"
 FAINT = "$foreground 20%"
 WORD = "bold $text-accent"

@@ -1,8 +1,8 @@
-"""Long text wrapped to a width, as offsets: which characters stand on which line, and back.
+"""Wraps long text to a width: finds the line of a character, and the characters of a line.
 
-Pure. 10 MB of text give about 150,000 lines; only their starts are kept (8 bytes a line), the text is never copied into
-lines. A newline ends a line, except where the extractor's line ends are only how the printed page was broken: those
-flow on like spaces (`soft_newlines`). Knows nothing of pages, passages or colours.
+Pure. 10 MB of text make about 150,000 lines; only the offset of each line start is kept (8 bytes a line), and the text
+is not copied. A newline ends a line, unless it only comes from the line breaks of a printed page: then the text flows
+on as after a space (`soft_newlines`). Knows nothing of pages, passages or colours.
 """
 
 import re
@@ -16,20 +16,21 @@ from rich.cells import cell_len
 from tui.display import shown
 
 MIN_FULL_LINE = 40
-"""A line shorter than this many characters ends where its author ended it (a heading, an address, a list)."""
+"""Characters; the newline after a shorter line is kept (a heading, an address, a list)."""
 MAX_LINE_CHARACTERS = 4_096
-"""Characters without width (stacked accents) could put a whole document on one line; no line has more than this."""
+"""The most characters of a line. Characters without width (stacked accents) could fill one line with a document."""
 
-# What a flowing line goes on with: no list mark, no "12. ", no "[7] ", no indent, no table rule.
+# The start of a line that continues a sentence: no list mark, no "12. ", no "[7] ", no indent, no table rule.
 _FLOWS_ON = re.compile(r"(?!\d+[.)]\s)[^\W_]|[(\"'“‘]")
 _NOT_PROSE = re.compile(r"[\d|=\t{};]")
 REACH = 20_000
-"""Characters before and after, and as many again to find a line end: some hundred lines, more than any screen."""
+"""Characters that `wrap_near` wraps on each side: some hundred lines, more than any screen. It looks for a line end
+within as many characters again."""
 _PIECE = 1 << 20
 
 
 class _Widths(dict[str, int]):
-    """Cells a character takes when shown, worked out once each."""
+    """The width of each character in cells, computed once."""
 
     def __missing__(self, character: str) -> int:
         width = self[character] = cell_len(shown(character))
@@ -41,31 +42,31 @@ WIDTHS = _Widths()
 
 @dataclass(frozen=True, slots=True)
 class TextLayout:
-    """A text and where each of its wrapped lines starts."""
+    """A text and the start of each wrapped line."""
 
     text: str
     width: int
-    """Cells a line may take; a space or newline that ends it may hang over."""
+    """Cells of a line. The space or newline that ends a line may stand beyond them."""
     starts: "array[int]"
-    """Offset of each line's first character, ascending, the first 0."""
+    """Offset of the first character of each line; ascending, the first is 0."""
 
     def __len__(self) -> int:
         return len(self.starts)
 
     def line_at(self, offset: int) -> int:
-        """The line that holds the character at `offset`; the nearest where there is none."""
+        """Return the line of the character at `offset`; for an offset outside the text, the nearest line."""
         return max(bisect_right(self.starts, offset) - 1, 0)
 
     def span(self, line: int) -> tuple[int, int]:
-        """Offsets of the line's first character and one past its last."""
+        """Return the offsets of the line's first character and one past its last."""
         stop = self.starts[line + 1] if line + 1 < len(self.starts) else len(self.text)
         return self.starts[line], stop
 
 
 def wrap(text: str, width: int) -> TextLayout:
-    """Wrap `text` to `width` cells (at least 2: one wide character): at spaces where it can be, else inside words."""
+    """Wrap `text` to `width` cells, at spaces if possible, else inside words. A width below 2 counts as 2."""
     width = max(width, 2)
-    flat = text.replace("\n", " ").replace("\t", " ")  # str.translate takes 14 times as long
+    flat = text.replace("\n", " ").replace("\t", " ")  # str.translate is 14 times slower
     starts = array("Q", [0])
     not_narrow = _not_narrow(flat)
     for start, stop in _paragraphs(text):
@@ -73,17 +74,17 @@ def wrap(text: str, width: int) -> TextLayout:
         (_wrap_any if odd else _wrap_narrow)(flat, start, stop, width, starts)
         starts.append(stop)
     if len(starts) > 1 and starts[-1] == len(text) and not text.endswith("\n"):
-        starts.pop()  # the text ends inside its last line; after a newline there is one empty line more
+        starts.pop()  # only after a final newline there is an empty last line
     return TextLayout(text, width, starts)
 
 
 def wrap_near(text: str, width: int, offset: int) -> TextLayout:
-    """Wrap only what is within `REACH` characters of `offset`; what is before and after stands on one line each.
+    """Wrap only the text within `REACH` characters of `offset`; the text before and after stays on one line each.
 
-    For the first paint of a long text: 3 ms, whatever its length, where `wrap` takes 0.4 s for 10 MB.
+    For the first paint of a long text: 3 ms for any length, while `wrap` takes 0.4 s for 10 MB.
     """
     low, high = max(offset - REACH, 0), min(offset + REACH, len(text))
-    low = text.rfind("\n", max(low - REACH, 0), low) + 1 or low  # at a line end, where one is near
+    low = text.rfind("\n", max(low - REACH, 0), low) + 1 or low  # at a line end if one is near
     high = text.find("\n", high, high + REACH) + 1 or high
     part = wrap(text[low:high], width)
     starts = array("Q", [0] if low else [])
@@ -94,10 +95,10 @@ def wrap_near(text: str, width: int, offset: int) -> TextLayout:
 
 
 def soft_newlines(text: str) -> Iterator[tuple[int, bool]]:
-    """Each newline's offset, and whether the sentence before it flows on behind it.
+    """Yield the offset of each newline, and whether it is soft: the sentence continues on the next line.
 
-    It does where the line before is full and reads like prose, the next one starts like a word, and the line is not a
-    paragraph's last: shorter than the one before it, with a full stop.
+    A newline is soft if its line is full and reads like prose, the next line starts like a word, and its line is not
+    the last of a paragraph, that is, shorter than the line before and with a full stop at its end.
     """
     start, before = 0, 0
     newline = text.find("\n")
@@ -114,7 +115,7 @@ def soft_newlines(text: str) -> Iterator[tuple[int, bool]]:
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
-    """Spans that end a line for certain; joined they are the text."""
+    """Yield the spans between hard newlines; together they are the whole text."""
     start = 0
     for newline, soft in soft_newlines(text):
         if not soft:
@@ -125,9 +126,9 @@ def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _wrap_narrow(flat: str, start: int, stop: int, width: int, starts: "array[int]") -> None:
-    """Append the line starts inside a paragraph whose every character takes one cell."""
+    """Append the line starts inside a paragraph in which every character takes one cell."""
     find, append = flat.rfind, starts.append
-    last = stop - 1 if flat[stop - 1] == " " else stop  # the space or newline at the end may hang over
+    last = stop - 1 if flat[stop - 1] == " " else stop  # a space or newline at the end may stand beyond the width
     while last - start > width:
         space = find(" ", start, start + width + 1)
         start = start + width if space < 0 else space + 1
@@ -135,7 +136,7 @@ def _wrap_narrow(flat: str, start: int, stop: int, width: int, starts: "array[in
 
 
 def _wrap_any(flat: str, start: int, stop: int, width: int, starts: "array[int]") -> None:
-    """As `_wrap_narrow`, for characters of any width: about 5 times slower."""
+    """Do the same as `_wrap_narrow` for characters of any width, about 5 times slower."""
     while (end := _fitting(flat, start, stop, width)) < stop:
         space = flat.rfind(" ", start, end + 1)
         if space + 1 >= stop:
@@ -145,10 +146,10 @@ def _wrap_any(flat: str, start: int, stop: int, width: int, starts: "array[int]"
 
 
 def _fitting(flat: str, start: int, stop: int, width: int) -> int:
-    """One past the last character of those from `start` that fit `width` cells."""
+    """Return the end of the longest piece from `start` on that fits into `width` cells."""
     width_of = WIDTHS.__getitem__
     stop = min(stop, start + MAX_LINE_CHARACTERS)
-    while width >= 2 and start < stop:  # half as many characters as cells fit for certain: sum them in one go
+    while width >= 2 and start < stop:  # a character takes at most 2 cells: this many surely fit
         piece = flat[start : min(start + width // 2, stop)]
         width -= sum(map(width_of, piece))
         start += len(piece)
@@ -158,11 +159,11 @@ def _fitting(flat: str, start: int, stop: int, width: int) -> int:
 
 
 def _not_narrow(flat: str) -> re.Pattern[str] | None:
-    """What finds a character that does not take one cell; None where there is none (every ASCII text)."""
+    """Return a pattern for the characters that do not take one cell; None if there are none, as in ASCII text."""
     if flat.isascii():
         return None
     seen: set[str] = set()
-    for start in range(0, len(flat), _PIECE):  # in pieces: one call over 10 MB would hold up the other threads 0.1 s
+    for start in range(0, len(flat), _PIECE):  # in pieces: one call for 10 MB would block other threads for 0.1 s
         seen.update(flat[start : start + _PIECE])
     odd = "".join(sorted(character for character in seen if WIDTHS[character] != 1))
     return re.compile(f"[{re.escape(odd)}]") if odd else None

@@ -1,4 +1,4 @@
-"""What stands in place of the results before anything is typed: how much there is to search, and how to ask. Pure."""
+"""The welcome text, shown in place of the results until something is typed. Pure."""
 
 from textual.content import Content
 
@@ -8,13 +8,13 @@ from tui import styles, wording
 _EXAMPLES = (
     ("why did the reactor overheat", "a question or a claim in your own words"),
     ('"loss of coolant"', "these words, one after the other"),
-    ("cooling -turbine", "leave out passages with a word"),
+    ("cooling -turbine", "leave out passages with this word"),
 )
 _EXAMPLE_WIDTH = max(len(example) for example, _ in _EXAMPLES)
 
 
 def welcome(progress: IndexProgress | None, offline: str) -> list[Content | str]:
-    """The lines, for about 80 columns; longer ones wrap."""
+    """Return the lines: the state of the index, and how to ask. They are made for 80 columns; longer lines wrap."""
     lines: list[Content | str] = [Content.styled(wording.readiness(progress), "bold")]
     if missing := wording.not_ready(progress):
         lines.append(missing)

@@ -1,6 +1,6 @@
-"""The sentences of the app: what it says of progress, of nothing found and of errors. Pure: values in, text out.
+"""The sentences of the app about progress, empty results, errors. Pure: values in, text out.
 
-Every name that is put into a sentence has passed through `shown`.
+Every name in a sentence has passed through `shown`.
 """
 
 from engine.amounts import counted, duration, quantity
@@ -11,36 +11,36 @@ from tui.display import shown
 
 
 def n_ready(progress: IndexProgress) -> int:
-    """Documents that can be searched, by words at least."""
+    """Return the number of documents that can be searched, at least by words."""
     return progress.n_current + progress.n_waiting + progress.n_partial
 
 
 def n_left(progress: IndexProgress) -> int:
-    """Files that have not been looked into yet."""
+    """Return the number of files that nobody has tried to read yet."""
     return max(progress.n_files - n_ready(progress) - progress.n_failed, 0)
 
 
 def has_changed(old: IndexProgress | None, new: IndexProgress | None) -> bool:
-    """Whether a search may find something else now than it did."""
+    """Return whether the same search may now find something else."""
     if old is None or new is None:
         return False
     return (n_ready(new), new.n_tokens_embedded) != (n_ready(old), old.n_tokens_embedded)
 
 
 def is_complete(progress: IndexProgress) -> bool:
-    """Whether everything that can be read is searchable by meaning too."""
+    """Return whether every readable file can be searched by meaning too."""
     return not n_left(progress) and progress.n_tokens_embedded >= progress.n_tokens
 
 
 def share_embedded(progress: IndexProgress) -> float | None:
-    """Of the tokens, 0 to 1; None where all is done or nothing is known yet."""
+    """Return the share of tokens embedded, 0 to 1; None if all are, or if nothing is known yet."""
     if is_complete(progress) or not progress.n_tokens:
         return None
     return progress.n_tokens_embedded / progress.n_tokens
 
 
 def progress_line(progress: IndexProgress | None) -> str:
-    """How far the index has come, the most important first: the end may be cut off."""
+    """Describe the progress of the index, the most important first, because the end may be cut off."""
     if progress is None:
         return "opening the index…"
     failed = f"{progress.n_failed} failed (F3)" if progress.n_failed else ""
@@ -53,7 +53,7 @@ def progress_line(progress: IndexProgress | None) -> str:
 
 
 def _embedded(progress: IndexProgress) -> str:
-    """The share of tokens embedded, the rate and the time left, as far as they are known."""
+    """Describe the share of tokens embedded, the rate and the time left, as far as they are known."""
     if not progress.n_tokens:
         return ""
     share = progress.n_tokens_embedded / progress.n_tokens
@@ -66,7 +66,7 @@ def _embedded(progress: IndexProgress) -> str:
 
 
 def readiness(progress: IndexProgress | None) -> str:
-    """One sentence for a person who has not typed yet."""
+    """Say in one sentence how many documents can be searched."""
     if progress is None:
         return "Opening the index…"
     ready = n_ready(progress)
@@ -79,7 +79,7 @@ def readiness(progress: IndexProgress | None) -> str:
 
 
 def not_ready(progress: IndexProgress | None) -> str:
-    """How many files are missing among those that can be searched, and why; "" where none are."""
+    """Say how many files cannot be searched yet, and why; "" if there are none."""
     if progress is None or not n_ready(progress):
         return ""
     left, failed = n_left(progress), progress.n_failed
@@ -89,30 +89,30 @@ def not_ready(progress: IndexProgress | None) -> str:
 
 
 def nothing_found(results: SearchResults, progress: IndexProgress | None) -> list[str]:
-    """Why there may be no hits, and what to try: one line each."""
+    """Say why there may be no hits, and what to try: one line each."""
     if results.similar_to:
-        return [f"No other document is like “{shown(results.similar_to)}”.", "Esc leads back to the query's answer."]
+        return [f"No other document is similar to “{shown(results.similar_to)}”.", "Esc goes back to the results."]
     lines = [f"Nothing found for “{shown(results.query)}”."]
     if progress is not None and not n_ready(progress):
-        return [*lines, readiness(progress), "This search is repeated as documents come in."]
+        return [*lines, readiness(progress), "This search is repeated as documents are added."]
     if results.mode is SearchMode.WORDS:
         lines.append("Words must occur as they are typed. Ctrl+T searches by meaning.")
     else:
         lines.append("Try other words, or fewer.")
     if progress is not None and not is_complete(progress):
-        lines.append("Not everything has been read yet; this search is repeated as documents come in.")
+        lines.append("Not everything has been read yet; this search is repeated as documents are added.")
     return lines
 
 
 def summary(results: SearchResults) -> str:
-    """What a list of results is: how many, how they were found, how long it took."""
+    """Describe a list of results: how many, how they were found, how long it took."""
     took = f"{results.took_ms:.0f} ms" if results.took_ms < 1_000 else f"{results.took_ms / 1_000:.1f} s"
-    how = f"like {shown(results.similar_to)}" if results.similar_to else f"by {results.mode.value}"
+    how = f"similar to {shown(results.similar_to)}" if results.similar_to else f"by {results.mode.value}"
     return f"{counted(len(results.hits), 'document')} {how} · {took}"
 
 
 def next_try(file: FileReport, now_s: float) -> str:
-    """Of a file that was not read whole, when it is read again; `now_s` in seconds since 1970. "" for any other."""
+    """Say when a failed or partial file is read again; "" for other files. `now_s` is in seconds since 1970."""
     if file.status not in (FileStatus.FAILED, FileStatus.PARTIAL):
         return ""
     tried = f"tried {file.n_failures} times; " if file.n_failures > 1 else ""
@@ -123,13 +123,13 @@ def next_try(file: FileReport, now_s: float) -> str:
 
 
 def trouble(error: BaseException) -> str:
-    """An error in one line: what is wrong, then what to do about it."""
+    """Describe an error in one line: what is wrong, then what to do about it."""
     if isinstance(error, LongsearchError):
         return shown(f"{error.message} — {error.hint}" if error.hint else error.message)
     return shown(f"Something went wrong inside longsearch: {type(error).__name__}: {error}")
 
 
 def quotation(hit: DocumentHit, passage: PassageHit) -> str:
-    """A passage for the clipboard, with where it is from."""
+    """Return a passage for the clipboard, with title, page and path of its document."""
     page = f", p. {passage.page}" if passage.page is not None else ""
     return f"{printable(passage.text, keep=chr(10))}\n— {shown(hit.title)}{page} ({shown(hit.path)})\n"

@@ -1,4 +1,4 @@
-"""A scripted backend: answers from lists, waits where a test holds a door shut, fails where a test says so."""
+"""A scripted backend: it answers from lists, waits while a test holds a call, and raises the errors of a script."""
 
 import threading
 from collections import defaultdict
@@ -19,7 +19,7 @@ from engine.types import (
 
 ROOT = Path("/home/ada/papers")
 HELD_S = 20.0
-"""A door that nobody opens gives way after this long, so that a wrong test fails and does not hang."""
+"""Seconds; a held call goes on after this time, so that a wrong test fails and does not hang."""
 
 DONE = IndexProgress(
     n_files=482,
@@ -60,7 +60,7 @@ SENTENCES = (
 
 
 def long_document(n_pages: int = 40, title: str = "Report on the accident at unit 2") -> DocumentText:
-    """A report of `n_pages` pages, about 2,000 characters each; the sentences take turns."""
+    """Return a report of `n_pages` pages, about 2,000 characters each, made of the same few sentences."""
     text, page_starts = "", []
     for page in range(1, n_pages + 1):
         page_starts.append(len(text))
@@ -72,7 +72,7 @@ def long_document(n_pages: int = 40, title: str = "Report on the accident at uni
 
 
 def passage(document: DocumentText, page: int, score: float, n_characters: int = 300) -> PassageHit:
-    """A passage of `document`, a little below the top of `page`; its second sentence is nearest to any query."""
+    """Return a passage a little below the top of `page`; its second sentence is the excerpt."""
     start = document.text.index("\n\n", document.page_starts[page - 1]) + 2
     stop = document.text.index(". ", start + n_characters) + 1
     first = document.text.index(". ", start) + 2
@@ -87,7 +87,7 @@ def hit(
     path: str = "reports/unit-2.pdf",
     title: str | None = None,
 ) -> DocumentHit:
-    """A hit on `document` with a passage on each of `pages`, best first."""
+    """Return a hit on `document` with a passage on each of `pages`, best first."""
     passages = tuple(passage(document, page, round(0.9 - 0.06 * (rank + index), 2)) for index, page in enumerate(pages))
     score = passages[0].score if passages else 0.1
     name = document.title if title is None else title
@@ -95,7 +95,7 @@ def hit(
 
 
 class FakeBackend:
-    """Fulfils `tui.backend.Backend`. Without a script every search finds `hits`."""
+    """Implements `tui.backend.Backend`. Every search finds `hits`, unless `answers` says otherwise."""
 
     def __init__(self, *hits: DocumentHit, documents: dict[int, DocumentText] | None = None) -> None:
         self.hits = hits
@@ -116,11 +116,11 @@ class FakeBackend:
         return ROOT
 
     def hold(self, kind: str, what: str = "") -> threading.Event:
-        """Calls of `kind` (a mode, or a method's name) about `what` wait until the event is set."""
+        """Make calls of `kind` (a mode or a method) with argument `what` wait until the returned event is set."""
         return self._doors.setdefault((kind, what), threading.Event())
 
     def called(self, kind: str) -> list[tuple[object, ...]]:
-        """The calls of `kind` so far, without the kind."""
+        """Return the arguments of the calls of `kind` so far."""
         return [call[1:] for call in self.calls if call[0] == kind]
 
     def _call(self, kind: str, what: str, *rest: object) -> None:
@@ -178,7 +178,7 @@ class FakeBackend:
 
 
 def some_files() -> list[FileReport]:
-    """One of each state."""
+    """Return files of every status."""
     return [
         FileReport("reports/2011/unit-2.pdf", FileStatus.CURRENT, "", "", 40, 21_300, 21_300),
         FileReport("notes/[red]todo[/red].md", FileStatus.WAITING, "", "", 0, 940, 0),
@@ -192,7 +192,7 @@ def some_files() -> list[FileReport]:
 
 
 def three_reports() -> FakeBackend:
-    """Three documents, with five, two and one passages."""
+    """Return a backend with three documents, which have five, two and one passages."""
     report, manual, note = long_document(), long_document(12, "Valves: a manual"), long_document(3, "")
     note = DocumentText(note.text, (), "")
     hits = (

@@ -60,7 +60,7 @@ def request(serial: int, is_final: bool) -> Request:
     return Request(serial, Question("q"), is_final)
 
 
-def test_an_older_answer_never_follows_a_newer_one() -> None:
+def test_an_older_answer_is_not_admitted_after_a_newer_one() -> None:
     newest = Newest()
     assert newest.admits(request(1, False))
     assert newest.admits(request(1, True))
@@ -82,7 +82,7 @@ def document(n_characters: int) -> DocumentText:
     return DocumentText("x" * n_characters, (), "")
 
 
-def test_the_documents_used_least_recently_are_let_go() -> None:
+def test_the_least_recently_used_documents_are_dropped() -> None:
     cache = DocumentCache()
     for document_id in range(MAX_DOCUMENTS):
         cache.put(document_id, document(1))
@@ -92,7 +92,7 @@ def test_the_documents_used_least_recently_are_let_go() -> None:
     assert cache.get(1) is None
 
 
-def test_the_newest_document_is_kept_however_long() -> None:
+def test_the_newest_document_is_kept_however_long_it_is() -> None:
     cache = DocumentCache()
     cache.put(1, document(1))
     cache.put(2, document(MAX_CHARACTERS + 1))

@@ -1,4 +1,4 @@
-"""The files screen: every file with its state, the reason, and what can be done."""
+"""The files screen: every file with its status, the reason and the hint; its keys."""
 
 import time
 from typing import Any
@@ -27,24 +27,24 @@ def backend_with_files() -> FakeBackend:
     return backend
 
 
-def states(pilot: Pilot[None]) -> list[str]:
+def statuses(pilot: Pilot[None]) -> list[str]:
     table: DataTable[Any] = pilot.app.screen.query_one(DataTable)
     return [str(table.get_row_at(row)[0]) for row in range(table.row_count)]
 
 
-async def test_trouble_comes_first_with_its_reason_and_hint() -> None:
+async def test_failed_files_come_first_with_their_reason_and_hint() -> None:
     async with LongsearchApp(backend_with_files()).run_test(size=SIZE) as pilot:
         await open_files(pilot)
-        assert states(pilot) == ["failed", "failed", "partial", "waiting", "current"]
+        assert statuses(pilot) == ["failed", "failed", "partial", "waiting", "current"]
         text = screen_text(pilot.app)
         assert "2 failed · 1 partial · 1 waiting · 1 current" in text
         assert "→ save a copy without the password" in text
         await pilot.press("down", "down", "down")
-        assert "0 of 940 tokens read for meaning" in screen_text(pilot.app)
+        assert "0 of 940 tokens searchable by meaning" in screen_text(pilot.app)
         assert "notes/[red]todo[/red].md" in screen_text(pilot.app)
 
 
-async def test_the_filter_goes_through_the_states_that_are_there() -> None:
+async def test_the_filter_goes_through_the_statuses_that_occur() -> None:
     backend = backend_with_files()
     backend.file_list = [file for file in backend.file_list if file.status is not FileStatus.PARTIAL]
     async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
@@ -52,7 +52,7 @@ async def test_the_filter_goes_through_the_states_that_are_there() -> None:
         seen = []
         for _ in range(4):
             await pilot.press("f")
-            seen.append(states(pilot))
+            seen.append(statuses(pilot))
         assert seen == [["failed"] * 2, ["waiting"], ["current"], ["failed", "failed", "waiting", "current"]]
 
 
@@ -61,7 +61,7 @@ async def test_the_keys_open_copy_reload_and_go_back() -> None:
     async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
         await open_files(pilot)
         path = str(ROOT / "contracts/lease.pdf")
-        for key in ("o", "enter"):  # one at a time: a second call makes the first pointless
+        for key in ("o", "enter"):  # one at a time: a second call cancels the first
             await pilot.press(key)
             await settle(pilot)
         assert backend.called("open") == [(path, None), (path, None)]
@@ -70,15 +70,15 @@ async def test_the_keys_open_copy_reload_and_go_back() -> None:
         backend.file_list = backend.file_list[:1]
         await pilot.press("f5")
         await settle(pilot)
-        assert states(pilot) == ["current"]
+        assert statuses(pilot) == ["current"]
         await pilot.press("escape", "ctrl+f")
         await settle(pilot)
-        assert states(pilot) == ["current"]
+        assert statuses(pilot) == ["current"]
         await pilot.press("ctrl+f")
         assert isinstance(pilot.app.screen, MainScreen)
 
 
-async def test_what_is_only_partial_is_read_again_on_request_too() -> None:
+async def test_r_reads_partial_files_again() -> None:
     backend = backend_with_files()
     backend.file_list = [file for file in backend.file_list if file.status is FileStatus.PARTIAL]
     async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
@@ -89,7 +89,7 @@ async def test_what_is_only_partial_is_read_again_on_request_too() -> None:
         assert backend.called("retry") == [("",)]
 
 
-async def test_what_failed_is_read_again_on_request() -> None:
+async def test_r_reads_failed_files_again() -> None:
     backend = backend_with_files()
     async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
         await open_files(pilot)
@@ -97,15 +97,15 @@ async def test_what_failed_is_read_again_on_request() -> None:
         await pilot.press("r")
         await settle(pilot)
         assert backend.called("retry") == [("",)]
-        assert "✓ they are read again; F5 shows what came of it" in screen_text(pilot.app)
+        assert "✓ they are read again; F5 shows the outcome" in screen_text(pilot.app)
         backend.errors["retry"] = LongsearchError("the daemon did not start", "see its log")
         await pilot.press("r")
         await settle(pilot)
         assert "✗ the daemon did not start — see its log" in screen_text(pilot.app)
-        assert len(states(pilot)) == 5
+        assert len(statuses(pilot)) == 5
 
 
-async def test_where_all_was_read_whole_nothing_is_asked_for() -> None:
+async def test_r_reads_nothing_again_if_every_file_was_read_in_full() -> None:
     backend = backend_with_files()
     backend.file_list = [file for file in backend.file_list if file.status is FileStatus.CURRENT]
     async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
@@ -113,10 +113,10 @@ async def test_where_all_was_read_whole_nothing_is_asked_for() -> None:
         await pilot.press("r")
         await settle(pilot)
         assert backend.called("retry") == []
-        assert "Every file was read whole." in screen_text(pilot.app)
+        assert "Every file was read in full." in screen_text(pilot.app)
 
 
-async def test_no_files_are_explained_and_their_keys_do_nothing() -> None:
+async def test_an_empty_list_is_explained_and_the_keys_for_a_file_do_nothing() -> None:
     backend = FakeBackend()
     async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
         await open_files(pilot)
@@ -125,7 +125,7 @@ async def test_no_files_are_explained_and_their_keys_do_nothing() -> None:
         assert backend.called("open") == []
 
 
-async def test_an_error_of_the_list_is_a_line() -> None:
+async def test_an_error_while_the_list_is_read_is_shown() -> None:
     backend = FakeBackend()
     backend.errors["files"] = OSError("gone")
     async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
@@ -133,13 +133,13 @@ async def test_an_error_of_the_list_is_a_line() -> None:
         assert "✗ Something went wrong inside longsearch: OSError: gone" in screen_text(pilot.app)
 
 
-async def test_thousands_of_files_are_there_at_once() -> None:
+async def test_thousands_of_files_are_listed_quickly() -> None:
     backend = FakeBackend()
     backend.file_list = [FileReport(f"a/{n}.pdf", FileStatus.CURRENT, "", "", 9, 9, 9) for n in range(5_000)]
     async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
         start = time.perf_counter()
         await open_files(pilot)
-        assert len(states(pilot)) == 5_000
+        assert len(statuses(pilot)) == 5_000
         assert time.perf_counter() - start < 5.0  # 0.4 s alone on a core
 
 
@@ -150,7 +150,7 @@ async def test_the_cursor_stays_on_its_file_when_the_terminal_is_resized() -> No
         await pilot.press("down", "down", "down")
         await pilot.resize_terminal(80, 24)
         await settle(pilot)
-        assert "0 of 940 tokens read for meaning" in screen_text(pilot.app)
+        assert "0 of 940 tokens searchable by meaning" in screen_text(pilot.app)
         await pilot.press("o")
         await settle(pilot)
         assert backend.called("open") == [(str(ROOT / "notes/[red]todo[/red].md"), None)]

@@ -1,4 +1,4 @@
-"""The app opens at once: importing it loads nothing that is slow to load."""
+"""The app opens quickly: it imports nothing that is slow to load."""
 
 import subprocess
 import sys

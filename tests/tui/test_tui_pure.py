@@ -23,7 +23,7 @@ ANY = st.text(max_size=60) | st.text(alphabet="a漢é/. \u0301\u202e\x1b", max_s
 
 
 @given(ANY)
-def test_shown_text_has_no_control_characters_and_one_line(text: str) -> None:
+def test_shown_text_is_one_line_without_control_characters(text: str) -> None:
     assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown(text))
 
 
@@ -44,7 +44,7 @@ def test_clipped_and_shortened_texts_fit(text: str, width: int) -> None:
         (0, ""),
     ],
 )
-def test_a_path_gives_way_in_its_middle(width: int, expected: str) -> None:
+def test_a_long_path_is_cut_in_its_middle(width: int, expected: str) -> None:
     assert shorten_middle("reports/2011/final/unit-2.pdf", width) == expected
 
 
@@ -57,13 +57,13 @@ def test_a_path_gives_way_in_its_middle(width: int, expected: str) -> None:
         ("/", "/srv/papers", "/srv/papers"),
     ],
 )
-def test_a_path_below_home_is_shown_as_a_shell_shows_it(home, path, expected, monkeypatch):
+def test_a_path_below_home_begins_with_a_tilde(home, path, expected, monkeypatch):
     monkeypatch.setenv("HOME", home)
     assert below_home(path) == expected
 
 
 @given(st.floats(allow_nan=False), st.integers(0, 20))
-def test_a_bar_has_its_width_whatever_the_share(share: float, width: int) -> None:
+def test_a_bar_has_its_width_for_any_share(share: float, width: int) -> None:
     full, rest = bar(share, width)
     assert len(full + rest) == width
 
@@ -121,19 +121,19 @@ def test_a_pasted_page_highlights_only_its_first_words() -> None:
 # Snippets
 
 
-def test_a_snippet_starts_at_the_start_when_the_word_is_there() -> None:
+def test_a_snippet_begins_with_the_passage_if_the_query_word_fits() -> None:
     assert snippet("The valve stayed open for two hours.", re.compile("valve"), 20, 2) == [
         "The valve stayed",
         "open for two hours.",
     ]
 
 
-def test_a_snippet_moves_to_the_first_query_word() -> None:
+def test_a_snippet_begins_shortly_before_a_late_query_word() -> None:
     lines = snippet("nothing here " * 30 + "then the valve stayed open", re.compile("valve"), 40, 1)
     assert lines == ["…nothing here then the valve stayed open"]
 
 
-def test_a_snippet_begins_with_the_excerpt_whatever_words_stand_elsewhere() -> None:
+def test_a_snippet_begins_with_the_excerpt_even_if_query_words_are_elsewhere() -> None:
     text = "The valve stayed open. Nobody looked. They were tired."
     assert snippet(text, re.compile("valve"), 40, 1, text.index("Nobody")) == ["…Nobody looked. They were tired."]
     assert snippet("Nobody looked. " + "and so on " * 9 + "The valve", re.compile("valve"), 16, 1, 0) == [
@@ -156,7 +156,7 @@ def test_a_snippet_fits(passage: str, width: int, n_lines: int, excerpt: int | N
     st.integers(0, 40),
     st.integers(0, 20),
 )
-def test_runs_cover_the_line_and_say_for_each_character_what_lights_it(
+def test_runs_cover_the_line_and_tell_for_each_character_what_lights_it(
     given_spans: list[tuple[int, int, int]], start: int, length: int
 ) -> None:
     text = "ab " * 20

@@ -28,7 +28,7 @@ async def test_the_arrow_keys_select_a_document_also_from_the_query_line() -> No
         await pilot.press("down", "down", "down", "up", "up")
         await settle(pilot)
         assert preview(pilot).document is backend.documents[1]
-        assert [call[0] for call in backend.called("document")] == ["1", "2", "3"]  # none of them twice
+        assert [call[0] for call in backend.called("document")] == ["1", "2", "3"]  # each of them once
 
 
 async def test_when_reading_is_slow_only_the_last_selected_document_is_read_next() -> None:
@@ -211,7 +211,9 @@ async def test_resizing_the_terminal_keeps_the_place_in_the_text_and_in_the_list
         await pilot.resize_terminal(*SMALL)
         await until(pilot, lambda: pilot.app.screen.size.width == SMALL[0] and preview(pilot).size.width > 70)
         view = preview(pilot)
-        assert not results(pilot).display or results(pilot).region.height == 0  # whoever reads has the room
+        assert (
+            not results(pilot).display or results(pilot).region.height == 0
+        )  # the text takes all the room while it is read
         assert view.size.width > 70
         assert view.place().first <= passage.start <= view.place().last
         await pilot.press("j", "j", "j")

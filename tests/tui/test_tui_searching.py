@@ -24,12 +24,12 @@ async def test_every_keystroke_searches_by_words_and_enter_in_the_chosen_mode() 
             await settle(pilot)
         assert backend.called("words") == [("a", ""), ("ab", ""), ("abc", "")]
         assert backend.called("hybrid") == []
-        assert "asking by meaning…" in screen_text(pilot.app)
+        assert "searching by meaning…" in screen_text(pilot.app)
         await pilot.press("enter")
         await settle(pilot)
         assert backend.called("hybrid") == [("abc", "")]
         assert "3 documents by hybrid" in screen_text(pilot.app)
-        assert "asking by meaning…" not in screen_text(pilot.app)
+        assert "searching by meaning…" not in screen_text(pilot.app)
 
 
 async def test_a_pause_in_typing_starts_the_search_in_the_chosen_mode(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +149,7 @@ async def test_the_sign_of_a_slow_search_stays_when_the_index_changes_meanwhile(
         await grow_index(pilot, backend, 1)
         pilot.app.screen.keep_current()
         await settle(pilot, all_workers=False)
-        assert "asking by meaning…" in screen_text(pilot.app)
+        assert "searching by meaning…" in screen_text(pilot.app)
         door.set()
 
 
@@ -180,7 +180,7 @@ async def test_results_stay_while_somebody_looks_through_them_and_are_renewed_on
         assert "3 documents by hybrid" in screen_text(pilot.app)
         await pilot.press("escape")
         await until(pilot, lambda: "2 documents by hybrid" in screen_text(pilot.app))
-        assert preview(pilot).document is backend.documents[2]  # the one that was chosen
+        assert preview(pilot).document is backend.documents[2]  # the chosen document
         n_searches = len(backend.called("hybrid"))
         pilot.app.screen.keep_current()
         await settle(pilot)
@@ -204,8 +204,8 @@ async def test_f2_and_ctrl_t_choose_the_next_mode_and_search_in_it() -> None:
         assert backend.called("meaning") == [("valve", "")]
         await pilot.press("ctrl+t")
         await settle(pilot)
-        assert backend.called("words") == [("valve", "")] * 3  # for hybrid, for meaning, and by itself
-        assert "asking by meaning…" not in screen_text(pilot.app)
+        assert backend.called("words") == [("valve", "")] * 3  # once in each mode
+        assert "searching by meaning…" not in screen_text(pilot.app)
         assert pilot.app.screen.query_one(ModeTabs).mode is SearchMode.WORDS
         await pilot.press("f2")
         assert pilot.app.screen.query_one(ModeTabs).mode is SearchMode.HYBRID

@@ -12,12 +12,12 @@ from tui.widgets.text_pane import TextPane
 
 async def test_m_lists_the_documents_similar_to_the_one_in_view_and_escape_leads_back_to_it() -> None:
     backend = three_reports()
-    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+    async with LongsearchApp(backend).run_test(size=(130, 26)) as pilot:
         await ask(pilot, "valve", press_enter=True)
         await pilot.press("down", "m")
         await settle(pilot)
         assert backend.called("similar") == [("2",)]
-        assert "2 documents like Valves: a manual · 6 ms" in screen_text(pilot.app)
+        assert "2 documents similar to Valves: a manual · 6 ms" in screen_text(pilot.app)
         assert pilot.app.focused is results(pilot)
         assert pilot.app.screen.query_one(TextPane).hit.document_id == 1  # type: ignore[union-attr]
         await pilot.press("escape")
@@ -37,7 +37,7 @@ async def test_m_works_from_the_text_too_even_if_the_text_fills_the_screen(size:
         await ask(pilot, "valve", press_enter=True)
         await pilot.press("enter", "m")
         await settle(pilot)
-        assert "2 documents like Report on the accident" in screen_text(pilot.app)
+        assert "2 documents similar to Report on the" in screen_text(pilot.app)
         assert pilot.app.focused is results(pilot)
         await pilot.press("m")
         await settle(pilot)
@@ -61,7 +61,7 @@ async def test_the_query_line_leads_back_from_similar_documents() -> None:
         await pilot.press("slash", "s")
         await settle(pilot)
         assert "3 documents by words" in screen_text(pilot.app)
-        assert backend.called("words")[-1] == ("s", "")  # the line was marked: typing begins anew
+        assert backend.called("words")[-1] == ("s", "")  # the query was selected: typing replaces it
 
 
 async def test_if_no_document_is_similar_the_list_says_so() -> None:
@@ -71,7 +71,7 @@ async def test_if_no_document_is_similar_the_list_says_so() -> None:
         await ask(pilot, "valve", press_enter=True)
         await pilot.press("m")
         await settle(pilot)
-        assert "No other document is like “Report on the accident at unit 2”." in screen_text(pilot.app)
+        assert "No other document is similar to “Report on the accident at unit 2”." in screen_text(pilot.app)
         await pilot.press("escape")
         await settle(pilot)
         assert "1 document by hybrid" in screen_text(pilot.app)

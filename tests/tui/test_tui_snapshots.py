@@ -1,5 +1,7 @@
-"""What each state looks like, at the two sizes people have. After a change that is meant: `pytest --snapshot-update`,
-and look at the pictures before you commit them."""
+"""Snapshots of the app in every state, at the two usual sizes of a terminal.
+
+After an intended change, run `pytest tests/tui --snapshot-update` and look at the pictures before you commit them.
+"""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -49,14 +51,14 @@ def test_nothing_typed_yet(snap_compare: Compare, size: tuple[int, int]) -> None
 
 
 @both_sizes
-def test_indexing_goes_on(snap_compare: Compare, size: tuple[int, int]) -> None:
+def test_indexing_runs(snap_compare: Compare, size: tuple[int, int]) -> None:
     backend = three_reports()
     backend.progress_now = INDEXING
     compare(snap_compare, backend, size, press())
 
 
 @both_sizes
-def test_documents_like_one(snap_compare: Compare, size: tuple[int, int]) -> None:
+def test_similar_documents(snap_compare: Compare, size: tuple[int, int]) -> None:
     compare(snap_compare, three_reports(), size, ask_and_press("m"))
 
 

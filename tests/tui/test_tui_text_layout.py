@@ -1,4 +1,4 @@
-"""Wrapping: what holds for every text, and that the fast way agrees with the obvious one."""
+"""Wrapping: properties of every wrapped text, and agreement with a slow, obvious implementation."""
 
 import time
 
@@ -24,7 +24,7 @@ def width_of(text: str) -> int:
 
 
 def obvious_wrap(text: str, width: int) -> list[str]:
-    """The slow twin: paragraph by paragraph, character by character."""
+    """Wrap paragraph by paragraph, character by character: the slow twin of `wrap`."""
     soft = dict(soft_newlines(text))
     lines, paragraph = [], ""
     for offset, character in enumerate(text):
@@ -62,15 +62,15 @@ def test_the_lines_joined_are_the_text(text: str, width: int) -> None:
 
 
 @given(TEXTS, WIDTHS_IN_CELLS)
-def test_no_line_is_wider_than_the_width_but_for_the_space_it_ends_with(text: str, width: int) -> None:
+def test_no_line_is_wider_than_the_width_except_for_its_final_space(text: str, width: int) -> None:
     for line in lines_of(wrap(text, width)):
         seen = line[:-1] if line and line[-1] in " \n\t" else line
         assert width_of(seen) <= width
-        assert cell_len(shown(seen)) <= width  # as the terminal will show it
+        assert cell_len(shown(seen)) <= width  # as the terminal shows it
 
 
 @given(TEXTS, WIDTHS_IN_CELLS)
-def test_every_offset_is_on_the_line_that_is_said_to_hold_it(text: str, width: int) -> None:
+def test_line_at_finds_the_line_that_contains_the_offset(text: str, width: int) -> None:
     layout = wrap(text, width)
     for offset in range(len(text)):
         start, stop = layout.span(layout.line_at(offset))
@@ -81,13 +81,13 @@ def test_every_offset_is_on_the_line_that_is_said_to_hold_it(text: str, width: i
 
 
 @given(TEXTS, WIDTHS_IN_CELLS)
-def test_it_agrees_with_the_obvious_way(text: str, width: int) -> None:
+def test_wrap_agrees_with_the_slow_implementation(text: str, width: int) -> None:
     assert lines_of(wrap(text, width)) == obvious_wrap(text, width)
 
 
 @given(st.text(alphabet="ab \n", max_size=200), st.integers(0, 200), st.integers(0, 30))
 @example("ab\n", 200, 0)
-def test_a_part_is_wrapped_and_the_rest_is_still_there(text: str, offset: int, reach: int) -> None:
+def test_wrap_near_keeps_the_whole_text(text: str, offset: int, reach: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tui.text_layout.REACH", reach)
         near = wrap_near(text, 7, offset)
@@ -96,7 +96,7 @@ def test_a_part_is_wrapped_and_the_rest_is_still_there(text: str, offset: int, r
 
 
 @given(st.lists(st.text(alphabet="abc ", max_size=12), max_size=30), st.integers(0, 300))
-def test_a_part_between_line_ends_is_wrapped_as_in_the_whole(lines: list[str], offset: int) -> None:
+def test_wrap_near_wraps_like_wrap_between_line_ends(lines: list[str], offset: int) -> None:
     text = "\n".join(lines)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tui.text_layout.REACH", 20)
@@ -114,16 +114,16 @@ def test_wide_characters_take_two_cells() -> None:
     assert lines_of(wrap("漢字漢字漢", 5)) == ["漢字", "漢字", "漢"]
 
 
-def test_an_accent_without_width_stays_with_its_letter() -> None:
+def test_a_combining_accent_stays_with_its_letter() -> None:
     assert lines_of(wrap("ab\u0301c", 2)) == ["ab\u0301", "c"]
 
 
-def test_characters_without_width_do_not_fill_a_line_for_ever() -> None:
+def test_characters_without_width_do_not_make_a_line_endless() -> None:
     layout = wrap("a" + "\u0301" * (3 * MAX_LINE_CHARACTERS), 10)
     assert max(stop - start for start, stop in map(layout.span, range(len(layout)))) <= MAX_LINE_CHARACTERS
 
 
-def test_a_width_below_two_is_taken_as_two() -> None:
+def test_a_width_below_two_counts_as_two() -> None:
     assert lines_of(wrap("漢字", -3)) == ["漢", "字"]
 
 
@@ -144,16 +144,16 @@ PROSE = "a line of prose that is about as long as those on a printed page\n"
         (PROSE + "its last line, which is full enough but shorter.\nThen a new one", False),
     ],
 )
-def test_only_the_line_ends_of_a_printed_page_flow_on(text: str, flows: bool) -> None:
+def test_only_the_line_breaks_of_a_printed_page_are_soft(text: str, flows: bool) -> None:
     assert list(soft_newlines(text))[-1][1] is flows
 
 
-def test_lines_of_a_printed_page_are_joined_to_the_width() -> None:
+def test_soft_line_breaks_are_wrapped_to_the_width() -> None:
     text = "one two three four five six seven eight nine\nten eleven twelve"
     assert lines_of(wrap(text, 60)) == ["one two three four five six seven eight nine\nten eleven ", "twelve"]
 
 
-def test_a_megabyte_is_wrapped_in_well_under_a_second() -> None:
+def test_a_megabyte_is_wrapped_in_less_than_a_second() -> None:
     text = (PROSE * 20 + "\n") * 800
     start = time.perf_counter()
     layout = wrap(text, 76)

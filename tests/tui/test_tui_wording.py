@@ -1,4 +1,4 @@
-"""The sentences: each state is explained, and what comes from outside is safe."""
+"""The sentences of the app: every state has its own, and names from outside are made safe."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ from tui.wording import (
 NOTHING = SearchResults("zebra \x1b[31m", SearchMode.HYBRID, "", 12.4, ())
 
 
-def test_the_progress_line_says_files_tokens_rate_time_failures_and_activity() -> None:
+def test_the_progress_line_shows_files_tokens_rate_time_failures_and_activity() -> None:
     assert progress_line(INDEXING) == (
         "131/482 files · 41% of 8.0M tokens · 2.1k/s · 37 min left · 2 failed (F3) · reading reports/2011/reactor-4.pdf"
     )
@@ -32,7 +32,7 @@ def test_the_progress_line_says_files_tokens_rate_time_failures_and_activity() -
     assert progress_line(None) == "opening the index…"
 
 
-def test_nothing_is_said_of_a_rate_that_is_not_known() -> None:
+def test_an_unknown_rate_is_left_out() -> None:
     line = progress_line(replace(INDEXING, tokens_per_s=0.0, n_failed=0, activity=""))
     assert line == "131/482 files · 41% of 8.0M tokens"
 
@@ -42,13 +42,13 @@ def test_a_file_name_in_the_activity_cannot_reach_the_terminal() -> None:
     assert "\x1b" not in readiness(replace(EMPTY, activity="\x1b[2J"))
 
 
-def test_the_share_is_known_only_while_there_is_something_to_do() -> None:
+def test_there_is_a_share_only_while_tokens_are_left_to_embed() -> None:
     assert share_embedded(INDEXING) == 3_300_000 / 8_000_000
     assert share_embedded(DONE) is None
     assert share_embedded(EMPTY) is None
 
 
-def test_readiness_tells_every_state_apart() -> None:
+def test_readiness_has_a_sentence_for_every_state_of_the_index() -> None:
     assert readiness(EMPTY) == "There are no PDFs or notes in this folder."
     assert readiness(replace(EMPTY, activity="looking through the folder")) == "looking through the folder…"
     assert readiness(replace(EMPTY, n_files=7)) == "The index is being built: none of 7 files can be searched yet."
@@ -58,25 +58,25 @@ def test_readiness_tells_every_state_apart() -> None:
     assert not_ready(replace(DONE, n_files=480, n_failed=0)) == not_ready(EMPTY) == not_ready(None) == ""
 
 
-def test_the_welcome_tells_of_failures_and_of_an_index_that_does_not_grow() -> None:
+def test_the_welcome_text_mentions_failed_files_and_why_indexing_does_not_run() -> None:
     text = "\n".join(str(line) for line in welcome(DONE, "the daemon does not start"))
     assert "2 files could not be read: F3 says why." in text
     assert "Indexing is not running: the daemon does not start" in text
 
 
-def test_nothing_found_says_why() -> None:
+def test_an_empty_answer_is_explained() -> None:
     lines = nothing_found(NOTHING, replace(EMPTY, n_files=3))
     assert "\x1b" not in lines[0]
     assert lines[1:] == [
         "The index is being built: none of 3 files can be searched yet.",
-        "This search is repeated as documents come in.",
+        "This search is repeated as documents are added.",
     ]
     assert nothing_found(NOTHING, DONE)[1:] == ["Try other words, or fewer."]
     assert len(nothing_found(NOTHING, INDEXING)) == 3
     assert "Ctrl+T" in nothing_found(replace(NOTHING, mode=SearchMode.WORDS), None)[1]
 
 
-def test_a_search_is_worth_repeating_only_when_the_index_has_changed() -> None:
+def test_a_search_is_repeated_only_if_the_index_has_changed() -> None:
     assert not has_changed(None, DONE)
     assert not has_changed(DONE, None)
     assert not has_changed(DONE, replace(DONE, activity="looking around"))
@@ -85,7 +85,7 @@ def test_a_search_is_worth_repeating_only_when_the_index_has_changed() -> None:
     assert has_changed(INDEXING, replace(INDEXING, n_tokens_embedded=INDEXING.n_tokens_embedded + 1))
 
 
-def test_a_summary_says_how_many_how_and_how_long() -> None:
+def test_a_summary_gives_number_mode_and_time() -> None:
     assert summary(NOTHING) == "0 documents by hybrid · 12 ms"
     assert summary(replace(NOTHING, took_ms=2_340.0)) == "0 documents by hybrid · 2.3 s"
 
@@ -98,7 +98,7 @@ def test_an_error_is_one_line_with_its_hint() -> None:
     assert trouble(ValueError("x\x1b")) == "Something went wrong inside longsearch: ValueError: x\ufffd"
 
 
-def test_a_quotation_keeps_its_lines_and_says_where_it_is_from() -> None:
+def test_a_quotation_keeps_its_lines_and_names_its_source() -> None:
     quoted = passage(long_document(2), 2, 0.5)
     hit = DocumentHit(1, 1, "/a/b\udcff.pdf", "T\x1b", 0.5, (quoted,))
     text = quotation(hit, quoted)
@@ -107,7 +107,7 @@ def test_a_quotation_keeps_its_lines_and_says_where_it_is_from() -> None:
     text.encode()
 
 
-def test_of_a_file_that_was_not_read_whole_it_says_when_it_is_read_again() -> None:
+def test_for_failed_and_partial_files_the_next_attempt_is_named() -> None:
     failed = FileReport("a.pdf", FileStatus.FAILED, "encrypted", "", 0, 0, 0, n_failures=1)
     assert next_try(failed, 1_000) == "read again once it has changed, or on request"
     assert next_try(replace(failed, n_failures=3, retry_at=1_240), 1_000) == "tried 3 times; read again in 4 min"

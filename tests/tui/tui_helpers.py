@@ -31,7 +31,7 @@ async def until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:
     """Let the app run until `condition` holds and the messages sent by then have been handled."""
     end = monotonic() + PATIENCE_S
     while not condition():
-        assert monotonic() < end, "it did not happen"
+        assert monotonic() < end, "the condition never became true"
         await pilot.pause()
     await settle(pilot, all_workers=False)
 

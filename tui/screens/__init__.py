@@ -1,1 +1,1 @@
-"""One screen a file."""
+"""The screens, one in each module."""

@@ -1,6 +1,6 @@
-"""Every file of the folder and how far it has come; for those that failed, why and what can be done.
+"""The files screen: every file of the folder with its status and, if it failed, the reason and a hint.
 
-Reads the list once, when it is opened, and again with F5. `r` has what failed, or is partial, be read again.
+Reads the list when it opens, and again on F5. `r` asks the backend to read failed and partial files again.
 """
 
 import os
@@ -32,12 +32,12 @@ _STYLES = {
     FileStatus.CURRENT: "green",
 }
 _FILTERS: tuple[FileStatus | None, ...] = (None, *_ORDER)
-_STATE_WIDTH, _NUMBER_WIDTH, _CELL_PADDING = 8, 7, 2
-_FIXED_WIDTH = _STATE_WIDTH + 2 * _NUMBER_WIDTH + 5 * _CELL_PADDING + 1
+_STATUS_WIDTH, _NUMBER_WIDTH, _CELL_PADDING = 8, 7, 2
+_FIXED_WIDTH = _STATUS_WIDTH + 2 * _NUMBER_WIDTH + 5 * _CELL_PADDING + 1
 
 
 class FilesScreen(Screen[None]):
-    """A table over the whole screen, the chosen file's reason and hint in full below it."""
+    """A table of all files; below it the reason and the hint of the selected file in full."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,f3,ctrl+f", "dismiss", "Back", id="files.back"),
@@ -68,7 +68,7 @@ class FilesScreen(Screen[None]):
         self.action_read()
 
     def on_resize(self) -> None:
-        """Columns for the new width; the cursor stays."""
+        """Fit the columns to the new width; the cursor stays."""
         row = self._table.cursor_row
         self._fill()
         self._table.move_cursor(row=row)
@@ -87,17 +87,17 @@ class FilesScreen(Screen[None]):
         self._fill()
 
     def action_retry(self) -> None:
-        """Have the files that could not be read, or only in part, be read again."""
+        """Ask the backend to read failed and partial files again."""
         if any(file.reason for file in self._files):
-            self._say(Content("Asking for them to be read again…"))
+            self._say(Content("Asking for these files to be read again…"))
             self._retry()
         else:
-            self._say(Content("Every file was read whole."))
+            self._say(Content("Every file was read in full."))
 
     @work(exclusive=True, group="retry")
     async def _retry(self) -> None:
         done, error = await attempt(self._backend.retry)
-        self._say_done(f"{done}; F5 shows what came of it") if done is not None else self._say_error(error)
+        self._say_done(f"{done}; F5 shows the outcome") if done is not None else self._say_error(error)
 
     @work(exclusive=True, group="open")
     async def _open(self, path: str) -> None:
@@ -105,8 +105,8 @@ class FilesScreen(Screen[None]):
         self._say_done(done) if done is not None else self._say_error(error)
 
     def action_filter(self) -> None:
-        """The next state that any file is in; after the last, all of them."""
-        present = [None, *(state for state in _ORDER if any(file.status is state for file in self._files))]
+        """Show only the files with the next status that any file has; after the last one, show all files."""
+        present = [None, *(status for status in _ORDER if any(file.status is status for file in self._files))]
         at = present.index(self._filter) if self._filter in present else 0
         self._filter = present[(at + 1) % len(present)]
         self._fill()
@@ -116,8 +116,8 @@ class FilesScreen(Screen[None]):
         self._shown = [file for file in self._files if self._filter in (None, file.status)]
         name_width, reason_width = _text_widths(self.size.width - _FIXED_WIDTH)
         self._table.clear(columns=True)
-        # Fixed widths: measuring 10,000 rows takes longer than drawing them.
-        for label, width in (("state", _STATE_WIDTH), ("file", name_width), ("reason", reason_width)):
+        # Fixed widths: to measure 10,000 rows takes longer than to draw them.
+        for label, width in (("status", _STATUS_WIDTH), ("file", name_width), ("reason", reason_width)):
             self._table.add_column(label, width=width)
         for label in ("pages", "tokens"):
             self._table.add_column(Text(label, justify="right"), width=_NUMBER_WIDTH)
@@ -129,21 +129,21 @@ class FilesScreen(Screen[None]):
             self._say(Content("There are no files here yet." if not self._files else ""))
 
     def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
-        """Say everything about the file the cursor is on."""
+        """Show the details of the file under the cursor."""
         if event.cursor_row < len(self._shown):
             self._say(_detail(self._shown[event.cursor_row]))
 
     def on_data_table_row_selected(self) -> None:
-        """Enter opens the file."""
+        """Open the file on Enter."""
         self.action_open()
 
     def action_open(self) -> None:
-        """In the system's viewer."""
+        """Open the file under the cursor in the system's viewer."""
         if self._table.cursor_row < len(self._shown):
             self._open(os.path.join(self._backend.root, self._shown[self._table.cursor_row].path))  # noqa: PTH118
 
     def action_copy_path(self) -> None:
-        """Of the file the cursor is on."""
+        """Copy the path of the file under the cursor."""
         if self._table.cursor_row < len(self._shown):
             path = os.path.join(self._backend.root, self._shown[self._table.cursor_row].path)  # noqa: PTH118
             self.app.copy_to_clipboard(shown(path))
@@ -160,7 +160,7 @@ class FilesScreen(Screen[None]):
 
 
 def _text_widths(room: int) -> tuple[int, int]:
-    """Cells for the file's name and for the reason."""
+    """Divide `room` cells between the file's name and the reason."""
     name = max(room // 2, 12)
     return name, max(room - name, 8)
 
@@ -176,8 +176,8 @@ def _row(file: FileReport, name_width: int) -> tuple[Text, ...]:
 
 
 def _detail(file: FileReport) -> Content:
-    """Path, reason and hint in full."""
-    embedded = f"{file.n_tokens_embedded:,} of {file.n_tokens:,} tokens read for meaning"
+    """Return path, reason and hint in full."""
+    embedded = f"{file.n_tokens_embedded:,} of {file.n_tokens:,} tokens searchable by meaning"
     reason = shown(file.reason) or (embedded if file.n_tokens else "not read yet")
     again = wording.next_try(file, time.time())
     hint = Content.styled(f"\n→ {shown(file.hint)}", styles.WARNING) if file.hint else Content("")
@@ -186,5 +186,6 @@ def _detail(file: FileReport) -> Content:
 
 
 def _census(files: list[FileReport]) -> str:
-    counts = ((state, sum(file.status is state for file in files)) for state in _ORDER)
-    return " · ".join(f"{count:,} {state.value}" for state, count in counts if count)
+    """Count the files of each status."""
+    counts = ((status, sum(file.status is status for file in files)) for status in _ORDER)
+    return " · ".join(f"{count:,} {status.value}" for status, count in counts if count)

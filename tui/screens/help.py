@@ -1,4 +1,4 @@
-"""The help screen: how to ask, and every key. The keys are read from the bindings, so they are always the real ones."""
+"""The help screen: how to ask, and every key. It reads the keys from the bindings, so they are always right."""
 
 from typing import ClassVar
 
@@ -15,33 +15,33 @@ from tui.bindings import LIST_MOVES, MAIN, TEXT_MOVES
 _QUERIES = (
     ("words of your own", "what you mean, as a question, a claim or a topic"),
     ('"an exact phrase"', "these words, one after the other"),
-    ("-word", "leave out what has this word"),
-    ("in:contracts", "only files whose path has this; -in: leaves them out"),
-    ("type:pdf", "only files of this type; several: any of them"),
+    ("-word", "leave out passages with this word"),
+    ("in:contracts", "only paths that contain this; -in: leaves them out"),
+    ("type:pdf", "only files of this type, or of one of several types"),
 )
 _MODES = (
-    ("hybrid", "by meaning and by words, both rankings joined"),
-    ("meaning", "by meaning alone: what is said in other words"),
-    ("words", "by words alone: names, numbers; answers at once"),
+    ("hybrid", "by meaning and by words, the two scores combined"),
+    ("meaning", "by meaning alone: finds it said in other words too"),
+    ("words", "by words alone: for names and numbers; answers at once"),
 )
 _OTHERS = (
     ("Enter", "From the query: search now, go to the results"),
     ("Enter", "From a result: read it"),
-    ("Tab", "Query, results, text in turn"),
+    ("Tab", "To the query, the results, the text in turn"),
     ("Ctrl+U", "Clear the query up to the cursor"),
-    ("Ctrl+P", "Every command, and other colours"),
+    ("Ctrl+P", "Every command; change the colours"),
     ("Ctrl+Q", "Quit; indexing goes on"),
 )
 _KEY_NAMES = {"slash": "/", "question_mark": "?", "pagedown": "PgDn", "pageup": "PgUp", "escape": "Esc"}
 _MARGIN = (
     ("▌  │", "the current passage, the other passages"),
     ("12", "page 12 starts here"),
-    ("▀ ▄ █", "right edge: where in the document they are"),
+    ("▀ ▄ █", "right edge: where in the document the passages are"),
 )
 
 
 class HelpScreen(ModalScreen[None]):
-    """Closes with Esc."""
+    """A box with the help text. Esc closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,f1,q,question_mark", "dismiss", "Close", id="help.close"),
@@ -60,7 +60,7 @@ class HelpScreen(ModalScreen[None]):
 
 
 def help_content() -> Content:
-    """The whole text."""
+    """Return the whole help text."""
     parts = [
         _table("Asking", _QUERIES),
         _table("Modes", _MODES),
@@ -81,7 +81,7 @@ def _keys(bindings: list[BindingType]) -> list[tuple[str, str]]:
 
 
 def _key_name(key: str) -> str:
-    """As it is printed on a keyboard."""
+    """Return the key's name as printed on a keyboard."""
     if len(key) == 1:
         return key
     return _KEY_NAMES.get(key) or "+".join(part.capitalize() for part in key.split("+"))

@@ -1,4 +1,4 @@
-"""A small dialog for the instruction: the sentence that tells the model what kind of answer is looked for."""
+"""A small dialog for the instruction: a sentence that tells the model what kind of answer to look for."""
 
 from typing import ClassVar
 
@@ -24,7 +24,7 @@ _NONE = "No instruction"
 
 
 class InstructionScreen(ModalScreen[str | None]):
-    """Gives the instruction back, "" for none, or None where it was left with Esc."""
+    """Returns the instruction, "" for none; or None if the person left with Esc."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave as it is", id="instruction.leave"),
@@ -41,20 +41,20 @@ class InstructionScreen(ModalScreen[str | None]):
             yield Static("What should an answer do? This steers the search by meaning.", markup=False)
             yield Input(value=shown(self._instruction), placeholder="your own words, or a preset below", compact=True)
             yield OptionList(*(Option(Content(text)) for text in (_NONE, *PRESETS)), markup=False, compact=True)
-            yield Static("Enter takes it; ↓ goes to the presets; an empty line means none.", markup=False)
+            yield Static("Enter accepts; ↓ goes to the presets; an empty line means none.", markup=False)
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        """Ready to type."""
+        """Get ready for typing."""
         self.query_one(Input).cursor_blink = False
         self.query_one(Input).focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """The person's own words."""
+        """Return the person's own words."""
         self.dismiss(" ".join(event.value.split()))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """A preset, or none."""
+        """Return the chosen preset, or ""."""
         self.dismiss("" if event.option_index == 0 else PRESETS[event.option_index - 1])
 
     def action_leave(self) -> None:

@@ -32,7 +32,7 @@ from tui.widgets.results import Results
 from tui.widgets.status_line import StatusLine
 from tui.widgets.text_pane import TextPane
 
-_NEEDS_A_HIT = frozenset({"open", "passage", "copy_passage", "copy_path", "like"})
+_NEEDS_A_HIT = frozenset({"open", "passage", "copy_passage", "copy_path", "similar"})
 
 
 class MainScreen(Screen[None]):
@@ -107,7 +107,7 @@ class MainScreen(Screen[None]):
 
     def on_awaited(self, event: messages.Awaited) -> None:
         """Show quietly that a better answer may follow."""
-        self._result_pane.wait_for("asking by meaning…" if event.is_awaited else "")
+        self._result_pane.wait_for("searching by meaning…" if event.is_awaited else "")
 
     def on_found(self, event: messages.Found) -> None:
         """Show an answer; a document that the person has chosen stays in view."""
@@ -199,7 +199,7 @@ class MainScreen(Screen[None]):
         else:
             self.action_query()
 
-    def action_like(self) -> None:
+    def action_similar(self) -> None:
         """Search for documents similar to the one in view. The way back leads to it."""
         if hit := self._text_pane.hit:
             self._status.say()

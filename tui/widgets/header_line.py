@@ -1,4 +1,4 @@
-"""One line with a text at its left and one at its right: the heading of a pane. The left gives way, not the right."""
+"""The heading of a pane: one line with a text on the left and one on the right. If room is short, the left is cut."""
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -10,7 +10,7 @@ from tui.display import clip
 
 
 class HeaderLine(Widget):
-    """A pane's heading. The texts are shown as they are: no markup; they have passed through `shown`."""
+    """A pane's heading. Its texts have passed through `shown`, and markup in them is not interpreted."""
 
     DEFAULT_CSS = """
     HeaderLine { height: 1; padding: 0 1; }
@@ -19,7 +19,7 @@ class HeaderLine(Widget):
     right: reactive[str] = reactive("")
 
     def watch_left(self, left: str) -> None:
-        """A heading without text takes no room."""
+        """Hide a heading without text."""
         self.set_class(not left, "-blank")
 
     def render(self) -> Content:

@@ -1,8 +1,8 @@
-"""A whole document, scrolled to what was found in it; passages lit, query words bold, page numbers in the margin.
+"""Shows a whole document, scrolled to a passage: passages lit, query words bold, page numbers in the margin.
 
-A line-API view: a line is made when it is painted, so 10 MB cost no more than a page. Only the wrapping grows with the
-text; above `WRAP_ASIDE` characters it is done in a thread, and meanwhile what is around the passage is shown. Knows
-nothing of searches or files.
+A line is made only when it is painted (Textual's line API), so 10 MB cost no more than a page. Only wrapping takes
+longer for a longer text. A text of more than `WRAP_ASIDE` characters is wrapped in a thread; until that is done, only
+the text around the passage is wrapped. Knows nothing of searches or files.
 """
 
 import re
@@ -28,7 +28,7 @@ from tui.place import Place, find_place
 from tui.text_layout import MAX_LINE_CHARACTERS, TextLayout, wrap, wrap_near
 
 WRAP_ASIDE = 200_000
-"""Characters; below it wrapping takes less than 15 ms and is done at once, without a flicker."""
+"""Characters; a shorter text is wrapped in less than 15 ms, at once and without a flicker."""
 MAX_TEXT_WIDTH = 100
 """Cells; longer lines are hard to read."""
 _EMPTY = DocumentText(text="", page_starts=(), title="")
@@ -67,9 +67,9 @@ class Preview(ScrollView):
         self._current = -1
         self._words: re.Pattern[str] | None = None
         self._anchor = 0
-        """Offset of the character that stays in its place when the window changes."""
+        """Offset of the character that keeps its place when the window changes."""
         self._is_passage_anchor = False
-        """Whether it stands a quarter of the height below the top (it was gone to) or at the top (scrolled to)."""
+        """True after a jump: the anchor stands a quarter of the height below the top; after a scroll, at the top."""
         self._expected_y = 0
         self._wrapping: Lane[tuple[str, int]] = Lane()
 
@@ -85,7 +85,7 @@ class Preview(ScrollView):
 
     @property
     def document(self) -> DocumentText:
-        """What is shown; empty where nothing is."""
+        """The document in view; an empty one if there is none."""
         return self._document
 
     @property
@@ -94,7 +94,7 @@ class Preview(ScrollView):
         return self._text_layout
 
     def show(self, document: DocumentText, spans: Sequence[Span], words: re.Pattern[str] | None, stay: bool) -> None:
-        """Show a document with `spans` (best first) lit, at the best of them or, with `stay`, where the reader is."""
+        """Show a document with `spans` (best first) lit, at the best span or, with `stay`, where the reader is."""
         current = spans[0] if spans else None
         if stay and (old := self.current_span):
             current = next((span for span in spans if (span.start, span.stop) == (old.start, old.stop)), current)
@@ -110,14 +110,14 @@ class Preview(ScrollView):
         self.show(_EMPTY, (), None, stay=False)
 
     def go_to_passage(self, step: int) -> None:
-        """Make the passage `step` further in the text the current one; after the last comes the first."""
+        """Go `step` passages further in the text; the first follows the last."""
         if self._spans:
             self._current = (self._current + step) % len(self._spans)
             self._aim(self._spans[self._current].start)
             self._go_to_anchor()
 
     def turn_page(self, step: int) -> None:
-        """One screen forward (1) or back (-1), with two lines kept."""
+        """Scroll one screen forward (1) or back (-1); two lines stay in view."""
         self.scroll_relative(y=step * max(self.size.height - 2, 1), animate=False)
 
     def go_to_share(self, share: float) -> None:
@@ -126,7 +126,7 @@ class Preview(ScrollView):
         self._go_to_anchor()
 
     def place(self) -> Place:
-        """Where the reader is."""
+        """Return where the reader is."""
         top, height = self.scroll_offset.y, self.size.height
         return find_place(self._document, self._text_layout, self._spans, self._current, top, height)
 
@@ -137,11 +137,11 @@ class Preview(ScrollView):
         self._anchor, self._is_passage_anchor = offset, True
 
     def on_resize(self) -> None:
-        """Wrap to the new width; the text at the top stays there."""
+        """Wrap to the new width; the anchor keeps its place."""
         self._lay_out()
 
     def _margin(self) -> int:
-        """Cells left of the text: the page number, a space, the mark of a passage, a space."""
+        """Return the cells left of the text: page number, space, passage mark, space."""
         pages = len(self._document.page_starts)
         return 2 + (len(str(pages)) + 1 if pages else 0)
 
@@ -149,7 +149,7 @@ class Preview(ScrollView):
         width = min(self.size.width - self._margin() - 1, MAX_TEXT_WIDTH)
         text = self._document.text
         if self.size.width < 1:
-            return  # not on the screen yet; a resize comes
+            return  # not on the screen yet; a resize event follows
         if self._text_layout.text is text and self._text_layout.width == max(width, 2):
             self._go_to_anchor()
         elif len(text) <= WRAP_ASIDE:
@@ -172,7 +172,7 @@ class Preview(ScrollView):
     def _use(self, layout: TextLayout) -> None:
         anchor, is_passage_anchor = self._anchor, self._is_passage_anchor
         self._text_layout = layout
-        self.virtual_size = Size(layout.width, len(layout))  # may scroll, where the new text is shorter
+        self.virtual_size = Size(layout.width, len(layout))  # scrolls, and so moves the anchor, if the text is shorter
         self._anchor, self._is_passage_anchor = anchor, is_passage_anchor
         self._go_to_anchor()
 
@@ -186,7 +186,7 @@ class Preview(ScrollView):
         self.refresh()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """After a scroll of the reader's own, what is at the top stays there when the window changes."""
+        """After the reader has scrolled, make the line at the top the anchor."""
         super().watch_scroll_y(old_value, new_value)
         if self.is_mounted and self._text_layout.text is self._document.text:
             if round(new_value) != self._expected_y:
@@ -200,14 +200,14 @@ class Preview(ScrollView):
     # Painting
 
     def render_line(self, y: int) -> Strip:
-        """One line: page number, mark, text."""
+        """Draw one line: page number, mark, text."""
         line, layout, style = self.scroll_offset.y + y, self._text_layout, self.rich_style
         if line >= len(layout) or layout.text is not self._document.text or not layout.text:
             return Strip.blank(self.size.width, style)
         start, stop = layout.span(line)
-        stop = min(stop, start + MAX_LINE_CHARACTERS)  # what `wrap_near` has not looked at is one line
+        stop = min(stop, start + MAX_LINE_CHARACTERS)  # text that `wrap_near` skips is one long line
         if stop > start and layout.text[stop - 1] in " \n\t":
-            stop -= 1  # what hangs over the edge
+            stop -= 1  # this character may stand beyond the width
         pieces = runs(layout.text, start, stop, self._spans, self._current, self._words)
         segments = self._margin_segments(start, stop, pieces, style)
         segments += [
@@ -241,5 +241,5 @@ class Preview(ScrollView):
         return style
 
     def _component(self, name: str) -> Style:
-        """Colours with their share of transparency worked in (a partial style loses it)."""
+        """Return a component's style with its transparency blended in; `partial` styles lose it."""
         return self.get_component_rich_style(name)

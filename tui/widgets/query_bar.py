@@ -1,6 +1,6 @@
 """The query bar: the query, the mode and the instruction.
 
-Knows nothing of searches: it tells that the question has changed, or that Enter was pressed.
+Knows nothing of searches: it reports that the question has changed, or that Enter was pressed.
 """
 
 from dataclasses import dataclass, replace
@@ -146,6 +146,6 @@ class QueryBar(Horizontal):
             self._ask(replace(self._question, query=query))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Tell that Enter was pressed."""
+        """Report that Enter was pressed."""
         event.stop()
         self.post_message(self.Sent())

@@ -1,6 +1,6 @@
-"""One column beside the text: where in the whole document the lit passages are, and which part is on the screen.
+"""A column beside the text: shows where in the document the lit passages are, and which part is on the screen.
 
-It stands in for the scroll bar. Each row has two halves: 40 rows tell 80 parts apart. A click goes there.
+It replaces the scroll bar. Each row has two halves, so 40 rows show 80 parts. A click scrolls to that part.
 """
 
 from collections.abc import Sequence
@@ -23,25 +23,25 @@ class Row:
     upper: bool
     """Whether a passage lies in the upper half of its part of the document."""
     lower: bool
-    """As `upper`, for the lower half."""
+    """The same for the lower half."""
     current: bool
     """Whether one of them is the current passage."""
     on_screen: bool
-    """Whether its part of the document is being shown."""
+    """Whether its part of the document is on the screen."""
 
     @property
     def character(self) -> str:
-        """What is drawn."""
+        """The character to draw."""
         return " ▄▀█"[2 * self.upper + self.lower]
 
 
 def strip_rows(spans: Sequence[Span], current: int, length: int, view: tuple[int, int], height: int) -> list[Row]:
-    """The strip of `height` rows for a document of `length` characters, of which those in `view` are on the screen."""
+    """Make `height` rows for a document of `length` characters; `view` is the first and the last offset on screen."""
     length = max(length, 1)
     halves = {
         min(span.start * 2 * height // length, 2 * height - 1): index == current for index, span in enumerate(spans)
     }
-    if 0 <= current < len(spans):  # the current passage may share its half row with others: it is the one drawn
+    if 0 <= current < len(spans):  # it is drawn even if others share its half row
         halves[min(spans[current].start * 2 * height // length, 2 * height - 1)] = True
     first, last = (min(offset * height // length, height - 1) for offset in view)
     return [
@@ -56,7 +56,7 @@ def strip_rows(spans: Sequence[Span], current: int, length: int, view: tuple[int
 
 
 class RelevanceStrip(Widget):
-    """Draws `strip_rows`."""
+    """The widget that draws `strip_rows`."""
 
     COMPONENT_CLASSES = {"strip--passage", "strip--current", "strip--on-screen"}  # noqa: RUF012 - Textual's own type
 
@@ -76,12 +76,12 @@ class RelevanceStrip(Widget):
         self._rows: list[Row] = []
 
     def show(self, spans: Sequence[Span], current: int, length: int, view: tuple[int, int]) -> None:
-        """Draw these passages of a document of `length` characters, `view` on the screen; nothing for length 0."""
+        """Draw these passages of a document of `length` characters, with `view` on the screen; nothing for length 0."""
         self._spans, self._current, self._length, self._view = spans, current, length, view
         self._draw()
 
     def on_resize(self) -> None:
-        """Draw for the new height."""
+        """Draw the strip for the new height."""
         self._draw()
 
     def _draw(self) -> None:
@@ -90,7 +90,7 @@ class RelevanceStrip(Widget):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """One row."""
+        """Draw one row."""
         if y >= len(self._rows):
             return Strip.blank(self.size.width, self.rich_style)
         row = self._rows[y]
@@ -101,5 +101,5 @@ class RelevanceStrip(Widget):
         return Strip([Segment(row.character, style)], 1).adjust_cell_length(self.size.width, style)
 
     def on_click(self, event: events.Click) -> None:
-        """Say how far down."""
+        """Report how far down the click was."""
         self.post_message(self.Clicked(event.y / max(self.size.height - 1, 1)))

@@ -1,4 +1,4 @@
-"""The left side: a heading, and under it the results or, where there are none, the reason in words."""
+"""The left side: a heading, and under it the results or the reason why there are none."""
 
 import re
 
@@ -16,7 +16,7 @@ from tui.widgets.results import Results
 
 
 class ResultPane(Vertical):
-    """Shows what it is given; the cursor in the list is the list's own."""
+    """Shows the results, or an explanation in their place."""
 
     def __init__(self, root: str) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class ResultPane(Vertical):
         return self.query_one(Results)
 
     def show(self, results: SearchResults, words: re.Pattern[str] | None, cursor: int | None) -> None:
-        """List the hits; `cursor` is the index of the one to mark."""
+        """List the hits; `cursor` is the index of the hit to select."""
         self.query_one(HeaderLine).left = wording.summary(results)
         self._note(shown(results.note))
         self._switch(is_list=True)
@@ -52,7 +52,7 @@ class ResultPane(Vertical):
         self.query_one("#message-text", Static).update(Content("\n").join(lines))
 
     def wait_for(self, what: str) -> None:
-        """Say quietly that a further answer is on its way; "" when it has come."""
+        """Show in the heading what the app waits for; "" for nothing."""
         self.query_one(HeaderLine).right = what
 
     def _note(self, note: str) -> None:

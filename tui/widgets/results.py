@@ -1,4 +1,4 @@
-"""The list of documents found. Knows hits and how to lay them out; nothing of searches or of the preview."""
+"""The list of hits. Knows how to lay them out, and nothing of searches or of the preview."""
 
 import re
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from tui.bindings import LIST_MOVES
 from tui.result_content import hit_content
 
 _TALL = 14
-"""From this many rows on there is room for two lines of passage and a rule between documents."""
+"""Rows; a list at least this tall shows two lines of each passage and a rule between documents."""
 
 
 class Results(OptionList):
-    """Documents, best first."""
+    """The documents, best first."""
 
     BINDINGS: ClassVar[list[BindingType]] = LIST_MOVES
 
@@ -38,11 +38,11 @@ class Results(OptionList):
         self._hits: tuple[DocumentHit, ...] = ()
         self._words: re.Pattern[str] | None = None
         self._cursor: int | None = None
-        """Where the cursor is, also while there is no room to show it; `highlighted` is lost then."""
+        """Index of the selected hit. `highlighted` is not enough: it is lost while there is no room for the list."""
         self._laid_out = (0, 0)
 
     def show(self, hits: tuple[DocumentHit, ...], words: re.Pattern[str] | None, cursor: int | None) -> None:
-        """Replace the list; the cursor goes to the hit with index `cursor`, if any. The same again stays scrolled."""
+        """Replace the list and select the hit with index `cursor`, if any. An unchanged list stays scrolled."""
         if (hits, words, cursor) == (self._hits, self._words, self._cursor):
             return
         self._hits, self._words, self._cursor = hits, words, None
@@ -51,19 +51,19 @@ class Results(OptionList):
             self._select(cursor)
 
     def move(self, step: int) -> None:
-        """Move the cursor without the focus."""
+        """Move the cursor; the list need not have the focus."""
         if self._hits:
             at = -1 if self._cursor is None else self._cursor
             self._select(min(max(at + step, 0), len(self._hits) - 1))
 
     def on_resize(self) -> None:
-        """Lay out anew where the size matters; not while the list is hidden."""
+        """Lay the list out again if the new size demands it, and the list is not hidden."""
         width, _ = shape = self._shape()
         if width > 0 and self._laid_out != shape:
             self._lay_out()
 
     def _shape(self) -> tuple[int, int]:
-        """Cells for a line, and lines for a passage."""
+        """Return the cells of a line, and the lines of a passage."""
         return self.scrollable_content_region.width - 2, 2 if self.size.height >= _TALL else 1
 
     def _lay_out(self) -> None:
@@ -76,7 +76,7 @@ class Results(OptionList):
         self.highlighted = self._cursor if options else None
 
     def _select(self, index: int) -> None:
-        """The cursor is on this hit now; say so, once."""
+        """Move the cursor to this hit, and report it once."""
         if index == self._cursor:
             return
         self._cursor = index
@@ -85,13 +85,13 @@ class Results(OptionList):
         self.post_message(self.Selected(self._hits[index], self._words))
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """The cursor was moved by key or mouse."""
+        """Follow the cursor that a key or the mouse has moved."""
         event.stop()
-        if event.option is self.highlighted_option:  # else it speaks of a list that is gone
+        if event.option is self.highlighted_option:  # else a late message about a replaced list
             self._select(event.option_index)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Tell that a document was chosen."""
+        """Report that a document was chosen."""
         event.stop()
         if event.option_index < len(self._hits):
             self.post_message(self.Chosen())

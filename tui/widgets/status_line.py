@@ -1,4 +1,4 @@
-"""The line above the keys: how far the index has come, or what just happened."""
+"""The line above the footer: the progress of the index, or what just happened."""
 
 from textual.content import Content
 from textual.reactive import reactive
@@ -12,21 +12,21 @@ _MIN_WIDTH_WITH_BAR = 60
 
 
 class StatusLine(Widget):
-    """Progress, a note that it is not going on, and the last notice or error. Texts have passed through `shown`."""
+    """Progress, a warning that indexing does not run, the last notice or error. Texts have passed through `shown`."""
 
     DEFAULT_CSS = """
     StatusLine { height: 1; padding: 0 1; }
     """
     progress: reactive[str] = reactive("")
     share: reactive[float | None] = reactive(None)
-    """Of the tokens, embedded; None where there is nothing left to do: then there is no bar."""
+    """Share of the tokens embedded, 0 to 1; None draws no bar, because nothing is left to do."""
     offline: reactive[str] = reactive("")
-    """Why indexing does not go on, or ""."""
+    """Why indexing does not run, or ""."""
     notice: reactive[str] = reactive("")
     error: reactive[str] = reactive("")
 
     def render(self) -> Content:
-        """The most important of the four."""
+        """Draw the most important of the four: error, notice, warning, progress."""
         width = self.content_size.width
         if self.error:
             return Content.styled(clip(f"✗ {self.error}", width), styles.ERROR)
@@ -41,5 +41,5 @@ class StatusLine(Widget):
         return Content.assemble((full, styles.ACCENT), (rest, styles.FAINT), " ", (text, styles.MUTED))
 
     def say(self, notice: str = "", error: str = "") -> None:
-        """Show a notice or an error; without either, the progress again."""
+        """Show a notice or an error; if both are empty, the progress again."""
         self.notice, self.error = notice, error

@@ -1,4 +1,4 @@
-"""The right side: a heading with page and passage, the document's text, and the strip that shows where its hits are.
+"""The right side: a heading with page and passage, the document's text, and the strip that shows its passages.
 
 Keeps the last few documents in memory; reads others in a thread.
 """
@@ -24,7 +24,7 @@ from tui.widgets.relevance_strip import RelevanceStrip
 
 
 class TextPane(Vertical):
-    """One hit and its document."""
+    """Shows a hit's document."""
 
     def __init__(self, read: Callable[[int], DocumentText]) -> None:
         super().__init__()
@@ -46,12 +46,12 @@ class TextPane(Vertical):
 
     @property
     def preview(self) -> Preview:
-        """The text."""
+        """The widget that shows the text."""
         return self.query_one(Preview)
 
     @property
     def passage(self) -> PassageHit | None:
-        """The current passage; before the text has come, the hit's best."""
+        """The current passage; until the text is there, the hit's best passage."""
         if self.hit is None or not self.hit.passages:
             return None
         span = self.preview.current_span
@@ -59,7 +59,7 @@ class TextPane(Vertical):
         return next(here, self.hit.passages[0])
 
     def select(self, hit: DocumentHit, words: re.Pattern[str] | None, stay: bool) -> None:
-        """Show the hit's document at its best passage; with `stay`, the reader is in it already and stays there."""
+        """Show the hit's document at its best passage; with `stay`, leave the text scrolled where the reader is."""
         self.hit, self._words = hit, words
         document_id = hit.document_id
         if (document := self._documents.get(document_id)) is not None:
@@ -96,28 +96,28 @@ class TextPane(Vertical):
             self.preview.show(document, spans, self._words, stay)
 
     def _say(self, message: str) -> None:
-        """Show why there is no text, or none yet."""
+        """Show a message instead of the text."""
         self._head(shown(self.hit.title) if self.hit else "", message)
         self.preview.clear()
 
     def _head(self, title: str, message: str = "") -> None:
         self.query_one(HeaderLine).left = title
-        if message != self._message:  # a layout of the whole screen costs 5 ms
+        if message != self._message:  # showing or hiding it lays out the whole screen: 5 ms
             self._message = message
             self.query_one("#text-message", Static).update(Content(message))
             self.query_one("#text-message").display = bool(message)
 
     def on_preview_moved(self, event: Preview.Moved) -> None:
-        """Heading and strip follow the reader."""
+        """Bring heading and strip up to date with the reader's place."""
         event.stop()
         place, preview = event.place, self.preview
         if event.spans is not preview.spans:
-            return  # of what was shown before: of what is shown now, word comes too
+            return  # stale: a message for the current text follows
         self.query_one(HeaderLine).right = place_in_words(place, preview.spans)
         view = (place.first, place.last)
         self.query_one(RelevanceStrip).show(preview.spans, place.passage, len(preview.document.text), view)
 
     def on_relevance_strip_clicked(self, event: RelevanceStrip.Clicked) -> None:
-        """A click in the strip goes there."""
+        """Scroll to the part of the document that was clicked."""
         event.stop()
         self.preview.go_to_share(event.share)
