@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 @dataclass(frozen=True, slots=True)
 class FileFilter:
-    """A file passes if its path contains all of `parts`, its type is one of `types`, and no exclusion applies."""
+    """Admits a file if its path contains all of `parts`, its type is one of `types`, and no exclusion applies."""
 
     under: str = ""
     """The folder to search, relative to the root; "" for all."""
@@ -32,18 +32,18 @@ class FileFilter:
         return cls("", parts, types, parts_excluded, types_excluded)
 
     @property
-    def is_by_name(self) -> bool:
-        """Whether the filter looks at names, not only at the folder."""
+    def filters_names(self) -> bool:
+        """Whether the filter looks at names or types, not only at the folder."""
         return bool(self.parts or self.types or self.parts_excluded or self.types_excluded)
 
     @property
-    def is_of_all(self) -> bool:
-        """Whether the filter lets every file pass."""
-        return not self.is_by_name and self.under.strip("/") in ("", ".")
+    def admits_all(self) -> bool:
+        """Whether the filter admits every file."""
+        return not self.filters_names and self.under.strip("/") in ("", ".")
 
     def admits(self, path: str) -> bool:
-        """Whether a file at `path`, relative to the root and in the folder, passes."""
-        if not self.is_by_name:
+        """Whether the filter admits the file at `path`, which is relative to the root and lies in the folder."""
+        if not self.filters_names:
             return True
         path = folded(path)
         ending = PurePosixPath(path).suffix.removeprefix(".")

@@ -29,7 +29,7 @@ WEIGHT_OF_DOCUMENT_WORDS = 0.4
 def with_excerpt(passage: Score, excerpt: Score) -> Score:
     """A passage's own score by meaning: half its cosine and half the cosine of its nearest excerpt.
 
-    If one sentence answers the query, it changes the vector of a whole passage on another subject only a little.
+    A single sentence that answers the query has little weight in the vector of a passage on another subject.
     """
     return (1 - WEIGHT_OF_EXCERPT) * passage + WEIGHT_OF_EXCERPT * excerpt
 
@@ -45,7 +45,7 @@ def in_document(passage: Score, document: Score) -> Score:
 def words_in_document(passage: float, document: float) -> float:
     """A passage's score by words: 0.6 of its own score and 0.4 of its document's.
 
-    Some words of a query occur once for all pages: the company, the year, the law.
+    Some words of a query stand on one page of a document and hold for all: the company, the year, the law.
     """
     return (1 - WEIGHT_OF_DOCUMENT_WORDS) * passage + WEIGHT_OF_DOCUMENT_WORDS * document
 

@@ -17,28 +17,28 @@ from engine.types import DocumentHit, PassageHit
 LEAST_SCORE = 0.005  # a lower score would be shown as 0.00
 
 
-def documents_shown(
+def to_hits(
     db: apsw.Connection,
     root: Path,
-    of_files: FileFilter,
+    file_filter: FileFilter,
     ranked: Sequence[RankedDocument],
     nearest: Mapping[int, Nearest],
 ) -> tuple[DocumentHit, ...]:
     """A hit for each document, best first. `nearest`: for each passage, the excerpt to highlight."""
-    return tuple(_hit(db, root, of_files, rank, document, nearest) for rank, document in enumerate(ranked, start=1))
+    return tuple(_hit(db, root, file_filter, rank, document, nearest) for rank, document in enumerate(ranked, start=1))
 
 
 def _hit(
     db: apsw.Connection,
     root: Path,
-    of_files: FileFilter,
+    file_filter: FileFilter,
     rank: int,
     document: RankedDocument,
     nearest: Mapping[int, Nearest],
 ) -> DocumentHit:
     """One hit. If several files hold the document, it has the first path that the filter admits."""
     outline = documents.outline(db, document.document_id)
-    path = next(filter(of_files.admits, files.paths_of(db, document.document_id, of_files.under)))
+    path = next(filter(file_filter.admits, files.paths_of(db, document.document_id, file_filter.under)))
     return DocumentHit(
         rank=rank,
         document_id=document.document_id,

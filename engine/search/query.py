@@ -17,6 +17,7 @@ MAX_TERMS = 64
 _OPERATORS_MAX_CHARS = 1000  # a longer text was pasted, not typed: its quotation marks and dashes are prose
 _PREFIX_MIN_CHARS = 3  # "w1"* took 0.85 s at 100k passages that all match it
 _QUOTES = str.maketrans(dict.fromkeys("“”„«»", '"'))
+# one item of a query: an optional minus, an optional field, then a phrase (perhaps unclosed) or a word
 _ITEM = re.compile(
     r'(?P<minus>-)?(?:(?P<field>in|type):(?=["\w./-]))?(?:"(?P<phrase>[^"]*)(?P<closed>"?)|(?P<word>[^\s"]+))'
 )

@@ -24,20 +24,20 @@ Found = list[tuple[int, float]]
 """(passage id, FTS5's BM25), best first."""
 
 
-def allowed_documents(db: apsw.Connection, of_files: FileFilter) -> NDArray[np.int64] | None:
+def allowed_documents(db: apsw.Connection, file_filter: FileFilter) -> NDArray[np.int64] | None:
     """Ids of the documents that these files hold, ascending; None if all documents are allowed."""
-    if of_files.is_of_all:
+    if file_filter.admits_all:
         return None
-    found = files.documents_where(db, *folder_range(of_files.under), of_files.admits)
+    found = files.documents_where(db, *folder_range(file_filter.under), file_filter.admits)
     return np.array(sorted(found), np.int64) if len(found) < documents.count(db) else None
 
 
-def allowed_passages(db: apsw.Connection, query: Query, of_files: FileFilter) -> NDArray[np.int64] | None:
+def allowed_passages(db: apsw.Connection, query: Query, file_filter: FileFilter) -> NDArray[np.int64] | None:
     """Ids of the passages of these files that hold all phrases and nothing excluded; None if all are allowed.
 
     The filter applies before ranking: after it, none of the best 200 might lie in a small folder.
     """
-    in_files = allowed_documents(db, of_files)
+    in_files = allowed_documents(db, file_filter)
     allowed = None if in_files is None else documents.passages_of(db, in_files.tolist())
     if query.phrases:
         holding = keywords.matching(db, all_of(query.phrases))

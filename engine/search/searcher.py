@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from engine.arrays import Vectors
 from engine.search.fusion import best_first, combine
-from engine.search.hits import LEAST_SCORE, documents_shown
+from engine.search.hits import LEAST_SCORE, to_hits
 from engine.search.query import Query
 from engine.search.ranking import RankedDocument, group
 from engine.search.retrieval import (
@@ -67,15 +67,20 @@ def search(
     started = time.perf_counter()
     with session.reading() as db:
         mode, note = _mode_and_note(db, mode, query_vector)
-        of_files = replace(query.files, under=under)
-        allowed = allowed_passages(db, query, of_files)
-        if allowed is not None and not len(allowed) and of_files.is_by_name and not (query.phrases or query.excluded):
-            note = f"No file matches {of_files}"
+        file_filter = replace(query.files, under=under)
+        allowed = allowed_passages(db, query, file_filter)
+        if (
+            allowed is not None
+            and not len(allowed)
+            and file_filter.filters_names
+            and not (query.phrases or query.excluded)
+        ):
+            note = f"No file matches {file_filter}"
         plan = _Plan(query, mode, query_vector, allowed, k, passages_per_document)
         root = session.root
         ranked = _best_documents(db, plan)
         nearest = _nearest_excerpts(db, plan, ranked)
-        hits = documents_shown(db, root, of_files, ranked, nearest)
+        hits = to_hits(db, root, file_filter, ranked, nearest)
     took_ms = (time.perf_counter() - started) * 1000
     return SearchResults(query.text, mode, instruction, took_ms, hits, note, lit=query.terms)
 
@@ -109,7 +114,7 @@ def _best_documents(db: apsw.Connection, plan: _Plan) -> list[RankedDocument]:
         n_documents = len(set(document_of.values()))
         is_all = n >= K_MAX or all(len(found) < n for found in lists)
         if n_documents >= plan.k or is_all or n_documents == documents.count(db):
-            return group(_answering(plan, lists, scored), document_of, plan.passages_per_document)[: plan.k]
+            return group(_without_unrelated(plan, lists, scored), document_of, plan.passages_per_document)[: plan.k]
         n = min(4 * n, K_MAX)
 
 
@@ -132,11 +137,11 @@ def _scored(db: apsw.Connection, plan: _Plan, lists: list[Found | Scored]) -> Sc
     words, meaning = lists
     similarity = dict(meaning)
     by_words = words_in_documents(db, plan.query, words, also=similarity)
-    unasked = [passage_id for passage_id, _ in words if passage_id not in similarity]
-    return combine(by_words, similarity | similarities(db, plan.vector, unasked))
+    by_words_only = [passage_id for passage_id, _ in words if passage_id not in similarity]
+    return combine(by_words, similarity | similarities(db, plan.vector, by_words_only))
 
 
-def _answering(plan: _Plan, lists: list[Found | Scored], scored: Scored) -> Scored:
+def _without_unrelated(plan: _Plan, lists: list[Found | Scored], scored: Scored) -> Scored:
     """Drop passages that match neither words nor meaning; in a small index everything is a candidate."""
     if plan.mode is SearchMode.WORDS or plan.query.phrases:  # every candidate holds a word or a phrase
         return scored

@@ -17,7 +17,7 @@ import numpy as np
 from engine.arrays import Vectors
 from engine.errors import LongsearchError
 from engine.search.file_filter import FileFilter
-from engine.search.hits import LEAST_SCORE, documents_shown
+from engine.search.hits import LEAST_SCORE, to_hits
 from engine.search.ranking import RankedDocument
 from engine.search.retrieval import allowed_documents
 from engine.store import documents, vectors
@@ -56,14 +56,14 @@ def similar_to_vector(
     """
     started = time.perf_counter()
     with session.reading() as db:
-        of_files = FileFilter(under)
-        found = vectors.nearest(db, DOCUMENTS, vector, k + 1, allowed_documents(db, of_files))
+        file_filter = FileFilter(under)
+        found = vectors.nearest(db, DOCUMENTS, vector, k + 1, allowed_documents(db, file_filter))
         near = [(id_, min(1.0, cosine)) for id_, cosine in found if id_ != without and cosine >= LEAST_SCORE][:k]
         ranked = [
             RankedDocument(id_, cosine, _nearest_passages(db, id_, vector, passages_per_document))
             for id_, cosine in near
         ]
-        hits = documents_shown(db, session.root, of_files, ranked, {})
+        hits = to_hits(db, session.root, file_filter, ranked, {})
         n_waiting = vectors.n_waiting(db)
     note = f"{n_waiting} document{'s' if n_waiting > 1 else ''} cannot be compared yet" if n_waiting else ""
     took_ms = (time.perf_counter() - started) * 1000

@@ -1,4 +1,4 @@
-"""Nothing that steers a terminal comes through."""
+"""No character that controls a terminal passes `printable`."""
 
 import unicodedata
 
@@ -21,21 +21,21 @@ def test_no_control_surrogate_or_format_character_ever_comes_out(text: str) -> N
 
 
 @given(HOSTILE)
-def test_what_comes_out_can_be_encoded_and_is_left_as_it_is(text: str) -> None:
+def test_printable_text_can_be_encoded_and_stays_the_same(text: str) -> None:
     once = printable(text)
     once.encode("utf-8")
     assert printable(once) == once
 
 
 @given(HOSTILE)
-def test_only_what_is_to_be_kept_is_kept(text: str) -> None:
+def test_only_the_characters_to_keep_are_kept(text: str) -> None:
     kept = printable(text, keep="\n")
     assert kept.count("\n") == text.count("\n")
     assert {c for c in kept if unicodedata.category(c) in ("Cc", "Cs", "Cf")} <= {"\n"}
 
 
 @given(st.text(st.characters(categories=["L", "M", "N", "P", "S"]) | st.just(" ")))
-def test_what_is_safe_is_not_touched(text: str) -> None:
+def test_safe_text_is_not_changed(text: str) -> None:
     assert printable(text) == text
 
 
@@ -57,7 +57,7 @@ def test_known_attacks(text: str, shown: str) -> None:
     assert printable(text) == shown
 
 
-def test_in_a_list_white_space_is_a_space_and_a_run_of_signs_an_ellipsis() -> None:
+def test_in_short_collapses_white_space_and_shortens_runs_of_one_sign() -> None:
     assert in_short("Values\n ........ 3\nOptions . . . . 4") == "Values … 3 Options … 4"
     assert in_short("Name: ______  a -> b ... wait!!! <==>") == "Name: … a -> b ... wait!!! <==>"
     assert in_short("=" * 90 + " aaaaaa 0000") == "… aaaaaa 0000"

@@ -1,4 +1,4 @@
-"""A small library for the tests of search: documents of one passage a sentence, with vectors that are said outright."""
+"""Helpers for the tests of search: documents with one passage per sentence and explicit vectors."""
 
 import hashlib
 from collections.abc import Sequence
@@ -30,14 +30,14 @@ def add(
     path: str,
     sentences: Sequence[str],
     directions: Sequence[NDArray[np.float32]] | None = None,
-    title: str = "·",  # no word to be found by; without one it would be called after its file
+    title: str = "·",  # a title without words; an untitled document would be named after its file
     whole: NDArray[np.float32] | None = None,
     excerpts: Sequence[Sequence[NDArray[np.float32]]] = (),
 ) -> int:
-    """A document whose passages are `sentences`, each on a page of its own; embedded where directions are given.
+    """Add a document whose passages are `sentences`, each on its own page; with directions, embed it.
 
-    As a whole it is like its first passage, or like `whole`. `excerpts`: the directions of each passage's, of ten
-    characters each.
+    The document's vector is `whole`, or that of its first passage. `excerpts`: for each passage the directions of its
+    excerpts, which have ten characters each.
     """
     starts = [sum(len(sentence) + 1 for sentence in sentences[:number]) for number in range(len(sentences))]
     passages = [Passage(start, start + len(words), 5) for start, words in zip(starts, sentences, strict=True)]
@@ -45,11 +45,11 @@ def add(
     content_hash = hashlib.sha256(repr((sentences, title)).encode()).digest()
     document_id = store.add_document(FileStamp(path, 1, 1, 1), content_hash, text, passages)
     if directions is not None:
-        of_excerpts = [
+        packed_excerpts = [
             packed(_EXCERPT_CHARACTERS * np.arange(len(own)), np.array(own, np.float32).reshape(-1, DIM))
             for own in excerpts
         ]
-        store.add_vectors(document_id, 0, np.stack(directions), 5 * len(sentences), None, of_excerpts)
+        store.add_vectors(document_id, 0, np.stack(directions), 5 * len(sentences), None, packed_excerpts)
         store.finish_embedding(document_id, directions[0] if whole is None else whole, 5 * len(sentences))
     return document_id
 
@@ -62,10 +62,10 @@ def search(
     prefix_last: bool = False,
     **options: Any,
 ) -> SearchResults:
-    """Search for a query as it is typed."""
+    """Search for a query as a person types it."""
     return searcher.search(store, parse(text, prefix_last), mode, query_vector, **options)
 
 
 def names(results: SearchResults) -> list[str]:
-    """The files found, relative to the root, best first."""
+    """The paths of the hits, relative to the root, best first."""
     return [hit.path.removeprefix(f"{ROOT}/") for hit in results.hits]

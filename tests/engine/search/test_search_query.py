@@ -1,4 +1,4 @@
-"""Whatever is typed is a valid query, or an error that says what to do."""
+"""Any typed text is a valid query, or an error that says what to do."""
 
 import apsw
 import pytest
@@ -29,7 +29,7 @@ def found(expression: str) -> list[int]:
 
 
 def run(query: Query) -> None:
-    """Every expression the search makes of a query; raises apsw.SQLError for a syntax error."""
+    """Run every FTS5 expression that the search builds from a query; raise apsw.SQLError for a syntax error."""
     found(any_of(query.terms))
     for terms in (query.phrases, query.excluded):
         if terms:
@@ -51,7 +51,7 @@ def test_typographic_quotation_marks_are_quotation_marks() -> None:
     assert texts(parse("“state space” models").phrases) == ["state space"]
 
 
-def test_a_phrase_that_is_not_closed_goes_to_the_end() -> None:
+def test_an_unclosed_phrase_ends_with_the_query() -> None:
     query = parse('models "state sp', prefix_last=True)
     assert query.phrases == (Term("state sp", is_phrase=True),)
     assert parse('models "state spa', prefix_last=True).phrases == (Term("state spa", is_phrase=True, is_prefix=True),)
@@ -88,7 +88,7 @@ def test_a_query_of_exclusions_alone_is_an_error_with_a_hint() -> None:
 
 
 @pytest.mark.parametrize(("text", "ids"), [("c++", [1]), ("it's", [2]), ("NOT", [2]), ("RUN*", [1]), ("русский", [3])])
-def test_signs_and_operators_are_looked_up_as_words(text: str, ids: list[int]) -> None:
+def test_punctuation_and_fts5_operators_are_looked_up_as_words(text: str, ids: list[int]) -> None:
     assert found(any_of(parse(text).terms)) == ids
 
 
@@ -102,7 +102,7 @@ def test_a_pasted_page_is_prose_and_its_first_words_are_searched() -> None:
     run(query)
 
 
-def test_a_word_said_twice_is_looked_up_once() -> None:
+def test_a_repeated_word_is_looked_up_once() -> None:
     assert texts(parse("State state STATE models").words) == ["STATE", "models"]
 
 
@@ -127,7 +127,7 @@ def test_no_text_is_ever_a_syntax_error(text: str, prefix_last: bool) -> None:
     run(query)
 
 
-def test_which_files_are_asked_is_neither_a_word_nor_part_of_the_meaning() -> None:
+def test_a_file_filter_is_neither_a_word_nor_part_of_the_meaning() -> None:
     query = parse('notice period in:contracts -in:"old drafts" type:pdf -type:.md "in writing"')
     assert texts(query.words) == ["notice", "period"]
     assert texts(query.phrases) == ["in writing"]
@@ -138,17 +138,17 @@ def test_which_files_are_asked_is_neither_a_word_nor_part_of_the_meaning() -> No
 
 
 @pytest.mark.parametrize("text", ["plugin:beta", "in: the beginning", "type:", "in:?", "I:n type :pdf", "IN:there"])
-def test_what_only_looks_like_files_is_text(text: str) -> None:
+def test_text_that_only_resembles_a_file_filter_is_text(text: str) -> None:
     assert parse(f"apples {text}").files == FileFilter()
 
 
-def test_a_pasted_page_asks_of_all_files() -> None:
+def test_a_pasted_page_has_no_file_filter() -> None:
     query = parse("it was written in:side type:face " * 50)
     assert query.files == FileFilter()
     assert "side" in query.meaning
 
 
-def test_files_alone_are_no_query() -> None:
+def test_a_file_filter_alone_is_an_error() -> None:
     with pytest.raises(QueryError, match="only says which files"):
         parse("in:contracts type:pdf")
 
@@ -172,12 +172,12 @@ def test_files_alone_are_no_query() -> None:
         ("type:md -in:a", "b\udcff.md", True),
     ],
 )
-def test_files_are_asked_by_parts_of_their_path_and_by_type(query: str, path: str, is_asked: bool) -> None:
+def test_a_file_filter_admits_files_by_parts_of_their_path_and_by_type(query: str, path: str, is_asked: bool) -> None:
     assert parse(f"x {query}").files.admits(path) is is_asked
 
 
 @given(st.text(), st.text())
-def test_any_filter_says_yes_or_no_of_any_path(value: str, path: str) -> None:
+def test_any_filter_decides_for_any_path(value: str, path: str) -> None:
     kept = FileFilter.of([("in", value, False), ("type", value, True)])
     assert kept.admits(path) in (True, False)
     assert isinstance(str(kept), str)

@@ -1,4 +1,4 @@
-"""More like this: documents compared as wholes."""
+"""More like this: compares whole documents."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from engine.store.store import Store
 from engine.types import SearchMode
 
 
-def test_documents_come_by_the_cosine_of_their_vectors_and_the_one_asked_of_is_left_out(store: Store) -> None:
+def test_similar_documents_are_ranked_by_cosine_without_the_document_itself(store: Store) -> None:
     own = add(store, "a.pdf", ["A."], [toward(0, 0, 1)], title="On apples", whole=toward(1, 1))
     add(store, "b.pdf", ["B."], [toward(0, 0, 1)], whole=toward(1, 0))
     add(store, "c.pdf", ["C."], [toward(0, 0, 1)], whole=toward(3, 4))
@@ -21,7 +21,7 @@ def test_documents_come_by_the_cosine_of_their_vectors_and_the_one_asked_of_is_l
     assert (found.similar_to, found.query, found.mode, found.note) == ("On apples", "", SearchMode.MEANING, "")
 
 
-def test_of_each_document_the_passages_nearest_to_the_whole_are_shown(store: Store) -> None:
+def test_each_hit_shows_its_passages_nearest_to_the_whole_document(store: Store) -> None:
     own = add(store, "a.pdf", ["A."], [toward(1)])
     add(store, "b.pdf", ["far", "near", "nearest"], [toward(0, 1), toward(1, 1), toward(1, 0.1)], whole=toward(2, 1))
     (hit,) = similar_to_document(store, own).hits
@@ -31,7 +31,7 @@ def test_of_each_document_the_passages_nearest_to_the_whole_are_shown(store: Sto
     assert all(passage.excerpt is None for passage in hit.passages)
 
 
-def test_no_more_passages_and_documents_are_shown_than_asked_for(store: Store) -> None:
+def test_documents_and_passages_are_limited_to_the_numbers_asked_for(store: Store) -> None:
     for number in range(5):
         add(store, f"{number}.pdf", [f"{number} {i}" for i in range(7)], [toward(1)] * 7)
     found = similar_to_vector(store, toward(1), "another", k=3)
@@ -39,7 +39,7 @@ def test_no_more_passages_and_documents_are_shown_than_asked_for(store: Store) -
     assert {len(hit.passages) for hit in found.hits} == {5}
 
 
-def test_it_can_be_kept_to_a_folder(store: Store) -> None:
+def test_similar_documents_can_be_limited_to_a_folder(store: Store) -> None:
     own = add(store, "a.pdf", ["A."], [toward(1)])
     add(store, "near/b.pdf", ["B."], [toward(1, 2)])
     add(store, "nearby/c.pdf", ["C."], [toward(1, 0.1)])
@@ -47,14 +47,14 @@ def test_it_can_be_kept_to_a_folder(store: Store) -> None:
     assert names(similar_to_document(store, own, under="none")) == []
 
 
-def test_what_has_nothing_in_common_is_not_listed(store: Store) -> None:
+def test_documents_without_similarity_are_not_listed(store: Store) -> None:
     own = add(store, "a.pdf", ["A."], [toward(1)])
     add(store, "b.pdf", ["B."], [toward(0, 1)])
     add(store, "c.pdf", ["C."], [toward(-1, 1)])
     assert names(similar_to_document(store, own)) == []
 
 
-def test_documents_without_vectors_are_counted_in_the_note(store: Store) -> None:
+def test_the_note_counts_documents_without_vectors(store: Store) -> None:
     own = add(store, "a.pdf", ["A."], [toward(1)])
     add(store, "b.pdf", ["B."])
     assert similar_to_document(store, own).note == "1 document cannot be compared yet"
@@ -62,20 +62,20 @@ def test_documents_without_vectors_are_counted_in_the_note(store: Store) -> None
     assert similar_to_document(store, own).note == "2 documents cannot be compared yet"
 
 
-def test_a_document_that_has_no_vector_yet_cannot_be_asked_of(store: Store) -> None:
+def test_a_document_without_a_vector_raises_an_error(store: Store) -> None:
     waiting = add(store, "b.pdf", ["B."], title="On pears")
     with pytest.raises(LongsearchError, match="On pears has not been read for its meaning yet"):
         similar_to_document(store, waiting)
 
 
-def test_a_document_that_has_gone_is_said_to_be_gone(store: Store) -> None:
+def test_a_deleted_document_raises_an_error(store: Store) -> None:
     gone = add(store, "a.pdf", ["A."], [toward(1)])
     store.forget(["a.pdf"])
     with pytest.raises(StoreError, match="no longer in the index"):
         similar_to_document(store, gone)
 
 
-def test_a_vector_of_another_width_is_refused(store: Store) -> None:
+def test_a_vector_of_another_dimension_is_refused(store: Store) -> None:
     add(store, "a.pdf", ["A."], [toward(1)])
     with pytest.raises(ValueError, match="shape"):
         similar_to_vector(store, np.ones(3, np.float32) / 3**0.5, "another")

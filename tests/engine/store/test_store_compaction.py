@@ -1,4 +1,4 @@
-"""Holes in the vectors are closed, all at once or as far as a kill allows, and no vector is lost."""
+"""Compaction closes the holes in the vectors and loses none, even if it is killed."""
 
 import os
 import signal
@@ -39,7 +39,7 @@ with Store.open(Path(sys.argv[1])) as store:
 
 
 def holey(store: Store) -> dict[int, np.ndarray]:
-    """An index of 10,800 vectors of which 1,200 are left; these, by content."""
+    """Fill an index with 10,800 vectors and delete all but 3,900; return these by document."""
     store.use_model("model-a", DIM)
     ids = [add(store, f"{n}.pdf", str(n), 300) for n in range(_N_DOCUMENTS)]
     given = [embed(store, document_id, seed=document_id) for document_id in ids]
@@ -70,7 +70,7 @@ def test_compacting_closes_the_holes_and_keeps_every_vector(tmp_path: Path) -> N
         assert n_slots(store) == after
 
 
-def test_few_holes_are_let_be(tmp_path: Path) -> None:
+def test_a_few_holes_are_left_alone(tmp_path: Path) -> None:
     with open_store(tmp_path / "index.db") as store:
         store.use_model("model-a", DIM)
         for n in range(8):

@@ -1,4 +1,4 @@
-"""A writer killed at any moment leaves whole documents, whole batches, and nothing else."""
+"""A writer that is killed at any moment leaves only whole documents and whole batches of vectors."""
 
 import os
 import signal
@@ -18,13 +18,13 @@ from store_helpers import add, document, embed, open_store, record, unit_vectors
 store = open_store(Path({path!r}))
 store.use_model("model-a", 8)
 for number in range(1_000_000):
-    content_id = add(store, f"{{number % 7}}.pdf", str(number), 40)
+    document_id = add(store, f"{{number % 7}}.pdf", str(number), 40)
     store.link(record(f"copy of {{number % 7}}.pdf"), document(str(number - 3), 40)[0])
     for first in range(0, 40, 20):
-        store.add_vectors(content_id, first, unit_vectors(20), 9 * first, b"state" * 1000)
+        store.add_vectors(document_id, first, unit_vectors(20), 9 * first, b"state" * 1000)
         print("batch", flush=True)
     if number % 2:
-        store.finish_embedding(content_id, unit_vectors(1)[0], 361)
+        store.finish_embedding(document_id, unit_vectors(1)[0], 361)
     store.move([(f"{{number % 7}}.pdf", record(f"moved {{number % 5}}.pdf"))])
     store.forget([f"moved {{(number + 1) % 5}}.pdf"])
 """

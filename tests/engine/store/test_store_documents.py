@@ -1,4 +1,4 @@
-"""Text goes in and comes out as it was, whole or a passage at a time."""
+"""The store returns the text that it was given, whole or a passage at a time."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -36,7 +36,7 @@ def test_a_passage_across_parts_is_read_whole(store: Store) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(st.text(alphabet=st.characters(), max_size=300), st.integers(0, 300), st.integers(0, 300))
-def test_any_text_may_be_kept(store: Store, text: str, start: int, stop: int) -> None:
+def test_any_text_can_be_stored(store: Store, text: str, start: int, stop: int) -> None:
     start, stop = sorted((min(start, len(text)), min(stop, len(text))))
     kept = DocumentText(text, (), text[:20])
     document_id = store.add_document(record("a.pdf"), text.encode("utf-8", "surrogatepass"), kept, [])
@@ -53,8 +53,8 @@ def test_a_passage_is_on_the_page_that_holds_its_middle(store: Store) -> None:
     assert pages == [1, 2]
 
 
-def test_other_bytes_that_say_the_same_keep_their_vectors(store: Store) -> None:
-    """As a PDF that was highlighted in."""
+def test_a_file_with_new_bytes_but_the_same_text_keeps_its_vectors(store: Store) -> None:
+    """For example, someone highlights a line in a PDF."""
     document_id = add(store, "a.pdf", "a")
     vectors = embed(store, document_id)
     highlighted = (record("a.pdf", size=11), b"with a highlight", *document("a")[1:])
@@ -66,7 +66,7 @@ def test_other_bytes_that_say_the_same_keep_their_vectors(store: Store) -> None:
     assert not store.link(record("old copy.pdf"), document("a")[0])
 
 
-def test_bytes_that_another_file_still_holds_stay_what_they_are(store: Store) -> None:
+def test_new_bytes_do_not_change_the_document_of_a_copy(store: Store) -> None:
     document_id = add(store, "a.pdf", "a")
     assert store.link(record("copy.pdf"), document("a")[0])
     _, text, passages = document("a")
@@ -83,14 +83,14 @@ def test_a_document_without_passages_is_complete_at_once(tmp_path: Path) -> None
         assert store.pending() == []
 
 
-def test_an_unknown_document_is_said_to_be_gone(store: Store) -> None:
+def test_reading_an_unknown_document_raises_an_error_with_a_hint(store: Store) -> None:
     with pytest.raises(StoreError, match="no longer in the index") as caught:
         store.text(4711)
     assert caught.value.hint
     assert store.passages(4711) == []
 
 
-def test_a_crash_in_the_middle_of_a_document_leaves_nothing_of_it(store: Store) -> None:
+def test_an_error_in_the_middle_of_adding_a_document_leaves_no_trace(store: Store) -> None:
     content_hash, text, passages = document("a")
     broken = [*passages, None]
     with pytest.raises(AttributeError):

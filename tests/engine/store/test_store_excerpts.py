@@ -1,4 +1,4 @@
-"""Vectors of excerpts: kept in four bits, told as the nearest of each passage, gone with their passages."""
+"""Vectors of excerpts take four bits a coordinate, tell the nearest excerpt, and are deleted with their passages."""
 
 import apsw
 import numpy as np
@@ -23,14 +23,14 @@ from engine.store.store import Store
 
 
 def table_alone() -> apsw.Connection:
-    """Without the passages that its rows belong to."""
+    """A database without the passages that the excerpts belong to."""
     db = apsw.Connection(":memory:")
     migrate(db)
     return db
 
 
 def at_places(vectors: NDArray[np.float32]) -> bytes:
-    """Excerpts of five characters each."""
+    """Pack these vectors as excerpts of five characters each."""
     return excerpts.packed(5 * np.arange(len(vectors)), vectors)
 
 
@@ -42,7 +42,7 @@ def n_kept(store: Store) -> int:
 @pytest.mark.parametrize("dim", [384, 7, 1])
 @settings(max_examples=20, deadline=None)
 @given(sizes=st.lists(st.integers(0, 7), min_size=1, max_size=6), seed=st.integers(0, 99))
-def test_the_nearest_is_that_of_the_whole_vectors_but_for_rounding(dim: int, sizes: list[int], seed: int) -> None:
+def test_the_nearest_excerpt_is_the_exact_one_within_rounding(dim: int, sizes: list[int], seed: int) -> None:
     given_vectors = [unit_vectors(n, dim, seed + place) for place, n in enumerate(sizes)]
     query = unit_vectors(1, dim, seed + 100)[0]
     db = table_alone()
@@ -53,7 +53,7 @@ def test_the_nearest_is_that_of_the_whole_vectors_but_for_rounding(dim: int, siz
         number = start // 5
         assert stop == (None if number + 1 == sizes[place] else start + 5)
         exact = given_vectors[place] @ query
-        rounding = np.abs(given_vectors[place]).max() / 14 * np.abs(query).sum()  # half a step each, at worst
+        rounding = np.abs(given_vectors[place]).max() / 14 * np.abs(query).sum()  # at worst half a step per coordinate
         assert abs(cosine - exact[number]) <= rounding + 1e-5
         assert exact[number] >= exact.max() - 2 * rounding
 
@@ -75,14 +75,14 @@ def test_vectors_that_are_not_finite_are_refused(value: float) -> None:
         at_places(bad)
 
 
-def test_excerpts_of_other_passages_are_refused(store: Store) -> None:
+def test_excerpts_must_match_the_number_of_passages(store: Store) -> None:
     document_id = add(store, "a.pdf", "a")
     with pytest.raises(ValueError, match="zip"):
         store.add_vectors(document_id, 0, unit_vectors(2), 18, None, [at_places(unit_vectors(2))])
     assert n_kept(store) == len(vectors_of_passages(store, document_id)) == 0
 
 
-def test_an_excerpt_of_zeros_is_as_far_as_can_be_from_everything(store: Store) -> None:
+def test_an_excerpt_of_zeros_has_a_cosine_of_zero(store: Store) -> None:
     document_id = add(store, "a.pdf", "a", n_passages=1)
     store.add_vectors(document_id, 0, unit_vectors(1), 9, None, [at_places(np.zeros((2, DIM), np.float32))])
     with store.reading() as db:
@@ -90,11 +90,11 @@ def test_an_excerpt_of_zeros_is_as_far_as_can_be_from_everything(store: Store) -
     assert found == (0, 5, 0.0)
 
 
-def test_they_go_with_their_document_their_model_and_a_new_beginning(store: Store) -> None:
+def test_excerpts_are_deleted_with_their_document_their_model_and_at_a_restart(store: Store) -> None:
     first, second = (add(store, f"{name}.pdf", name, n_passages=6) for name in "ab")
     for document_id in (first, second):
         embed(store, document_id)
-    assert n_kept(store) == 8  # of every third passage none
+    assert n_kept(store) == 8  # every third passage has none
     store.forget(["a.pdf"])
     assert n_kept(store) == 4
     store.restart_embedding(second)
@@ -104,7 +104,7 @@ def test_they_go_with_their_document_their_model_and_a_new_beginning(store: Stor
     assert n_kept(store) == 0
 
 
-def test_a_document_that_has_grown_has_those_it_began_with(store: Store) -> None:
+def test_a_grown_document_inherits_the_excerpts_of_its_beginning(store: Store) -> None:
     document_id = add(store, "a.md", "a", n_passages=3)
     given_vectors = [unit_vectors(2, seed=place) for place in range(3)]
     store.add_vectors(document_id, 0, unit_vectors(3), 27, None, [at_places(vectors) for vectors in given_vectors])

@@ -1,4 +1,4 @@
-"""The scan of the int8 copy finds what sqlite-vec finds, whatever has changed since the copy was written."""
+"""The scan of the int8 copy finds the same vectors as sqlite-vec, whatever changed since the copy was written."""
 
 import stat
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _PASSAGES = 500
 
 
 def clustered(n: int, seed: int) -> NDArray[np.float32]:
-    """(n, DIM) unit vectors around 20 centres, as texts of 20 subjects would have them."""
+    """(n, DIM) unit vectors around 20 centres, like those of texts on 20 subjects."""
     random = np.random.default_rng(seed)
     centres = np.random.default_rng(0).standard_normal((20, DIM))
     found = centres[random.integers(0, 20, n)] + 0.6 * random.standard_normal((n, DIM))
@@ -36,7 +36,7 @@ def embed(store: Store, name: str, seed: int) -> None:
 
 @pytest.fixture
 def large_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """5,000 passages, and their copy."""
+    """An index with 5,000 passages and their copy."""
     monkeypatch.setattr(int8_copy, "FROM_PASSAGES", 3_000)
     with open_store(tmp_path / "index.db") as opened:
         opened.use_model("model-a", DIM)
@@ -75,11 +75,11 @@ def check_agreement(store: Store, k: int = 20, allowed: NDArray[np.int64] | None
 
 
 @pytest.mark.parametrize("k", [1, 20, 200, 6000])
-def test_the_scan_finds_what_comparing_all_finds(large_store: Store, k: int) -> None:
+def test_the_scan_finds_what_a_comparison_of_all_vectors_finds(large_store: Store, k: int) -> None:
     check_agreement(large_store, min(k, vectors.K_MAX))
 
 
-def test_it_is_what_a_search_uses(large_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_uses_the_copy(large_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "nearest_by_sqlite_vec", None)
     query = clustered(1, seed=5)[0]
     with large_store.reading() as db:
@@ -91,20 +91,20 @@ def test_a_filter_is_applied_before_ranking(large_store: Store, every: int) -> N
     check_agreement(large_store, 20, np.arange(1, 5001, every, dtype=np.int64))
 
 
-def test_what_came_and_went_since_the_copy_was_written_is_heeded(large_store: Store) -> None:
+def test_vectors_added_and_deleted_since_the_copy_was_written_are_taken_into_account(large_store: Store) -> None:
     large_store.forget(["3.pdf", "9.pdf"])
     for number in (20, 21, 22):
         embed(large_store, f"{number}.pdf", number)
     check_agreement(large_store)
 
 
-def test_a_row_put_into_a_hole_is_not_taken_for_the_one_that_was_there(large_store: Store) -> None:
+def test_a_new_row_in_a_hole_is_not_mistaken_for_the_deleted_row(large_store: Store) -> None:
     large_store.forget(["9.pdf"])
     embed(large_store, "new.pdf", 50)  # sqlite-vec fills the holes of its newest storage chunk
     check_agreement(large_store)
 
 
-def test_the_copy_is_written_anew_only_when_much_is_new(large_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_copy_is_rewritten_only_when_much_is_new(large_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     path = int8_copy.path_of(large_store.path)
     before = path.stat().st_ino
     embed(large_store, "new.pdf", 50)
@@ -116,7 +116,9 @@ def test_the_copy_is_written_anew_only_when_much_is_new(large_store: Store, monk
     check_agreement(large_store)
 
 
-def test_it_is_written_while_many_come_and_no_more_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_copy_is_written_while_vectors_come_and_checked_once_per_thousand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(int8_copy, "FROM_PASSAGES", 1_500)
     monkeypatch.setattr(int8_copy, "LOOK_EVERY_PASSAGES", 1_000)
     monkeypatch.setattr(int8_copy, "_MAX_NEW_CHUNKS", 0)
@@ -125,7 +127,7 @@ def test_it_is_written_while_many_come_and_no_more_often(tmp_path: Path, monkeyp
     monkeypatch.setattr(int8_copy, "refresh", lambda *given: looked.append(number) or refresh(*given))
     with open_store(tmp_path / "index.db") as store, open_store(tmp_path / "index.db", read_only=True) as reader:
         store.use_model("model-a", DIM)
-        with reader.reading():  # who keeps the log from being emptied
+        with reader.reading():  # this reader keeps the log from being emptied
             for number in range(6):
                 assert int8_copy.path_of(store.path).exists() == (number >= 4)
                 with store.changing():
@@ -134,24 +136,24 @@ def test_it_is_written_while_many_come_and_no_more_often(tmp_path: Path, monkeyp
         check_agreement(store)
 
 
-def test_the_copy_can_be_read_by_its_owner_alone_and_nothing_else_is_left(large_store: Store) -> None:
+def test_only_the_owner_can_read_the_copy_and_no_temporary_file_is_left(large_store: Store) -> None:
     path = int8_copy.path_of(large_store.path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert not list(path.parent.glob("*.new"))
 
 
-def test_a_copy_of_another_models_vectors_is_not_believed(large_store: Store) -> None:
+def test_a_copy_of_another_models_vectors_is_not_used(large_store: Store) -> None:
     large_store.use_model("model-b", DIM)
     query = clustered(1, seed=5)[0]
     with large_store.reading() as db:
         assert vectors.nearest(db, "passage_vectors", query, 5) == []
         assert int8_copy.nearest(db, large_store.path, query, 5, None) is None
     large_store.tidy()
-    assert not int8_copy.path_of(large_store.path).exists()  # there is nothing to copy any more
+    assert not int8_copy.path_of(large_store.path).exists()  # nothing is left to copy
 
 
 @pytest.mark.parametrize("damage", ["missing", "empty", "cut", "other", "long"])
-def test_without_a_whole_copy_the_answer_is_the_same(large_store: Store, damage: str) -> None:
+def test_a_missing_or_damaged_copy_does_not_change_the_answer(large_store: Store, damage: str) -> None:
     path = int8_copy.path_of(large_store.path)
     content = path.read_bytes()
     damaged = {"empty": b"", "cut": content[:-1], "other": b"\xff" * len(content), "long": content + b"\0"}
@@ -164,7 +166,7 @@ def test_without_a_whole_copy_the_answer_is_the_same(large_store: Store, damage:
     check_agreement(large_store)
 
 
-def test_a_copy_whose_estimates_are_wrong_is_not_believed(large_store: Store) -> None:
+def test_a_copy_with_wrong_estimates_is_not_used(large_store: Store) -> None:
     path = int8_copy.path_of(large_store.path)
     content = bytearray(path.read_bytes())
     codes = int8_copy._HEADER.itemsize + 8 + 12 * 1024  # after the first record's id, rowids and scales
@@ -175,7 +177,7 @@ def test_a_copy_whose_estimates_are_wrong_is_not_believed(large_store: Store) ->
         assert int8_copy.nearest(db, large_store.path, query, 5, None) is None
 
 
-def test_no_room_for_a_copy_is_no_error(large_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_while_writing_the_copy_is_no_error(large_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     int8_copy.path_of(large_store.path).unlink()
 
     def full(descriptor: int) -> None:
@@ -186,7 +188,7 @@ def test_no_room_for_a_copy_is_no_error(large_store: Store, monkeypatch: pytest.
     assert not [file for file in large_store.path.parent.iterdir() if "int8" in file.name]
 
 
-def test_an_index_from_before_there_were_copies_gets_one(large_store: Store) -> None:
+def test_an_index_older_than_int8_copies_gets_a_copy(large_store: Store) -> None:
     with large_store.changing() as db:
         db.execute("DELETE FROM meta WHERE key = 'vector_table'")
     large_store.tidy()
@@ -194,6 +196,6 @@ def test_an_index_from_before_there_were_copies_gets_one(large_store: Store) -> 
 
 
 @given(arrays(np.float32, (7, 5), elements=st.floats(-1, 1, width=32)))
-def test_a_code_is_off_by_half_a_step_at_most(given_vectors: NDArray[np.float32]) -> None:
+def test_quantization_is_off_by_at_most_half_a_step(given_vectors: NDArray[np.float32]) -> None:
     codes, scales = int8_copy.quantized(given_vectors)
     assert (np.abs(codes * scales[:, None] - given_vectors) <= scales[:, None] * 0.501 + 1e-30).all()

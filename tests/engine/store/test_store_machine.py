@@ -1,4 +1,4 @@
-"""Any order of changes leaves an index that agrees with a model of dictionaries, and no orphan in any table."""
+"""After changes in any order, the index agrees with a model made of dictionaries and has no orphans."""
 
 import os
 import tempfile
@@ -29,7 +29,7 @@ seeds = st.sampled_from(["one", "two", ""])
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """The model: what each path holds (a seed, or None for a failure), and how many vectors each seed has."""
+    """The model: the seed that each path holds (None for a failure), and the number of vectors of each seed."""
 
     @initialize()
     def open(self) -> None:
@@ -45,15 +45,15 @@ class StoreMachine(RuleBasedStateMachine):
         with self.store.reading() as db:
             return int(db.execute("SELECT id FROM contents WHERE hash = ?", (document(seed)[0],)).get)
 
-    def let_go(self) -> None:
+    def drop_unheld(self) -> None:
         self.n_done = {seed: n for seed, n in self.n_done.items() if seed in self.held.values()}
 
     @rule(path=paths, seed=seeds)
     def add(self, path: str, seed: str) -> None:
         add(self.store, path, seed, 3)
         self.held[path] = seed
-        self.n_done.setdefault(seed, 0)  # the same bytes that say the same keep their vectors
-        self.let_go()
+        self.n_done.setdefault(seed, 0)  # the same bytes with the same text keep their vectors
+        self.drop_unheld()
 
     @rule(path=paths, seed=seeds)
     def link(self, path: str, seed: str) -> None:
@@ -61,13 +61,13 @@ class StoreMachine(RuleBasedStateMachine):
         assert self.store.link(record(path), document(seed, 3)[0]) == known
         if known:
             self.held[path] = seed
-            self.let_go()
+            self.drop_unheld()
 
     @rule(path=paths)
     def fail(self, path: str) -> None:
         self.store.add_failure(record(path), "encrypted")
         self.held[path] = None
-        self.let_go()
+        self.drop_unheld()
 
     @rule(olds=st.lists(paths, unique=True), news=st.permutations(PATHS))
     def move(self, olds: list[str], news: list[str]) -> None:
@@ -75,7 +75,7 @@ class StoreMachine(RuleBasedStateMachine):
         known = {new: self.held[old] for old, new in moves.items() if old in self.held}
         assert self.store.move([(old, record(new)) for old, new in moves.items()]) == len(known)
         self.held = {path: seed for path, seed in self.held.items() if path not in moves} | known
-        self.let_go()
+        self.drop_unheld()
 
     @rule(path=paths)
     def touch(self, path: str) -> None:
@@ -87,7 +87,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.store.forget(gone)
         for path in gone:
             self.held.pop(path, None)
-        self.let_go()
+        self.drop_unheld()
 
     @precondition(lambda self: any(n < 3 for n in self.n_done.values()))
     @rule(data=st.data())
@@ -148,4 +148,4 @@ StoreMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=3
 
 
 class TestStoreMachine(StoreMachine.TestCase):  # type: ignore[misc]
-    """Run by pytest under this name."""
+    """Lets pytest find the machine."""

@@ -1,4 +1,4 @@
-"""Opening: private files, versions, corruption, readers beside a writer."""
+"""Opening an index: private files, schema versions, corruption, readers beside a writer."""
 
 import os
 import stat
@@ -24,7 +24,7 @@ def damage(path: Path, offset: int) -> None:
         file.write(os.urandom(8192))
 
 
-def test_the_index_can_be_read_by_its_owner_alone(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_the_index(tmp_path: Path) -> None:
     path = tmp_path / "new" / "index.db"
     with open_store(path) as store:
         add(store, "a.pdf", "a")
@@ -33,7 +33,7 @@ def test_the_index_can_be_read_by_its_owner_alone(tmp_path: Path) -> None:
     assert mode_of(path.parent) == 0o700
 
 
-def test_a_folder_that_was_there_keeps_its_permissions_but_the_file_does_not(tmp_path: Path) -> None:
+def test_an_existing_folder_keeps_its_permissions_but_the_file_becomes_private(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     path = tmp_path / "index.db"
     open_store(path).close()
@@ -42,7 +42,7 @@ def test_a_folder_that_was_there_keeps_its_permissions_but_the_file_does_not(tmp
     assert (mode_of(tmp_path), mode_of(path)) == (0o755, 0o600)
 
 
-def test_what_was_stored_is_there_after_closing(tmp_path: Path) -> None:
+def test_documents_and_vectors_survive_closing(tmp_path: Path) -> None:
     with open_store(tmp_path / "index.db") as store:
         store.use_model("model-a", 8)
         document_id = add(store, "a.pdf", "a")
@@ -54,12 +54,12 @@ def test_what_was_stored_is_there_after_closing(tmp_path: Path) -> None:
         check_invariants(store)
 
 
-def test_a_store_that_was_never_told_its_root_says_so(tmp_path: Path) -> None:
+def test_an_index_without_a_root_raises_an_error(tmp_path: Path) -> None:
     with Store.open(tmp_path / "index.db") as store, pytest.raises(StoreError, match="which folder"):
         _ = store.root
 
 
-def test_reading_where_there_is_no_index_says_what_to_do(tmp_path: Path) -> None:
+def test_reading_a_missing_index_raises_an_error_with_a_hint(tmp_path: Path) -> None:
     for path in (tmp_path / "index.db", tmp_path / "empty.db"):
         (tmp_path / "empty.db").touch()
         with pytest.raises(StoreError, match="no index yet") as caught:
@@ -73,7 +73,7 @@ def test_a_reader_cannot_write(tmp_path: Path) -> None:
         add(store, "a.pdf", "a")
 
 
-def test_an_index_of_a_newer_longsearch_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_an_index_of_a_newer_longsearch_is_refused_and_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
     with open_store(path) as store, store.reading() as db:
         db.pragma("user_version", 4711)
@@ -85,9 +85,7 @@ def test_an_index_of_a_newer_longsearch_is_refused_and_left_alone(tmp_path: Path
     assert path.read_bytes() == before
 
 
-def test_an_index_of_an_older_longsearch_is_not_read_before_it_is_migrated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reader_refuses_an_index_that_is_not_migrated_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     open_store(tmp_path / "index.db").close()
     monkeypatch.setattr(connection, "MIGRATIONS", (*schema.MIGRATIONS, "SELECT 1"))
     with pytest.raises(StoreError, match="older longsearch"):
@@ -105,7 +103,7 @@ def test_every_migration_is_applied_once_from_any_version() -> None:
         assert db.execute("SELECT x FROM two ORDER BY x").fetchall() == [(1,), (2,)]
 
 
-def test_a_migration_that_fails_leaves_the_version_that_was() -> None:
+def test_a_failed_migration_keeps_the_old_version() -> None:
     db = apsw.Connection(":memory:")
     schema.migrate(db, ("CREATE TABLE one (x)",))
     with pytest.raises(apsw.SQLError):
@@ -132,13 +130,13 @@ def test_a_file_that_is_no_database_is_moved_aside(tmp_path: Path, content: byte
     assert aside.name in note
 
 
-def test_a_damaged_index_is_found_after_a_crash_and_begun_anew(tmp_path: Path) -> None:
+def test_damage_is_detected_after_a_crash_and_the_index_restarts_empty(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
     with open_store(path) as store:
         for number in range(30):
             add(store, f"{number}.pdf", str(number), 20)
     with apsw.Connection(str(path)) as db:
-        db.execute("INSERT OR REPLACE INTO meta VALUES ('writer', 1)")  # as a writer that died leaves it
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('writer', 1)")  # a writer that died leaves this row
     db.close()
     damage(path, path.stat().st_size // 2 // 4096 * 4096)
     with open_store(path) as store:
@@ -146,7 +144,7 @@ def test_a_damaged_index_is_found_after_a_crash_and_begun_anew(tmp_path: Path) -
         assert store.catalogue() == {}
 
 
-def test_damage_that_shows_in_use_is_found_at_the_next_opening(tmp_path: Path) -> None:
+def test_damage_seen_during_use_is_detected_at_the_next_opening(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
     with open_store(path) as store:
         document_id = add(store, "a.pdf", "a", 3000)
@@ -163,19 +161,21 @@ def test_damage_that_shows_in_use_is_found_at_the_next_opening(tmp_path: Path) -
 
 
 def damage_all_but_first_pages(path: Path) -> None:
-    """Every table's root page may be among the first; the rest is where rows are."""
+    """Keep the first 40 pages, which hold the tables' root pages; the rows are in the rest."""
     for offset in range(40 * 4096, path.stat().st_size, 4096):
         damage(path, offset)
 
 
-def test_a_folder_that_cannot_be_written_is_an_error_with_a_hint(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_writable_raises_an_error_with_a_hint(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(StoreError, match="cannot be read or written") as caught:
         Store.open(tmp_path / "file" / "index.db")
     assert "permissions" in caught.value.hint
 
 
-def test_a_second_writer_is_told_that_the_index_is_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_writer_gets_an_error_that_the_index_is_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with open_store(tmp_path / "index.db") as first:
         monkeypatch.setattr(connection, "BUSY_TIMEOUT_MS", 0)
         with first.changing(), pytest.raises(StoreError, match="in use"):
@@ -212,7 +212,7 @@ def test_two_readers_see_whole_documents_while_one_writes(tmp_path: Path) -> Non
     assert failures == []
 
 
-def test_the_log_is_kept_short_even_beside_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_log_stays_short_even_beside_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "index.db"
     monkeypatch.setattr("engine.store.session._LOG_MAX_BYTES", 200_000)
     monkeypatch.setattr(connection, "_CHECKPOINT_TIMEOUT_MS", 0)

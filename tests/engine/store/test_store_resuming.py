@@ -1,4 +1,4 @@
-"""States that are kept for the day a document has grown."""
+"""Saved states, from which a grown document resumes."""
 
 import pytest
 from store_helpers import add, check_invariants, document, record, unit_vectors
@@ -15,21 +15,21 @@ def finish(store: Store, path: str, seed: str, state: bytes) -> int:
     return document_id
 
 
-def test_a_finished_document_tells_the_state_that_was_kept(store: Store) -> None:
+def test_a_finished_document_has_its_saved_state(store: Store) -> None:
     document_id = finish(store, "a.pdf", "one", b"state")
     assert store.saved_state("a.pdf") == SavedState(document_id, 2, 18, b"state")
     assert store.saved_state("b.pdf") is None
     check_invariants(store)
 
 
-def test_an_unfinished_document_tells_where_it_stopped(store: Store) -> None:
+def test_an_unfinished_document_has_the_state_where_it_stopped(store: Store) -> None:
     document_id = add(store, "a.pdf", "one", 3)
     assert store.saved_state("a.pdf") is None
     store.add_vectors(document_id, 0, unit_vectors(1), 9, b"half")
     assert store.saved_state("a.pdf") == SavedState(document_id, 1, 9, b"half")
 
 
-def test_states_of_all_documents_are_bounded_and_the_newest_stay(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_saved_states_are_bounded_in_sum_and_the_newest_stay(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resuming, "KEPT_BYTES", 1000)
     for number in range(5):
         finish(store, f"{number}.pdf", f"{number}", bytes(400))
@@ -40,7 +40,7 @@ def test_states_of_all_documents_are_bounded_and_the_newest_stay(store: Store, m
         assert db.execute("SELECT coalesce(sum(length(state)), 0) FROM resume_points").get <= 1000
 
 
-def test_a_state_goes_with_its_document_and_with_its_model(store: Store) -> None:
+def test_a_saved_state_is_deleted_with_its_document_and_with_its_model(store: Store) -> None:
     finish(store, "a.pdf", "one", b"state")
     finish(store, "b.pdf", "two", b"state")
     store.forget(["a.pdf"])

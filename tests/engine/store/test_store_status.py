@@ -1,4 +1,4 @@
-"""How far the index has come: by file, in sum, and what its writer says it does."""
+"""The progress of the index: by file, in sum, and the activity of its writer."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from engine.store.store import Store
 from engine.types import FileStatus
 
 
-def test_each_file_has_its_state(store: Store) -> None:
+def test_each_file_has_its_status(store: Store) -> None:
     embed(store, add(store, "current.pdf", "a"))
     partial = store.add_document(record("partial.pdf"), *document("b"), "only 3 of 9 pages could be read", "try again")
     add(store, "waiting.pdf", "c")
@@ -35,7 +35,7 @@ def test_tokens_and_pages_are_counted(store: Store) -> None:
     assert (file.n_pages, file.n_tokens, file.n_tokens_embedded) == (2, 36, 9)
 
 
-def test_a_copy_is_a_file_more_but_no_token_more(store: Store) -> None:
+def test_a_copy_counts_as_a_file_but_its_tokens_count_once(store: Store) -> None:
     embed(store, add(store, "a.pdf", "a"))
     store.link(record("copy.pdf"), document("a")[0])
     add(store, "b.pdf", "b")
@@ -45,7 +45,7 @@ def test_a_copy_is_a_file_more_but_no_token_more(store: Store) -> None:
     assert (found.n_tokens, found.n_tokens_embedded) == (54, 27)
 
 
-def test_an_empty_index_has_come_nowhere(store: Store) -> None:
+def test_an_empty_index_has_no_progress(store: Store) -> None:
     found = store.progress()
     assert (found.n_files, found.n_tokens, found.activity, found.tokens_per_s) == (0, 0, "", 0.0)
 
@@ -65,7 +65,7 @@ def test_the_activity_of_a_dead_writer_is_not_shown(store: Store) -> None:
     assert store.progress().activity == ""
 
 
-def test_an_activity_of_long_ago_is_not_shown(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stale_activity_is_not_shown(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.set_activity("reading a.pdf", 10)
     later = time.time() + 3600
     monkeypatch.setattr(status.time, "time", lambda: later)

@@ -1,4 +1,4 @@
-"""Vectors arrive in batches, are checked, resume after an interruption, and are found by their nearness."""
+"""Vectors come in batches, are checked, resume after an interruption, and are found by cosine."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from engine.store import storage_chunks, vectors
 from engine.store.store import Store
 
 
-def test_an_interrupted_document_goes_on_from_its_state(store: Store) -> None:
+def test_an_interrupted_document_resumes_from_its_state(store: Store) -> None:
     document_id = add(store, "a.pdf", "a", n_passages=5)
     given = unit_vectors(5)
     store.add_vectors(document_id, 0, given[:2], 20, b"after two")
@@ -28,7 +28,7 @@ def test_an_interrupted_document_goes_on_from_its_state(store: Store) -> None:
         assert db.execute("SELECT count(*) FROM embeddings WHERE state IS NOT NULL").get == 0
 
 
-def test_documents_begun_come_first_then_the_shortest(store: Store) -> None:
+def test_begun_documents_are_pending_first_then_the_shortest(store: Store) -> None:
     long, short, begun = (add(store, f"{n}.pdf", str(n), n_passages=n) for n in (9, 2, 5))
     store.add_vectors(begun, 0, unit_vectors(1), 9, b"state")
     assert [pending.document_id for pending in store.pending()] == [begun, short, long]
@@ -56,13 +56,13 @@ def test_a_vector_that_is_not_a_unit_vector_is_refused(store: Store, value: floa
         store.add_vectors(document_id, 0, bad, 1, None)
 
 
-def test_a_vector_of_another_width_is_refused(store: Store) -> None:
+def test_a_vector_of_another_dimension_is_refused(store: Store) -> None:
     document_id = add(store, "a.pdf", "a")
     with pytest.raises(ValueError, match="shape"):
         store.add_vectors(document_id, 0, unit_vectors(3, dim=DIM + 1), 1, None)
 
 
-def test_a_document_is_not_finished_before_its_passages_nor_twice(store: Store) -> None:
+def test_a_document_is_finished_only_once_and_only_after_its_passages(store: Store) -> None:
     document_id = add(store, "a.pdf", "a")
     with pytest.raises(ValueError, match="0 of 3"):
         store.finish_embedding(document_id, unit_vectors(1)[0], 1)
@@ -73,7 +73,7 @@ def test_a_document_is_not_finished_before_its_passages_nor_twice(store: Store) 
         store.add_vectors(document_id, 3, unit_vectors(0), 1, None)
 
 
-def test_vectors_of_a_document_that_has_gone_are_let_fall(store: Store) -> None:
+def test_vectors_of_a_deleted_document_are_dropped(store: Store) -> None:
     document_id = add(store, "a.pdf", "a")
     store.forget(["a.pdf"])
     assert not store.add_vectors(document_id, 0, unit_vectors(3), 1, None)
@@ -101,7 +101,7 @@ def test_the_same_model_keeps_the_vectors_and_another_drops_them(store: Store) -
 
 
 @pytest.mark.parametrize("k", [1, 7, 200])
-def test_the_nearest_are_those_of_a_comparison_with_all(store: Store, k: int) -> None:
+def test_the_nearest_vectors_are_those_of_a_full_comparison(store: Store, k: int) -> None:
     given = np.concatenate([embed(store, add(store, f"{n}.pdf", str(n), 40), seed=n) for n in range(5)])
     query = unit_vectors(1, seed=99)[0]
     cosines = given @ query
@@ -133,7 +133,7 @@ def test_the_nearest_document_is_found_by_its_own_vector(store: Store) -> None:
     assert best == (ids[2], pytest.approx(1, abs=1e-6))
 
 
-def test_what_is_read_past_sqlite_vec_is_what_it_says_itself(store: Store) -> None:
+def test_vectors_read_without_sqlite_vec_equal_those_it_returns(store: Store) -> None:
     ids = [add(store, f"{n}.pdf", str(n), 400) for n in range(6)]
     for document_id in ids:
         embed(store, document_id, seed=document_id)

@@ -1,0 +1,74 @@
+"""Phrases, exclusions, folders and file filters limit every mode of a search."""
+
+import pytest
+from search_helpers import add, names, search, toward
+
+from engine.store.records import FileStamp
+from engine.store.store import Store
+from engine.types import SearchMode
+
+HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
+
+
+@pytest.mark.parametrize("mode", list(SearchMode))
+def test_phrases_and_exclusions_filter_every_mode(store: Store, mode: SearchMode) -> None:
+    add(store, "phrase.pdf", ["a state space model"], [toward(1, 2)])
+    add(store, "excluded.pdf", ["a state space model of transformers"], [toward(1, 1)])
+    add(store, "apart.pdf", ["the state of a space"], [toward(1)])
+    assert names(search(store, '"state space" -transformer', mode, toward(1))) == ["phrase.pdf"]
+    assert set(names(search(store, "space -transformer", mode, toward(1)))) == {"apart.pdf", "phrase.pdf"}
+    assert names(search(store, '"space state"', mode, toward(1))) == []
+
+
+@pytest.mark.parametrize("mode", list(SearchMode))
+def test_in_and_type_filter_files_in_every_mode(store: Store, mode: SearchMode) -> None:
+    for path in ("law/a.pdf", "law/b.md", "law/old/c.pdf", "essays/d.pdf"):
+        add(store, path, [f"Apples of {path}."], [toward(1)])
+
+    def found(query: str, under: str = "") -> set[str]:
+        return set(names(search(store, f"apples {query}", mode, toward(1), under=under)))
+
+    assert found("in:law") == {"law/a.pdf", "law/b.md", "law/old/c.pdf"}
+    assert found("in:law type:pdf -in:old") == {"law/a.pdf"}
+    assert found("-type:pdf") == {"law/b.md"}
+    assert found("type:pdf", under="law") == {"law/a.pdf", "law/old/c.pdf"}
+    assert found("in:ess", under="law") == set()
+
+
+def test_the_note_says_that_no_file_matches_the_filter(store: Store) -> None:
+    add(store, "law/a.pdf", ["Apples."], [toward(1)])
+    found = search(store, 'apples in:"new laws" type:epub', HYBRID, toward(1))
+    assert found.hits == ()
+    assert found.note == 'No file matches in:"new laws" type:epub'
+
+
+@pytest.mark.parametrize("mode", list(SearchMode))
+@pytest.mark.parametrize("under", ["law", "law/", "/law"])
+def test_a_folder_filters_every_mode(store: Store, mode: SearchMode, under: str) -> None:
+    for path in ("law/a.pdf", "law/deep/b.pdf", "lawful.pdf", "law", "other/law/c.pdf"):
+        add(store, path, [f"apples of {path}"], [toward(1, len(path))])
+    assert set(names(search(store, "apples", mode, toward(1), under=under))) == {"law/a.pdf", "law/deep/b.pdf"}
+    assert len(search(store, "apples", mode, toward(1), under="").hits) == 5
+    assert search(store, "apples", mode, toward(1), under="nowhere").hits == ()
+
+
+def test_a_folder_is_filtered_before_ranking(store: Store) -> None:
+    for number in range(300):
+        add(store, f"many/{number}.pdf", [f"apples apples {number}"], [toward(1)])
+    add(store, "few/a.pdf", ["one of the apples among many other words"], [toward(1, 5)])
+    for mode in SearchMode:
+        assert names(search(store, "apples", mode, toward(1), under="few")) == ["few/a.pdf"]
+
+
+def test_copies_are_one_hit_with_the_first_path_that_the_filter_admits(store: Store) -> None:
+    add(store, "b/original.pdf", ["apples"], [toward(1)])
+    content_hash = content_hash_of(store)
+    assert store.link(FileStamp("a/copy.pdf", 1, 1, 1), content_hash)
+    assert names(search(store, "apples", WORDS)) == ["a/copy.pdf"]
+    assert names(search(store, "apples", WORDS, under="b")) == ["b/original.pdf"]
+    assert names(search(store, "apples in:original", WORDS)) == ["b/original.pdf"]
+
+
+def content_hash_of(store: Store) -> bytes:
+    with store.reading() as db:
+        return bytes(db.execute("SELECT hash FROM contents").get)

@@ -1,0 +1,153 @@
+"""How passages and documents are scored by words, by meaning and by both; the evaluation scores them alike."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from engine.evaluation.bm25 import Bm25
+from engine.evaluation.vectors import passage_scores, whole_excerpts
+from search_helpers import add, names, search, toward
+from store_helpers import DIM
+
+from engine.inference.passes import Excerpts
+from engine.search.fusion import in_document, words_in_document
+from engine.store.store import Store
+from engine.types import SearchMode
+
+HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
+
+
+def test_the_score_by_words_is_a_share_of_the_highest_bm25_of_passage_and_document(store: Store) -> None:
+    add(store, "a.pdf", ["apple apple apple pear", "kiwi kiwi kiwi kiwi", "apple kiwi kiwi kiwi"])
+    add(store, "b.pdf", ["apple plum plum plum", "kiwi kiwi kiwi fig"])
+    add(store, "c.pdf", ["kiwi kiwi kiwi kiwi"])
+    results = search(store, "apple fig", WORDS)
+    idf_apple, idf_fig = 1e-6, math.log((6 - 1 + 0.5) / 1.5)  # three of six passages hold it: FTS5's lowest idf
+    length_factor = 1.2  # k1 (1 - b + b): every passage is 4 words long
+    apples = idf_apple * 3 / (3 + length_factor)
+    fig = idf_fig * 1 / (1 + length_factor)
+    highest = idf_apple + idf_fig
+    # idf over documents: two of three hold apple, one holds fig; they have 3, 2 and 1 passages, 2 on average
+    in_documents = {"apple": math.log(1 + 1.5 / 2.5), "fig": math.log(1 + 2.5 / 1.5)}
+    a = in_documents["apple"] * 2 / (2 + 1.2 * (0.25 + 0.75 * 3 / 2)) / sum(in_documents.values())
+    b = 1 / (1 + 1.2)
+    scores = {name: hit.score for name, hit in zip(names(results), results.hits, strict=True)}
+    expected = {"a.pdf": 0.6 * apples / highest + 0.4 * a, "b.pdf": 0.6 * fig / highest + 0.4 * b}
+    assert scores == pytest.approx(expected)
+
+
+def test_a_page_is_found_by_words_on_other_pages_of_its_document(store: Store) -> None:
+    add(store, "other.pdf", ["A report to all owners.", "Revenue rose by a tenth.", "We thank all our owners."])
+    add(store, "acme.pdf", ["Acme reports to its owners.", "Revenue rose by a tenth.", "We thank all of Acme."])
+    (best, second) = search(store, "Acme revenue rose", WORDS).hits
+    assert (best.path, best.passages[0].text) == ("/papers/acme.pdf", "Revenue rose by a tenth.")
+    assert best.score > second.score
+
+
+def test_a_passage_found_by_meaning_alone_gets_its_documents_score_by_words(store: Store) -> None:
+    add(store, "other.pdf", ["Sales went up."], [toward(1)])
+    add(store, "acme.pdf", ["Sales went up.", "We are Acme."], [toward(1), toward(0, 1)], whole=toward(1))
+    (best, second) = search(store, "Acme revenue", HYBRID, toward(1)).hits
+    assert (best.path, best.passages[0].text) == ("/papers/acme.pdf", "Sales went up.")
+    assert second.score == pytest.approx(0.4)
+
+
+def test_the_evaluation_scores_words_as_the_search_does(store: Store) -> None:
+    random = np.random.default_rng(5)
+    words = ["apple", "pear", "plum", "kiwi", "fig", "quince", "medlar"]
+    contents = [[" ".join(random.choice(words, 6)) for _ in range(1 + number % 4)] for number in range(9)]
+    for number, sentences in enumerate(contents):
+        add(store, f"{number}.pdf", sentences)
+    index = Bm25([sentence for sentences in contents for sentence in sentences])
+    documents = np.repeat(np.arange(9), [len(sentences) for sentences in contents])
+    for query in ("apple", "fig quince", "medlar pear plum kiwi"):
+        shares, found = index.of_documents(query, documents), zip(*index.rank(query, 99), strict=True)
+        expected: dict[str, float] = {}
+        for row, score in found:
+            name = f"{documents[row]}.pdf"
+            expected[name] = max(expected.get(name, 0), words_in_document(float(score), shares[int(documents[row])]))
+        results = search(store, query, WORDS)
+        assert {name: hit.score for name, hit in zip(names(results), results.hits, strict=True)} == pytest.approx(
+            expected
+        )
+
+
+def test_meaning_ranks_by_cosine(store: Store) -> None:
+    add(store, "near.pdf", ["one", "two"], [toward(0, 1), toward(3, 4)], whole=toward(3, 4))
+    add(store, "far.pdf", ["three"], [toward(1, 10)])
+    add(store, "against.pdf", ["four"], [toward(-1)])
+    results = search(store, "anything", MEANING, toward(1))
+    assert names(results) == ["near.pdf", "far.pdf"]
+    assert [hit.score for hit in results.hits] == pytest.approx([0.6, 1 / math.sqrt(101)], abs=1e-6)
+    assert [passage.text for passage in results.hits[0].passages] == ["two", "one"]
+
+
+def test_among_equal_passages_the_one_in_the_nearer_document_is_first(store: Store) -> None:
+    add(store, "aside.pdf", ["one"], [toward(3, 4)], whole=toward(0, 1))
+    add(store, "on it.pdf", ["two"], [toward(3, 4)], whole=toward(1))
+    results = search(store, "anything", MEANING, toward(1))
+    assert names(results) == ["on it.pdf", "aside.pdf"]
+    assert [hit.score for hit in results.hits] == pytest.approx([0.7 * 0.6 + 0.3, 0.7 * 0.6], abs=1e-6)
+
+
+def test_half_of_a_passages_own_score_by_meaning_is_its_nearest_excerpts(store: Store) -> None:
+    add(store, "a.pdf", ["one", "two"], [toward(3, 4)] * 2, excerpts=[[toward(0, 1), toward(1)], []])
+    add(store, "b.pdf", ["three"], [toward(3, 4)], excerpts=[[toward(4, 3), toward(0, 1)]])
+    results = search(store, "anything", MEANING, toward(1))
+    scores = {hit.path[-5]: [passage.score for passage in hit.passages] for hit in results.hits}
+    assert scores["a"] == pytest.approx([0.7 * (0.3 + 0.5) + 0.3 * 0.6, 0.6], abs=1e-6)
+    assert scores["b"] == pytest.approx([0.7 * (0.3 + 0.5 * 0.8) + 0.3 * 0.6], abs=0.02)  # four bits round 0.8
+
+
+def test_the_evaluation_scores_meaning_as_the_search_does(store: Store) -> None:
+    random = np.random.default_rng(6)
+    sizes = [[int(n) for n in random.integers(1, 4, 1 + number % 3)] for number in range(8)]
+    passages, documents = ([toward(*random.normal(size=4)) for _ in range(n)] for n in (sum(map(len, sizes)), 8))
+    excerpts = [[toward(*random.normal(size=4)) for _ in range(n)] if n > 1 else [] for own in sizes for n in own]
+    row = 0
+    for number, own in enumerate(sizes):
+        rows = slice(row, row := row + len(own))
+        texts = [f"{number}" for _ in own]
+        add(store, f"{number}.pdf", texts, passages[rows], whole=documents[number], excerpts=excerpts[rows])
+    query = toward(*random.normal(size=4))
+    vectors = [np.array(own, np.float32).reshape(-1, DIM) for own in excerpts]
+    whole = whole_excerpts(np.stack(passages), [Excerpts(np.arange(len(own)), own) for own in vectors])
+    n_excerpts = np.array([n for own in sizes for n in own])
+    alone = passage_scores(query[None], np.stack(passages), whole, n_excerpts)[0]
+    of_passage = np.repeat(np.arange(8), [len(own) for own in sizes])
+    scores = in_document(alone, (np.stack(documents) @ query)[of_passage])
+    expected = {f"{number}.pdf": max(0.0, scores[of_passage == number].max()) for number in range(8)}
+    results = search(store, "anything", MEANING, query)
+    found = {name: hit.score for name, hit in zip(names(results), results.hits, strict=True)}
+    assert found == pytest.approx(expected, abs=0.06)  # four bits round coarsely
+
+
+def test_an_unfinished_document_is_ranked_by_its_passages_alone(store: Store) -> None:
+    document_id = add(store, "begun.pdf", ["one", "two"])
+    store.add_vectors(document_id, 0, toward(3, 4)[None], 5, None)
+    (hit,) = search(store, "anything", MEANING, toward(1)).hits
+    assert hit.score == pytest.approx(0.6, abs=1e-6)
+
+
+def test_hybrid_puts_the_document_first_that_words_and_meaning_agree_on(store: Store) -> None:
+    add(store, "both.pdf", ["apples and pears"], [toward(4, 1)])
+    add(store, "words.pdf", ["apples and apples"], [toward(0, 1)])
+    add(store, "meaning.pdf", ["fruit of the orchard"], [toward(1)])
+    add(store, "neither.pdf", ["steel"], [toward(0, 0, 1)])
+    results = search(store, "apples pears", HYBRID, toward(1))
+    assert names(results)[0] == "both.pdf"
+    assert set(names(results)) == {"both.pdf", "words.pdf", "meaning.pdf"}
+
+
+def test_a_hybrid_score_is_the_weighted_sum_of_its_two_scores(store: Store) -> None:
+    for number in range(300):  # more than the candidates by meaning: words alone find some
+        add(store, f"{number:03}.pdf", [f"apples {number} {'pears' * (number % 7 == 0)}"], [toward(99, number)])
+    words, meaning, hybrid = (
+        {Path(hit.path).name: hit.score for hit in search(store, "apples pears", mode, toward(1), k=300).hits}
+        for mode in (WORDS, MEANING, HYBRID)
+    )
+    assert hybrid["000.pdf"] == max(hybrid.values())
+    assert "294.pdf" in hybrid
+    for name, score in hybrid.items():
+        assert score == pytest.approx(0.6 * words.get(name, 0.0) + 0.4 * meaning[name], abs=1e-6), name
