@@ -1,24 +1,43 @@
-"""WIRING: the room that joins the others into a program.
+"""WIRING: joins the other packages into a program. This page is the glossary and the architecture of longsearch.
 
-longsearch is four packages; imports point down, and `import-linter` holds this:
+Glossary (one word, one meaning)
+
+    root            A folder that is indexed, with everything under it.
+    file            A path under a root. Its status is current, partial, waiting or failed.
+    document        The text of a file, with its passages and vectors. Files with the same bytes share one document.
+    passage         A span of a document, a few sentences long, that is shown as a result. It has a vector.
+    excerpt         A sentence or two of a passage, with a vector of its own from the same pass over the document.
+    index, store    The index is the SQLite file of one root; `Store` (engine.store) reads and writes it.
+    state           What a recurrent model carries from token to token: in each layer the last inputs of the convolution
+                    and the SSM state. A saved state lets a document be read on from its middle.
+    vertical chunk  `V`: the slice of tokens that passes through all layers before the next slice does.
+    SSD block       `Q`: the block of tokens that Mamba2's scan handles at once in a layer (`chunk_size` in papers).
+    readout         How hidden states become a vector: the last token's (`eos`) or their mean (`mean`).
+    instruction     The sentence before a query that says what to look for. Documents are read without one.
+    width           The fraction of a MatMamba model's heads that is run: 1, 1/2, 1/4 or 1/8.
+    fingerprint     A hash of weights, tokenizer, readout, template and passage settings. Only vectors with the same
+                    fingerprint are compared.
+
+Packages. Imports point down, and `import-linter` checks it:
 
     app > tui | indexer > engine
 
-- `engine` (MEANING) knows what text means: models, inference, the store of vectors and words, search.
-- `indexer` (FRESHNESS) knows what lies on the disk: walk, ignore, plan, extract, watch.
-- `tui` (SIGHT) shows it in a terminal; of the engine it knows only `types`, `errors` and `printable`.
-- `app` joins them: command line, paths, library, daemon, doctor.
+- `engine` (MEANING) turns text into vectors and finds it again: models, inference, store, search, training, evaluation.
+- `indexer` (FRESHNESS) keeps an index equal to the disk: walk, ignore, plan, extract, watch.
+- `tui` (SIGHT) is the terminal app. Of the engine it imports only `types`, `errors`, `printable` and `amounts`.
+- `app` (WIRING) holds the command line, the paths, the daemon, and the backend that answers the terminal app.
 
-The way of a document: file -> walk -> plan -> extract (in a child process that may be killed) -> words searchable at
-once -> token stream -> vertical chunks through a Mamba2 whose state is carried -> vectors of passages, of the excerpts
-in them (a sentence or two each) and of the document -> one transaction in the store.
+From a file to the index: The walk lists the files and the plan compares them with the index. A child process, which may
+be killed, extracts the text. The words are stored and can be searched at once. Then the tokens of the text pass through
+the model in vertical chunks, and the state is carried from chunk to chunk. One transaction stores the vectors of the
+passages, of their excerpts and of the whole document.
 
-The way of a query: text -> passages by BM25 (at once) and passages by vector (with the query's instruction) -> their
-scores combined, a passage's with its nearest excerpt's and its document's -> grouped by document -> shown at the page,
-with the passage lit and the excerpt brighter. More like this: a document's own vector takes the place of the query's,
-and is compared with those of the other documents.
+From a query to the results: BM25 scores passages by words, at once. The model encodes the query with its instruction,
+and passages are scored by their vectors. The two scores are combined, and so are those of the passage's nearest
+excerpt and of its document. Results are grouped by document and shown at the page, with the passage lit and the excerpt
+brighter. For "more like this", the document's vector is compared with those of the other documents.
 
-Processes: the terminal app never loads torch. A daemon, one a user, owns the model: it watches the folders, indexes
-them, and turns queries into vectors over a Unix socket. The index is read straight from its SQLite file by whoever
-searches, so words can be searched, and progress seen, with the daemon dead.
+Processes: The terminal app never loads torch. Each user has one daemon, which owns the model. It watches the folders,
+indexes them, and encodes queries that arrive over a Unix socket. Whoever searches reads the SQLite file directly, so
+a search by words and the progress work even when no daemon runs.
 """

@@ -1,4 +1,4 @@
-"""What the terminal app asks for, answered by the index file and the daemon. See `tui.backend.Backend`."""
+"""The backend of the terminal app: answers its calls from the index file and the daemon. See `tui.backend.Backend`."""
 
 import contextlib
 import threading
@@ -20,34 +20,34 @@ _NOTHING_YET = IndexProgress(0, 0, 0, 0, 0, 0, 0, "looking through the folder", 
 _REMEMBERED_QUERIES = 256
 _SHOWN_DOCUMENTS = 50
 ASK_EVERY_S = 10.0
-"""An open app asks for its daemon this often: it is not idle then, and one that has died is started again."""
+"""An open app calls its daemon this often, so that the daemon is not idle; one that has died is started again."""
 
 
 class LocalBackend:
-    """Reads the index of `root` from its file, a short read a call; safe from any thread."""
+    """Reads the index of `root` from its file, with one short read per call; safe from any thread."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self._closing = threading.Event()
         self._asked_at: float | None = None
         self._problem = ""
-        """Why the daemon cannot keep the index current, as it said last."""
-        # typing back and forth asks for the same vectors again
+        """Why the daemon cannot keep the index current, as it last said, or ""."""
+        # a query that is edited back and forth needs the same vectors again
         self._vector = lru_cache(_REMEMBERED_QUERIES)(partial(vectors.from_daemon, cancelled=self._closing.is_set))
 
     @property
     def root(self) -> Path:
-        """The folder that is searched."""
+        """The folder to search."""
         return self._root
 
     def start(self) -> str:
-        """Have the daemon index the folder; started where none runs."""
+        """Make the daemon index the folder; start one if none runs. Returns why changes are noticed late, or ""."""
         problem = daemon_control.watch(self._root)
         self._asked_at = time.monotonic()
         return problem
 
     def search(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults:
-        """Search; an index that is not there yet has no results."""
+        """Search. An index that does not exist yet has no results."""
         prefix_last = mode is SearchMode.WORDS
         try:
             return search_index(
@@ -57,17 +57,17 @@ class LocalBackend:
             return SearchResults(query, mode, instruction, 0.0, (), "the index is being built")
 
     def similar(self, document_id: int) -> SearchResults:
-        """The documents that are most like this one."""
+        """Return the documents most similar to this one."""
         with self._store() as store:
             return similar_to_document(store, document_id, k=_SHOWN_DOCUMENTS)
 
     def document(self, document_id: int) -> DocumentText:
-        """The whole text of a hit's document."""
+        """Return the whole text of a document."""
         with self._store() as store:
             return store.text(document_id)
 
     def progress(self) -> IndexProgress:
-        """How far the index has come; now and then, whether the daemon still sees to it, or why it cannot."""
+        """Return how far the index has come. Every ten seconds, check that the daemon still works on it."""
         try:
             with self._store() as store:
                 progress = store.progress()
@@ -77,7 +77,7 @@ class LocalBackend:
         return replace(progress, activity=self._problem) if self._problem else progress
 
     def files(self) -> list[FileReport]:
-        """Every file and its state."""
+        """Return every file and its status."""
         try:
             with self._store() as store:
                 return store.files()
@@ -85,7 +85,7 @@ class LocalBackend:
             return []
 
     def retry(self) -> str:
-        """Have the daemon read again the files that could not be read, or only in part."""
+        """Make the daemon read the files again that could not be read, or only in part."""
         daemon_control.retry(self._root)
         return "files that could not be read whole are read again"
 
@@ -94,16 +94,16 @@ class LocalBackend:
         return open_in_viewer(path, page)
 
     def close(self) -> None:
-        """End calls that wait for the daemon, which goes on by itself; nothing else is held between calls."""
+        """End calls that wait for the daemon. It goes on by itself; nothing else is held between calls."""
         self._closing.set()
 
     def _keep_daemon(self, is_indexed: bool) -> None:
-        """Have one run that watches this folder: it may have died, been started anew, or lost the index to a person."""
+        """Make sure a daemon watches this folder: it may have died or restarted, or someone deleted the index."""
         now = time.monotonic()
         if self._asked_at is None or now - self._asked_at < ASK_EVERY_S:
             return
         self._asked_at = now
-        with contextlib.suppress(LongsearchError):  # it was told once why there is none, by `start`
+        with contextlib.suppress(LongsearchError):  # `start` has already reported why no daemon runs
             kept = daemon_control.root_status(self._root)
             self._problem = kept["problem"] if kept else ""
             if kept is None or not (is_indexed or kept["busy"]):

@@ -1,8 +1,8 @@
-"""The process behind the app, one a user: watches folders, indexes them, and turns queries into vectors.
+"""The process behind the app, one per user: watches folders, indexes them, and turns queries into vectors.
 
-The daemon writes indexes and answers calls; it never searches, because whoever searches reads the index file. It ends
-by itself when every index is current and nobody has called for 15 minutes. A daemon that stays watches every folder
-that has an index, and ends only when it is told to.
+The daemon writes indexes and answers calls. It never searches: a search reads the index file directly. The daemon ends
+by itself when every index is current and nobody has called for 15 minutes. A daemon that stays (`--stay`) watches every
+folder that has an index, and ends only when it is told to.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ log = logging.getLogger("longsearch.daemon")
 
 IDLE_EXIT_S = 900.0
 MODEL_IDLE_S = 300.0
-"""An unused model is unloaded after this time; loading it again takes a second, as for the first query of a day."""
+"""An unused model is unloaded after this time. Loading it again takes a second, and then the first query waits."""
 TICK_S = 0.5
 
 
@@ -113,7 +113,9 @@ class Daemon:
             case "stop":
                 self.stop()
                 return {"stopping": True}
-        raise LongsearchError(f"the daemon knows no {method!r}", "it may be older than this longsearch: restart it")
+        raise LongsearchError(
+            f"the daemon does not know {method!r}", "it may be older than this longsearch; restart it"
+        )
 
     def _status(self) -> dict[str, Any]:
         return {
@@ -203,7 +205,8 @@ class Daemon:
 def _until_retry_s(store: Store, swept_at: float) -> float | None:
     """Seconds until a file that could not be read is tried again; None if no file waits for that.
 
-    A file that was already due at the sweep lies where the sweep could not look, such as on an unmounted drive.
+    A file that was due before the sweep began, and still is, lies where the sweep cannot look, such as on an unmounted
+    drive; it does not count.
     """
     retry_at = store.next_retry(after=swept_at)
     return None if retry_at is None else max(retries.FIRST_S, retry_at - time.time())

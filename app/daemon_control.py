@@ -1,4 +1,4 @@
-"""Start, find and stop the daemon from another process."""
+"""Starts, finds and stops the daemon from another process."""
 
 import os
 import subprocess
@@ -20,17 +20,17 @@ _CALL_TIMEOUT_S = 5.0
 
 
 def log_path() -> Path:
-    """Where a daemon started in the background writes."""
+    """Return the log file of a daemon that was started in the background."""
     return data_folder() / "daemon.log"
 
 
 def daemon_lock(timeout_s: float) -> FileLock:
-    """What the daemon holds as long as it lives; to be entered, it raises Timeout where it is not free by then."""
+    """Return the lock that a daemon holds while it lives. Entering it raises Timeout if it is not free in time."""
     return FileLock(socket_path().with_suffix(".lock"), timeout=timeout_s, mode=0o600)
 
 
 def daemon_status() -> dict[str, Any] | None:
-    """What the daemon says of itself, or None where none answers."""
+    """Return the daemon's status, or None if no daemon answers."""
     try:
         answer: dict[str, Any] = rpc.call(socket_path(), "status", _CALL_TIMEOUT_S)
     except rpc.DaemonUnreachableError:
@@ -39,27 +39,29 @@ def daemon_status() -> dict[str, Any] | None:
 
 
 def root_status(root: Path) -> dict[str, Any] | None:
-    """What the daemon says of this root; None where no daemon keeps it."""
+    """Return the status of this root in the daemon, or None if no daemon watches it."""
     status = daemon_status()
     return next((kept for kept in status["roots"] if kept["root"] == str(root)), None) if status else None
 
 
 def check_model(status: dict[str, Any] | None) -> None:
-    """Raise LongsearchError where a daemon runs with another model than is chosen here: the two would undo each
-    other's work, for an index holds the vectors of one model.
+    """Raise LongsearchError if the daemon with this status runs another model than the one chosen here.
+
+    An index holds the vectors of one model, so the two processes would undo each other's work.
     """
     model = chosen_model() if status is None else status["model"].get("name", "bundled")
     if model != chosen_model():
-        message = f"the daemon runs with another model ({model}) than is chosen here ({chosen_model()})"
+        message = f"the daemon runs with another model ({model}) than the one chosen here ({chosen_model()})"
         raise LongsearchError(
             message,
-            "stop it, and it starts with yours: longsearch daemon stop (installed ones: longsearch daemon install)",
+            "stop it, and the next one uses yours: longsearch daemon stop (if installed: longsearch daemon install)",
         )
 
 
 def ensure_daemon(stay: bool = False) -> dict[str, Any]:
-    """Its status, after starting one where none runs (to `stay` even when there is nothing to do). Raises
-    LongsearchError where it does not come up, or runs with another model.
+    """Start a daemon if none runs, and return its status. `stay`: it keeps running when there is nothing to do.
+
+    Raises LongsearchError if it does not start, or runs with another model.
     """
     status = daemon_status()
     if status is None:
@@ -74,22 +76,22 @@ def ensure_daemon(stay: bool = False) -> dict[str, Any]:
 
 
 def watch(root: Path) -> str:
-    """Have the daemon keep this root's index current. "" or why it cannot be kept so at once."""
+    """Make the daemon keep the index of this root current. Returns why changes are noticed late, or ""."""
     ensure_daemon()
     answer = rpc.call(socket_path(), "watch", _CALL_TIMEOUT_S, root=str(root))
     return str(answer["problem"])
 
 
 def retry(root: Path) -> None:
-    """Have the daemon read again, at once, the files of this root that could not be read, or only in part."""
+    """Make the daemon read again, at once, the files of this root that could not be read, or only in part."""
     ensure_daemon()
     rpc.call(socket_path(), "retry", _CALL_TIMEOUT_S, root=str(root))
 
 
 def stop_daemon() -> bool:
-    """Tell it to stop after the step it is in; False where none runs. Returns when it has let go.
+    """Stop the daemon after its current step, and wait until it has ended. Returns False if none runs.
 
-    LongsearchError where it has not after 15 s: a file that is being read is read to its end.
+    Raises LongsearchError if it has not ended after 15 s, because it finishes the file that it is reading.
     """
     try:
         rpc.call(socket_path(), "stop", _CALL_TIMEOUT_S)
@@ -99,7 +101,7 @@ def stop_daemon() -> bool:
         with daemon_lock(START_TIMEOUT_S):
             return True
     except Timeout as error:
-        raise LongsearchError("the daemon ends when the file it reads is read", "look again in a minute") from error
+        raise LongsearchError("the daemon ends when it has read its current file", "look again in a minute") from error
 
 
 def _spawn(stay: bool) -> subprocess.Popen[bytes]:
@@ -112,9 +114,12 @@ def _spawn(stay: bool) -> subprocess.Popen[bytes]:
             stderr=log,
             start_new_session=True,
             cwd=Path.home() if Path.home().is_dir() else "/",
-            env={**os.environ, MODEL_VARIABLE: chosen_model()},  # a relative one is of another folder there
+            env={
+                **os.environ,
+                MODEL_VARIABLE: chosen_model(),
+            },  # the daemon has another working folder: a relative path would change its meaning
         )
     finally:
         os.close(log)
-    threading.Thread(target=process.wait, daemon=True).start()  # unless it is waited for, a killed one seems to live
+    threading.Thread(target=process.wait, daemon=True).start()  # else a killed daemon stays a zombie and seems to live
     return process

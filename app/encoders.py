@@ -1,4 +1,4 @@
-"""Which model this person uses, and the encoder that runs it."""
+"""Which model the user has chosen, and the encoder that runs it."""
 
 import logging
 import os
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 log = logging.getLogger("longsearch.encoders")
 
 CALIBRATE_FROM_TOKENS = 200_000
-"""To be embedded: half a minute's work at least, against the 3 seconds it takes to measure how to do it fast."""
+"""Measure the fastest slice size, which takes 3 s, only if so many tokens wait: half a minute of work at least."""
 
 MODEL_VARIABLE = "LONGSEARCH_MODEL"
 
 
 def chosen_model() -> str:
-    """`bundled`, or what the environment says: a model's folder, or the name of one that was downloaded."""
+    """Return `bundled`, or the model that LONGSEARCH_MODEL names: a folder, or the name of a downloaded model."""
     name = os.environ.get(MODEL_VARIABLE, "").strip() or "bundled"
     folder = expanded(name)
     return os.path.abspath(folder) if os.path.isdir(folder) and name != "bundled" else name  # noqa: PTH100, PTH112
@@ -34,21 +34,21 @@ def open_encoder() -> "Encoder":
 
 
 def chosen_identity() -> "ModelIdentity":
-    """Of the chosen model, which is not loaded for it (0.1 s). Raises ModelError."""
+    """Return the identity of the chosen model without loading it (0.1 s). Raises ModelError."""
     from engine.models.identity import identify
 
     return identify(chosen_model())
 
 
 def tune(encoder: "Encoder", store: "Store") -> None:
-    """Let the encoder read in slices of the size that is fastest here; measured where much is to be read."""
+    """Set the encoder's slice size (V) to the fastest on this machine; measure it first if much is to be read."""
     from engine.inference.calibration import calibrated_size
 
     progress = store.progress()
     may_measure = progress.n_tokens - progress.n_tokens_embedded >= CALIBRATE_FROM_TOKENS
     try:
         size = calibrated_size(encoder, calibration_path(), may_measure)
-    except OSError as error:  # a cache that cannot be written is no reason not to index
-        log.warning("how fast this machine reads is not remembered: %s", error)
+    except OSError as error:  # indexing goes on without the cache
+        log.warning("the fastest slice size was not saved: %s", error)
         return
     encoder.vertical_size = size or encoder.vertical_size

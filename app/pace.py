@@ -1,4 +1,4 @@
-"""How many threads the model may use: half of them while the machine runs on its battery."""
+"""How many threads the model may use: half of them while the machine runs on battery."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ LOOK_EVERY_S = 30.0
 
 
 class ThreadPace:
-    """For the one thread that indexes: torch keeps the number for each thread that asks it to work."""
+    """Sets torch's number of threads. Used by the indexing thread alone, because torch keeps a number per thread."""
 
     def __init__(
         self, is_on_battery: Callable[[], bool] = on_battery, clock: Callable[[], float] = time.monotonic
@@ -20,7 +20,7 @@ class ThreadPace:
         self._all_threads = 0
 
     def adapt(self) -> None:
-        """Look at the power supply, twice a minute at most, and follow it."""
+        """Check the power supply, at most twice a minute, and set the number of threads accordingly."""
         now = self._clock()
         if self._looked_at is not None and now - self._looked_at < LOOK_EVERY_S:
             return

@@ -1,6 +1,6 @@
 """Where longsearch keeps its files. All are private to the user: folders 0700, files 0600.
 
-One index file a root, in the user's data directory (XDG_DATA_HOME on Linux). Knows nothing of what is in them.
+Each root has one index file, in the user's data folder (XDG_DATA_HOME on Linux). Knows nothing of their content.
 """
 
 import hashlib
@@ -18,29 +18,29 @@ _NAME = "longsearch"
 
 
 def data_folder() -> Path:
-    """Where indexes and the daemon's log are kept."""
+    """Return the folder of the indexes and the daemon's log."""
     return _private(platformdirs.user_data_path(_NAME, appauthor=False))
 
 
 def calibration_path() -> Path:
-    """Where it is noted how fast this machine reads; may be deleted at any time."""
+    """Return the file that caches this machine's fastest slice sizes. It may be deleted at any time."""
     return _private(platformdirs.user_cache_path(_NAME, appauthor=False)) / "calibration.json"
 
 
 def index_path(root: Path) -> Path:
-    """The index file of a root (an absolute folder), whether or not it exists."""
+    """Return the index file of a root (an absolute path), whether or not the file exists."""
     slug = re.sub(r"[^A-Za-z0-9]+", "-", root.name).strip("-").lower()[:32] or "root"
     digest = hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()
     return _private(data_folder() / "indexes") / f"{slug}-{digest}.sqlite"
 
 
 def index_paths() -> list[Path]:
-    """The index files there are."""
+    """Return the index files that exist."""
     return sorted(_private(data_folder() / "indexes").glob("*.sqlite"))
 
 
 def resolve_root(folder: str | Path) -> Path:
-    """The absolute folder a person named. Raises LongsearchError where there is none."""
+    """Return the absolute path of a folder that a user named. Raises LongsearchError if it does not exist."""
     root = expanded(folder).absolute()
     if not root.exists():
         raise LongsearchError(f"there is no folder {root}", "check the spelling, or that its drive is mounted")
@@ -50,13 +50,13 @@ def resolve_root(folder: str | Path) -> Path:
 
 
 def find_index(folder: str | Path) -> tuple[Path, str]:
-    """The indexed root that `folder` is or lies in, and `folder` relative to it ("" where it is the root).
+    """Return the indexed root that `folder` is or lies in, and `folder` relative to that root ("" for the root itself).
 
-    Raises LongsearchError where no index covers it, and for a file.
+    Raises LongsearchError if no index covers the folder, or if it is a file.
     """
     wanted = expanded(folder).resolve()
     if wanted.is_file():
-        hint = f"name its folder; to keep to this file, ask with in:{wanted.name}"
+        hint = f"name its folder; to search this file only, add in:{wanted.name} to the query"
         raise LongsearchError(f"{wanted} is a file, not a folder", hint)
     for root in (wanted, *wanted.parents):
         if index_path(root).exists():
@@ -66,10 +66,10 @@ def find_index(folder: str | Path) -> tuple[Path, str]:
 
 
 def socket_path() -> Path:
-    """The daemon's socket: in the session's runtime folder where there is one, else with the data.
+    """Return the daemon's socket: in the session's runtime folder if there is one, else in the data folder.
 
-    Its name is of the data's folder: a daemon with other indexes is not this one's. The path of a socket must stay
-    below 104 bytes, so it may move to the temporary folder.
+    Its name depends on the data folder, so that each set of indexes has a daemon of its own. A socket's path must stay
+    below 104 bytes; if it would be longer, the socket is in the temporary folder.
     """
     name = f"daemon-{hashlib.blake2b(os.fsencode(data_folder()), digest_size=4).hexdigest()}.sock"
     session = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
@@ -82,12 +82,12 @@ def socket_path() -> Path:
 
 
 def expanded(path: str | Path) -> Path:
-    """`path` with the home that a ~ stands for, if there is one."""
-    return Path(os.path.expanduser(path))  # noqa: PTH111 - Path's raises for a user that is not there
+    """Return `path` with a leading ~ replaced by the home folder, if that user exists."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises for an unknown user
 
 
 def _private(folder: Path) -> Path:
-    """The folder, made 0700. LongsearchError where it cannot be, or is somebody else's, as a temporary one could be."""
+    """Create the folder, or make it 0700. Raises LongsearchError if it cannot be made or belongs to another user."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

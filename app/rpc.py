@@ -1,6 +1,6 @@
-"""Calls between longsearch's processes: one JSON object each way over a local socket, never the network.
+"""Calls between longsearch's processes: one JSON object each way over a local socket, never over the network.
 
-Knows no method: the daemon hands in what answers. The socket lies in a folder only its user can enter.
+Knows no methods: the daemon passes in the function that answers. Only the user can enter the socket's folder.
 """
 
 import json
@@ -26,9 +26,9 @@ class DaemonUnreachableError(LongsearchError):
 def call(
     path: Path, method: str, timeout_s: float, cancelled: Callable[[], bool] = lambda: False, **params: Any
 ) -> Any:
-    """Ask the daemon at `path`; its answer. Raises DaemonUnreachableError, or the daemon's own error.
+    """Call a method of the daemon at `path` and return its answer. Raises DaemonUnreachableError or the daemon's error.
 
-    `cancelled` is asked ten times a second whether the answer is still wanted.
+    `cancelled` is called ten times a second; once it returns True, the call ends with DaemonUnreachableError.
     """
     try:
         with Client(str(path), family="AF_UNIX") as connection:
@@ -46,17 +46,17 @@ def call(
 
 
 def serve(path: Path, handle: Handler, stopping: threading.Event) -> None:
-    """Answer calls, each in a thread of its own, until `stopping` is set and one more call comes.
+    """Answer each call in a thread of its own, until `stopping` is set and one more call has come.
 
-    A LongsearchError of the handler is sent to the caller; so is any other exception, as a defect.
+    If the handler raises, the caller gets the error: a LongsearchError as it is, any other exception as a defect.
     """
-    path.unlink(missing_ok=True)  # the caller holds the lock: whoever left it is dead
+    path.unlink(missing_ok=True)  # left by a daemon that died: the caller of `serve` holds the lock
     with Listener(str(path), family="AF_UNIX") as listener:
         path.chmod(0o600)
         while not stopping.is_set():
             try:
                 connection = listener.accept()
-            except OSError:  # the caller hung up before we answered
+            except OSError:  # the caller closed the connection
                 continue
             threading.Thread(target=_answer, args=(connection, handle), daemon=True).start()
 
@@ -75,4 +75,4 @@ def _answer(connection: Connection, handle: Handler) -> None:
         try:
             connection.send_bytes(json.dumps(answer).encode())
         except OSError:
-            return  # nobody waits any more
+            return  # the caller no longer waits

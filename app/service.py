@@ -1,6 +1,6 @@
-"""Has the system start the daemon at login, or no more: systemd on Linux, launchd on macOS.
+"""Lets the system start the daemon at login, or ends that: systemd on Linux, launchd on macOS.
 
-Knows where the file belongs and which command makes it count; what is in it: `service_files`.
+Knows where the service file belongs and which commands put it into effect; `service_files` writes its text.
 """
 
 import os
@@ -16,25 +16,25 @@ from app.service_files import AGENT_LABEL, UNIT_NAME, kept_environment, launchd_
 from engine.errors import LongsearchError
 
 COMMAND_TIMEOUT_S = 60.0
-_ELSE_HINT = "without it: have your login start `longsearch daemon start --stay`"
+_ELSE_HINT = "run `longsearch daemon start --stay` at login in another way"
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The file that describes the daemon to the system, and the commands that make it count."""
+    """The service file that describes the daemon to the system, and the commands that put it into effect."""
 
     path: Path
     content: bytes
     tool: str
-    """The program that the commands are of."""
+    """The program that all commands run."""
     reload: tuple[tuple[str, ...], ...]
-    """Said before `start` and after the file is gone; their failing is told, not fatal."""
+    """Run before `start`, and after the file is removed. Their failure is ignored."""
     start: tuple[tuple[str, ...], ...]
     stop: tuple[tuple[str, ...], ...]
 
 
 def service(platform: str, environment: Mapping[str, str], home: Path) -> Service:
-    """The service of this platform. Raises LongsearchError where there is none."""
+    """Return the service for this platform. Raises LongsearchError if the platform has none."""
     command = (sys.executable, "-P", "-m", "app.cli", "daemon", "run", "--stay")
     kept = kept_environment(environment)
     if platform.startswith("linux"):
@@ -62,24 +62,26 @@ def service(platform: str, environment: Mapping[str, str], home: Path) -> Servic
 
 
 def install(wanted: Service) -> bool:
-    """Write the file and have it started, now and at every login; whether the file was not so before.
+    """Write the service file, and start the daemon now and at every login. Returns whether the file is new or changed.
 
-    Raises LongsearchError where the system's tool is missing or refuses.
+    Raises LongsearchError if the system's tool is missing or refuses.
     """
     _check_tool(wanted)
     is_new = not wanted.path.exists() or wanted.path.read_bytes() != wanted.content
     if wanted.path.exists() and is_new and wanted.tool == "launchctl":
-        _run_all(wanted.stop, must=False)  # it would go on with what it has read
+        _run_all(wanted.stop, must=False)  # launchd would keep using the old file
     if is_new:
         _write_private(wanted.path, wanted.content)
     _run_all(wanted.reload, must=False)
     if is_new or wanted.tool == "systemctl":
-        _run_all(wanted.start, must=True, hint=f"the file is in place: {wanted.path}; it counts from the next login")
+        _run_all(
+            wanted.start, must=True, hint=f"the file is in place: {wanted.path}; it takes effect at the next login"
+        )
     return is_new
 
 
 def uninstall(wanted: Service) -> bool:
-    """Stop it and remove the file; False where there was none. A tool that is missing or refuses is no obstacle."""
+    """Stop the daemon and remove its service file, even if the system's tool fails. Returns False if it had none."""
     if not wanted.path.exists():
         return False
     _run_all(wanted.stop, must=False)
@@ -90,11 +92,11 @@ def uninstall(wanted: Service) -> bool:
 
 def _check_tool(wanted: Service) -> None:
     if shutil.which(wanted.tool) is None:
-        raise LongsearchError(f"{wanted.tool} is not on this system, which starts daemons at login", _ELSE_HINT)
+        raise LongsearchError(f"{wanted.tool}, which starts daemons at login, is not on this system", _ELSE_HINT)
 
 
 def _write_private(path: Path, content: bytes) -> None:
-    """0600, whole or not at all: it may say where private documents lie."""
+    """Write the file atomically, with mode 0600: it may say where private documents lie."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         new = path.with_name(path.name + ".new")
@@ -114,7 +116,7 @@ def _run_all(commands: Sequence[Sequence[str]], must: bool, hint: str = "") -> N
 
 
 def _run(command: Sequence[str]) -> str:
-    """ "" or what it says is wrong."""
+    """Run the command. Returns why it failed, or ""."""
     try:
         done = subprocess.run(  # noqa: S603 - words of our own, no shell
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=COMMAND_TIMEOUT_S, check=False

@@ -1,7 +1,7 @@
-"""What is written to have the daemon started at login: a systemd user unit, a launchd agent. Pure: values in, text out.
+"""The text of the service files: a systemd user unit and a launchd agent. Pure: values in, text out.
 
-Both start it again where it failed, let everything else go first, and reach no network: systemd by allowing local
-sockets only; launchd has no such rule, so there the libraries are told to stay offline.
+Both restart the daemon if it fails, run it at low priority and keep it off the network. systemd allows it local sockets
+only; launchd has no such rule, so the environment tells the libraries to stay offline.
 """
 
 import os
@@ -17,7 +17,7 @@ AGENT_LABEL = "longsearch.daemon"
 KEPT_VARIABLES = (
     "PATH", "XDG_DATA_HOME", "XDG_CACHE_HOME", "LONGSEARCH_MODEL", "LONGSEARCH_OCR", "HF_HOME",
 )  # fmt: skip
-"""What the daemon must know as whoever installs it does, or the two would look for indexes and models elsewhere."""
+"""The daemon gets these from the user who installs it; else the two would look for indexes and models elsewhere."""
 
 _OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
 _RESTART_S = 30
@@ -47,13 +47,15 @@ WantedBy=default.target
 
 
 def kept_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that the installed daemon runs with."""
+    """Return the environment variables of the installed daemon."""
     return {name: environment[name] for name in KEPT_VARIABLES if environment.get(name)} | _OFFLINE
 
 
 def systemd_unit(command: Sequence[str], environment: Mapping[str, str]) -> str:
-    """The unit file. systemd takes no program whose path holds quotes, so the words are arguments of a shell, which
-    runs them as they are (see systemd.service(5), COMMAND LINES, and systemd.syntax(7), QUOTING).
+    """Return the text of the unit file.
+
+    systemd accepts no program whose path holds quotes, so a shell gets the command as its arguments and runs it
+    unchanged. See systemd.service(5), COMMAND LINES, and systemd.syntax(7), QUOTING.
     """
     words = ["/bin/sh", "-c", 'exec "$@"', "longsearch", *command]
     lines = [f"Environment={systemd_word(f'{name}={value}')}" for name, value in environment.items()]
@@ -62,7 +64,7 @@ def systemd_unit(command: Sequence[str], environment: Mapping[str, str]) -> str:
 
 
 def systemd_word(word: str) -> str:
-    """One word of a unit file, quoted: for `Environment=`; in `ExecStart=` every $ is to be doubled as well."""
+    """Quote one word of a unit file, as for `Environment=`. In `ExecStart=` every $ must be doubled too."""
     return '"' + _NOT_PLAIN.sub(_escaped, word).replace("%", "%%") + '"'
 
 
@@ -72,7 +74,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def launchd_agent(command: Sequence[str], environment: Mapping[str, str], log: str) -> bytes:
-    """The property list. LongsearchError where a path holds what XML cannot."""
+    """Return the property list. Raises LongsearchError if a path holds a character that XML cannot."""
     agent = {
         "Label": AGENT_LABEL,
         "ProgramArguments": list(command),

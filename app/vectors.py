@@ -1,4 +1,4 @@
-"""Vectors of queries, from the daemon's model where one runs, else from one loaded here."""
+"""Query vectors: from the daemon's model if a daemon runs, else from a model loaded in this process."""
 
 import base64
 from collections.abc import Callable
@@ -17,25 +17,25 @@ ENCODE_TIMEOUT_S = 60.0  # the daemon may have to load torch and the model first
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """A query's vector and its maker."""
+    """The vector of a query, and the model that made it."""
 
     vector: NDArray[np.float32]
     """(dim,), unit length."""
     fingerprint: str
-    """Of the model; vectors of another cannot be compared with it."""
+    """The model's fingerprint: only vectors with the same fingerprint can be compared."""
 
     def to_json(self) -> dict[str, str]:
-        """As it crosses the socket."""
+        """Return a JSON object for the socket."""
         return {"vector": base64.b64encode(self.vector.tobytes()).decode(), "fingerprint": self.fingerprint}
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> "QueryVector":
-        """The inverse."""
+        """Read what `to_json` returned."""
         return cls(np.frombuffer(base64.b64decode(raw["vector"]), np.float32), raw["fingerprint"])
 
 
 def from_daemon(text: str, instruction: str | None, cancelled: Callable[[], bool] = lambda: False) -> QueryVector:
-    """Ask the daemon. Raises DaemonUnreachableError where none answers, or it is `cancelled`."""
+    """Ask the daemon. Raises DaemonUnreachableError if none answers, or if the call is `cancelled`."""
     answer = rpc.call(socket_path(), "encode", ENCODE_TIMEOUT_S, cancelled, text=text, instruction=instruction)
     return QueryVector.from_json(answer)
 
@@ -47,7 +47,7 @@ def from_here(text: str, instruction: str | None) -> QueryVector:
 
 
 def from_anywhere(text: str, instruction: str | None) -> QueryVector:
-    """From the daemon, or from here where none answers."""
+    """Ask the daemon; if none answers, load the model here."""
     try:
         return from_daemon(text, instruction)
     except rpc.DaemonUnreachableError:

@@ -1,4 +1,4 @@
-"""Open a file in the viewer of the person's system, at the page where that viewer can be told one."""
+"""Opens a file in the system's viewer, at a page if that viewer takes a page number."""
 
 import os
 import shlex
@@ -13,7 +13,7 @@ from engine.errors import LongsearchError
 
 SETTING = "LONGSEARCH_VIEWER"
 _EXAMPLE = f"set {SETTING}, for instance to 'tmux new-window less {{path}}'"
-# viewers that can be told a page, in the order they are looked for; PDF only
+# viewers of PDFs that take a page number, in order of preference
 _PDF_VIEWERS = (
     ("zathura", ["zathura", "-P", "{page}", "{path}"]),
     ("okular", ["okular", "-p", "{page}", "{path}"]),
@@ -24,9 +24,9 @@ _PDF_VIEWERS = (
 
 
 def open_in_viewer(path: str, page: int | None) -> str:
-    """Open the file; one line that says with what. Raises LongsearchError where nothing can."""
+    """Open the file. Returns a line that names the viewer. Raises LongsearchError if no viewer can be started."""
     if not Path(path).exists():
-        raise LongsearchError("the file is gone", "it will leave the results when the folder is swept")
+        raise LongsearchError("the file is gone", "it leaves the results after the next sweep of the folder")
     command = viewer_command(path, page, os.environ, sys.platform)
     try:
         process = subprocess.Popen(  # noqa: S603 - a list, no shell; the path is absolute and so never an option
@@ -39,13 +39,13 @@ def open_in_viewer(path: str, page: int | None) -> str:
     except OSError as error:
         message = f"cannot start {command[0]}: {error.strerror}"
         raise LongsearchError(message, f"set {SETTING} to another viewer") from error
-    threading.Thread(target=process.wait, daemon=True).start()  # or it would stay as a zombie
+    threading.Thread(target=process.wait, daemon=True).start()  # else it would stay as a zombie
     at = f" at page {page}" if page and any(str(page) == word for word in command) else ""
     return f"opened with {Path(command[0]).name}{at}"
 
 
 def viewer_command(path: str, page: int | None, environment: Mapping[str, str], platform: str) -> list[str]:
-    """The command line that opens `path`; pure but for looking on the PATH. Raises LongsearchError where none fits."""
+    """Return the command line that opens `path`, with a program on the PATH. Raises LongsearchError if none fits."""
     template = shlex.split(environment.get(SETTING, ""))
     if template:
         if not any("{path}" in word for word in template):

@@ -43,7 +43,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Do the action. Returns 0, or 1 if the status of no daemon was asked for. Raises LongsearchError if it fails."""
+    """Do the action. Returns 0, or 1 if `status` finds no daemon. Raises LongsearchError if it fails."""
     match options.action:
         case "run":
             _run_here(options.stay)

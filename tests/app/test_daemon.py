@@ -220,7 +220,7 @@ def test_without_a_daemon_its_status_says_so(home: Path, capsys: pytest.CaptureF
 
 
 def test_a_call_for_something_unknown_is_refused_with_a_hint(daemon: Daemon) -> None:
-    with pytest.raises(LongsearchError, match="knows no 'dance'"):
+    with pytest.raises(LongsearchError, match="does not know 'dance'"):
         rpc.call(socket_path(), "dance", 5)
     with pytest.raises(LongsearchError, match="no folder"):
         rpc.call(socket_path(), "watch", 5, root="/nowhere")

@@ -126,7 +126,7 @@ def test_without_systemd_it_says_what_to_do_instead_and_writes_nothing(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(home))
-    with pytest.raises(LongsearchError, match="systemctl is not on this system") as caught:
+    with pytest.raises(LongsearchError, match="systemctl, which starts daemons at login, is not on this system") as caught:
         install(on_linux(home))
     assert "daemon start --stay" in caught.value.hint
     assert not on_linux(home).path.exists()
@@ -138,7 +138,7 @@ def test_a_systemd_that_refuses_is_quoted(home: Path, calls: Path) -> None:
     (calls.parent / "bin" / "systemctl").write_text("#!/bin/sh\necho 'Failed to connect to bus' >&2\nexit 1\n")
     with pytest.raises(LongsearchError, match="Failed to connect to bus") as caught:
         install(on_linux(home))
-    assert "counts from the next login" in caught.value.hint
+    assert "takes effect at the next login" in caught.value.hint
 
 
 def test_the_command_prints_the_file_and_changes_nothing(
