@@ -1,4 +1,4 @@
-"""What several tests of `app` share: a clock that a test sets, and a daemon on a thread of its own."""
+"""Shared by tests of `app`: a clock that a test sets, polling, and a daemon that runs on a thread."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ class Clock:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    """Poll `condition`, whose cause lies in another thread, and fail after PATIENCE_S."""
+    """Poll `condition`, which another thread makes true. Fail after PATIENCE_S."""
     pause = threading.Event()
     for _ in range(int(PATIENCE_S / 0.05)):
         if condition():

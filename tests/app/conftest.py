@@ -1,4 +1,4 @@
-"""A home of its own for every test: nothing is read from or written to the real one."""
+"""Fixtures that give each test a home folder of its own, so that the real one is neither read nor written."""
 
 import shutil
 import threading
@@ -35,7 +35,7 @@ def root(home: Path) -> Path:
 
 @pytest.fixture
 def half_readable(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Of violin.md only the first half can be read until the event is set."""
+    """An event; until it is set, only the first half of violin.md can be read."""
     is_whole, extract = threading.Event(), ExtractorProcess.extract
 
     def read(process: ExtractorProcess, path: Path) -> Extraction:

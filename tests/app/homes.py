@@ -1,4 +1,4 @@
-"""Folders that stand in for a person's home."""
+"""Home folders for tests."""
 
 import shutil
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ SAMPLES = Path(__file__).parents[2] / "assets" / "samples"
 
 
 def make_home(folder: Path, patch: pytest.MonkeyPatch) -> Path:
-    """Point longsearch's data, its cache and its socket into `folder`."""
+    """Make longsearch keep its data, its cache and its socket in `folder`."""
     for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"):
         place = folder / name.lower()
         place.mkdir()
@@ -21,7 +21,7 @@ def make_home(folder: Path, patch: pytest.MonkeyPatch) -> Path:
 
 @contextmanager
 def home_with_samples(factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A home for a module's tests, and in it the samples, not indexed yet."""
+    """Make a home for the tests of a module, and yield a copy of the samples in it, not indexed yet."""
     with pytest.MonkeyPatch.context() as patch:
         folder = make_home(factory.mktemp("home"), patch) / "samples"
         shutil.copytree(SAMPLES, folder)

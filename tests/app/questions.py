@@ -1,4 +1,4 @@
-"""Questions on assets/samples, asked in other words than the texts', and the file that answers each."""
+"""Questions about assets/samples that paraphrase the texts, and the file that answers each."""
 
 QUESTIONS = {
     "how do I keep half of my bees from flying away with the old queen": "beekeeping.md",

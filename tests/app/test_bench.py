@@ -1,4 +1,4 @@
-"""`longsearch bench`: figures that fit together, on the bundled model."""
+"""`longsearch bench` on the bundled model."""
 
 import json
 from pathlib import Path
@@ -15,11 +15,11 @@ from engine.inference.footprint import Footprint
 @pytest.fixture
 def quick(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("engine.inference.calibration.BUDGET_S", 0.1)
-    monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0))  # whatever else this machine is doing
+    monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0))  # as on a machine that does nothing else
     return home
 
 
-def test_it_says_what_an_hour_buys(quick: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_prints_the_pages_that_an_hour_reads(quick: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--seconds", "0.2", "--width", "0.25"]) == 0
     told = capsys.readouterr().out
     assert "bundled" in told
@@ -27,7 +27,7 @@ def test_it_says_what_an_hour_buys(quick: Path, capsys: pytest.CaptureFixture[st
     assert "GFLOP/s" in told
 
 
-def test_its_figures_fit_together(quick: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_its_figures_agree_with_each_other(quick: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--seconds", "0.2", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     assert figures["vertical_size"] % figures["block_size"] == 0
@@ -40,7 +40,7 @@ def test_its_figures_fit_together(quick: Path, capsys: pytest.CaptureFixture[str
     assert list(json.loads(cached.read_text()).values()) == [figures["vertical_size"]]
 
 
-def test_long_documents_are_measured_where_it_is_asked_for(
+def test_long_documents_are_measured_on_request(
     quick: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def footprints(model: str, width: float, dtype: str, vertical_size: int, lengths: list[int]) -> list[Footprint]:
@@ -52,7 +52,7 @@ def test_long_documents_are_measured_where_it_is_asked_for(
     assert "1,000,000 tokens: 400 MiB (+0.0%)" in capsys.readouterr().out
 
 
-def test_memory_is_told_beside_that_of_the_shortest() -> None:
+def test_memory_is_compared_with_that_of_the_shortest_document() -> None:
     memory = [{"n_tokens": 8000, "loaded_mib": 300.0, "peak_mib": peak, "tokens_per_s": 9.0} for peak in (400.0, 404.0)]
     figures = bench.Figures(
         "m", 10**6, "cpu", "float32", 1, 64, 512, 4, 512, 100.0, 50.0, 60.0, {"float32": 1e9}, 0.5, 400.0, 720, memory
@@ -63,7 +63,7 @@ def test_memory_is_told_beside_that_of_the_shortest() -> None:
 @pytest.mark.parametrize(
     "arguments", [["--seconds", "0"], ["--seconds", "nan"], ["--width", "0"], ["--width", "2"], ["--width", "x"]]
 )
-def test_numbers_that_cannot_be_are_refused(arguments: list[str]) -> None:
+def test_impossible_numbers_are_wrong_usage(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["bench", *arguments])
     assert caught.value.code == 2
@@ -74,12 +74,12 @@ def test_an_unknown_model_is_an_error_with_a_hint(home: Path, capsys: pytest.Cap
     assert "hint:" in capsys.readouterr().err
 
 
-def test_a_measuring_process_that_fails_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_failing_measuring_process_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ModelError, match="ended with 1"):
         footprint.footprints("/nowhere", 1.0, "float32", 64, [10])
 
 
-def test_the_same_tokens_are_held_whatever_is_read() -> None:
+def test_memory_before_reading_does_not_depend_on_the_length_read() -> None:
     few, many = footprint.footprints("bundled", 0.25, "float32", 64, [65, 650])
     assert (few.n_tokens, many.n_tokens) == (65, 650)
     assert isinstance(few, Footprint)

@@ -1,4 +1,4 @@
-"""The command line's own behaviour; what the commands do is in test_end_to_end."""
+"""The command line itself. The commands are tested in test_end_to_end and in files of their own."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from app.cli import COMMANDS, main
 
 
 def heavy_modules_after(program: str) -> str:
-    """Run the program in a process of its own; return its last line, which names the heavy modules it has imported."""
+    """Run the program in a process of its own. Return the printed list of heavy modules that it imported."""
     script = f"""
 import sys
 from contextlib import suppress
@@ -49,7 +49,7 @@ def test_help_lists_every_command_once(capsys: pytest.CaptureFixture[str]) -> No
     assert listed == list(COMMANDS)
 
 
-def test_without_arguments_it_says_how_it_is_used(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_arguments_it_prints_the_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
     assert "usage: longsearch" in capsys.readouterr().out
 
@@ -62,7 +62,9 @@ def test_a_missing_folder_is_an_error_with_a_hint_on_stderr(home: Path, capsys: 
     assert "hint:" in captured.err
 
 
-def test_a_file_where_a_folder_is_meant_names_its_folder(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_in_place_of_a_folder_is_an_error_that_names_its_folder(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (home / "a.txt").write_text("x")
     assert main([str(home / "a.txt")]) == 3
     assert f"longsearch {home}" in capsys.readouterr().err
@@ -80,7 +82,7 @@ def test_searching_a_folder_without_an_index_says_how_to_make_one(
     assert f"longsearch index {home}" in capsys.readouterr().err
 
 
-def test_errors_cannot_drive_the_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_print_no_control_characters(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["index", str(home / "a\x1b[31mb")]) == 3
     assert "\x1b" not in capsys.readouterr().err
 
@@ -101,14 +103,14 @@ def test_a_completion_script_knows_the_commands(shell: str, capsys: pytest.Captu
     assert "uninstall" in script
 
 
-def test_the_options_of_eval_are_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+def test_eval_has_its_own_options(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         main(["eval", "--help"])
     assert exit_.value.code == 0
     assert "--limit-queries" in capsys.readouterr().out
 
 
-def test_a_command_misspelt_is_told_from_a_folder(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_misspelt_command_is_not_taken_for_a_folder(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["serch", "bees"])
     assert "'serch' is neither a command nor a folder; search?" in capsys.readouterr().err
@@ -119,8 +121,8 @@ def test_a_command_misspelt_is_told_from_a_folder(home: Path, capsys: pytest.Cap
     assert "there is no folder" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has a disk that is always full")
-def test_what_cannot_be_written_is_said_in_a_line() -> None:
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
+def test_a_full_disk_behind_stdout_is_an_error_in_one_line() -> None:
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-m", "app.cli", "doctor", "--json"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
@@ -128,7 +130,7 @@ def test_what_cannot_be_written_is_said_in_a_line() -> None:
     assert done.stderr == "longsearch: No space left on device\n"
 
 
-def test_what_argparse_repeats_of_an_argument_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_usage_errors_print_no_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["index", "a", "\x1b]0;PWNED\x07"])
     said = capsys.readouterr().err
@@ -136,7 +138,7 @@ def test_what_argparse_repeats_of_an_argument_cannot_drive_the_terminal(capsys: 
     assert "\x1b" not in said
 
 
-def test_a_terminal_of_few_characters_gets_no_traceback() -> None:
+def test_a_terminal_encoding_without_some_characters_causes_no_traceback() -> None:
     script = "from app.cli import main; import sys; print('ok'); sys.exit(main(['index', '/n\u0142\u2603']))"
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run(

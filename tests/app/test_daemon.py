@@ -1,4 +1,4 @@
-"""The daemon in this process: watches, indexes and encodes, with the bundled model."""
+"""The daemon on a thread of this process, with the bundled model: it watches, indexes and encodes."""
 
 import json
 import os
@@ -29,7 +29,7 @@ from indexer import retries
 
 @pytest.fixture
 def clock() -> Clock:
-    """The clock by which the daemon's model is idle."""
+    """The clock that says how long the daemon's model has been idle."""
     return Clock()
 
 
@@ -57,7 +57,7 @@ def test_a_watched_folder_becomes_current_and_stays_so(daemon: Daemon, root: Pat
     assert "LEASE" in backend.document(found.hits[0].document_id).text
 
 
-def test_a_query_vector_from_the_daemon_is_the_models_own(daemon: Daemon) -> None:
+def test_a_query_vector_from_the_daemon_equals_one_made_here(daemon: Daemon) -> None:
     here, there = vectors.from_here("the moon", None), vectors.from_daemon("the moon", None)
     assert here.fingerprint == there.fingerprint
     assert here.vector @ there.vector == pytest.approx(1, abs=1e-4)
@@ -68,7 +68,7 @@ def test_a_second_daemon_refuses(daemon: Daemon) -> None:
         Daemon().run()
 
 
-def test_pausing_stops_the_indexing_and_resuming_goes_on(daemon: Daemon, root: Path) -> None:
+def test_pausing_stops_indexing_and_resuming_goes_on(daemon: Daemon, root: Path) -> None:
     rpc.call(socket_path(), "pause", 5)
     watch(root)
     assert daemon_status()["paused"]  # type: ignore[index]
@@ -77,7 +77,7 @@ def test_pausing_stops_the_indexing_and_resuming_goes_on(daemon: Daemon, root: P
     wait_until(lambda: len(current(LocalBackend(root))) == 2)
 
 
-def test_index_lets_the_daemon_do_what_it_is_at_and_waits_for_it(
+def test_index_waits_for_the_daemon_that_is_indexing_the_folder(
     daemon: Daemon, root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from app.cli import main
@@ -94,7 +94,7 @@ def status() -> dict[str, Any]:
     return found
 
 
-def test_a_root_that_is_gone_is_offline_loses_nothing_and_is_current_again_when_it_is_back(
+def test_a_root_that_disappears_is_offline_and_becomes_current_again_when_it_returns(
     daemon: Daemon, root: Path
 ) -> None:
     watch(root)
@@ -111,7 +111,7 @@ def test_a_root_that_is_gone_is_offline_loses_nothing_and_is_current_again_when_
 
 @pytest.fixture
 def unreadable(root: Path, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """A file of the root that cannot be read until the event is set."""
+    """An event; until it is set, violin.md cannot be read."""
     is_readable, open_file = threading.Event(), Path.open
 
     def refuse(path: Path, *arguments: Any, **options: Any) -> Any:
@@ -123,15 +123,15 @@ def unreadable(root: Path, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return is_readable
 
 
-def in_state(state: FileStatus, root: Path) -> list[str]:
-    return [file.path for file in LocalBackend(root).files() if file.status is state]
+def with_status(wanted: FileStatus, root: Path) -> list[str]:
+    return [file.path for file in LocalBackend(root).files() if file.status is wanted]
 
 
 def test_a_file_that_could_not_be_read_is_read_again_on_request(
     daemon: Daemon, root: Path, unreadable: threading.Event
 ) -> None:
     watch(root)
-    wait_until(lambda: in_state(FileStatus.FAILED, root) == ["violin.md"])
+    wait_until(lambda: with_status(FileStatus.FAILED, root) == ["violin.md"])
     unreadable.set()
     retry(root)
     wait_until(lambda: len(current(LocalBackend(root))) == 2)
@@ -141,11 +141,11 @@ def test_a_file_that_was_read_in_part_is_read_again_on_request(
     daemon: Daemon, root: Path, half_readable: threading.Event
 ) -> None:
     watch(root)
-    wait_until(lambda: in_state(FileStatus.PARTIAL, root) == ["violin.md"])
+    wait_until(lambda: with_status(FileStatus.PARTIAL, root) == ["violin.md"])
     half_readable.set()
-    watch(root)  # a sweep alone does not
+    watch(root)  # a sweep alone does not read it again
     wait_until(lambda: not status()["roots"][0]["busy"])
-    assert in_state(FileStatus.PARTIAL, root) == ["violin.md"]
+    assert with_status(FileStatus.PARTIAL, root) == ["violin.md"]
     retry(root)
     wait_until(lambda: len(current(LocalBackend(root))) == 2)
 
@@ -155,12 +155,12 @@ def test_a_file_that_could_not_be_read_is_read_again_by_itself(
 ) -> None:
     monkeypatch.setattr(retries, "FIRST_S", 0.2)
     watch(root)
-    wait_until(lambda: in_state(FileStatus.FAILED, root) == ["violin.md"])
+    wait_until(lambda: with_status(FileStatus.FAILED, root) == ["violin.md"])
     unreadable.set()
     wait_until(lambda: len(current(LocalBackend(root))) == 2)
 
 
-def test_the_model_is_let_go_when_idle_and_a_sweep_that_finds_nothing_new_does_not_load_it(
+def test_an_idle_model_is_unloaded_and_a_sweep_without_new_text_does_not_load_it(
     daemon: Daemon, root: Path, clock: Clock
 ) -> None:
     watch(root)
@@ -191,7 +191,7 @@ def test_a_daemon_that_stays_watches_every_folder_that_has_an_index_and_never_en
         wait_until(lambda: len(current(LocalBackend(root))) == 3)
 
 
-def test_its_status_is_told_to_people_and_to_programs(
+def test_its_status_is_printed_as_text_and_as_json(
     daemon: Daemon, root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from app.cli import main
@@ -219,14 +219,14 @@ def test_without_a_daemon_its_status_says_so(home: Path, capsys: pytest.CaptureF
     assert json.loads(capsys.readouterr().out) == {"running": False}
 
 
-def test_a_call_for_something_unknown_is_refused_with_a_hint(daemon: Daemon) -> None:
+def test_an_unknown_method_or_folder_is_an_error(daemon: Daemon) -> None:
     with pytest.raises(LongsearchError, match="does not know 'dance'"):
         rpc.call(socket_path(), "dance", 5)
     with pytest.raises(LongsearchError, match="no folder"):
         rpc.call(socket_path(), "watch", 5, root="/nowhere")
 
 
-def test_without_a_daemon_words_are_found_and_hybrid_says_why_it_is_less(home: Path, root: Path) -> None:
+def test_without_a_daemon_hybrid_searches_by_words_and_says_why(home: Path, root: Path) -> None:
     from app.cli import main
 
     assert main(["index", "-q", str(root)]) == 0
@@ -238,13 +238,13 @@ def test_without_a_daemon_words_are_found_and_hybrid_says_why_it_is_less(home: P
         backend.search("the moon", SearchMode.MEANING)
 
 
-def test_an_open_app_keeps_its_daemon_and_has_a_dead_one_started_again(
+def test_an_open_app_keeps_its_daemon_from_idling_and_starts_a_dead_one_again(
     home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(app.backend, "ASK_EVERY_S", 0.0)
     started: list[Path] = []
     backend = LocalBackend(root)
-    backend.progress()  # one that was never started asks for nothing
+    backend.progress()  # before `start` it asks for no daemon
     clock = Clock()
     with running(Daemon(clock=clock)) as daemon:
         backend.start()
@@ -259,7 +259,7 @@ def test_an_open_app_keeps_its_daemon_and_has_a_dead_one_started_again(
 
 
 def opened(root: Path, monkeypatch: pytest.MonkeyPatch) -> LocalBackend:
-    """What an open app asks, over a folder whose two documents are current; it looks after its daemon at each poll."""
+    """Return the backend of an open app, whose two documents are current. It checks its daemon at each poll."""
     monkeypatch.setattr(app.backend, "ASK_EVERY_S", 0.0)
     backend = LocalBackend(root)
     backend.start()
@@ -267,7 +267,9 @@ def opened(root: Path, monkeypatch: pytest.MonkeyPatch) -> LocalBackend:
     return backend
 
 
-def test_an_open_app_has_a_new_daemon_watch_its_folder(home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_open_app_makes_a_new_daemon_watch_its_folder(
+    home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with running(Daemon()):
         backend = opened(root, monkeypatch)
     with running(Daemon()):
@@ -277,7 +279,7 @@ def test_an_open_app_has_a_new_daemon_watch_its_folder(home: Path, root: Path, m
         wait_until(lambda: current(backend) == {"tides.md", "violin.md", "lease.txt"})
 
 
-def test_an_index_that_was_deleted_under_an_open_app_is_made_again(
+def test_an_index_deleted_under_an_open_app_is_rebuilt(
     daemon: Daemon, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     backend = opened(root, monkeypatch)
@@ -288,7 +290,7 @@ def test_an_index_that_was_deleted_under_an_open_app_is_made_again(
     wait_until(lambda: len(current(backend)) == 2)
 
 
-def test_an_open_app_says_why_the_daemon_cannot_go_on(
+def test_an_open_app_shows_why_the_daemon_cannot_index(
     daemon: Daemon, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     backend = opened(root, monkeypatch)
@@ -305,7 +307,7 @@ def test_an_open_app_says_why_the_daemon_cannot_go_on(
     wait_until(lambda: backend.progress().activity == "")
 
 
-def test_to_stop_is_to_have_let_go(home: Path) -> None:
+def test_a_stopped_daemon_has_released_its_lock_and_its_socket(home: Path) -> None:
     daemon = Daemon()
     with running(daemon):
         pass
@@ -313,11 +315,13 @@ def test_to_stop_is_to_have_let_go(home: Path) -> None:
         assert not socket_path().exists()
 
 
-def test_a_daemon_that_still_reads_is_said_to_end_later(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stopping_a_daemon_that_is_still_reading_says_that_it_ends_later(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(daemon_control, "START_TIMEOUT_S", 0.0)
     monkeypatch.setattr(rpc, "call", lambda *_: {"stopping": True})
     with (
         FileLock(socket_path().with_suffix(".lock"), timeout=0, mode=0o600),
-        pytest.raises(LongsearchError, match="ends when the file it reads is read"),
+        pytest.raises(LongsearchError, match="ends when it has read its current file"),
     ):
         stop_daemon()

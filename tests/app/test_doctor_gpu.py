@@ -1,4 +1,4 @@
-"""What `longsearch doctor` says of the GPU: what runs on it, or why nothing does."""
+"""`longsearch doctor` reports what runs on the GPU, or why nothing does."""
 
 import pytest
 import torch
@@ -8,13 +8,15 @@ from engine.models.ops import kernels
 
 
 @pytest.mark.parametrize(("cuda", "said"), [(None, "is built without CUDA"), ("13.0", "torch sees none (CUDA 13.0;")])
-def test_a_gpu_that_is_not_used_has_a_reason(cuda: str | None, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unused_gpu_is_reported_with_the_reason(
+    cuda: str | None, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(torch.version, "cuda", cuda)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert said in doctor.CHECKS["gpu"]()
 
 
-def test_the_kernels_on_a_gpu_are_named_with_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_kernels_of_a_gpu_are_reported_with_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.version, "cuda", "13.0")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda index: "NVIDIA H200")

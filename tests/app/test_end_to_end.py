@@ -1,4 +1,4 @@
-"""The commands over real files with the bundled model, as a person runs them."""
+"""The commands over real files with the bundled model, as a user runs them."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from engine.store.store import Store
 
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The samples, indexed once for all tests that only read."""
+    """The samples, indexed once for all tests that do not change them."""
     with home_with_samples(tmp_path_factory) as folder:
         (folder / "legal").mkdir()
         (folder / "lease.txt").rename(folder / "legal" / "lease.txt")
@@ -54,7 +54,9 @@ def test_nine_of_ten_paraphrased_questions_find_their_document_first(
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "meaning", "words"])
-def test_every_mode_finds_and_says_what_it_ran(indexed: Path, capsys: pytest.CaptureFixture[str], mode: str) -> None:
+def test_every_mode_finds_the_document_and_names_itself(
+    indexed: Path, capsys: pytest.CaptureFixture[str], mode: str
+) -> None:
     found = search(capsys, "oxalic acid against mites", str(indexed), "--mode", mode, "-k", "3")
     assert found["mode"] == mode
     assert 1 <= len(found["results"]) <= 3
@@ -87,7 +89,7 @@ def test_nothing_found_exits_with_1(indexed: Path, capsys: pytest.CaptureFixture
     assert "nothing found" in capsys.readouterr().out
 
 
-def test_results_for_a_person_show_place_and_passage(indexed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_as_text_show_heading_and_passage(indexed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "formic acid", str(indexed)]) == 0
     shown = capsys.readouterr().out
     assert "Notes from a small apiary" in shown
@@ -101,7 +103,7 @@ def test_status_says_that_all_is_current(indexed: Path, capsys: pytest.CaptureFi
     assert {file["state"] for file in found["files"]} == {"current"}
 
 
-def test_renames_copies_and_touches_cost_no_embedding_and_deletions_leave_no_ghost(
+def test_renamed_copied_and_touched_files_are_not_embedded_again_and_deleted_files_leave_the_index(
     home: Path, samples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert main(["index", "-q", str(samples)]) == 0
@@ -122,7 +124,7 @@ def test_renames_copies_and_touches_cost_no_embedding_and_deletions_leave_no_gho
     assert search(capsys, "stampede of requests", str(samples), "--mode", "words")["results"] == []
 
 
-def test_files_that_cannot_be_read_are_rows_with_a_reason_and_no_error(
+def test_unreadable_files_are_listed_with_a_reason_and_are_no_error(
     home: Path, samples: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (samples / "empty.pdf").touch()
@@ -138,9 +140,7 @@ def test_files_that_cannot_be_read_are_rows_with_a_reason_and_no_error(
     assert search(capsys, "Grüße Köln", str(samples), "--mode", "words")["results"][0]["path"].endswith("latin.txt")
 
 
-def test_failed_files_are_read_again_when_asked_for(
-    home: Path, samples: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_failed_files_are_read_again_on_request(home: Path, samples: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (samples / "empty.pdf").touch()
     assert main(["index", "-q", str(samples)]) == 0
     assert main(["index", "-q", "--retry-failed", str(samples)]) == 0
@@ -148,7 +148,7 @@ def test_failed_files_are_read_again_when_asked_for(
     assert files["empty.pdf"] == "failed"
 
 
-def test_partial_files_are_read_again_when_asked_for(
+def test_partial_files_are_read_again_on_request(
     home: Path, samples: Path, half_readable: threading.Event, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["index", "-q", str(samples)]) == 0
@@ -163,7 +163,7 @@ def test_partial_files_are_read_again_when_asked_for(
     assert after["n_tokens_embedded"] == after["n_tokens"] > before["n_tokens"]
 
 
-def test_a_kill_in_the_middle_loses_nothing_and_doubles_nothing(
+def test_a_kill_in_the_middle_loses_no_document_and_stores_none_twice(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "long"
@@ -174,7 +174,7 @@ def test_a_kill_in_the_middle_loses_nothing_and_doubles_nothing(
     (folder / "z.txt").write_text("\n\n".join(f"Part {i}.\n\n{texts[i % len(texts)]}" for i in range(240)))
     process = subprocess.Popen([sys.executable, "-m", "app.cli", "index", "-q", str(folder)])
     path = index_path(folder)
-    while process.poll() is None:  # until some documents are embedded and the long one is not
+    while process.poll() is None:  # kill it when some documents are embedded and the long one is not
         if path.exists() and 0 < _n_embedded(path) < 7:
             process.send_signal(signal.SIGKILL)
             break
@@ -186,9 +186,9 @@ def test_a_kill_in_the_middle_loses_nothing_and_doubles_nothing(
     shutil.copytree(folder, undisturbed)
     assert main(["index", "-q", str(undisturbed)]) == 0
     assert _n_embedded(path) == 7
-    for content, expected in zip(_vectors(path), _vectors(index_path(undisturbed)), strict=True):
-        # bfloat16 products round by how many threads share them: that much two undisturbed runs may differ as well
-        np.testing.assert_allclose(content, expected, atol=2e-3)
+    for found, expected in zip(_vectors(path), _vectors(index_path(undisturbed)), strict=True):
+        # rounding of bfloat16 products depends on the number of threads: two undisturbed runs may differ as much
+        np.testing.assert_allclose(found, expected, atol=2e-3)
 
 
 def _n_embedded(path: Path) -> int:
@@ -197,18 +197,18 @@ def _n_embedded(path: Path) -> int:
     try:
         with Store.open(path, read_only=True) as store:
             return store.progress().n_current
-    except StoreError:  # not made yet
+    except StoreError:  # the index does not exist yet
         return 0
 
 
 def _vectors(path: Path) -> list[np.ndarray[Any, Any]]:
-    """Every document's passage vectors and its own, in order of path."""
+    """Return for each file, in order of path, its passage vectors and its document vector."""
     with Store.open(path, read_only=True) as store, store.reading() as db:
-        contents = [row[0] for row in db.execute("SELECT content_id FROM files ORDER BY path")]
+        document_ids = [row[0] for row in db.execute("SELECT content_id FROM files ORDER BY path")]
     with Store.open(path, read_only=True) as store:
         found = []
-        for content in contents:
-            document = store.document_vector(content)
+        for document_id in document_ids:
+            document = store.document_vector(document_id)
             assert document is not None
-            found.append(np.vstack([store.passage_vectors(content), document]))
+            found.append(np.vstack([store.passage_vectors(document_id), document]))
         return found

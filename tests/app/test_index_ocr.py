@@ -1,4 +1,4 @@
-"""`longsearch index --ocr`: what it reads again, and what is said where it cannot be done."""
+"""`longsearch index --ocr`: which files it reads again, and its errors."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
 
 
-def test_ocr_without_its_tool_says_how_to_get_it(
+def test_ocr_without_tesseract_says_how_to_install_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -28,7 +28,7 @@ def test_ocr_without_its_tool_says_how_to_get_it(
     assert "apt install tesseract-ocr" in said
 
 
-def test_a_setting_that_is_not_understood_is_named(
+def test_a_bad_ocr_setting_is_named_in_the_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("LONGSEARCH_OCR", "deu;eng")
@@ -41,9 +41,7 @@ def files_of(root: Path) -> dict[str, FileReport]:
         return {file.path: file for file in store.files()}
 
 
-def test_what_was_partly_scanned_is_read_again_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ocr_reads_only_files_with_scanned_pages_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
 
     def read(process: ExtractorProcess, path: Path) -> Extraction:

@@ -1,4 +1,4 @@
-"""What the daemon knows about one folder, and how that changes as indexing succeeds, fails or is put off."""
+"""A folder that the daemon keeps: how its status changes as indexing succeeds, fails or is postponed."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -101,7 +101,7 @@ def test_a_folder_is_due_again_at_the_time_that_was_set(kept: KeptRoot, clock: C
     assert kept.is_due()
 
 
-def test_the_watch_has_its_say_where_indexing_has_no_problem(kept: KeptRoot, tmp_path: Path) -> None:
+def test_the_watchs_problem_is_reported_unless_indexing_has_one(kept: KeptRoot, tmp_path: Path) -> None:
     tmp_path.rmdir()
     kept.start()
     assert "cannot be watched" in kept.status()["problem"]

@@ -1,4 +1,4 @@
-"""`longsearch model`, and the model that the environment chooses."""
+"""`longsearch model`, and the choice of a model by LONGSEARCH_MODEL."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def put_in_cache(cache: Path, repo: str, commit: str, ref: str) -> None:
-    """A model that can be listed, though not run."""
+    """Put a model into the cache that can be listed but not run."""
     folder = cache / f"models--{repo.replace('/', '--')}"
     for part in ("snapshots/" + commit, "refs", "blobs"):
         (folder / part).mkdir(parents=True)
@@ -34,7 +34,7 @@ def put_in_cache(cache: Path, repo: str, commit: str, ref: str) -> None:
     (folder / "snapshots" / commit / "model.safetensors").write_bytes(bytes(2_000_000))
 
 
-def test_the_bundled_model_is_listed_where_there_is_no_other(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_bundled_model_is_listed_without_any_download(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["model", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("bundled  Mamba2, ")
@@ -50,7 +50,7 @@ def test_models_in_the_cache_are_listed_with_their_commit(cache: Path, capsys: p
     assert other.endswith("(only by this revision)")
 
 
-def test_the_list_is_there_for_programs(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_is_available_as_json(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     put_in_cache(cache, "NX-AI/xLSTM-7b", "c" * 40, "longsearch")
     assert main(["model", "list", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
@@ -61,7 +61,7 @@ def test_the_list_is_there_for_programs(cache: Path, capsys: pytest.CaptureFixtu
     assert Path(other["folder"]).is_dir()
 
 
-def test_a_download_says_where_the_model_is_and_how_it_is_used(
+def test_a_download_says_where_the_model_is_and_how_to_use_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     def download(name: ModelName, _: Any, announce: Any) -> Downloaded:
@@ -77,7 +77,7 @@ def test_a_download_says_where_the_model_is_and_how_it_is_used(
     assert "\x1b" not in captured.err
 
 
-def test_what_is_no_name_is_refused_before_anything_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_malformed_model_name_is_refused_without_a_request(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["model", "download", "../../etc"]) == 3
     assert "no model's name" in capsys.readouterr().err
 
@@ -99,7 +99,7 @@ def test_the_environment_chooses_the_model(monkeypatch: pytest.MonkeyPatch) -> N
     assert caught.value.hint == "longsearch model download org/name"
 
 
-def test_indexing_with_a_model_that_is_not_there_says_how_to_get_it(
+def test_indexing_with_a_missing_model_says_how_to_download_it(
     home: Path, samples: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("LONGSEARCH_MODEL", "org/name")
@@ -107,9 +107,9 @@ def test_indexing_with_a_model_that_is_not_there_says_how_to_get_it(
     assert "longsearch model download org/name" in capsys.readouterr().err
 
 
-def test_a_daemon_with_another_model_is_not_worked_against(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_daemon_that_runs_another_model_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     daemon_control.check_model(None)
-    daemon_control.check_model({"model": {"loaded": False}})  # one of an older version
+    daemon_control.check_model({"model": {"loaded": False}})  # a daemon of an older version
     daemon_control.check_model({"model": {"loaded": True, "name": "bundled"}})
     monkeypatch.setenv("LONGSEARCH_MODEL", "org/name")
     daemon_control.check_model({"model": {"loaded": True, "name": "org/name"}})

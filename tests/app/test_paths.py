@@ -7,26 +7,26 @@ from app.paths import data_folder, find_index, index_path, resolve_root, socket_
 from engine.errors import LongsearchError
 
 
-def test_everything_kept_is_private_to_the_user(home: Path) -> None:
+def test_all_folders_are_private_to_the_user(home: Path) -> None:
     for folder in (data_folder(), index_path(Path("/x")).parent, socket_path().parent):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_a_data_folder_that_was_open_is_closed(home: Path) -> None:
+def test_a_data_folder_that_others_could_read_is_made_private(home: Path) -> None:
     data_folder().chmod(0o755)
     assert stat.S_IMODE(data_folder().stat().st_mode) == 0o700
 
 
-def test_roots_of_the_same_name_have_indexes_of_their_own(home: Path) -> None:
+def test_roots_with_the_same_name_have_different_indexes(home: Path) -> None:
     assert index_path(Path("/a/papers")) != index_path(Path("/b/papers"))
     assert index_path(Path("/a/papers")).name.startswith("papers-")
 
 
-def test_a_name_of_any_bytes_has_an_index(home: Path) -> None:
+def test_a_root_with_unprintable_bytes_has_a_printable_index_name(home: Path) -> None:
     assert index_path(Path("/a/\udcff\n\x1b")).name.isprintable()
 
 
-def test_a_folder_inside_an_indexed_root_is_found_with_its_place(home: Path) -> None:
+def test_a_folder_inside_an_indexed_root_is_found_with_its_relative_path(home: Path) -> None:
     inner = home / "root" / "a" / "b"
     inner.mkdir(parents=True)
     index_path(home / "root").touch()
@@ -36,13 +36,13 @@ def test_a_folder_inside_an_indexed_root_is_found_with_its_place(home: Path) -> 
         find_index(home)
 
 
-def test_a_root_is_the_folder_itself_and_not_the_link_to_it(home: Path) -> None:
+def test_a_symbolic_link_resolves_to_the_folder_itself(home: Path) -> None:
     (home / "real").mkdir()
     (home / "link").symlink_to(home / "real")
     assert resolve_root(home / "link") == home / "real"
 
 
-def test_the_socket_path_fits_where_the_runtime_folder_is_too_deep(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_socket_path_stays_short_under_a_deep_runtime_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     deep = home / ("d" * 100)
     deep.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))
@@ -50,14 +50,14 @@ def test_the_socket_path_fits_where_the_runtime_folder_is_too_deep(home: Path, m
     assert len(str(socket_path())) < 100
 
 
-def test_who_keeps_other_data_has_another_daemon(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_data_folder_has_another_daemon(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = socket_path()
     assert socket_path() == own
     monkeypatch.setenv("XDG_DATA_HOME", str(home))
     assert socket_path().name != own.name
 
 
-def test_a_file_is_no_folder_to_search_in(home: Path) -> None:
+def test_searching_in_a_file_is_an_error_that_names_the_filter(home: Path) -> None:
     root = home / "root"
     root.mkdir()
     (root / "a.md").touch()

@@ -1,4 +1,4 @@
-"""On a day that brings no new text neither the daemon nor `index` loads torch; a process of its own can tell."""
+"""Without new text neither the daemon nor `longsearch index` loads torch. Each test runs in a process of its own."""
 
 import shutil
 import subprocess
@@ -60,7 +60,7 @@ def root(root: Path) -> Path:
 
 
 def run(program: str, root: Path) -> list[str]:
-    """What it prints."""
+    """Run the program, and return the lines that it prints."""
     ended = subprocess.run(
         [sys.executable, "-c", program, str(root)], cwd=REPOSITORY, capture_output=True, text=True, timeout=120
     )
@@ -72,7 +72,7 @@ def test_a_daemon_with_nothing_to_embed_never_loads_torch(root: Path) -> None:
     assert run(DAY, root) == ["False []"]
 
 
-def test_nor_does_an_index_that_finds_nothing_new(root: Path) -> None:
+def test_an_index_command_with_nothing_to_embed_never_loads_torch(root: Path) -> None:
     assert run(INDEX, root) == ["2 files: 2 current; 512 of 512 tokens embedded", "[]"]
     shutil.copy(SAMPLES / "lease.txt", root)
     assert run(INDEX, root)[-1] == "['torch']"

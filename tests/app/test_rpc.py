@@ -41,7 +41,7 @@ def socket(tmp_path: Path) -> Iterator[Path]:
     thread.join()
 
 
-def test_a_call_brings_its_parameters_and_its_answer(socket: Path) -> None:
+def test_a_call_passes_its_parameters_and_returns_the_answer(socket: Path) -> None:
     assert call(socket, "echo", 5, text="\udcff né", number=3) == {"text": "\udcff né", "number": 3}
 
 
@@ -51,13 +51,13 @@ def test_an_error_arrives_with_its_hint(socket: Path) -> None:
     assert (caught.value.message, caught.value.hint) == ("no", "ask nicely")
 
 
-def test_a_defect_in_the_handler_reaches_the_caller_and_ends_nothing(socket: Path) -> None:
+def test_a_defect_in_the_handler_reaches_the_caller_and_the_server_goes_on(socket: Path) -> None:
     with pytest.raises(LongsearchError, match="ZeroDivisionError"):
         call(socket, "divide", 5)
     assert call(socket, "echo", 5) == {}
 
 
-def test_a_caller_that_sends_nonsense_or_hangs_up_harms_nobody(socket: Path) -> None:
+def test_the_server_survives_a_caller_that_sends_nonsense_or_hangs_up(socket: Path) -> None:
     with Client(str(socket), family="AF_UNIX") as connection:
         connection.send_bytes(b"\xff not json")
     Client(str(socket), family="AF_UNIX").close()
@@ -82,7 +82,7 @@ def test_the_socket_is_private(socket: Path) -> None:
     assert stat.S_IMODE(socket.stat().st_mode) == 0o600
 
 
-def test_a_socket_that_nobody_answers_is_unreachable(tmp_path: Path) -> None:
+def test_a_call_to_a_missing_socket_says_how_to_start_the_daemon(tmp_path: Path) -> None:
     with pytest.raises(DaemonUnreachableError) as caught:
         call(tmp_path / "none.sock", "echo", 1)
     assert "daemon start" in caught.value.hint

@@ -1,4 +1,4 @@
-"""What `longsearch search` prints of a hit: where it is nearest to the query is seen, on paper and in JSON."""
+"""`longsearch search` prints the part of a passage that is nearest to the query, as text and as JSON."""
 
 import json
 
@@ -11,7 +11,7 @@ START = 1000
 
 
 def results(sentence: int | None) -> SearchResults:
-    """One hit, whose excerpt is that sentence."""
+    """Return results with one hit, whose excerpt is the sentence of that number."""
     excerpt = None
     if sentence is not None:
         first = START + TEXT.index(SENTENCES[sentence])
@@ -25,24 +25,24 @@ def on_one_line(found: SearchResults) -> str:
     return " ".join(to_text(found, 80).split())
 
 
-def test_a_passage_is_shown_from_its_start_where_its_excerpt_is_seen_so() -> None:
+def test_a_passage_is_shown_from_its_start_if_its_excerpt_fits() -> None:
     for sentence in (None, 0, 3):
         assert f"> p. 3: {TEXT[:300]}" in on_one_line(results(sentence))
 
 
-def test_a_passage_is_shown_from_its_excerpt_where_that_lies_further_on() -> None:
+def test_a_passage_is_shown_from_its_excerpt_if_that_lies_further_on() -> None:
     shown = on_one_line(results(6))
     assert f"> p. 3: …{SENTENCES[6]} {SENTENCES[7]}" in shown
 
 
-def test_an_excerpt_near_the_end_is_shown_with_what_stands_before_it() -> None:
+def test_an_excerpt_near_the_end_is_shown_with_the_text_before_it() -> None:
     shown = on_one_line(results(19))
     assert f"{SENTENCES[18]} {SENTENCES[19]} 1 document" in shown
     assert " …" in shown
     assert 390 < len(shown[shown.index("…") : shown.index(" 1 document")]) < 410
 
 
-def test_json_tells_the_excerpt_in_characters_of_the_document() -> None:
+def test_json_gives_the_excerpt_in_characters_of_the_document() -> None:
     (found,) = json.loads(json.dumps(to_json(results(5))))["results"][0]["passages"]
     first, stop = found["excerpt"]
     assert TEXT[first - START : stop - START] == SENTENCES[5]
@@ -50,7 +50,7 @@ def test_json_tells_the_excerpt_in_characters_of_the_document() -> None:
     assert found["excerpt"] is None
 
 
-def test_a_passage_that_begins_with_its_heading_says_it_once() -> None:
+def test_a_passage_that_begins_with_its_heading_shows_it_once() -> None:
     passage = PassageHit(None, "Service", 0, 40, "Service\n\nThe boiler is seen to once a year.", 0.5)
     hit = DocumentHit(1, 7, "/notes/boiler.md", "Boiler", 0.5, (passage,))
     assert "> Service: The boiler is seen" in on_one_line(SearchResults("boiler", SearchMode.WORDS, "", 1.0, (hit,)))

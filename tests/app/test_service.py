@@ -1,4 +1,4 @@
-"""The daemon as a service: the files' text for any path, and what is written and run to make it count."""
+"""The daemon as a service: the text of its files for any path, and the commands that put them into effect."""
 
 import os
 import plistlib
@@ -20,7 +20,7 @@ HOSTILE = ["/opt/a b/python", "/100%h/%%", '/it\'s "quoted"', "/$HOME/${x}", "/b
 
 
 def read_words(text: str) -> list[str]:
-    """As systemd.syntax(7) says that a line is read: words in double quotes, C escapes, then %% is one %."""
+    """Read a line as systemd.syntax(7) describes: words in double quotes, C escapes, then %% for one %."""
     words = re.findall(r'"((?:[^"\\]|\\.)*)"', text)
     assert " ".join(f'"{word}"' for word in words) == text
     raw = [re.sub(r"\\(x..|.)", lambda c: chr(int(c[1][1:], 16)) if len(c[1]) > 1 else c[1], word) for word in words]
@@ -33,7 +33,7 @@ def setting(unit: str, name: str) -> list[str]:
 
 
 @given(st.lists(st.text(st.characters(min_codepoint=1, exclude_categories=["Cs"]), min_size=1), min_size=1))
-def test_any_command_is_run_as_it_is(command: list[str]) -> None:
+def test_the_unit_runs_any_command_unchanged(command: list[str]) -> None:
     (line,) = setting(systemd_unit(command, {}), "ExecStart")
     words = [word.replace("$$", "$") for word in read_words(line)]
     assert words == ["/bin/sh", "-c", 'exec "$@"', "longsearch", *command]
@@ -43,7 +43,7 @@ def test_any_command_is_run_as_it_is(command: list[str]) -> None:
 def test_a_hostile_path_is_one_word_of_one_line(path: str) -> None:
     unit = systemd_unit([path, "-m"], {"XDG_DATA_HOME": path})
     (environment,) = setting(unit, "Environment")
-    assert read_words(environment) == [f"XDG_DATA_HOME={path}"]  # where $ means nothing
+    assert read_words(environment) == [f"XDG_DATA_HOME={path}"]  # in Environment= a $ stands for itself
     (line,) = setting(unit, "ExecStart")
     assert not re.search(r"(?<!\$)(\$\$)*\$(?!\$)", line)
     agent = launchd_agent([path], {"HF_HOME": path}, path)
@@ -51,16 +51,16 @@ def test_a_hostile_path_is_one_word_of_one_line(path: str) -> None:
     assert (found["ProgramArguments"], found["EnvironmentVariables"]) == ([path], {"HF_HOME": path})
 
 
-def test_a_byte_that_is_no_text_is_written_as_one() -> None:
+def test_an_undecodable_byte_is_written_as_an_escape() -> None:
     assert systemd_word("/\udcff") == '"/\\xff"'
 
 
-def test_launchd_is_told_of_no_path_that_its_files_cannot_hold() -> None:
+def test_a_path_that_a_property_list_cannot_hold_is_an_error() -> None:
     with pytest.raises(LongsearchError, match="launchd"):
         launchd_agent(["/a\x1b"], {}, "/log")
 
 
-def test_the_service_reaches_no_network_and_lets_others_go_first() -> None:
+def test_the_service_reaches_no_network_and_runs_at_low_priority() -> None:
     unit = systemd_unit(["python"], kept_environment({"LONGSEARCH_MODEL": "m", "SECRET": "s"}))
     for line in ("RestrictAddressFamilies=AF_UNIX", "Nice=10", "IOSchedulingClass=idle", "Restart=on-failure"):
         assert line in unit.splitlines()
@@ -73,7 +73,7 @@ def test_the_service_reaches_no_network_and_lets_others_go_first() -> None:
 
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file that tells how systemctl and launchctl were called; neither is the real one."""
+    """The log of the calls of systemctl and launchctl; both are replaced by scripts."""
     programs, log = tmp_path / "bin", tmp_path / "calls"
     programs.mkdir()
     for name in ("systemctl", "launchctl"):
@@ -87,7 +87,9 @@ def on_linux(folder: Path) -> Service:
     return service("linux", {"XDG_CONFIG_HOME": str(folder)}, folder)
 
 
-def test_installing_writes_a_private_file_and_starts_it_and_again_changes_nothing(home: Path, calls: Path) -> None:
+def test_installing_writes_a_private_file_and_starts_the_daemon_and_repeating_it_changes_nothing(
+    home: Path, calls: Path
+) -> None:
     wanted = on_linux(home)
     assert install(wanted)
     assert wanted.path == home / "systemd" / "user" / "longsearch.service"
@@ -99,7 +101,9 @@ def test_installing_writes_a_private_file_and_starts_it_and_again_changes_nothin
     assert wanted.path.read_bytes() == wanted.content
 
 
-def test_uninstalling_stops_it_and_leaves_nothing_and_again_does_nothing(home: Path, calls: Path) -> None:
+def test_uninstalling_stops_the_daemon_and_removes_the_file_and_repeating_it_does_nothing(
+    home: Path, calls: Path
+) -> None:
     wanted = on_linux(home)
     install(wanted)
     calls.unlink()
@@ -111,7 +115,7 @@ def test_uninstalling_stops_it_and_leaves_nothing_and_again_does_nothing(home: P
     assert not calls.exists()
 
 
-def test_a_mac_gets_an_agent(home: Path, calls: Path) -> None:
+def test_macos_gets_a_launchd_agent(home: Path, calls: Path) -> None:
     wanted = service("darwin", {}, home)
     assert wanted.path == home / "Library" / "LaunchAgents" / "longsearch.daemon.plist"
     assert install(wanted)
@@ -122,11 +126,13 @@ def test_a_mac_gets_an_agent(home: Path, calls: Path) -> None:
     assert calls.read_text().splitlines()[-1] == f"launchctl bootout gui/{os.getuid()}/longsearch.daemon"
 
 
-def test_without_systemd_it_says_what_to_do_instead_and_writes_nothing(
+def test_without_systemd_the_error_says_what_to_do_and_nothing_is_written(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(home))
-    with pytest.raises(LongsearchError, match="systemctl, which starts daemons at login, is not on this system") as caught:
+    with pytest.raises(
+        LongsearchError, match="systemctl, which starts daemons at login, is not on this system"
+    ) as caught:
         install(on_linux(home))
     assert "daemon start --stay" in caught.value.hint
     assert not on_linux(home).path.exists()
@@ -134,14 +140,14 @@ def test_without_systemd_it_says_what_to_do_instead_and_writes_nothing(
         service("win32", {}, home)
 
 
-def test_a_systemd_that_refuses_is_quoted(home: Path, calls: Path) -> None:
+def test_the_message_of_a_systemd_that_refuses_is_quoted(home: Path, calls: Path) -> None:
     (calls.parent / "bin" / "systemctl").write_text("#!/bin/sh\necho 'Failed to connect to bus' >&2\nexit 1\n")
     with pytest.raises(LongsearchError, match="Failed to connect to bus") as caught:
         install(on_linux(home))
     assert "takes effect at the next login" in caught.value.hint
 
 
-def test_the_command_prints_the_file_and_changes_nothing(
+def test_the_command_prints_the_file_installs_and_uninstalls(
     home: Path, calls: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.platform", "linux")

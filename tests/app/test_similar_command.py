@@ -1,4 +1,4 @@
-"""`longsearch similar`: for a file in the index, and for a file outside it."""
+"""`longsearch similar` for a file in the index, and for a file outside it."""
 
 import json
 from collections.abc import Iterator
@@ -25,13 +25,13 @@ def names(found: dict[str, Any]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The samples, indexed once for all tests, which only read."""
+    """The samples, indexed once: no test changes them."""
     with home_with_samples(tmp_path_factory) as folder:
         assert main(["index", "-q", str(folder)]) == 0
         yield folder
 
 
-def test_a_file_of_the_index_is_compared_with_the_others(indexed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_in_the_index_is_compared_with_the_others(indexed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = similar(capsys, str(indexed / "tides.md"), "-k", "3")
     assert found["like"] == "Why harbours keep two clocks"
     assert "query" not in found
@@ -41,7 +41,7 @@ def test_a_file_of_the_index_is_compared_with_the_others(indexed: Path, capsys: 
     assert scores == sorted(scores, reverse=True)
 
 
-def test_a_file_that_is_elsewhere_is_read_whole_for_it(
+def test_a_file_outside_the_index_is_read_whole(
     indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (indexed / "beekeeping.md").read_text()
@@ -54,7 +54,7 @@ def test_a_file_that_is_elsewhere_is_read_whole_for_it(
     assert capsys.readouterr().out.splitlines()[0].startswith("  1. Notes from a small apiary  [0.")
 
 
-def test_what_cannot_be_asked_of_is_said(
+def test_a_file_that_cannot_be_compared_is_an_error_with_its_reason(
     indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     elsewhere = tmp_path / "a.txt"

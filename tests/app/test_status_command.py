@@ -1,4 +1,4 @@
-"""What `longsearch status` says of each file that is not fully searchable."""
+"""`longsearch status` explains each file that is not fully searchable."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ from engine.types import FileReport, FileStatus
 
 @pytest.fixture
 def root(home: Path) -> Path:
-    """A folder whose index knows two files that could not be read; one may be read another time."""
+    """A folder whose index lists two files that failed; one of them is tried again."""
     root = home / "root"
     root.mkdir()
     with Store.open(index_path(root), root=root) as store:
@@ -24,7 +24,7 @@ def root(home: Path) -> Path:
     return root
 
 
-def test_it_says_why_what_to_do_and_when_it_is_tried_again(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_file_is_printed_with_reason_hint_and_next_try(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", str(root)]) == 0
     said = capsys.readouterr().out
     assert "\x1b" not in said
@@ -33,7 +33,7 @@ def test_it_says_why_what_to_do_and_when_it_is_tried_again(root: Path, capsys: p
     assert f"changes are not watched for: longsearch index {root}" in said
 
 
-def test_the_json_has_all_of_it(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_json_has_every_field_of_a_failed_file(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", "--json", str(root)]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["daemon"] is None
@@ -57,5 +57,5 @@ def test_the_json_has_all_of_it(root: Path, capsys: pytest.CaptureFixture[str]) 
         ),
     ],
 )
-def test_each_state_is_explained(file: FileReport, expected: str) -> None:
+def test_each_status_is_explained(file: FileReport, expected: str) -> None:
     assert describe(file) == expected

@@ -1,4 +1,4 @@
-"""When it is measured how fast this machine reads, and when not."""
+"""When the fastest slice size of this machine is measured."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,7 +26,7 @@ def asked(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return asked
 
 
-def test_it_is_measured_only_where_much_is_to_be_read(asked: list[bool]) -> None:
+def test_speed_is_measured_only_if_much_is_to_be_read(asked: list[bool]) -> None:
     encoder: Any = SimpleNamespace(vertical_size=1024)
     tune(encoder, store_with(CALIBRATE_FROM_TOKENS - 1))
     tune(encoder, store_with(10 * CALIBRATE_FROM_TOKENS, 10 * CALIBRATE_FROM_TOKENS - 1))
@@ -36,7 +36,7 @@ def test_it_is_measured_only_where_much_is_to_be_read(asked: list[bool]) -> None
     assert encoder.vertical_size == 512
 
 
-def test_a_cache_that_cannot_be_written_stops_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unwritable_cache_does_not_stop_indexing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
