@@ -1,7 +1,7 @@
 """Everything the daemon knows about one folder that it keeps indexed: its watch, its problem and the work left to do.
 
 Remote calls arrive on threads of their own and indexing runs on one thread, so a lock guards every field. Knows no
-index and no model: the daemon says what happened, and asks what to do next.
+index and no model: the daemon reports events to it and asks whether the folder needs work.
 """
 
 import threading
@@ -27,7 +27,10 @@ class KeptRoot:
         own: Path | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`wake` is called when a sweep may have become due; `own` is a folder inside that longsearch writes to."""
+        """`wake` is called when a sweep may have become due.
+
+        `own`: a folder that longsearch itself writes to; changes in it are ignored.
+        """
         self._root = root
         self._watch = RootWatch(root, wake, clock, own)
         self._clock = clock
@@ -122,7 +125,7 @@ class KeptRoot:
     def finish(self, problem: str, is_complete: bool, sweep_in_s: float | None) -> None:
         """Note that indexing ended without failing, and when to sweep again, if at a known time.
 
-        `problem`: what went less than well, or "". `is_complete`: nothing is left to read.
+        `problem`: a problem that did not stop indexing, or "". `is_complete`: nothing is left to read.
         """
         with self._lock:
             self._problem = problem

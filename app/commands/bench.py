@@ -140,8 +140,8 @@ def describe(figures: Figures) -> str:
         f"reading     {figures.tokens_per_s:,.0f} tokens/s",
         f"            notes of 200 tokens: {figures.notes_together_per_s:,.0f} together,"
         f" {figures.notes_one_by_one_per_s:,.0f} one by one",
-        f"products    {products}: GFLOP/s of this machine at the model's shapes;"
-        f" the model's own reach {figures.matmul_share:.0%} of it",
+        f"GFLOP/s     {products}, for matrix products of the model's shapes;"
+        f" the model reaches {figures.matmul_share:.0%} of that",
         f"memory      {figures.peak_mib:,.0f} MiB at most",
         f"an hour     {figures.pages_per_hour:,} pages of {PAGE_TOKENS} tokens",
     ]

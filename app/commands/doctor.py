@@ -81,7 +81,7 @@ def _gpu() -> str:
     if torch.version.cuda is None:
         return f"not used: torch {torch.__version__} is built without CUDA"
     if not torch.cuda.is_available():
-        return f"not used: torch sees none (CUDA {torch.version.cuda}; does nvidia-smi?)"
+        return f"not used: torch finds none (CUDA {torch.version.cuda}; does nvidia-smi find one?)"
     name = torch.cuda.get_device_name(0)
     return f"{name}, CUDA {torch.version.cuda}; " + (", ".join(verdicts()) or "the model above does not run on it")
 

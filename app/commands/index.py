@@ -101,7 +101,9 @@ def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], Non
         if not kept["busy"]:
             return ReadSummary(0, 0, 0, 0, (kept["problem"],) if kept["problem"] else (), finished=True)
         if kept.get("failing"):
-            raise LongsearchError(f"the daemon cannot index it: {kept['problem']}", "it tries again twice a minute")
+            raise LongsearchError(
+                f"the daemon cannot index it: {kept['problem']}", "the daemon tries again every half minute"
+            )
         time.sleep(_ASK_DAEMON_S)
     raise LongsearchError("the daemon ended", "run the same again: it goes on from here")
 

@@ -58,7 +58,7 @@ def _list(as_json: bool) -> int:
         name = row["name"] + (f"@{row['revision'][:12]}" if row["revision"] else "")
         note = "" if row["pinned"] else "  (only by this revision)"
         print(f"{printable(name)}  {row['family']}, {row['n_bytes'] / 1e6:,.0f} MB{note}")
-    print(f"in use: {printable(chosen_model())}; another: {MODEL_VARIABLE}=NAME, or a model's folder")
+    print(f"in use: {printable(chosen_model())}; to use another, set {MODEL_VARIABLE} to its name or folder")
     return 0
 
 

@@ -52,7 +52,7 @@ def _as_json(file: FileReport) -> dict[str, Any]:
 def _watched_by(kept: dict[str, Any] | None, root: Path) -> str:
     """Say whether the daemon keeps the index current; `kept` is what it says of `root`, or None."""
     if kept is None:
-        return f"changes are not watched for: longsearch index {printable(str(root))}, or longsearch daemon install"
+        return f"nothing watches for changes: run longsearch index {printable(str(root))}, or longsearch daemon install"
     return f"watched by the daemon: {printable(kept['problem'])}" if kept["problem"] else "watched by the daemon"
 
 
@@ -70,7 +70,7 @@ def describe(file: FileReport) -> str:
 
 def _reason(file: FileReport) -> str:
     if file.status is FileStatus.WAITING:
-        return "found by its words; its meaning is read by the daemon or by longsearch index"
+        return "searchable by words only; the daemon or longsearch index will read its meaning"
     return ""
 
 

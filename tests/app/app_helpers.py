@@ -1,13 +1,16 @@
-"""Shared by tests of `app`: a clock that a test sets, polling, and a daemon that runs on a thread."""
+"""Shared by tests of `app`: a clock that a test sets, polling, and a daemon on a thread with what it reports."""
 
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
+from app.backend import LocalBackend
 from app.daemon import Daemon
 from app.daemon_control import daemon_status, stop_daemon
+from engine.types import FileStatus
 
 PATIENCE_S = 60.0
 
@@ -41,3 +44,15 @@ def running(daemon: Daemon) -> Iterator[Daemon]:
     assert stop_daemon()
     thread.join(PATIENCE_S)
     assert not thread.is_alive()
+
+
+def status() -> dict[str, Any]:
+    """Return the status of the running daemon."""
+    found = daemon_status()
+    assert found is not None
+    return found
+
+
+def current(backend: LocalBackend) -> set[str]:
+    """Return the paths of the files that are current."""
+    return {file.path for file in backend.files() if file.status is FileStatus.CURRENT}

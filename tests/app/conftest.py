@@ -1,13 +1,17 @@
-"""Fixtures that give each test a home folder of its own, so that the real one is neither read nor written."""
+"""Fixtures: a home folder for each test, so that the real one is neither read nor written, and a daemon in it."""
 
 import shutil
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from app_helpers import Clock, running
 from homes import SAMPLES, make_home
 
+from app.daemon import Daemon
+from app.resident import ResidentModel
 from indexer.extract.reader import Extraction, ExtractorProcess
 
 
@@ -47,3 +51,15 @@ def half_readable(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
     monkeypatch.setattr(ExtractorProcess, "extract", read)
     return is_whole
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """A clock that the test sets. The model of the `daemon` fixture uses it to see how long it has been idle."""
+    return Clock()
+
+
+@pytest.fixture
+def daemon(home: Path, clock: Clock) -> Iterator[Daemon]:
+    with running(Daemon(model=ResidentModel(clock=clock), tick_s=0.01)) as daemon:
+        yield daemon

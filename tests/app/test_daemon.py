@@ -4,43 +4,23 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from app_helpers import Clock, running, wait_until
+from app_helpers import Clock, current, running, status, wait_until
 from filelock import FileLock
 from homes import SAMPLES
 
-import app.backend
-import app.daemon
 from app import daemon_control, rpc, vectors
 from app.backend import LocalBackend
 from app.daemon import MODEL_IDLE_S, Daemon
 from app.daemon_control import daemon_status, retry, stop_daemon, watch
 from app.library import known_roots
 from app.paths import index_path, socket_path
-from app.resident import ResidentModel
-from engine.errors import LongsearchError, StoreError
+from engine.errors import LongsearchError
 from engine.types import FileStatus, SearchMode
 from indexer import retries
-
-
-@pytest.fixture
-def clock() -> Clock:
-    """The clock that says how long the daemon's model has been idle."""
-    return Clock()
-
-
-@pytest.fixture
-def daemon(home: Path, clock: Clock) -> Iterator[Daemon]:
-    with running(Daemon(model=ResidentModel(clock=clock), tick_s=0.01)) as daemon:
-        yield daemon
-
-
-def current(backend: LocalBackend) -> set[str]:
-    return {file.path for file in backend.files() if file.status is FileStatus.CURRENT}
 
 
 def test_a_watched_folder_becomes_current_and_stays_so(daemon: Daemon, root: Path) -> None:
@@ -86,12 +66,6 @@ def test_index_waits_for_the_daemon_that_is_indexing_the_folder(
     watch(root)
     assert main(["index", "-q", str(root)]) == 0
     assert "3 files: 3 current" in capsys.readouterr().out
-
-
-def status() -> dict[str, Any]:
-    found = daemon_status()
-    assert found is not None
-    return found
 
 
 def test_a_root_that_disappears_is_offline_and_becomes_current_again_when_it_returns(
@@ -236,75 +210,6 @@ def test_without_a_daemon_hybrid_searches_by_words_and_says_why(home: Path, root
     assert (found.mode, found.note) == (SearchMode.WORDS, "words only: no daemon is running")
     with pytest.raises(LongsearchError, match="no daemon"):
         backend.search("the moon", SearchMode.MEANING)
-
-
-def test_an_open_app_keeps_its_daemon_from_idling_and_starts_a_dead_one_again(
-    home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(app.backend, "ASK_EVERY_S", 0.0)
-    started: list[Path] = []
-    backend = LocalBackend(root)
-    backend.progress()  # before `start` it asks for no daemon
-    clock = Clock()
-    with running(Daemon(clock=clock)) as daemon:
-        backend.start()
-        monkeypatch.setattr(daemon_control, "watch", started.append)
-        clock.now = 100.0
-        assert daemon.idle_s == 100.0
-        backend.progress()
-        assert daemon.idle_s == 0.0
-        assert started == []
-    backend.progress()
-    assert started == [root]
-
-
-def opened(root: Path, monkeypatch: pytest.MonkeyPatch) -> LocalBackend:
-    """Return the backend of an open app, whose two documents are current. It checks its daemon at each poll."""
-    monkeypatch.setattr(app.backend, "ASK_EVERY_S", 0.0)
-    backend = LocalBackend(root)
-    backend.start()
-    wait_until(lambda: current(backend) == {"tides.md", "violin.md"})
-    return backend
-
-
-def test_an_open_app_makes_a_new_daemon_watch_its_folder(
-    home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with running(Daemon()):
-        backend = opened(root, monkeypatch)
-    with running(Daemon()):
-        backend.progress()
-        assert [kept["root"] for kept in status()["roots"]] == [str(root)]
-        shutil.copy(SAMPLES / "lease.txt", root)
-        wait_until(lambda: current(backend) == {"tides.md", "violin.md", "lease.txt"})
-
-
-def test_an_index_deleted_under_an_open_app_is_rebuilt(
-    daemon: Daemon, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    backend = opened(root, monkeypatch)
-    wait_until(lambda: not any(kept["busy"] for kept in status()["roots"]))
-    for file in index_path(root).parent.glob(f"{index_path(root).name}*"):
-        file.unlink()
-    backend.progress()
-    wait_until(lambda: len(current(backend)) == 2)
-
-
-def test_an_open_app_shows_why_the_daemon_cannot_index(
-    daemon: Daemon, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    backend = opened(root, monkeypatch)
-    assert backend.progress().activity == ""
-
-    def fail(*_: object) -> None:
-        raise StoreError("The disk is full", "Make room")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(app.daemon, "open_pipeline", fail)
-        watch(root)
-        wait_until(lambda: backend.progress().activity == "The disk is full (Make room)")
-    watch(root)
-    wait_until(lambda: backend.progress().activity == "")
 
 
 def test_a_stopped_daemon_has_released_its_lock_and_its_socket(home: Path) -> None:

@@ -7,7 +7,7 @@ from app.commands import doctor
 from engine.models.ops import kernels
 
 
-@pytest.mark.parametrize(("cuda", "said"), [(None, "is built without CUDA"), ("13.0", "torch sees none (CUDA 13.0;")])
+@pytest.mark.parametrize(("cuda", "said"), [(None, "is built without CUDA"), ("13.0", "torch finds none (CUDA 13.0;")])
 def test_an_unused_gpu_is_reported_with_the_reason(
     cuda: str | None, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

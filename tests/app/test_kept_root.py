@@ -11,11 +11,6 @@ from app.kept_root import POSTPONE_S, KeptRoot
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def kept(tmp_path: Path, clock: Clock) -> Iterator[KeptRoot]:
     """A folder that is current."""
     kept = KeptRoot(tmp_path, lambda: None, clock=clock)

@@ -30,7 +30,7 @@ def test_a_failed_file_is_printed_with_reason_hint_and_next_try(root: Path, caps
     assert "\x1b" not in said
     assert "encrypted; save a copy without the password; read again once it has changed, or on request" in said
     assert "Input/output error; tried 3 times; read again in" in said
-    assert f"changes are not watched for: longsearch index {root}" in said
+    assert f"nothing watches for changes: run longsearch index {root}" in said
 
 
 def test_the_json_has_every_field_of_a_failed_file(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,7 +48,7 @@ def test_the_json_has_every_field_of_a_failed_file(root: Path, capsys: pytest.Ca
         (
             FileReport("a.md", FileStatus.WAITING, "", "", 0, 9_000, 40),
             "waiting  a.md  (40 of 9,000 tokens embedded)\n         "
-            "found by its words; its meaning is read by the daemon or by longsearch index",
+            "searchable by words only; the daemon or longsearch index will read its meaning",
         ),
         (
             FileReport("a.pdf", FileStatus.PARTIAL, "2 of 9 pages are damaged", "repair it", 9, 70, 70),

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from engine.evaluation.bm25 import Bm25
-from engine.evaluation.vectors import passage_scores, whole_excerpts
 from search_helpers import add, names, search, toward
 from store_helpers import DIM
 
+from engine.evaluation.bm25_index import Bm25
+from engine.evaluation.our_vectors import passage_scores, whole_excerpts
 from engine.inference.passes import Excerpts
 from engine.search.fusion import in_document, words_in_document
 from engine.store.store import Store
