@@ -1,4 +1,4 @@
-"""Which model this person uses, and the encoder that runs it."""
+"""Chooses the user's model and opens it."""
 
 import logging
 import os
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 log = logging.getLogger("longsearch.encoders")
 
 CALIBRATE_FROM_TOKENS = 200_000
-"""To be embedded: half a minute's work at least, against the 3 seconds it takes to measure how to do it fast."""
+"""Tokens left to embed from which a calibration pays: they take half a minute or more, and a calibration takes 3 s."""
 
 MODEL_VARIABLE = "LONGSEARCH_MODEL"
 
 
 def chosen_model() -> str:
-    """`bundled`, or what the environment says: a model's folder, or the name of one that was downloaded."""
+    """Return the model named in the environment (a folder, or the name of a downloaded model), or else `bundled`."""
     name = os.environ.get(MODEL_VARIABLE, "").strip() or "bundled"
     folder = expanded(name)
     return os.path.abspath(folder) if os.path.isdir(folder) and name != "bundled" else name  # noqa: PTH100, PTH112
 
 
 def open_encoder() -> "Encoder":
-    """Load the chosen model (a second or two). Raises ModelError."""
+    """Load the chosen model (1 to 2 s). Raises ModelError."""
     from engine.inference.encoder import Encoder
 
     return Encoder.open(chosen_model())
@@ -42,21 +42,21 @@ def open_cutter() -> "PassageCutter":
 
 
 def chosen_identity() -> "ModelIdentity":
-    """Of the chosen model, which is not loaded for it (0.1 s). Raises ModelError."""
+    """Read the identity of the chosen model from its files, without loading it (0.1 s). Raises ModelError."""
     from engine.models.identity import identify
 
     return identify(chosen_model())
 
 
 def tune(encoder: "Encoder", store: Store) -> None:
-    """Let the encoder read in slices of the size that is fastest here; measured where much is to be read."""
+    """Set the encoder's V to the size that is fastest on this machine. Measures it only if much is left to embed."""
     from engine.inference.calibration import calibrated_size
 
     progress = store.progress()
     may_measure = progress.n_tokens - progress.n_tokens_embedded >= CALIBRATE_FROM_TOKENS
     try:
         size = calibrated_size(encoder, calibration_path(), may_measure)
-    except OSError as error:  # a cache that cannot be written is no reason not to index
-        log.warning("how fast this machine reads is not remembered: %s", error)
+    except OSError as error:  # without the cache indexing works too
+        log.warning("the calibration of this machine cannot be cached: %s", error)
         return
     encoder.vertical_size = size or encoder.vertical_size

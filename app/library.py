@@ -1,4 +1,4 @@
-"""The indexes there are, and one of them open for writing: lock, store, extractor and the pipeline that uses them."""
+"""Lists the indexes, and opens one for writing: its lock, store, extractor and pipeline."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ class IndexLockedError(LongsearchError):
 
 
 def known_roots() -> list[Path]:
-    """The folders that have an index, whether or not they are there. What cannot be read is passed over and logged."""
+    """Return the folders that have an index, even if the folder is gone. Skips and logs an index it cannot read."""
     roots = []
     for path in index_paths():
         try:
@@ -41,7 +41,7 @@ def _root_of(path: Path) -> Path:
             return store.root
     except (NoIndexError, CorruptIndexError):
         raise
-    except StoreError:  # of an older longsearch: a writer brings it up to date
+    except StoreError:  # of an older version: opening it for writing migrates it
         with Store.open(path) as store:
             return store.root
 
@@ -50,10 +50,11 @@ def _root_of(path: Path) -> Path:
 def open_pipeline(
     root: Path, encoder: DocumentEncoder, should_stop: Callable[[], bool], ocr: str | None = None
 ) -> Iterator[tuple[Pipeline, Store]]:
-    """The pipeline of `root`, for one thread; only one process at a time has it.
+    """Open the pipeline of `root` for one thread. Only one process at a time can have it open.
 
-    `ocr`: languages to read pages without text in, as `indexer.extract.ocr.ocr_languages` gives them; None for no OCR.
-    Raises IndexLockedError at once where another has it, StoreError where the index cannot be written.
+    `ocr` names the languages of pages without text, as `indexer.extract.ocr.ocr_languages` returns them; None for no
+    OCR. Raises IndexLockedError at once if another process has the pipeline open, StoreError if the index cannot be
+    written.
     """
     path = index_path(root)
     lock = FileLock(path.with_suffix(".lock"), timeout=0, mode=0o600)

@@ -1,4 +1,4 @@
-"""Vectors of queries, from the daemon's model where one runs, else from one loaded here."""
+"""Gets the vector of a query from the daemon if one runs, or else from a model loaded in this process."""
 
 import base64
 from collections.abc import Callable
@@ -12,42 +12,42 @@ from app import rpc
 from app.encoders import open_encoder
 from app.paths import socket_path
 
-ENCODE_TIMEOUT_S = 60.0  # the daemon may have to load torch and the model first
+ENCODE_TIMEOUT_S = 60.0  # the daemon may need to load torch and the model first
 
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """A query's vector and its maker."""
+    """The vector of a query, and which model made it."""
 
     vector: NDArray[np.float32]
     """(dim,), unit length."""
     fingerprint: str
-    """Of the model; vectors of another cannot be compared with it."""
+    """Fingerprint of the model. Vectors of different models cannot be compared."""
 
     def to_json(self) -> dict[str, str]:
-        """As it crosses the socket."""
+        """Return the form that crosses the socket."""
         return {"vector": base64.b64encode(self.vector.tobytes()).decode(), "fingerprint": self.fingerprint}
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> "QueryVector":
-        """The inverse."""
+        """Read the form that `to_json` returns."""
         return cls(np.frombuffer(base64.b64decode(raw["vector"]), np.float32), raw["fingerprint"])
 
 
 def from_daemon(text: str, instruction: str | None, cancelled: Callable[[], bool] = lambda: False) -> QueryVector:
-    """Ask the daemon. Raises DaemonUnreachableError where none answers, or it is `cancelled`."""
+    """Ask the daemon. Raises DaemonUnreachableError if none answers or `cancelled` turns true."""
     answer = rpc.call(socket_path(), "encode", ENCODE_TIMEOUT_S, cancelled, text=text, instruction=instruction)
     return QueryVector.from_json(answer)
 
 
 def from_here(text: str, instruction: str | None) -> QueryVector:
-    """Load the model into this process (a second or two)."""
+    """Load the model into this process (1 to 2 s) and use it."""
     encoder = open_encoder()
     return QueryVector(encoder.encode_query(text, instruction), encoder.fingerprint)
 
 
 def from_anywhere(text: str, instruction: str | None) -> QueryVector:
-    """From the daemon, or from here where none answers."""
+    """Ask the daemon, or load the model here if no daemon answers."""
     try:
         return from_daemon(text, instruction)
     except rpc.DaemonUnreachableError:
