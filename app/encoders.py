@@ -28,7 +28,7 @@ def chosen_model() -> str:
 
 
 def open_encoder() -> "Encoder":
-    """Load the chosen model (a second or two). Raises ModelError."""
+    """Load the chosen model (1 to 2 s). Raises ModelError."""
     from engine.inference.encoder import Encoder
 
     return Encoder.open(chosen_model())

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from indexer.politeness import on_battery, polite_threads
 
-LOOK_EVERY_S = 30.0
+CHECK_EVERY_S = 30.0
 
 
 class ThreadPace:
@@ -16,15 +16,15 @@ class ThreadPace:
     ) -> None:
         self._is_on_battery = is_on_battery
         self._clock = clock
-        self._looked_at: float | None = None
+        self._checked_at: float | None = None
         self._all_threads = 0
 
     def adapt(self) -> None:
         """Check the power supply, at most twice a minute, and set the number of threads accordingly."""
         now = self._clock()
-        if self._looked_at is not None and now - self._looked_at < LOOK_EVERY_S:
+        if self._checked_at is not None and now - self._checked_at < CHECK_EVERY_S:
             return
-        self._looked_at = now
+        self._checked_at = now
         import torch
 
         self._all_threads = self._all_threads or torch.get_num_threads()

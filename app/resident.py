@@ -1,9 +1,9 @@
-"""The one model of a process: loaded at the first need, shared by all who ask, let go when nobody has for a while.
+"""The one model of a process. Loads it at the first use, shares it between all callers, unloads it when it is idle.
 
-Indexing takes it for an encoder like any other. To see that nothing has changed it need not be loaded: its files say
-which model it is, so a day without new text costs no torch. Measured with the bundled model: 45 MB until it is first
-needed, 368 MB at work, 282 MB after it was let go (what stays is torch itself); of a model of 1.3 billion weights all
-of its 2.6 GB and more.
+Indexing uses it like any other encoder. The identity of the model comes from its files, and passages are cut with its
+tokenizer. Neither needs the weights, so a day without new text never imports torch. Measured with the bundled model:
+45 MB before the first use, 368 MB at work, 282 MB after unloading (torch itself stays). Unloading a model of 1.3
+billion weights frees its 2.6 GB and more.
 """
 
 import ctypes
@@ -30,7 +30,7 @@ log = logging.getLogger("longsearch.model")
 
 
 class ResidentModel:
-    """An `indexer.embedding.DocumentEncoder`, and the source of query vectors; from any thread."""
+    """An `indexer.embedding.DocumentEncoder`, and the source of query vectors. Safe to use from any thread."""
 
     def __init__(
         self,
@@ -51,11 +51,11 @@ class ResidentModel:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether it is in memory."""
+        """Whether the weights are in memory."""
         return self._encoder is not None
 
     def loaded(self) -> "Encoder":
-        """The encoder, in memory from now on. Raises ModelError where it cannot be loaded, or is not what it was."""
+        """Return the encoder, and load it if needed. Raises ModelError if it cannot be loaded or its files changed."""
         with self._lock:
             self._used_at = self._clock()
             if self._encoder is None:
@@ -64,14 +64,17 @@ class ResidentModel:
                 self._cutter = encoder.cutter
                 if before not in (None, self._identity):
                     raise ModelError(
-                        "the model was exchanged while it was not loaded", "the next sweep uses the new one"
+                        "the model was replaced while it was not loaded", "the next sweep uses the new one"
                     )
                 self._encoder = encoder
                 log.info("model loaded: %s", encoder.hardware.reason)
             return self._encoder
 
     def unload_if_idle(self, idle_s: float) -> bool:
-        """Let go of it where nobody has asked for it in `idle_s`; whether it was. Calls under way keep theirs."""
+        """Unload the model if it was not used for `idle_s`. Returns whether it was unloaded.
+
+        A call under way keeps its encoder until it ends.
+        """
         with self._lock:
             if self._clock() - self._used_at < idle_s:
                 return False
@@ -81,11 +84,11 @@ class ResidentModel:
             is_on_gpu = self._encoder.hardware.device.startswith("cuda")
             self._encoder = None
         _return_memory(is_on_gpu)
-        log.info("model let go: nobody has asked for it in %.0f s", idle_s)
+        log.info("model unloaded: not used for %.0f s", idle_s)
         return True
 
     def encode_query(self, text: str, instruction: str | None) -> QueryVector:
-        """A query's vector."""
+        """Return the vector of a query. Raises as `loaded` and `Encoder.encode_query`."""
         encoder = self.loaded()
         return QueryVector(encoder.encode_query(text, instruction), encoder.fingerprint)
 
@@ -93,17 +96,17 @@ class ResidentModel:
 
     @property
     def fingerprint(self) -> str:
-        """As of `Encoder`."""
+        """As `Encoder`."""
         return self._known_identity()[0]
 
     @property
     def dim(self) -> int:
-        """As of `Encoder`."""
+        """As `Encoder`."""
         return self._known_identity()[1]
 
     @property
     def together_below(self) -> int:
-        """As of `Encoder`."""
+        """As `Encoder`."""
         return self.loaded().together_below
 
     def ensure_loaded(self) -> None:
@@ -111,34 +114,34 @@ class ResidentModel:
         self.loaded()
 
     def tokenize(self, text: str) -> Any:
-        """As of `Encoder`; loads no weights."""
-        return self._tokenizer_only().tokenize(text)
+        """As `Encoder`, without loading the weights."""
+        return self._known_cutter().tokenize(text)
 
     def split(self, text: str) -> tuple[Any, list[Passage]]:
-        """As of `Encoder`; loads no weights."""
-        return self._tokenizer_only().split(text)
+        """As `Encoder`, without loading the weights."""
+        return self._known_cutter().split(text)
 
     def can_resume(self, tokens: Any, passages: list[Passage], saved_state: bytes) -> bool:
-        """As of `Encoder`."""
+        """As `Encoder`."""
         return self.loaded().can_resume(tokens, passages, saved_state)
 
     def stream(self, tokens: Any, passages: list[Passage], saved_state: bytes | None = None) -> Iterator[Part]:
-        """As of `Encoder`."""
+        """As `Encoder`."""
         return self._in_use(self.loaded().stream(tokens, passages, saved_state))
 
     def stream_many(
         self, documents: Iterable[tuple[int, Any, list[Passage], bytes | None]]
     ) -> Iterator[tuple[int, Part]]:
-        """As of `Encoder`."""
+        """As `Encoder`."""
         return self._in_use(self.loaded().stream_many(documents))
 
     def _in_use(self, parts: Iterator[Any]) -> Iterator[Any]:
-        """A pass over a long document is one use after another."""
+        """Yield the parts of a pass, each of which counts as a use: a pass may take longer than the idle time."""
         for part in parts:
             self._used_at = self._clock()
             yield part
 
-    def _tokenizer_only(self) -> "PassageCutter":
+    def _known_cutter(self) -> "PassageCutter":
         with self._lock:
             self._used_at = self._clock()
             if self._cutter is None:
@@ -154,13 +157,13 @@ class ResidentModel:
 
 
 def _return_memory(is_on_gpu: bool) -> None:
-    """Give what was freed back to the system: glibc keeps it otherwise (58 of 86 MB), and so does torch on a GPU."""
+    """Return freed memory to the system. Otherwise glibc keeps it (58 of 86 MB), and so does torch on a GPU."""
     gc.collect()
     if is_on_gpu:
         import torch
 
         torch.cuda.empty_cache()
     if sys.platform.startswith("linux"):
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has no malloc_trim
         if trim is not None:
             trim(0)

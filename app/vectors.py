@@ -12,7 +12,7 @@ from app import rpc
 from app.encoders import open_encoder
 from app.paths import socket_path
 
-ENCODE_TIMEOUT_S = 60.0  # the daemon may have to load torch and the model first
+ENCODE_TIMEOUT_S = 60.0  # the daemon may need to load torch and the model first
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def from_daemon(text: str, instruction: str | None, cancelled: Callable[[], bool
 
 
 def from_here(text: str, instruction: str | None) -> QueryVector:
-    """Load the model into this process (a second or two)."""
+    """Load the model into this process (1 to 2 s) and use it."""
     encoder = open_encoder()
     return QueryVector(encoder.encode_query(text, instruction), encoder.fingerprint)
 

@@ -1,7 +1,7 @@
-"""Where a document's passages begin and end: at ends of paragraphs and sentences, 100 to 160 tokens each; and where,
-within a passage, its excerpts do: a sentence or two each.
+"""Cuts a document into passages of 100 to 160 tokens, and a passage into excerpts of a sentence or two.
 
-Pure: text and the places of its tokens in, spans out. Knows no model; the same text always gives the same passages.
+Both end at the ends of paragraphs and sentences where possible. Pure: takes a text and the offsets of its tokens,
+returns spans. Knows no model; the same text and tokens always give the same passages.
 """
 
 import re
@@ -18,28 +18,28 @@ from engine.types import Passage
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """How long spans are to be, in tokens or whatever is counted instead."""
+    """The lengths of spans, in tokens (passages) or in words and signs (excerpts)."""
 
     least: int
     most: int
     tail: int
-    """A last span shorter than this joins the one before."""
+    """A last span shorter than this joins the span before it."""
 
 
 MIN_TOKENS, MAX_TOKENS = 100, 160
 _PASSAGE = _Sizes(MIN_TOKENS, MAX_TOKENS, 40)
 _EXCERPT = _Sizes(13, 26, 7)
 RULES = f"{_PASSAGE.least}-{_PASSAGE.most}-{_PASSAGE.tail}-v3, {_EXCERPT.least}-{_EXCERPT.most}-{_EXCERPT.tail}"
-"""Part of every fingerprint: vectors are of these passages and excerpts and no others."""
+"""Part of every fingerprint: other rules give other passages and excerpts, and so other vectors."""
 
-# only after a full stop or its kin: a heading and the line that introduces a formula belong to what follows
+# only after a full stop or the like: a heading, or a line that introduces a formula, belongs to the text after it
 _PARAGRAPH_END = re.compile(r"[.!?…。！？][\"'”’)\]*_」』）]*[ \t]*\n\s*\n\s*")
-# an initial, an abbreviation, or the number of a list's item: a full stop that ends no sentence
+# full stops that end no sentence: after an initial, an abbreviation or the number of a list item
 _NO_END = (
     r"(?<!\b[A-Z]\.)(?<!\b(?:al|cf|vs|pp|Dr|Mr|Ms|Eq|No|St)\.)(?<!\b(?:e\.g|i\.e|Mrs|Fig|Eqs|Sec|Tab|Ref|Vol)\.)"
     r"(?<!\b(?:Figs|Prof|Refs|Secs)\.)(?<!\n\d\.)(?<!\n\d\d\.)"
 )
-# . ! ? … and their CJK kin, closing quotes or brackets, then white space; CJK needs none
+# . ! ? … or their CJK forms, then closing quotes or brackets, then white space, which CJK does not need
 _SENTENCE_END = re.compile(rf"[.!?…]{_NO_END}[\"'”’)\]*_]*\s+(?=[^a-z\s])|[。！？][」』”）]*\s*")
 _LINE_END = re.compile(r"\n\s*")
 _WORD_END = re.compile(r"\s+")
@@ -48,25 +48,25 @@ _WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]")
 
 
 def cut_passages(text: str, token_starts: NDArray[np.int64]) -> list[Passage]:
-    """Cut `text`, whose tokens begin at `token_starts` (n_tokens,) ascending, into passages in order.
+    """Cut `text` into passages, in order. Its tokens begin at the offsets `token_starts` (n_tokens,), ascending.
 
-    Passages do not overlap and leave out nothing but white space. One is longer than 160 tokens only where the tail
-    was joined to it, shorter than 100 only where text or a paragraph's end leaves no choice.
+    Passages do not overlap, and leave out only white space. A passage is longer than 160 tokens only if the tail of the
+    text was joined to it. It is shorter than 100 only if no better end is within reach.
     """
     return list(_spans(text, token_starts, _cuts(text, token_starts, _PASSAGE)))
 
 
 def cut_excerpts(passage: str) -> list[tuple[int, int]]:
-    """(start, stop) of the excerpts of a passage's text: 13 to 26 words and signs each, ends of sentences preferred.
+    """Return (start, stop) of the excerpts of a passage's text: 13 to 26 words and signs each.
 
-    They leave out nothing but white space, and need no tokens: whoever has the text knows them.
+    Prefers the ends of sentences. Excerpts leave out only white space. They depend on the text alone, not on tokens.
     """
     starts = np.fromiter((match.start() for match in _WORD_OR_SIGN.finditer(passage)), dtype=np.int64)
     return [(span.start, span.stop) for span in _spans(passage, starts, _cuts(passage, starts, _EXCERPT))]
 
 
 def _cuts(text: str, token_starts: NDArray[np.int64], sizes: _Sizes) -> list[int]:
-    """The first token of every span."""
+    """Return the index of the first token of every span."""
     n_tokens = len(token_starts)
     ends = [_token_index(pattern, text, token_starts) for pattern in _ENDS]
     cuts = [0]
@@ -80,9 +80,9 @@ def _cuts(text: str, token_starts: NDArray[np.int64], sizes: _Sizes) -> list[int
 def _next_cut(
     start: int, sizes: _Sizes, paragraphs: list[int], sentences: list[int], lines: list[int], words: list[int]
 ) -> int:
-    """The token at which the next span begins: the best end within reach, else the hard limit."""
+    """Return the token at which the next span begins: the best end within reach, or else the hard limit."""
     long, short = start + sizes.least, start + sizes.tail
-    # lines come late: in a text with hard line breaks they end in the middle of sentences
+    # line ends come late: in a text with hard line breaks, lines end in the middle of sentences
     for least, ends in (
         (long, paragraphs),
         (long, sentences),
@@ -98,7 +98,7 @@ def _next_cut(
 
 
 def _token_index(pattern: re.Pattern[str], text: str, token_starts: NDArray[np.int64]) -> list[int]:
-    """Index of the first token at or after the end of each match."""
+    """Return the index of the first token at or after the end of each match."""
     ends = np.fromiter((match.end() for match in pattern.finditer(text)), dtype=np.int64)
     found: list[int] = np.searchsorted(token_starts, ends).tolist()
     return found
@@ -109,7 +109,7 @@ def _spans(text: str, token_starts: NDArray[np.int64], cuts: list[int]) -> Itera
     for first, last in pairwise(borders):
         if first == last:
             continue
-        start = int(token_starts[first]) if first else 0  # what comes before the first token has none of its own
+        start = int(token_starts[first]) if first else 0  # text before the first token belongs to the first span
         stop = int(token_starts[last]) if last < len(token_starts) else len(text)
         span = text[start:stop]
         start += len(span) - len(span.lstrip())

@@ -1,6 +1,6 @@
-"""Where a document's passages, and the excerpts in them, lie among its tokens.
+"""Maps the passages of a document, and the excerpts in them, from characters to tokens.
 
-Knows no text beyond where in it the tokens begin.
+Knows no text, only the offsets at which its tokens begin.
 """
 
 from collections.abc import Sequence
@@ -14,23 +14,26 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class Borders:
-    """Spans of tokens, each the index of its first and one past its last: ascending, not overlapping."""
+    """Spans of tokens, ascending and not overlapping: the index of the first token and one past the last."""
 
     passages: NDArray[np.int64]
     """(n_passages, 2)"""
     excerpts: NDArray[np.int64]
-    """(n_excerpts, 2) that tile the passages: of each at least one."""
+    """(n_excerpts, 2); they tile the passages, at least one each."""
     firsts: NDArray[np.int64]
-    """(n_passages + 1,) the number of each passage's first excerpt, then of all."""
+    """(n_passages + 1,) the index of the first excerpt of each passage, then the number of excerpts."""
     starts: NDArray[np.int64]
-    """(n_excerpts,) where each begins, in characters from its passage's start."""
+    """(n_excerpts,) where each excerpt begins, in characters from the start of its passage."""
 
     @classmethod
     def among(
         cls, token_starts: NDArray[np.int64], passages: Sequence[tuple[int, int]], excerpts: Sequence[Sequence[int]]
     ) -> Self:
-        """From characters: (start, stop) of the passages, and where each one's excerpts begin, from its start: at 0 the
-        first; tokens begin at `token_starts`. An excerpt has the tokens up to the next one's, so that none is left out.
+        """Find the tokens of passages and excerpts that are given in characters.
+
+        `token_starts` are the offsets of the tokens, `passages` the (start, stop) of the passages. `excerpts` are the
+        starts of each passage's excerpts, counted from the start of the passage; the first is 0. An excerpt has all
+        tokens up to the next excerpt, so no token of a passage is left out.
         """
         begins, ends = np.array(passages, np.int64).reshape(-1, 2).T
         firsts = np.cumsum([0, *map(len, excerpts)])
@@ -38,14 +41,14 @@ class Borders:
         tokens = np.searchsorted(token_starts, starts + np.repeat(begins, np.diff(firsts)))
         last = np.searchsorted(token_starts, ends)
         stops = np.roll(tokens, -1)
-        stops[firsts[1:] - 1] = last  # of a passage's last excerpt not where the next begins
+        stops[firsts[1:] - 1] = last  # the last excerpt of a passage ends with the passage
         borders = np.stack((tokens[firsts[:-1]], last), axis=1)
         return cls(borders, np.stack((tokens, stops), axis=1), firsts, starts)
 
     def starts_of(self, first: int, stop: int) -> list[NDArray[np.int64]]:
-        """The `starts` of each of the passages from `first` to `stop`."""
+        """Return the `starts` of each passage from `first` to `stop`."""
         return [self.starts[a:b] for a, b in pairwise(self.firsts[first : stop + 1])]
 
     def n_passages_within(self, n_excerpts: int) -> int:
-        """How many passages lie whole in the first `n_excerpts` excerpts."""
+        """Return how many passages consist of the first `n_excerpts` excerpts alone."""
         return int(np.searchsorted(self.firsts, n_excerpts, side="right")) - 1

@@ -60,7 +60,8 @@ class Encoder:
         self.vertical_size = vertical_size
         """V, in tokens."""
         self.dim = head.projection.shape[0] if head else model.config.d_model
-        self._head = head
+        self.head = head
+        """The weights of the mean readout; None with the eos readout."""
 
     @classmethod
     def open(
@@ -215,7 +216,7 @@ class Encoder:
         return Document(key, tokens.ids, borders, state)
 
     def _how(self) -> Readout:
-        return MeanReadout(self._head) if self._head else EosReadout(self.tokenizer.eos_id or 0)
+        return MeanReadout(self.head) if self.head else EosReadout(self.tokenizer.eos_id or 0)
 
 
 def _made_ready(model: Model, width: float | tuple[float, ...], hardware: Hardware) -> Model:

@@ -1,7 +1,7 @@
-"""Text to token ids with their places in the text, in pieces, so that no document is too long for the tokenizer.
+"""Tokenises texts in pieces, so no document is too long for the tokenizer. Knows no model.
 
-Knows no model. Tokenizing in pieces gives exactly what tokenizing the whole gives, as long as pieces can be cut where
-tokenizers cut by themselves: just before one space that stands between a visible ASCII character and an ASCII letter.
+The pieces give exactly the tokens of the whole text if the text can be cut where tokenizers cut by themselves: just
+before a single space between a visible ASCII character and an ASCII letter.
 """
 
 import json
@@ -17,7 +17,7 @@ from engine.errors import ModelError
 from engine.inference.world_tokenizer import END_OF_TEXT, WorldTokenizer
 from engine.models.hub import WORLD_VOCABULARY, tokenizer_file
 
-PIECE_CHARACTERS = 50_000  # 3 to 5 MB/s a thread at this size; ten times as much is slower (the encoding's own memory)
+PIECE_CHARACTERS = 50_000  # 3 to 5 MB/s a thread; ten times as long is slower: the encoding takes too much memory
 _SEARCH_CHARACTERS = 20_000
 _RUN_TOKENS = 3
 _SAFE_CUT = re.compile(r"(?<=[!-~]) (?=[A-Za-z])")
@@ -26,12 +26,12 @@ _ANY_SPACE = re.compile(r"(?<=\S)\s")
 
 @dataclass(frozen=True, slots=True)
 class TokenizedText:
-    """A text's tokens; a few bytes a token, so a book is some megabytes."""
+    """The tokens of a text: 16 bytes a token and the text, so a book takes some megabytes."""
 
     ids: NDArray[np.int64]
     """(n_tokens,)"""
     starts: NDArray[np.int64]
-    """(n_tokens,) offset of each token's first character."""
+    """(n_tokens,) offset of the first character of each token."""
     text: str
 
     def __len__(self) -> int:
@@ -39,45 +39,46 @@ class TokenizedText:
 
 
 class TextTokenizer:
-    """A checkpoint's tokenizer, without special tokens, truncation or padding: those are ours to decide."""
+    """The tokenizer of a checkpoint, without special tokens, truncation and padding: the encoder adds what it needs."""
 
     def __init__(self, tokenizer: Tokenizer | WorldTokenizer, eos_id: int | None) -> None:
         if isinstance(tokenizer, Tokenizer):
             tokenizer.no_truncation()
             tokenizer.no_padding()
             reading_plainly(tokenizer)
-        self._tokenizer = tokenizer
+        self.tokenizer = tokenizer
         self.eos_id = eos_id
 
     @classmethod
     def load(cls, folder: Path) -> "TextTokenizer":
-        """Read tokenizer.json, RWKV's vocabulary, or, by transformers, whatever else there is. Raises ModelError."""
+        """Read tokenizer.json, RWKV's vocabulary, or any other format that transformers reads. Raises ModelError."""
         try:
             tokenizer = _read(folder)
         except Exception as error:  # the library raises bare Exception
             hint = "a model is a folder with tokenizer.json, or RWKV's vocabulary, beside its config.json"
             raise ModelError(f"cannot read the tokenizer in {folder}: {error}", hint) from error
-        if not tokenizer.encode("a word", add_special_tokens=False).ids:  # transformers makes an empty one from nothing
+        # from a folder without a tokenizer, transformers makes an empty tokenizer
+        if not tokenizer.encode("a word", add_special_tokens=False).ids:
             raise ModelError(f"there is no tokenizer in {folder}", "copy its tokenizer.json beside its config.json")
         return cls(tokenizer, _eos_id(folder, tokenizer))
 
     @property
     def vocabulary_size(self) -> int:
-        """Ids are below this."""
-        return max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
+        """One more than the largest token id."""
+        return max(self.tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
 
     def tokenize(self, text: str) -> TokenizedText:
-        """The tokens of `text`, of a sign that comes again and again the first three: a contents page's dots.
+        """Return the tokens of `text`, without the fourth and later of a run of equal signs (see `without_runs`).
 
-        Lone surrogates, which no tokenizer accepts, are read as U+FFFD.
+        Reads lone surrogates, which no tokenizer accepts, as U+FFFD.
         """
         ids: list[NDArray[np.int64]] = []
         starts: list[NDArray[np.int64]] = []
         for start, stop in pieces(text):
             piece = text[start:stop].encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-            if len(piece) != stop - start:  # each lost surrogate became several U+FFFD: keep offsets true
+            if len(piece) != stop - start:  # a lone surrogate became several U+FFFD: keep one for one
                 piece = "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text[start:stop])
-            encoding = self._tokenizer.encode(piece, add_special_tokens=False)
+            encoding = self.tokenizer.encode(piece, add_special_tokens=False)
             ids.append(np.array(encoding.ids, dtype=np.int64))
             starts.append(_first_characters(piece, encoding.offsets) + start)
         if not ids:
@@ -86,27 +87,27 @@ class TextTokenizer:
 
 
 def without_runs(text: str, ids: NDArray[np.int64], starts: NDArray[np.int64]) -> TokenizedText:
-    """No token of signs that the three before it are the same as: dots up to a page's number, rules, forms' blanks."""
+    """Drop a punctuation token that repeats the three before it: leader dots, rules, the blanks of forms."""
     same = [ids[_RUN_TOKENS:] == ids[_RUN_TOKENS - n : -n] for n in range(1, 1 + _RUN_TOKENS)]
     repeated = np.flatnonzero(np.logical_and.reduce(same)) + _RUN_TOKENS
-    left_out = [token for token in repeated.tolist() if _is_sign(text[starts[token]])]
+    left_out = [token for token in repeated.tolist() if _is_punctuation(text[starts[token]])]
     return TokenizedText(np.delete(ids, left_out), np.delete(starts, left_out), text)
 
 
-def _is_sign(character: str) -> bool:
+def _is_punctuation(character: str) -> bool:
     return not (character.isalnum() or character.isspace())
 
 
 def reading_plainly(tokenizer: Tokenizer) -> Tokenizer:
-    """The same, for which "<|endoftext|>" in a document is text and not the end of it."""
-    tokenizer.encode_special_tokens = True  # not kept in tokenizer.json
+    """Make the tokenizer read "<|endoftext|>" in a document as plain text, not as a special token. Returns it."""
+    tokenizer.encode_special_tokens = True  # tokenizer.json does not store this setting
     return tokenizer
 
 
 def _first_characters(piece: str, offsets: list[tuple[int, int]]) -> NDArray[np.int64]:
-    """Where tokens begin, without the space that some tokenizers count to the word after it."""
+    """Return where tokens begin, without the leading space that some tokenizers include."""
     spans = np.array(offsets, dtype=np.int64).reshape(-1, 2)
-    codes = np.frombuffer((piece + "\0").encode("utf-32-le"), dtype=np.uint32)  # a token may be empty and at the end
+    codes = np.frombuffer((piece + "\0").encode("utf-32-le"), dtype=np.uint32)  # "\0" for an empty token at the end
     starts, lengths = spans[:, 0], spans[:, 1] - spans[:, 0]
     begins_with_space: NDArray[np.bool_] = (codes[starts] == ord(" ")) & (lengths > 1)
     first: NDArray[np.int64] = starts + begins_with_space
@@ -114,10 +115,10 @@ def _first_characters(piece: str, offsets: list[tuple[int, int]]) -> NDArray[np.
 
 
 def pieces(text: str, size: int = PIECE_CHARACTERS, window: int = _SEARCH_CHARACTERS) -> list[tuple[int, int]]:
-    """Spans of about `size` characters that tile `text`, cut where tokenizers cut by themselves.
+    """Return spans of about `size` characters that tile `text`, cut where tokenizers cut by themselves.
 
-    Where there is no such place for `window` characters (a base64 blob, a script without spaces) a span ends at any
-    space, or else anywhere: then a few tokens may differ from those of the whole text.
+    If there is no such place within `window` characters (a base64 blob, a script without spaces), a span ends at any
+    space, or else anywhere. A few tokens may then differ from those of the whole text.
     """
     spans, start = [], 0
     while len(text) - start > size + window:
@@ -139,14 +140,14 @@ def _read(folder: Path) -> Tokenizer | WorldTokenizer:
 
 
 def _by_transformers(folder: Path) -> Tokenizer:
-    from transformers import AutoTokenizer  # seconds to import: only for folders without tokenizer.json
+    from transformers import AutoTokenizer  # takes seconds to import
 
     tokenizer: Tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True).backend_tokenizer
     return tokenizer
 
 
 def _eos_id(folder: Path, tokenizer: Tokenizer | WorldTokenizer) -> int | None:
-    """The end-of-sequence id, from the tokenizer's own files: config.json is wrong in some releases (0 for the 7B)."""
+    """Read the end-of-sequence id from the tokenizer's files: config.json is wrong in some releases (0 for the 7B)."""
     path = folder / "tokenizer_config.json"
     if not path.exists():
         return END_OF_TEXT if isinstance(tokenizer, WorldTokenizer) else None

@@ -1,4 +1,4 @@
-"""The one model of a process: loaded when it is needed, let go when it is not."""
+"""The one model of a process: loaded when it is needed, unloaded when it is idle."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.pace import LOOK_EVERY_S, ThreadPace
+from app.pace import CHECK_EVERY_S, ThreadPace
 from app.resident import ResidentModel
 from engine.errors import ModelError
 from engine.models.identity import ModelIdentity
@@ -84,14 +84,14 @@ def model(loader: Loader, clock: Clock) -> ResidentModel:
     return ResidentModel(loader, loader.identify, loader.open_cutter, clock)
 
 
-def test_it_is_loaded_at_the_first_need_and_once_for_all(model: ResidentModel, loader: Loader) -> None:
+def test_the_model_is_loaded_once_at_the_first_use(model: ResidentModel, loader: Loader) -> None:
     assert not model.is_loaded
     assert model.loaded() is model.loaded()
     assert (model.fingerprint, model.dim, model.together_below) == ("made here", 8, 4)
     assert loader.n_loaded == 1
 
 
-def test_who_it_is_is_read_from_its_files_once_and_loads_nothing(model: ResidentModel, loader: Loader) -> None:
+def test_the_identity_is_read_from_the_files_once_without_loading(model: ResidentModel, loader: Loader) -> None:
     assert (model.fingerprint, model.dim, model.fingerprint) == ("made here", 8, "made here")
     assert (loader.n_loaded, loader.n_identified) == (0, 1)
     assert not model.is_loaded
@@ -99,10 +99,10 @@ def test_who_it_is_is_read_from_its_files_once_and_loads_nothing(model: Resident
     assert (model.fingerprint, loader.n_identified) == ("made here", 1)
 
 
-def test_files_exchanged_before_it_was_first_loaded_are_an_error_once(model: ResidentModel, loader: Loader) -> None:
+def test_a_model_replaced_before_it_was_first_loaded_raises_once(model: ResidentModel, loader: Loader) -> None:
     assert model.fingerprint == "made here"
     loader.fingerprint = "another"
-    with pytest.raises(ModelError, match="exchanged"):
+    with pytest.raises(ModelError, match="replaced"):
         model.loaded()
     assert model.loaded().fingerprint == model.fingerprint == "another"
 
@@ -116,17 +116,17 @@ def test_cutting_a_text_loads_no_weights(model: ResidentModel, loader: Loader) -
     assert (loader.n_cutters, loader.n_loaded) == (1, 1)
 
 
-def test_a_model_that_was_exchanged_cuts_with_its_own_tokenizer(model: ResidentModel, loader: Loader) -> None:
+def test_a_replaced_model_cuts_with_its_own_tokenizer(model: ResidentModel, loader: Loader) -> None:
     assert model.fingerprint == "made here"
     assert model.tokenize("a text") == ["alone, made here"]
     loader.fingerprint = "another"
-    with pytest.raises(ModelError, match="exchanged"):
+    with pytest.raises(ModelError, match="replaced"):
         model.ensure_loaded()
     assert model.fingerprint == "another"
     assert model.tokenize("a text") == ["of the encoder, another"]
 
 
-def test_an_unused_tokenizer_is_let_go_too(model: ResidentModel, loader: Loader, clock: Clock) -> None:
+def test_an_idle_tokenizer_is_unloaded_too(model: ResidentModel, loader: Loader, clock: Clock) -> None:
     model.tokenize("a text")
     clock.now = 300
     assert not model.unload_if_idle(300)  # the weights were never loaded
@@ -146,7 +146,7 @@ def test_reading_a_folder_imports_no_torch_and_embedding_it_does(root: Path) -> 
     assert ended.stdout.splitlines() == ["2 512 False []", "True 512 True ['torch']"]
 
 
-def test_it_is_let_go_after_a_while_and_its_name_is_known_without_it(
+def test_an_idle_model_is_unloaded_and_its_identity_stays_known(
     model: ResidentModel, loader: Loader, clock: Clock
 ) -> None:
     model.loaded()
@@ -162,7 +162,7 @@ def test_it_is_let_go_after_a_while_and_its_name_is_known_without_it(
     assert loader.n_loaded == 2
 
 
-def test_a_long_document_is_use_all_along(model: ResidentModel, clock: Clock) -> None:
+def test_a_model_is_in_use_during_a_whole_pass(model: ResidentModel, clock: Clock) -> None:
     for _ in model.stream(None, []):
         clock.now += 299
         assert not model.unload_if_idle(300)
@@ -171,24 +171,24 @@ def test_a_long_document_is_use_all_along(model: ResidentModel, clock: Clock) ->
         assert not model.unload_if_idle(300)
 
 
-def test_another_model_in_its_place_is_an_error_once(model: ResidentModel, loader: Loader, clock: Clock) -> None:
+def test_a_model_replaced_while_it_was_unloaded_raises_once(model: ResidentModel, loader: Loader, clock: Clock) -> None:
     model.loaded()
     clock.now = 300
     model.unload_if_idle(300)
     loader.fingerprint = "another"
-    with pytest.raises(ModelError, match="exchanged"):
+    with pytest.raises(ModelError, match="replaced"):
         model.loaded()
     assert model.loaded().fingerprint == model.fingerprint == "another"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what memory a process takes")
-def test_letting_go_gives_memory_back(loader: Loader, clock: Clock) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="only on Linux does the model return freed memory")
+def test_unloading_returns_memory(loader: Loader, clock: Clock) -> None:
     from app.memory import resident_bytes
 
     def load_large() -> Any:
         encoder = loader()
         encoder.weights = bytearray(200_000_000)
-        encoder.small = [b"x" * 1000 for _ in range(50_000)]  # on the heap, which glibc would keep
+        encoder.small = [b"x" * 1000 for _ in range(50_000)]  # on the heap, which glibc would not return
         return encoder
 
     model = ResidentModel(load_large, loader.identify, loader.open_cutter, clock)
@@ -201,7 +201,7 @@ def test_letting_go_gives_memory_back(loader: Loader, clock: Clock) -> None:
     assert resident_bytes() - before < 0.1 * taken
 
 
-def test_on_battery_the_model_has_half_of_the_threads(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+def test_on_battery_the_model_uses_half_of_the_threads(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     import torch
 
     threads = [8]
@@ -213,7 +213,7 @@ def test_on_battery_the_model_has_half_of_the_threads(monkeypatch: pytest.Monkey
     assert threads == [8, 4]
     on_battery[0] = False
     pace.adapt()
-    assert threads == [8, 4]  # looked a moment ago
-    clock.now += LOOK_EVERY_S
+    assert threads == [8, 4]  # checked just now
+    clock.now += CHECK_EVERY_S
     pace.adapt()
     assert threads == [8, 4, 8]

@@ -1,4 +1,4 @@
-"""Where documents are cut: never over, never between, and where a reader would cut."""
+"""Documents are cut without overlaps or gaps, where a reader would cut them."""
 
 import re
 
@@ -31,7 +31,7 @@ TEXTS = st.one_of(
 
 
 def place_words(text: str) -> NDArray[np.int64]:
-    """Every run of non-space characters is a token: a tokenizer that can be counted by eye."""
+    """Return the starts of tokens, where each run of non-space characters is a token that can be counted by eye."""
     starts = [i for i, c in enumerate(text) if not c.isspace() and (i == 0 or text[i - 1].isspace())]
     return np.array(starts, dtype=np.int64)
 
@@ -45,7 +45,7 @@ def shown(text: str) -> list[str]:
 
 
 def sentences(*lengths: int) -> list[str]:
-    """Sentences of so many words, each ending in a full stop and known by its number."""
+    """Return numbered sentences of these numbers of words."""
     return [f"Sentence{i} " + "word " * (n - 2) + "end." for i, n in enumerate(lengths)]
 
 
@@ -67,13 +67,15 @@ def test_passages_tile_any_text(tokenizer: TextTokenizer, text: str) -> None:
     assert all(p.n_tokens <= MAX_TOKENS for p in passages[:-1])
     n_tokens = sum(p.n_tokens for p in passages)
     assert n_tokens <= len(tokens)
-    if text.strip() and not re.search(r"\s{12}", text):  # a long run of white space may be a passage, then left out
+    if text.strip() and not re.search(
+        r"\s{12}", text
+    ):  # a long run of white space may fill a passage, which is left out
         assert n_tokens == len(tokens)
 
 
 @settings(max_examples=60)
 @given(lengths=st.lists(st.integers(2, 60), max_size=60))
-def test_in_prose_every_passage_is_whole_sentences_of_its_own(lengths: list[int]) -> None:
+def test_in_prose_every_passage_consists_of_whole_sentences(lengths: list[int]) -> None:
     text = " ".join(sentences(*lengths))
     passages = cut(text)
     for p in passages:
@@ -83,7 +85,7 @@ def test_in_prose_every_passage_is_whole_sentences_of_its_own(lengths: list[int]
     assert all(MIN_TOKENS <= p.n_tokens <= MAX_TOKENS for p in passages[:-1])
 
 
-def test_no_tokens_no_passages() -> None:
+def test_a_text_without_tokens_has_no_passages() -> None:
     assert cut_passages("", np.empty(0, np.int64)) == []
     assert cut_passages(" \n ", np.empty(0, np.int64)) == []
 
@@ -92,32 +94,32 @@ def test_a_short_text_is_one_passage_without_the_space_around_it() -> None:
     assert cut("\n  two words \n") == [Passage(3, 12, 2)]
 
 
-def test_a_cut_at_a_paragraph_is_better_than_a_later_one_at_a_sentence() -> None:
+def test_a_passage_ends_at_a_paragraph_rather_than_at_a_later_sentence() -> None:
     text = " ".join(sentences(60, 60)) + "\n\n" + " ".join(sentences(20, 60))
     assert [p.n_tokens for p in cut(text)] == [120, 80]
 
 
-def test_a_cut_at_a_sentence_is_better_than_a_later_one_at_a_line() -> None:
+def test_a_passage_ends_at_a_sentence_rather_than_at_a_later_line() -> None:
     text = " ".join(sentences(60, 60)) + " " + "And so on\n" * 40
     assert [p.n_tokens for p in cut(text)] == [120, 120]
 
 
-def test_text_with_hard_line_breaks_is_cut_at_its_sentences() -> None:
+def test_a_text_with_hard_line_breaks_is_cut_at_its_sentences() -> None:
     words = " ".join(sentences(*[37] * 12)).split()
     text = "\n".join(" ".join(words[i : i + 10]) for i in range(0, len(words), 10))
     assert all(part.startswith("Sentence") and part.endswith("end.") for part in shown(text))
 
 
-def test_without_sentences_lines_are_whole() -> None:
+def test_a_text_without_sentences_is_cut_at_its_lines() -> None:
     text = "\n".join(f"row {i} 0.5 0.25 97" for i in range(100))
     assert all(part.startswith("row ") and part.endswith(" 97") for part in shown(text))
 
 
-def test_without_any_end_a_passage_is_160_tokens() -> None:
+def test_a_text_without_any_ends_is_cut_every_160_tokens() -> None:
     assert [p.n_tokens for p in cut("word " * 500)] == [160, 160, 180]
 
 
-def test_a_heading_stands_with_what_it_heads() -> None:
+def test_a_heading_belongs_to_the_text_after_it() -> None:
     text = " ".join(sentences(60, 60)) + "\n\n2 Related Work\n\n2.1 Embedders\n\n" + " ".join(sentences(60, 60))
     first, second = shown(text)
     assert first.endswith("end.")
@@ -140,18 +142,18 @@ def test_an_abbreviation_ends_no_sentence(dots: str) -> None:
     assert shown(text)[0].endswith("end.")
 
 
-def test_the_number_of_an_item_stays_with_its_item() -> None:
+def test_the_number_of_a_list_item_stays_with_the_item() -> None:
     text = " ".join(sentences(100)) + "\n" + "\n".join(f"{i}. Item of a list" for i in range(1, 30))
     assert not any(part.endswith(tuple(f"\n{i}." for i in range(1, 30))) for part in shown(text))
 
 
 @pytest.mark.parametrize("end", ["end.", "end?", "end!", 'end."', "end.)", "end.”", "end…", "end.*"])
-def test_ends_of_sentences_are_known(end: str) -> None:
+def test_a_passage_ends_after_any_kind_of_sentence_end(end: str) -> None:
     text = "word " * 119 + f"{end} Next " + "word " * 100
     assert shown(text)[0].endswith(end)
 
 
-def test_chinese_and_japanese_need_no_space_after_a_sentence() -> None:
+def test_chinese_and_japanese_sentences_need_no_space_after_them() -> None:
     text = "".join(f"これは文書の{i}番目の文です。" for i in range(100))
     tokens = WORDS.tokenize(text)
     passages = cut_passages(text, tokens.starts)
@@ -164,12 +166,12 @@ def test_a_tail_of_few_tokens_joins_the_passage_before() -> None:
     assert [p.n_tokens for p in cut("word " * (160 + 40))] == [160, 40]
 
 
-def test_characters_before_the_first_token_are_not_left_out() -> None:
+def test_characters_before_the_first_token_belong_to_the_first_passage() -> None:
     (passage,) = cut_passages("\u200b\u200bword", np.array([2], dtype=np.int64))
     assert (passage.start, passage.stop) == (0, 6)
 
 
-def test_white_space_costs_linear_time() -> None:
+def test_long_runs_of_white_space_take_linear_time() -> None:
     text = ("word" + "\n" * 5_000 + "." + " \n" * 5_000 + "." + " " * 20_000 + "x" + '."' + ")" * 20_000) * 5
     assert len(cut(text)) == 1
 
@@ -197,19 +199,19 @@ def test_excerpts_tile_any_text(text: str) -> None:
     assert all(text[start:stop] == text[start:stop].strip() != "" for start, stop in cuts)
 
 
-def test_excerpts_are_sentences_where_these_are_of_their_length() -> None:
+def test_sentences_of_13_to_26_words_are_the_excerpts() -> None:
     parts = sentences(14, 20, 25)
     assert excerpts(" ".join(parts)) == parts
 
 
-def test_short_sentences_share_an_excerpt_and_long_ones_have_several() -> None:
+def test_short_sentences_share_an_excerpt_and_a_long_sentence_has_several() -> None:
     short, long = sentences(4, 4, 4), "A long one goes on " + "and on " * 30 + "to its end."
     assert excerpts(" ".join(short)) == [" ".join(short)]
     assert len(excerpts(long)) > 2
     assert " ".join(excerpts(long)) == long
 
 
-def test_signs_count_so_that_code_has_excerpts_too() -> None:
+def test_signs_count_as_words_so_code_has_several_excerpts() -> None:
     code = "\n".join(f"x[{i}] = f(x[{i - 1}], y[{i}])" for i in range(12))
     assert len(excerpts(code)) > 4
     assert all(part.startswith("x[") and part.endswith("])") for part in excerpts(code))

@@ -1,4 +1,4 @@
-"""Excerpts among tokens: they tile their passages, whatever the tokens are."""
+"""In tokens too, excerpts tile their passages."""
 
 from itertools import pairwise
 
@@ -28,7 +28,7 @@ def test_excerpts_tile_their_passages_in_tokens(starts: list[int], edges: list[i
         assert borders.n_passages_within(stop) == passage + 1
 
 
-def test_a_passage_of_one_excerpt_is_that() -> None:
+def test_the_only_excerpt_of_a_passage_has_all_its_tokens() -> None:
     borders = Borders.among(np.array([0, 2, 4, 6]), [(0, 4), (4, 8)], [[0], [0]])
     assert borders.excerpts.tolist() == borders.passages.tolist() == [[0, 2], [2, 4]]
     assert borders.firsts.tolist() == [0, 1, 2]

@@ -1,4 +1,4 @@
-"""The whole way from text to vectors, against slow twins that keep everything and start from scratch."""
+"""Vectors of texts, compared with a slow reference that reads the whole text again for each vector."""
 
 import threading
 from pathlib import Path
@@ -40,17 +40,17 @@ def unit(vector: torch.Tensor) -> Vector:
 
 
 def hidden_from_scratch(encoder: Encoder, ids: NDArray[np.int64]) -> torch.Tensor:
-    """One horizontal pass over everything, (length, d_model)."""
+    """Return the hidden states (length, d_model) of one pass over the whole text."""
     with torch.inference_mode():
         return encoder.model(torch.from_numpy(ids)[None])[0]  # type: ignore[no-any-return]
 
 
 def slow_vector(encoder: Encoder, ids: NDArray[np.int64], start: int, stop: int) -> Vector:
-    """By definition: the mean of tokens start .. stop - 1 of one whole pass, or what EOS says after `stop` tokens."""
-    if encoder._head:
-        weights = encoder._head.token_weight[torch.from_numpy(ids[start:stop])]
+    """Return the vector of tokens start .. stop - 1 by definition: their mean, or EOS after `stop` tokens."""
+    if encoder.head:
+        weights = encoder.head.token_weight[torch.from_numpy(ids[start:stop])]
         total = (hidden_from_scratch(encoder, ids)[start:stop] * weights[:, None]).sum(0)
-        return unit(encoder._head.projection @ total)
+        return unit(encoder.head.projection @ total)
     assert encoder.tokenizer.eos_id is not None
     return unit(hidden_from_scratch(encoder, np.append(ids[:stop], encoder.tokenizer.eos_id))[-1])
 
@@ -65,7 +65,7 @@ def assert_same(ours: DocumentEmbedding, theirs: DocumentEmbedding, atol: float)
         np.testing.assert_allclose(own.vectors, other.vectors, atol=atol)
 
 
-def test_vectors_are_what_the_slow_twin_says(folder: Path) -> None:
+def test_vectors_equal_those_of_the_slow_reference(folder: Path) -> None:
     encoder = open_exact(folder, vertical_size=64)
     tokens, passages = encoder.split(TEXT)
     borders = np.searchsorted(tokens.starts, [(p.start, p.stop) for p in passages])
@@ -78,7 +78,7 @@ def test_vectors_are_what_the_slow_twin_says(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("vertical_size", [8, 64, 100_000])
-def test_vectors_of_excerpts_are_what_the_slow_twin_says(folders: dict[str, Path], vertical_size: int) -> None:
+def test_vectors_of_excerpts_equal_those_of_the_slow_reference(folders: dict[str, Path], vertical_size: int) -> None:
     encoder = open_exact(folders["mean"], vertical_size)
     tokens, passages = encoder.split(SHORT)
     document = encoder.encode_document(SHORT)
@@ -92,19 +92,19 @@ def test_vectors_of_excerpts_are_what_the_slow_twin_says(folders: dict[str, Path
             np.testing.assert_allclose(vector, slow_vector(encoder, tokens.ids, start, stop), atol=1e-5)
 
 
-def test_a_passage_of_one_excerpt_has_no_other_vector(folders: dict[str, Path]) -> None:
+def test_a_passage_of_one_excerpt_has_no_excerpt_vectors(folders: dict[str, Path]) -> None:
     document = open_exact(folders["mean"]).encode_document("A few words.")
     ((starts, vectors),) = document.excerpts
     assert (starts.shape, vectors.shape) == ((0,), (0, document.vector.size))
 
 
-def test_the_eos_readout_says_nothing_of_excerpts(folders: dict[str, Path]) -> None:
+def test_the_eos_readout_has_no_excerpt_vectors(folders: dict[str, Path]) -> None:
     document = open_exact(folders["eos"]).encode_document(SHORT)
     assert [len(own.vectors) for own in document.excerpts] == [0] * len(document.passages)
 
 
 @pytest.mark.parametrize("vertical_size", [1, 7, 8, 160, 1000, 100_000])
-def test_vertical_is_horizontal(folder: Path, vertical_size: int) -> None:
+def test_slices_of_any_size_give_the_vectors_of_the_whole(folder: Path, vertical_size: int) -> None:
     text = TEXT[:600] if vertical_size == 1 else TEXT
     assert_same(
         open_exact(folder, vertical_size).encode_document(text),
@@ -113,7 +113,7 @@ def test_vertical_is_horizontal(folder: Path, vertical_size: int) -> None:
     )
 
 
-def test_vertical_is_horizontal_in_the_bundled_model() -> None:
+def test_slices_do_not_change_the_vectors_of_the_bundled_model() -> None:
     encoder = Encoder.open("bundled", device="cpu", dtype="float32", vertical_size=128)
     sliced = encoder.encode_document(PROSE)
     encoder.vertical_size = 10**6
@@ -126,7 +126,7 @@ def test_the_bundled_model_in_bfloat16_is_close_to_float32() -> None:
     assert (exact.passage_vectors * rounded.passage_vectors).sum(1).min() > 0.995
 
 
-def test_the_bundled_model_finds_the_passage_that_answers() -> None:
+def test_the_bundled_model_finds_the_passage_that_answers_a_question() -> None:
     encoder = Encoder.open("bundled", device="cpu")
     document = encoder.encode_document(PROSE)
     query = encoder.encode_query("who pays if somebody sues over a patent")
@@ -136,7 +136,7 @@ def test_the_bundled_model_finds_the_passage_that_answers() -> None:
 
 
 @pytest.mark.parametrize("n_tokens", [1, 7, 8, 9, 16, 17])
-def test_an_eos_alone_in_the_last_slice_is_read_as_any_other(folders: dict[str, Path], n_tokens: int) -> None:
+def test_an_eos_alone_in_the_last_slice_gives_the_right_vector(folders: dict[str, Path], n_tokens: int) -> None:
     encoder = open_exact(folders["eos"], vertical_size=8)
     tokens = encoder.tokenizer.tokenize("a" + "\n" * (n_tokens - 1))
     tokens = encoder.tokenizer.tokenize("abcdefghijklmnopq"[:n_tokens]) if len(tokens) != n_tokens else tokens
@@ -150,7 +150,7 @@ def test_an_eos_alone_in_the_last_slice_is_read_as_any_other(folders: dict[str, 
 def collect(
     encoder: Encoder, saved_state: bytes | None, stop_after: int | None = None
 ) -> tuple[list[Vector], bytes, Vector]:
-    """Vectors of passages from `saved_state` on, the saved_state after the last part taken, the vector it told."""
+    """Return the passage vectors from `saved_state` on, and the state and document vector of the last part taken."""
     tokens, passages = encoder.split(SHORT)
     vectors: list[Vector] = []
     first = None
@@ -164,7 +164,7 @@ def collect(
 
 
 @pytest.mark.parametrize("vertical_size", [120, 64])
-def test_a_pass_stopped_anywhere_goes_on_another_day_with_the_same_result(folder: Path, vertical_size: int) -> None:
+def test_a_pass_stopped_anywhere_goes_on_with_the_same_result(folder: Path, vertical_size: int) -> None:
     whole, _, document = collect(open_exact(folder, vertical_size), None)
     tokens, passages = open_exact(folder).split(SHORT)
     n_parts = len(list(open_exact(folder, vertical_size).stream(tokens, passages)))
@@ -177,7 +177,7 @@ def test_a_pass_stopped_anywhere_goes_on_another_day_with_the_same_result(folder
         np.testing.assert_allclose(vector, document, atol=1e-6)
 
 
-def test_a_pass_may_stop_at_every_part(folder: Path) -> None:
+def test_a_pass_can_stop_after_every_part(folder: Path) -> None:
     whole, _, document = collect(open_exact(folder, 120), None)
     vectors, saved_state = [], None
     for _ in range(100):
@@ -190,12 +190,14 @@ def test_a_pass_may_stop_at_every_part(folder: Path) -> None:
     np.testing.assert_allclose(vector, document, atol=1e-6)
 
 
-def test_a_saved_state_keeps_its_size(folder: Path) -> None:
+def test_the_size_of_a_saved_state_does_not_grow(folder: Path) -> None:
     encoder = open_exact(folder, 64)
     tokens, passages = encoder.split(TEXT)
     sizes = {len(part.saved_state()) for part in encoder.stream(tokens, passages)}
     longest = max(len(own.starts) for own in encoder.encode_document(TEXT).excerpts)
-    assert max(sizes) - min(sizes) < 100 + 4 * longest * encoder.model.config.d_model  # the open passage's excerpts
+    assert (
+        max(sizes) - min(sizes) < 100 + 4 * longest * encoder.model.config.d_model
+    )  # the excerpts of the open passage
 
 
 @pytest.mark.parametrize("damage", ["empty", "truncated", "noise", "header", "other tensors", "scalar"])
@@ -244,7 +246,7 @@ def test_a_saved_state_of_a_longer_document_is_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " \n "])
-def test_a_text_without_tokens_has_no_vector(text: str) -> None:
+def test_a_text_without_tokens_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="without tokens"):
         Encoder.open("bundled", device="cpu").encode_document(text)
 
@@ -259,14 +261,14 @@ def test_vectors_have_unit_length_and_the_promised_shape(folder: Path) -> None:
     np.testing.assert_allclose(norms, 1, atol=1e-5)
 
 
-def test_a_query_without_an_instruction_is_encoded_as_a_text(folder: Path) -> None:
+def test_a_query_without_an_instruction_is_encoded_like_a_document(folder: Path) -> None:
     encoder = open_exact(folder)
     np.testing.assert_allclose(
         encoder.encode_query("patent claims"), encoder.encode_document("patent claims").vector, atol=1e-6
     )
 
 
-def test_an_instruction_is_put_before_the_query_by_the_template(folder: Path) -> None:
+def test_the_template_puts_the_instruction_before_the_query(folder: Path) -> None:
     encoder = open_exact(folder)
     asked = encoder.encode_query("patent {claims}", "Find {the} clause")
     written = encoder.encode_query("Instruction: Find {the} clause\nQuery: patent {claims}")
@@ -274,7 +276,7 @@ def test_an_instruction_is_put_before_the_query_by_the_template(folder: Path) ->
     assert encoder.encode_query("patent {claims}", "") @ asked < 0.999
 
 
-def test_a_model_may_have_an_instruction_of_its_own(tmp_path: Path) -> None:
+def test_a_model_may_have_a_default_instruction(tmp_path: Path) -> None:
     import json
 
     folder = save_embedder(tmp_path, "eos")
@@ -291,12 +293,12 @@ def test_an_empty_query_is_refused(folder: Path, query: str) -> None:
         open_exact(folder).encode_query(query)
 
 
-def test_a_query_the_model_has_no_words_for_is_refused() -> None:
+def test_a_query_without_tokens_is_refused() -> None:
     with pytest.raises(QueryError):
         Encoder.open(BUNDLED, device="cpu").encode_query("\u200b")
 
 
-def test_a_caller_between_parts_is_not_in_inference_mode(folder: Path) -> None:
+def test_inference_mode_does_not_leak_to_the_caller(folder: Path) -> None:
     encoder = open_exact(folder, 64)
     for _ in encoder.stream(*encoder.split(TEXT[:1500])):
         assert not torch.is_inference_mode_enabled()

@@ -1,4 +1,4 @@
-"""A document to which text is added goes on from a state of the shorter one, with the vectors of one whole pass."""
+"""A document that grows is read on from a saved state, with the same vectors as in one whole pass."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ def encoder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def saved_states(encoder: Encoder, text: str) -> list[tuple[int, int, bytes]]:
-    """(tokens, passages, state) after every part of a pass."""
+    """Return (tokens, passages, state) after every part of a pass."""
     return [
         (part.n_tokens_done, part.first_passage + len(part.vectors), part.saved_state())
         for part in encoder.stream(*encoder.split(text))
@@ -28,7 +28,7 @@ def saved_states(encoder: Encoder, text: str) -> list[tuple[int, int, bytes]]:
 
 @settings(max_examples=15)
 @given(cut=st.integers(2500, 5500), more=st.integers(1, 1500))
-def test_states_before_the_last_passage_outlive_any_added_text(encoder: Encoder, cut: int, more: int) -> None:
+def test_states_before_the_last_passage_stay_valid_when_text_is_added(encoder: Encoder, cut: int, more: int) -> None:
     shorter, longer = PROSE[:cut], PROSE[: cut + more]
     old_tokens, old_passages = encoder.split(shorter)
     new_tokens, new_passages = encoder.split(longer)
@@ -49,7 +49,7 @@ def test_states_before_the_last_passage_outlive_any_added_text(encoder: Encoder,
         np.testing.assert_allclose(parts[-1].document_vector, whole.vector, atol=1e-5)
 
 
-def test_a_state_is_refused_by_a_text_that_begins_otherwise(encoder: Encoder) -> None:
+def test_a_state_is_refused_if_the_text_before_it_differs(encoder: Encoder) -> None:
     n_tokens, _, state = saved_states(encoder, PROSE[:3000])[3]
     tokens, passages = encoder.split(PROSE[:4000])
     assert encoder.can_resume(tokens, passages, state)
@@ -62,14 +62,14 @@ def test_a_state_is_refused_by_a_text_that_begins_otherwise(encoder: Encoder) ->
     assert encoder.can_resume(replace(tokens, ids=ids), passages, state)
 
 
-def test_a_state_is_refused_where_passages_are_cut_otherwise(encoder: Encoder) -> None:
+def test_a_state_is_refused_if_the_passages_before_it_differ(encoder: Encoder) -> None:
     tokens, passages = encoder.split(PROSE[:3000])
     n_tokens, n_passages, state = saved_states(encoder, PROSE[:3000])[4]
     assert 0 < n_passages < len(passages) - 1
     assert encoder.can_resume(tokens, passages, state)
     assert not encoder.can_resume(tokens, passages[1:], state)
     assert not encoder.can_resume(tokens, passages[: n_passages - 1], state)
-    middle = passages[n_passages].start + 8  # the passage that was being read begins later than it did
+    middle = passages[n_passages].start + 8  # the passage that was being read begins later now
     moved = [
         *passages[:n_passages],
         type(passages[0])(middle, passages[n_passages].stop, 1),
@@ -79,17 +79,17 @@ def test_a_state_is_refused_where_passages_are_cut_otherwise(encoder: Encoder) -
     assert encoder.can_resume(tokens, moved, state) != was_begun
 
 
-def test_a_state_is_refused_where_excerpts_are_cut_otherwise(tmp_path: Path) -> None:
+def test_a_state_is_refused_if_the_excerpts_before_it_differ(tmp_path: Path) -> None:
     encoder = Encoder.open(save_embedder(tmp_path, "mean"), device="cpu", dtype="float32", vertical_size=64)
     text = PROSE[:3000]
     tokens, passages = encoder.split(text)
     n_tokens, n_passages, state = saved_states(encoder, text)[4]
     read = int(tokens.starts[n_tokens])
     for place, is_refused in ((passages[n_passages].start, True), (read + 200, False)):
-        # words become one: the same tokens, but an excerpt counts more of them
+        # joined words: the token ids stay, but an excerpt holds more of them
         joined = text[:place] + text[place : place + 120].replace(" ", "_") + text[place + 120 :]
         assert encoder.can_resume(replace(tokens, text=joined), passages, state) != is_refused
 
 
-def test_bytes_that_are_no_state_are_refused(encoder: Encoder, tmp_path: Path) -> None:
+def test_bytes_that_are_not_a_state_are_refused(encoder: Encoder, tmp_path: Path) -> None:
     assert not encoder.can_resume(*encoder.split(PROSE[:500]), b"no state")

@@ -67,12 +67,12 @@ def test_200_000_tokens_in_slices_are_one_pass_to_the_rounding() -> None:
     ids = torch.from_numpy(tokens.ids)
     borders = np.searchsorted(tokens.starts, [(p.start, p.stop) for p in passages])
     hidden = layer_by_layer(encoder, ids)
-    assert encoder._head is not None
-    weighted = hidden * encoder._head.token_weight[ids][:, None]
+    assert encoder.head is not None
+    weighted = hidden * encoder.head.token_weight[ids][:, None]
     vectors = np.concatenate([part.vectors for part in sliced])
     sums = torch.stack([weighted[start:stop].sum(0) for start, stop in borders])
-    np.testing.assert_allclose(vectors, encoder._head.vectors(sums), atol=1e-5)
-    whole = encoder._head.vectors(weighted.double().sum(0).float()[None])[0]
+    np.testing.assert_allclose(vectors, encoder.head.vectors(sums), atol=1e-5)
+    whole = encoder.head.vectors(weighted.double().sum(0).float()[None])[0]
     np.testing.assert_allclose(sliced[-1].document_vector, whole, atol=1e-5)
 
 

@@ -1,4 +1,4 @@
-"""Tokenizing in pieces gives what tokenizing the whole gives, and every token says truly where it begins."""
+"""Tokenising in pieces gives the tokens of the whole text, and the offset of every token is right."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,7 +41,7 @@ def small_pieces(size: int, window: int) -> Iterator[None]:
 
 
 def is_cut_where_tokenizers_cut(text: str, size: int, window: int) -> bool:
-    """Whether every border stands before a space that follows something visible."""
+    """Return whether every cut is before a space that follows a visible character."""
     return all(text[stop].isspace() and not text[stop - 1].isspace() for _, stop in pieces(text, size, window)[:-1])
 
 
@@ -55,43 +55,43 @@ def test_pieces_tile_any_text(text: str, sizes: tuple[int, int]) -> None:
 @EACH
 @settings(max_examples=150)
 @given(text=TEXTS, sizes=SIZES)
-def test_pieces_give_the_tokens_of_the_whole(tokenizer: TextTokenizer, text: str, sizes: tuple[int, int]) -> None:
+def test_pieces_give_the_tokens_of_the_whole_text(tokenizer: TextTokenizer, text: str, sizes: tuple[int, int]) -> None:
     whole = tokenizer.tokenize(text)
     if not is_cut_where_tokenizers_cut(text, *sizes):
-        sizes = (sizes[0], len(text))  # a window in which there surely is a place to cut, or no cut at all
+        sizes = (sizes[0], len(text))  # a window that surely has a place to cut, or no cut at all
     with small_pieces(*sizes):
         parts = tokenizer.tokenize(text)
     assert parts.ids.tolist() == whole.ids.tolist()
-    # a blank token is said to begin at its start or at its end, by what stands around it: it is never shown alone
-    blank = [not tokenizer._tokenizer.decode([i]).strip() for i in whole.ids.tolist()]
+    # a blank token may begin at its start or at its end, depending on its neighbours; it is never shown alone
+    blank = [not tokenizer.tokenizer.decode([i]).strip() for i in whole.ids.tolist()]
     assert parts.starts[np.logical_not(blank)].tolist() == whole.starts[np.logical_not(blank)].tolist()
 
 
 @EACH
 @settings(max_examples=60)
 @given(text=st.text("abc文🙂é\ud800", min_size=50, max_size=300), sizes=SIZES)
-def test_without_any_space_tokens_may_differ_but_nothing_is_lost(
+def test_in_a_text_without_spaces_tokens_may_differ_but_no_text_is_lost(
     tokenizer: TextTokenizer, text: str, sizes: tuple[int, int]
 ) -> None:
     with small_pieces(*sizes):
         parts = tokenizer.tokenize(text)
     assert parts.starts.tolist() == sorted(parts.starts.tolist())
-    if tokenizer is not WORD_PIECES:  # lower-casing and stripped accents cannot be undone
+    if tokenizer is not WORD_PIECES:  # it lower-cases and strips accents, which cannot be undone
         assert parts.starts[0] == 0
-        assert tokenizer._tokenizer.decode(parts.ids.tolist()) == text.replace("\ud800", "\ufffd")
+        assert tokenizer.tokenizer.decode(parts.ids.tolist()) == text.replace("\ud800", "\ufffd")
 
 
 @EACH
 @settings(max_examples=80)
 @given(text=TEXTS, sizes=SIZES)
-def test_a_token_begins_with_what_stands_at_its_place(
+def test_a_token_begins_with_the_text_at_its_offset(
     tokenizer: TextTokenizer, text: str, sizes: tuple[int, int]
 ) -> None:
     with small_pieces(*sizes):
         tokens = tokenizer.tokenize(text)
     assert tokens.starts.tolist() == sorted(tokens.starts.tolist())
     for token_id, start in zip(tokens.ids.tolist(), tokens.starts.tolist(), strict=True):
-        token = str(tokenizer._tokenizer.id_to_token(token_id)).removeprefix("##").removeprefix("Ġ")
+        token = str(tokenizer.tokenizer.id_to_token(token_id)).removeprefix("##").removeprefix("Ġ")
         if token.isascii() and token.isalnum():
             begun = text[start : start + len(token)].lower()  # WordPiece lower-cases
             assert begun.startswith(token.lower()) or not begun.isascii()  # or strips the accent: é is e
@@ -105,7 +105,7 @@ def test_every_word_of_prose_begins_a_token(tokenizer: TextTokenizer) -> None:
 
 
 @EACH
-def test_a_long_text_goes_through_in_pieces(tokenizer: TextTokenizer) -> None:
+def test_a_long_text_is_tokenised_in_pieces(tokenizer: TextTokenizer) -> None:
     text = PROSE * 20
     assert len(pieces(text)) == -(-len(text) // PIECE_CHARACTERS)
     once = tokenizer.tokenize(PROSE)
@@ -115,11 +115,11 @@ def test_a_long_text_goes_through_in_pieces(tokenizer: TextTokenizer) -> None:
 
 
 @EACH
-def test_a_megabyte_without_spaces_is_tokenized(tokenizer: TextTokenizer) -> None:
+def test_a_long_text_without_spaces_is_tokenised(tokenizer: TextTokenizer) -> None:
     assert len(tokenizer.tokenize("abc" * 100_000)) > 0
 
 
-def test_of_a_token_that_comes_again_and_again_three_are_read() -> None:
+def test_only_the_first_three_of_a_run_of_equal_signs_are_kept() -> None:
     text = "Values " + "." * 90 + " 3\nOptions " + ". " * 40 + "4"
     tokens = WORD_PIECES.tokenize(text)
     characters = [text[start] for start in tokens.starts.tolist()]
@@ -128,7 +128,7 @@ def test_of_a_token_that_comes_again_and_again_three_are_read() -> None:
 
 
 @given(st.text(".-a ", max_size=40))
-def test_no_sign_is_left_out_that_the_three_before_it_are_not_the_same_as(text: str) -> None:
+def test_only_a_sign_equal_to_the_three_before_it_is_dropped(text: str) -> None:
     kept = without_runs(text, np.array([ord(c) for c in text], np.int64), np.arange(len(text)))
     places = [i for i, c in enumerate(text) if i < 3 or c in "a " or text[i - 3 : i] != 3 * c]
     assert kept.starts.tolist() == places
@@ -144,26 +144,26 @@ def test_lone_surrogates_are_read_as_replacement_characters(tokenizer: TextToken
 
 @EACH
 @pytest.mark.parametrize("text", ["", " ", "\n \t"])
-def test_a_text_without_words_has_no_tokens_or_blank_ones(tokenizer: TextTokenizer, text: str) -> None:
+def test_a_text_without_words_has_no_tokens_or_only_blank_ones(tokenizer: TextTokenizer, text: str) -> None:
     tokens = tokenizer.tokenize(text)
     assert len(tokens) == len(tokens.ids) == len(tokens.starts)
     assert tokenizer is not WORD_PIECES or not len(tokens)
 
 
-def test_names_of_special_tokens_in_a_text_are_text() -> None:
-    end = BYTES._tokenizer.token_to_id(EOS)
+def test_the_name_of_a_special_token_in_a_text_is_plain_text() -> None:
+    end = BYTES.tokenizer.token_to_id(EOS)
     assert end is not None
     assert end not in BYTES.tokenize(f"one {EOS} two").ids
-    separator = WORD_PIECES._tokenizer.token_to_id("[SEP]")
+    separator = WORD_PIECES.tokenizer.token_to_id("[SEP]")
     assert separator not in WORD_PIECES.tokenize("a [SEP] b [CLS]").ids
 
 
 def test_no_special_tokens_are_added() -> None:
-    assert WORD_PIECES._tokenizer.decode(WORD_PIECES.tokenize("Hello world").ids.tolist()) == "hello world"
+    assert WORD_PIECES.tokenizer.decode(WORD_PIECES.tokenize("Hello world").ids.tolist()) == "hello world"
     assert len(WORD_PIECES.tokenize("hello world")) == 2
 
 
-def test_the_size_of_the_vocabulary_is_above_every_id_even_with_holes() -> None:
+def test_the_vocabulary_size_is_above_every_id_even_with_gaps() -> None:
     tokenizer = Tokenizer(models.WordLevel({"a": 0, "word": 7, "b": 90}, unk_token="a"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.normalizer = normalizers.Lowercase()
