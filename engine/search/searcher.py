@@ -10,6 +10,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.amounts import counted
 from engine.arrays import Vectors
 from engine.search.fusion import best_first, combine
 from engine.search.hits import LEAST_SCORE, to_hits
@@ -97,7 +98,7 @@ def _mode_and_note(db: apsw.Connection, mode: SearchMode, vector: Vectors | None
         return (SearchMode.WORDS if mode is SearchMode.HYBRID else mode), "No document has vectors yet"
     n_waiting = vectors.n_waiting(db)
     if n_waiting:
-        return mode, f"{n_waiting} document{'s' if n_waiting > 1 else ''} cannot be searched by meaning yet"
+        return mode, f"{counted(n_waiting, 'document')} cannot be searched by meaning yet"
     return mode, ""
 
 

@@ -14,6 +14,7 @@ import time
 import apsw
 import numpy as np
 
+from engine.amounts import counted
 from engine.arrays import Vectors
 from engine.errors import LongsearchError
 from engine.search.file_filter import FileFilter
@@ -65,7 +66,7 @@ def similar_to_vector(
         ]
         hits = to_hits(db, session.root, file_filter, ranked, {})
         n_waiting = vectors.n_waiting(db)
-    note = f"{n_waiting} document{'s' if n_waiting > 1 else ''} cannot be compared yet" if n_waiting else ""
+    note = f"{counted(n_waiting, 'document')} cannot be compared yet" if n_waiting else ""
     took_ms = (time.perf_counter() - started) * 1000
     return SearchResults("", SearchMode.MEANING, "", took_ms, hits, note, similar_to=title)
 
