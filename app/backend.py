@@ -7,15 +7,15 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 
-from app import daemon_control, vectors
-from app.paths import index_path
-from app.searching import search_index
-from app.viewer import open_in_viewer
-from engine.errors import LongsearchError, NoIndexError
-from engine.search.similar import similar_to_document
-from engine.store import documents
-from engine.store.session import Session
-from engine.types import DocumentText, FileReport, IndexProgress, SearchMode, SearchResults
+from longsearch.app import daemon_control, vectors
+from longsearch.app.paths import index_path
+from longsearch.app.searching import search_index
+from longsearch.app.viewer import open_in_viewer
+from longsearch.engine.errors import LongsearchError, NoIndexError
+from longsearch.engine.search.similar import similar_to_document
+from longsearch.engine.store import documents
+from longsearch.engine.store.session import Session
+from longsearch.engine.types import DocumentText, FileReport, IndexProgress, SearchMode, SearchResults
 
 _NOTHING_YET = IndexProgress(0, 0, 0, 0, 0, 0, 0, "looking through the folder", 0.0)
 _REMEMBERED_QUERIES = 256

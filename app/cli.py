@@ -13,9 +13,9 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import NoReturn, Protocol, cast
 
-from engine import __version__
-from engine.errors import LongsearchError
-from engine.printable import printable
+from longsearch.engine import __version__
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.printable import printable
 
 EXIT_OK, EXIT_NOTHING_FOUND, EXIT_USAGE, EXIT_CANNOT, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -131,7 +131,7 @@ def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"longsearch {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name in names:
-        command = cast(Command, import_module(f"app.commands.{name}"))
+        command = cast(Command, import_module(f"longsearch.app.commands.{name}"))
         sentence = f"{command.HELP[0].upper()}{command.HELP[1:]}."
         added = commands.add_parser(name, help=command.HELP, description=sentence)
         added.set_defaults(run=command.run)

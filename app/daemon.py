@@ -16,20 +16,20 @@ from typing import Any
 
 from filelock import Timeout
 
-from app import rpc
-from app.daemon_control import daemon_lock
-from app.encoders import chosen_model, tune
-from app.kept_root import KeptRoot
-from app.library import IndexLockedError, known_roots, open_pipeline
-from app.memory import resident_bytes
-from app.pace import ThreadPace
-from app.paths import data_folder, resolve_root, socket_path
-from app.resident import ResidentModel
-from engine import __version__
-from engine.errors import LongsearchError
-from engine.store.store import Store
-from indexer import retries
-from indexer.extract.ocr import ocr_languages
+from longsearch.app import rpc
+from longsearch.app.daemon_control import daemon_lock
+from longsearch.app.encoders import chosen_model, tune
+from longsearch.app.kept_root import KeptRoot
+from longsearch.app.library import IndexLockedError, known_roots, open_pipeline
+from longsearch.app.memory import resident_bytes
+from longsearch.app.pace import ThreadPace
+from longsearch.app.paths import data_folder, resolve_root, socket_path
+from longsearch.app.resident import ResidentModel
+from longsearch.engine import __version__
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.store.store import Store
+from longsearch.indexer import retries
+from longsearch.indexer.extract.ocr import ocr_languages
 
 log = logging.getLogger("longsearch.daemon")
 

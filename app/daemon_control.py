@@ -10,10 +10,10 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from app import rpc
-from app.encoders import MODEL_VARIABLE, chosen_model
-from app.paths import data_folder, socket_path
-from engine.errors import LongsearchError
+from longsearch.app import rpc
+from longsearch.app.encoders import MODEL_VARIABLE, chosen_model
+from longsearch.app.paths import data_folder, socket_path
+from longsearch.engine.errors import LongsearchError
 
 START_TIMEOUT_S = 15.0
 _CALL_TIMEOUT_S = 5.0
@@ -108,7 +108,7 @@ def _spawn(stay: bool) -> subprocess.Popen[bytes]:
     log = os.open(log_path(), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
-            [sys.executable, "-P", "-m", "app.cli", "daemon", "run", *(["--stay"] if stay else [])],
+            [sys.executable, "-P", "-m", "longsearch.app.cli", "daemon", "run", *(["--stay"] if stay else [])],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -4,13 +4,13 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from app.paths import calibration_path, expanded
+from longsearch.app.paths import calibration_path, expanded
 
 if TYPE_CHECKING:
-    from engine.inference.cutter import PassageCutter
-    from engine.inference.encoder import Encoder
-    from engine.models.identity import ModelIdentity
-    from engine.store.session import Session
+    from longsearch.engine.inference.cutter import PassageCutter
+    from longsearch.engine.inference.encoder import Encoder
+    from longsearch.engine.models.identity import ModelIdentity
+    from longsearch.engine.store.session import Session
 
 log = logging.getLogger("longsearch.encoders")
 
@@ -29,28 +29,28 @@ def chosen_model() -> str:
 
 def open_encoder() -> "Encoder":
     """Load the chosen model (1 to 2 s). Raises ModelError."""
-    from engine.inference.encoder import Encoder
+    from longsearch.engine.inference.encoder import Encoder
 
     return Encoder.open(chosen_model())
 
 
 def open_cutter() -> "PassageCutter":
     """Open the chosen model's tokenizer and passage rules, without its weights (0.1 s). Raises ModelError."""
-    from engine.inference.cutter import PassageCutter
+    from longsearch.engine.inference.cutter import PassageCutter
 
     return PassageCutter.open(chosen_model())
 
 
 def chosen_identity() -> "ModelIdentity":
     """Return the identity of the chosen model without loading it (0.1 s). Raises ModelError."""
-    from engine.models.identity import identify
+    from longsearch.engine.models.identity import identify
 
     return identify(chosen_model())
 
 
 def tune(encoder: "Encoder", session: "Session") -> None:
     """Set the encoder's slice size (V) to the fastest on this machine; measure it first if much is to be read."""
-    from engine.inference.calibration import calibrated_size
+    from longsearch.engine.inference.calibration import calibrated_size
 
     progress = session.progress()
     may_measure = progress.n_tokens - progress.n_tokens_embedded >= CALIBRATE_FROM_TOKENS

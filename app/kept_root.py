@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from indexer.watch import RootWatch
+from longsearch.indexer.watch import RootWatch
 
 POSTPONE_S = 30.0
 """Pause before a folder that could not be indexed is tried again."""

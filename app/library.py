@@ -7,14 +7,14 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from app.paths import index_path, index_paths
-from engine.errors import LongsearchError, NoIndexError, StoreError
-from engine.store.connection import CorruptIndexError
-from engine.store.session import Session
-from engine.store.store import Store
-from indexer.embedding import DocumentEncoder
-from indexer.extract.pool import ExtractorPool
-from indexer.pipeline import Pipeline
+from longsearch.app.paths import index_path, index_paths
+from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
+from longsearch.engine.store.connection import CorruptIndexError
+from longsearch.engine.store.session import Session
+from longsearch.engine.store.store import Store
+from longsearch.indexer.embedding import DocumentEncoder
+from longsearch.indexer.extract.pool import ExtractorPool
+from longsearch.indexer.pipeline import Pipeline
 
 log = logging.getLogger("longsearch.library")
 

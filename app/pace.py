@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from indexer.politeness import on_battery, polite_threads
+from longsearch.indexer.politeness import on_battery, polite_threads
 
 CHECK_EVERY_S = 30.0
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import platformdirs
 
-from engine.errors import LongsearchError
+from longsearch.engine.errors import LongsearchError
 
 _NAME = "longsearch"
 

@@ -7,11 +7,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
-from engine.amounts import duration, quantity
-from engine.errors import LongsearchError
-from engine.printable import printable
-from engine.store.session import Session
-from engine.types import IndexProgress
+from longsearch.engine.amounts import duration, quantity
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.printable import printable
+from longsearch.engine.store.session import Session
+from longsearch.engine.types import IndexProgress
 
 REDRAW_S = 0.25
 

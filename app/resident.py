@@ -15,16 +15,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from app.encoders import chosen_identity, open_cutter, open_encoder
-from app.vectors import QueryVector
-from engine.errors import ModelError
-from engine.types import Passage
-from indexer.embedding import Part
+from longsearch.app.encoders import chosen_identity, open_cutter, open_encoder
+from longsearch.app.vectors import QueryVector
+from longsearch.engine.errors import ModelError
+from longsearch.engine.types import Passage
+from longsearch.indexer.embedding import Part
 
 if TYPE_CHECKING:
-    from engine.inference.cutter import PassageCutter
-    from engine.inference.encoder import Encoder
-    from engine.models.identity import ModelIdentity
+    from longsearch.engine.inference.cutter import PassageCutter
+    from longsearch.engine.inference.encoder import Encoder
+    from longsearch.engine.models.identity import ModelIdentity
 
 log = logging.getLogger("longsearch.model")
 

@@ -12,7 +12,7 @@ from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from typing import Any
 
-from engine.errors import LongsearchError
+from longsearch.engine.errors import LongsearchError
 
 Handler = Callable[[str, dict[str, Any]], Any]
 _MAX_MESSAGE_BYTES = 1 << 20

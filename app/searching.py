@@ -4,17 +4,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from app.encoders import open_encoder
-from app.paths import index_path
-from app.vectors import QueryVector
-from engine.errors import LongsearchError
-from engine.search.query import Query, parse
-from engine.search.searcher import search
-from engine.search.similar import similar_to_document, similar_to_vector
-from engine.store import files, vectors
-from engine.store.documents import title_of
-from engine.store.session import Session
-from engine.types import SearchMode, SearchResults
+from longsearch.app.encoders import open_encoder
+from longsearch.app.paths import index_path
+from longsearch.app.vectors import QueryVector
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.search.query import Query, parse
+from longsearch.engine.search.searcher import search
+from longsearch.engine.search.similar import similar_to_document, similar_to_vector
+from longsearch.engine.store import files, vectors
+from longsearch.engine.store.documents import title_of
+from longsearch.engine.store.session import Session
+from longsearch.engine.types import SearchMode, SearchResults
 
 VectorSource = Callable[[str, str | None], QueryVector]
 """Encodes a query's text with an instruction (None: the model's own)."""
@@ -71,7 +71,7 @@ def _document_of(session: Session, path: str) -> int | None:
 
 def _read_whole(file: Path) -> tuple[str, QueryVector]:
     """A file's title and the vector of its whole text. Raises LongsearchError if the file cannot be read."""
-    from indexer.extract.reader import ExtractorProcess
+    from longsearch.indexer.extract.reader import ExtractorProcess
 
     with ExtractorProcess() as extractor:
         extracted = extractor.extract(file)

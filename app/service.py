@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.daemon_control import log_path
-from app.service_files import AGENT_LABEL, UNIT_NAME, kept_environment, launchd_agent, systemd_unit
-from engine.errors import LongsearchError
+from longsearch.app.daemon_control import log_path
+from longsearch.app.service_files import AGENT_LABEL, UNIT_NAME, kept_environment, launchd_agent, systemd_unit
+from longsearch.engine.errors import LongsearchError
 
 COMMAND_TIMEOUT_S = 60.0
 _ELSE_HINT = "run `longsearch daemon start --stay` at login in another way"
@@ -35,7 +35,7 @@ class Service:
 
 def service(platform: str, environment: Mapping[str, str], home: Path) -> Service:
     """Return the service for this platform. Raises LongsearchError if the platform has none."""
-    command = (sys.executable, "-P", "-m", "app.cli", "daemon", "run", "--stay")
+    command = (sys.executable, "-P", "-m", "longsearch.app.cli", "daemon", "run", "--stay")
     kept = kept_environment(environment)
     if platform.startswith("linux"):
         configured = Path(environment.get("XDG_CONFIG_HOME", ""))

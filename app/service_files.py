@@ -9,7 +9,7 @@ import plistlib
 import re
 from collections.abc import Mapping, Sequence
 
-from engine.errors import LongsearchError
+from longsearch.engine.errors import LongsearchError
 
 UNIT_NAME = "longsearch.service"
 AGENT_LABEL = "longsearch.daemon"

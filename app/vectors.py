@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app import rpc
-from app.encoders import open_encoder
-from app.paths import socket_path
+from longsearch.app import rpc
+from longsearch.app.encoders import open_encoder
+from longsearch.app.paths import socket_path
 
 ENCODE_TIMEOUT_S = 60.0  # the daemon may need to load torch and the model first
 

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.errors import LongsearchError
+from longsearch.engine.errors import LongsearchError
 
 SETTING = "LONGSEARCH_VIEWER"
 _EXAMPLE = f"set {SETTING}, for instance to 'tmux new-window less {{path}}'"

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.types import Passage
+from longsearch.engine.types import Passage
 
 
 @dataclass(frozen=True, slots=True)

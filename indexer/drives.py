@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 
-from indexer.walk import FolderStamp, WalkProblem
+from longsearch.indexer.walk import FolderStamp, WalkProblem
 
 
 @dataclass(frozen=True, slots=True)

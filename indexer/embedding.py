@@ -12,12 +12,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Vectors
-from engine.store import excerpts
-from engine.store.records import PendingDocument, SavedState
-from engine.store.store import Store
-from engine.types import Passage
-from indexer.token_cache import TokenCache
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.store import excerpts
+from longsearch.engine.store.records import PendingDocument, SavedState
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import Passage
+from longsearch.indexer.token_cache import TokenCache
 
 SAVE_EVERY_S = 10.0
 """A kill costs at most this much work inside one document. A saved state is some megabytes to write."""

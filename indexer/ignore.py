@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from engine.errors import LongsearchError
+from longsearch.engine.errors import LongsearchError
 
 IGNORE_FILE = ".longsearchignore"
 _MAX_IGNORE_BYTES = 1_000_000

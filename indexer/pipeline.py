@@ -15,17 +15,17 @@ from itertools import groupby
 from pathlib import Path
 from typing import Protocol
 
-from engine.errors import BeingWrittenError, ExtractionError, PassingError
-from engine.store.records import FileStamp, KnownFile
-from engine.store.store import Store
-from indexer.drives import find_drives
-from indexer.embedding import DocumentEncoder, Embedder
-from indexer.extract.reader import Result
-from indexer.plan import Action, Forget, Move, Read, RootOffline, identity, plan
-from indexer.rate import Rate
-from indexer.retries import retry_at
-from indexer.token_cache import TokenCache
-from indexer.walk import Listing, WalkProblem, device_around, take_listing
+from longsearch.engine.errors import BeingWrittenError, ExtractionError, PassingError
+from longsearch.engine.store.records import FileStamp, KnownFile
+from longsearch.engine.store.store import Store
+from longsearch.indexer.drives import find_drives
+from longsearch.indexer.embedding import DocumentEncoder, Embedder
+from longsearch.indexer.extract.reader import Result
+from longsearch.indexer.plan import Action, Forget, Move, Read, RootOffline, identity, plan
+from longsearch.indexer.rate import Rate
+from longsearch.indexer.retries import retry_at
+from longsearch.indexer.token_cache import TokenCache
+from longsearch.indexer.walk import Listing, WalkProblem, device_around, take_listing
 
 ACTIVITY_S = 1.0
 _HASH_BYTES = 1 << 20

@@ -7,10 +7,10 @@ from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from engine.errors import LongsearchError
-from engine.store.records import FileStamp, KnownFile
-from indexer.drives import lies_in
-from indexer.retries import is_due
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.store.records import FileStamp, KnownFile
+from longsearch.indexer.drives import lies_in
+from longsearch.indexer.retries import is_due
 
 
 @dataclass(frozen=True, slots=True)

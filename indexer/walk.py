@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import LongsearchError
-from engine.store.records import FileStamp
-from indexer.extract.formats import is_readable
-from indexer.ignore import IGNORE_FILE, IgnoreRules, is_passed_over, marks_a_cache, read_rules
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.store.records import FileStamp
+from longsearch.indexer.extract.formats import is_readable
+from longsearch.indexer.ignore import IGNORE_FILE, IgnoreRules, is_passed_over, marks_a_cache, read_rules
 
 CLOCK_TICK_NS = 20_000_000
 """Two changes closer together than this may carry the same time: the clock of file systems ticks every 1 to 10 ms."""

@@ -30,8 +30,8 @@ from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserverVFS
 
-from indexer.ignore import IGNORE_FILE, is_passed_over
-from indexer.mounts import REMOTE_TYPES, drives_under, filesystem_of, has_watch_left
+from longsearch.indexer.ignore import IGNORE_FILE, is_passed_over
+from longsearch.indexer.mounts import REMOTE_TYPES, drives_under, filesystem_of, has_watch_left
 
 QUIET_S = 1.5  # after the last event: editors and downloads write a file in several steps
 LONGEST_WAIT_S = 15.0  # for a folder that never becomes quiet

@@ -15,9 +15,9 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.types import AnimationLevel
 
-from tui.backend import Backend
-from tui.lane import attempt
-from tui.screens.main import MainScreen
+from longsearch.tui.backend import Backend
+from longsearch.tui.lane import attempt
+from longsearch.tui.screens.main import MainScreen
 
 N_THREADS = 16
 """More than there are kinds of calls: each blocked call holds a thread, and Python's default pool may have only 5."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Protocol
 
-from engine.types import DocumentText, FileReport, IndexProgress, SearchMode, SearchResults
+from longsearch.engine.types import DocumentText, FileReport, IndexProgress, SearchMode, SearchResults
 
 
 class Backend(Protocol):

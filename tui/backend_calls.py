@@ -9,12 +9,12 @@ from textual import work
 from textual.timer import Timer
 from textual.widget import Widget
 
-from engine.types import IndexProgress, SearchMode, SearchResults
-from tui import wording
-from tui.backend import Backend
-from tui.lane import Lane, attempt
-from tui.messages import Awaited, Failed, Found, ProgressRead, Started
-from tui.requests import Newest, Question, Request
+from longsearch.engine.types import IndexProgress, SearchMode, SearchResults
+from longsearch.tui import wording
+from longsearch.tui.backend import Backend
+from longsearch.tui.lane import Lane, attempt
+from longsearch.tui.messages import Awaited, Failed, Found, ProgressRead, Started
+from longsearch.tui.requests import Newest, Question, Request
 
 
 class BackendCalls(Widget):

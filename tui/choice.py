@@ -6,7 +6,7 @@ person chooses a document, the best one is in view. A chosen document stays in v
 
 from collections.abc import Sequence
 
-from engine.types import DocumentHit
+from longsearch.engine.types import DocumentHit
 
 
 class Choice:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.cells import cell_len
 
-from engine.printable import printable
+from longsearch.engine.printable import printable
 
 _SELECTORS = {0xFE0E: None, 0xFE0F: None, ord("\n"): " "}
 

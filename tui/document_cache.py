@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 
-from engine.types import DocumentText
+from longsearch.engine.types import DocumentText
 
 MAX_DOCUMENTS = 8
 MAX_CHARACTERS = 40_000_000

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Generic, ParamSpec, TypeVar
 
-from tui import wording
+from longsearch.tui import wording
 
 Parameters = ParamSpec("Parameters")
 Request = TypeVar("Request")

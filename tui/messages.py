@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
-from engine.types import IndexProgress, SearchResults
+from longsearch.engine.types import IndexProgress, SearchResults
 
 
 @dataclass

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.types import DocumentText
-from tui.lighting import Span
-from tui.text_layout import TextLayout
+from longsearch.engine.types import DocumentText
+from longsearch.tui.lighting import Span
+from longsearch.tui.text_layout import TextLayout
 
 
 @dataclass(frozen=True, slots=True)

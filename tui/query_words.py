@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from engine.types import Term
+from longsearch.engine.types import Term
 
 _WORD = re.compile(r"\w+")
 _BETWEEN = r"\W+"

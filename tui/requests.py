@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from engine.types import SearchMode
+from longsearch.engine.types import SearchMode
 
 
 @dataclass(frozen=True, slots=True)

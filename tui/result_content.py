@@ -8,11 +8,11 @@ import re
 from rich.cells import cell_len
 from textual.content import Content
 
-from engine.amounts import counted
-from engine.types import DocumentHit
-from tui import styles
-from tui.display import bar, clip, shorten_middle, shown
-from tui.snippet import snippet
+from longsearch.engine.amounts import counted
+from longsearch.engine.types import DocumentHit
+from longsearch.tui import styles
+from longsearch.tui.display import bar, clip, shorten_middle, shown
+from longsearch.tui.snippet import snippet
 
 _BAR_WIDTH = 5
 _MIN_WIDTH_WITH_BAR = 36

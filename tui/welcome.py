@@ -2,8 +2,8 @@
 
 from textual.content import Content
 
-from engine.types import IndexProgress
-from tui import styles, wording
+from longsearch.engine.types import IndexProgress
+from longsearch.tui import styles, wording
 
 _EXAMPLES = (
     ("why did the reactor overheat", "a question or a claim in your own words"),

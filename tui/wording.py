@@ -3,11 +3,19 @@
 Every name in a sentence has passed through `shown`.
 """
 
-from engine.amounts import counted, duration, quantity
-from engine.errors import LongsearchError
-from engine.printable import printable
-from engine.types import DocumentHit, FileReport, FileStatus, IndexProgress, PassageHit, SearchMode, SearchResults
-from tui.display import shown
+from longsearch.engine.amounts import counted, duration, quantity
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.printable import printable
+from longsearch.engine.types import (
+    DocumentHit,
+    FileReport,
+    FileStatus,
+    IndexProgress,
+    PassageHit,
+    SearchMode,
+    SearchResults,
+)
+from longsearch.tui.display import shown
 
 
 def n_ready(progress: IndexProgress) -> int:

@@ -75,11 +75,11 @@ class Figures:
 
 def run(options: Namespace) -> int:
     """Measure and print. Returns 0."""
-    from app.encoders import chosen_model
+    from longsearch.app.encoders import chosen_model
 
     figures = measure(options.model or chosen_model(), options.width, options.seconds)
     if options.long:
-        from engine.inference.footprint import footprints
+        from longsearch.engine.inference.footprint import footprints
 
         found = footprints(figures.model, options.width, figures.dtype, figures.vertical_size, list(LONG_TOKENS))
         figures.memory.extend(asdict(footprint) for footprint in found)
@@ -94,11 +94,11 @@ def measure(model: str, width: float, seconds: float) -> Figures:
     """
     import torch
 
-    from app.paths import calibration_path
-    from engine.inference import speed
-    from engine.inference.calibration import calibrated_size
-    from engine.inference.encoder import Encoder
-    from engine.inference.footprint import peak_mib
+    from longsearch.app.paths import calibration_path
+    from longsearch.engine.inference import speed
+    from longsearch.engine.inference.calibration import calibrated_size
+    from longsearch.engine.inference.encoder import Encoder
+    from longsearch.engine.inference.footprint import peak_mib
 
     encoder = Encoder.open(model, width=width)
     encoder.vertical_size = calibrated_size(encoder, calibration_path(), may_measure=True) or encoder.vertical_size

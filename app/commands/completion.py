@@ -17,7 +17,7 @@ def run(options: Namespace) -> int:
     """
     import shtab
 
-    from app.cli import build_parser
+    from longsearch.app.cli import build_parser
 
     print(shtab.complete(build_parser(), shell=options.shell))
     return 0

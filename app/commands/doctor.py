@@ -7,9 +7,9 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
-from engine import __version__
-from engine.amounts import counted
-from engine.errors import LongsearchError
+from longsearch.engine import __version__
+from longsearch.engine.amounts import counted
+from longsearch.engine.errors import LongsearchError
 
 HELP = "check what this installation can do, and name what is wrong with it"
 _PACKAGES = ("torch", "transformers", "textual", "sqlite-vec", "apsw", "pypdfium2", "pypdf", "watchdog", "mamba-ssm")
@@ -57,7 +57,7 @@ def _versions() -> str:
 def _model() -> str:
     import torch
 
-    from app.encoders import chosen_model, open_encoder
+    from longsearch.app.encoders import chosen_model, open_encoder
 
     began = time.perf_counter()
     encoder = open_encoder()
@@ -76,7 +76,7 @@ def _model() -> str:
 def _gpu() -> str:
     import torch
 
-    from engine.models.ops.kernels import verdicts
+    from longsearch.engine.models.ops.kernels import verdicts
 
     if torch.version.cuda is None:
         return f"not used: torch {torch.__version__} is built without CUDA"
@@ -99,7 +99,7 @@ def _sqlite() -> str:
 
 
 def _data() -> str:
-    from app.paths import data_folder
+    from longsearch.app.paths import data_folder
 
     folder = data_folder()
     if not os.access(folder, os.W_OK):
@@ -110,7 +110,7 @@ def _data() -> str:
 
 
 def _daemon() -> str:
-    from app.daemon_control import daemon_status, log_path
+    from longsearch.app.daemon_control import daemon_status, log_path
 
     status = daemon_status()
     if status is None:
@@ -119,7 +119,7 @@ def _daemon() -> str:
 
 
 def _viewer() -> str:
-    from app.viewer import viewer_command
+    from longsearch.app.viewer import viewer_command
 
     try:
         return " ".join(viewer_command("/FILE.pdf", 1, os.environ, sys.platform))

@@ -12,6 +12,6 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Do what `python -m engine.evaluation` does, and return its exit code."""
-    from engine.evaluation.run import run as evaluate
+    from longsearch.engine.evaluation.run import run as evaluate
 
     return evaluate(options.arguments[1:] if options.arguments[:1] == ["--"] else options.arguments)

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.commands.status import describe, summarise
-from app.paths import index_path, resolve_root
-from engine.errors import LongsearchError
-from engine.printable import printable
-from engine.types import FileStatus
+from longsearch.app.commands.status import describe, summarise
+from longsearch.app.paths import index_path, resolve_root
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.printable import printable
+from longsearch.engine.types import FileStatus
 
 if TYPE_CHECKING:
-    from indexer.pipeline import ReadSummary
+    from longsearch.indexer.pipeline import ReadSummary
 
 HELP = "index a folder in the foreground, until all of it is current"
 _ASK_DAEMON_S = 0.25
@@ -38,10 +38,10 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Index until all is current. Returns 0: a file that cannot be read is reported with its reason, not an error."""
-    from app import daemon_control
-    from app.library import IndexLockedError
-    from app.progress_bar import ProgressBar
-    from indexer.extract.ocr import SETTING
+    from longsearch.app import daemon_control
+    from longsearch.app.library import IndexLockedError
+    from longsearch.app.progress_bar import ProgressBar
+    from longsearch.indexer.extract.ocr import SETTING
 
     root = resolve_root(options.folder)
     daemon_control.check_model(daemon_control.daemon_status())
@@ -59,7 +59,7 @@ def run(options: Namespace) -> int:
 
 def _ocr_languages(asked_for: bool) -> str | None:
     """Return the languages for OCR, or None for no OCR. Raises LongsearchError if it is asked for but not possible."""
-    from indexer.extract.ocr import ocr_languages, require_tool
+    from longsearch.indexer.extract.ocr import ocr_languages, require_tool
 
     languages = ocr_languages(os.environ)
     if asked_for:
@@ -69,10 +69,10 @@ def _ocr_languages(asked_for: bool) -> str | None:
 
 def _index_here(root: Path, retry_failed: bool, ocr: str | None, announce: Callable[[str], None]) -> "ReadSummary":
     """Index in this process."""
-    from app.encoders import tune
-    from app.library import open_pipeline
-    from app.resident import ResidentModel
-    from indexer.extract.ocr import needs_ocr
+    from longsearch.app.encoders import tune
+    from longsearch.app.library import open_pipeline
+    from longsearch.app.resident import ResidentModel
+    from longsearch.indexer.extract.ocr import needs_ocr
 
     announce("looking through the folder")
     model = ResidentModel()  # loaded only if there is new text, because loading takes a second or two
@@ -92,8 +92,8 @@ def _index_here(root: Path, retry_failed: bool, ocr: str | None, announce: Calla
 
 def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], None]) -> "ReadSummary":
     """The daemon holds the lock of this index: let it sweep the folder, and wait until all is current."""
-    from app import daemon_control
-    from indexer.pipeline import ReadSummary
+    from longsearch.app import daemon_control
+    from longsearch.indexer.pipeline import ReadSummary
 
     announce("the daemon is indexing this folder")
     (daemon_control.retry if retry_failed else daemon_control.watch)(root)
@@ -110,7 +110,7 @@ def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], Non
 
 def _report(root: Path, summary: "ReadSummary") -> int:
     """Print the files that could not be read whole, and a line for all files."""
-    from engine.store.session import Session
+    from longsearch.engine.store.session import Session
 
     with Session.open(index_path(root), read_only=True) as session:
         progress, files = session.progress(), session.files()

@@ -6,11 +6,11 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import ModelError
-from engine.printable import printable
+from longsearch.engine.errors import ModelError
+from longsearch.engine.printable import printable
 
 if TYPE_CHECKING:
-    from engine.models.hub import CachedModel
+    from longsearch.engine.models.hub import CachedModel
 
 HELP = "list the models on this machine, or download one by its name"
 
@@ -34,11 +34,11 @@ def run(options: Namespace) -> int:
 
 
 def _download(text: str) -> int:
-    from app.encoders import MODEL_VARIABLE
-    from engine.models.hub import ModelName
+    from longsearch.app.encoders import MODEL_VARIABLE
+    from longsearch.engine.models.hub import ModelName
 
     name = ModelName.parse(text)
-    from engine.models.hub_download import HuggingFaceHub, download  # loads torch
+    from longsearch.engine.models.hub_download import HuggingFaceHub, download  # loads torch
 
     found = download(name, HuggingFaceHub(), lambda line: print(printable(line), file=sys.stderr))
     print(f"{found.name} is ready, in {printable(str(found.folder))}")
@@ -47,8 +47,8 @@ def _download(text: str) -> int:
 
 
 def _list(as_json: bool) -> int:
-    from app.encoders import MODEL_VARIABLE, chosen_model
-    from engine.models.hub import cached_models
+    from longsearch.app.encoders import MODEL_VARIABLE, chosen_model
+    from longsearch.engine.models.hub import cached_models
 
     rows = [_bundled(), *(_row(model) for model in cached_models())]
     if as_json:
@@ -63,7 +63,7 @@ def _list(as_json: bool) -> int:
 
 
 def _bundled() -> dict[str, Any]:
-    from engine.models.hub import bundled_model, family_of
+    from longsearch.engine.models.hub import bundled_model, family_of
 
     folder = bundled_model()
     n_bytes = sum(path.stat().st_size for path in folder.iterdir()) if folder.is_dir() else 0

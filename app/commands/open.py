@@ -3,8 +3,8 @@
 import sys
 from argparse import ArgumentParser, Namespace
 
-from app.paths import resolve_root
-from engine.errors import LongsearchError
+from longsearch.app.paths import resolve_root
+from longsearch.engine.errors import LongsearchError
 
 HELP = "open the app over a folder (the same as `longsearch FOLDER`)"
 
@@ -20,8 +20,8 @@ def run(options: Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         hint = f"search from a script: longsearch search QUERY {root}"
         raise LongsearchError("the app needs a terminal", hint)
-    from app.backend import LocalBackend
-    from tui.app import LongsearchApp
+    from longsearch.app.backend import LocalBackend
+    from longsearch.tui.app import LongsearchApp
 
     LongsearchApp(LocalBackend(root)).run()
     return 0

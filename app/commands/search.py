@@ -6,10 +6,10 @@ import textwrap
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Any
 
-from app.paths import find_index, resolve_root
-from engine.amounts import counted
-from engine.printable import in_short, printable
-from engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
+from longsearch.app.paths import find_index, resolve_root
+from longsearch.engine.amounts import counted
+from longsearch.engine.printable import in_short, printable
+from longsearch.engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
 
 HELP = "search an indexed folder"
 _SHOWN_PASSAGES = 2
@@ -53,8 +53,8 @@ def _positive(text: str) -> int:
 
 def run(options: Namespace) -> int:
     """Search and print. Returns 0, or 1 if nothing was found."""
-    from app import vectors
-    from app.searching import search_index
+    from longsearch.app import vectors
+    from longsearch.app.searching import search_index
 
     root, under = find_index(options.folder)
     mode = SearchMode(options.mode)

@@ -3,9 +3,9 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from app.commands.search import add_result_options, report
-from app.paths import expanded, find_index
-from engine.errors import LongsearchError
+from longsearch.app.commands.search import add_result_options, report
+from longsearch.app.paths import expanded, find_index
+from longsearch.engine.errors import LongsearchError
 
 HELP = "find the documents most similar to a file, each compared as a whole"
 
@@ -21,7 +21,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the similar documents. Returns 0, or 1 if there are none."""
-    from app.searching import similar_to_file
+    from longsearch.app.searching import similar_to_file
 
     file = expanded(options.file).resolve()
     if not file.is_file():

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from app.paths import find_index, index_path
-from engine.amounts import counted
-from engine.printable import printable
-from engine.types import FileReport, FileStatus, IndexProgress
+from longsearch.app.paths import find_index, index_path
+from longsearch.engine.amounts import counted
+from longsearch.engine.printable import printable
+from longsearch.engine.types import FileReport, FileStatus, IndexProgress
 
 HELP = "say how far each file of a folder has come, and why"
 
@@ -24,8 +24,8 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the status. Returns 0 if there is an index."""
-    from app import daemon_control
-    from engine.store.session import Session
+    from longsearch.app import daemon_control
+    from longsearch.engine.store.session import Session
 
     root, under = find_index(options.folder)
     with Session.open(index_path(root), read_only=True) as session:
@@ -58,7 +58,7 @@ def _watched_by(kept: dict[str, Any] | None, root: Path) -> str:
 
 def describe(file: FileReport) -> str:
     """Return one file's status in a line or two."""
-    from tui.wording import next_try
+    from longsearch.tui.wording import next_try
 
     line = f"{file.status.value:8} {printable(file.path)}"
     if file.n_tokens:

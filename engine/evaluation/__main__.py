@@ -2,7 +2,7 @@
 
 import sys
 
-from engine.evaluation.run import run
+from longsearch.engine.evaluation.run import run
 
 if __name__ == "__main__":
     sys.exit(run())

@@ -6,11 +6,11 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import QueryError
-from engine.search import bm25
-from engine.search.query import any_of, match, parse
-from engine.store import keywords
-from engine.types import Term
+from longsearch.engine.errors import QueryError
+from longsearch.engine.search import bm25
+from longsearch.engine.search.query import any_of, match, parse
+from longsearch.engine.store import keywords
+from longsearch.engine.types import Term
 
 _OPERATORS = re.compile(r'["“”„«»]|(?<!\S)-+')  # removed: evaluation measures the ranking, not the query language
 

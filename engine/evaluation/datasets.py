@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine.errors import LongsearchError
+from longsearch.engine.errors import LongsearchError
 
 _FORMAT_HINT = (
     "a dataset is a folder or .tar.xz with corpus.jsonl, queries.jsonl, qrels.tsv, or docs.jsonl, spans.jsonl"

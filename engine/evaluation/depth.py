@@ -5,13 +5,13 @@ Filler of `depth` tokens is read once; then each document starts from the state 
 
 import numpy as np
 
-from engine.arrays import Vectors
-from engine.errors import LongsearchError
-from engine.evaluation.keeping import VectorCache
-from engine.evaluation.our_vectors import OurVectors, passage_scores, whole_excerpts
-from engine.evaluation.ranked_spans import Ranked, by_scores
-from engine.inference.encoder import Encoder
-from engine.inference.tokens import TokenizedText
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.evaluation.keeping import VectorCache
+from longsearch.engine.evaluation.our_vectors import OurVectors, passage_scores, whole_excerpts
+from longsearch.engine.evaluation.ranked_spans import Ranked, by_scores
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.inference.tokens import TokenizedText
 
 
 def passages_at_depth(ours: OurVectors, filler: str, depth: int, cache: VectorCache) -> Ranked:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.arrays import Vectors
+from longsearch.engine.arrays import Vectors
 
 
 class VectorCache:

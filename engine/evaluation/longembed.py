@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from engine.evaluation.datasets import Dataset, EvalDocument, EvalQuery
+from longsearch.engine.evaluation.datasets import Dataset, EvalDocument, EvalQuery
 
 LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 N_DOCUMENTS, N_QUERIES = 100, 50

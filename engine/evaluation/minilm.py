@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch.nn import functional as F
 
-from engine.errors import ModelError
+from longsearch.engine.errors import ModelError
 
 DIM = 384
 MAX_TOKENS = 256  # the released model reads no more of a text; [CLS] and [SEP] included

@@ -6,13 +6,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Vectors
-from engine.evaluation.datasets import Dataset
-from engine.evaluation.keeping import VectorCache
-from engine.evaluation.ranked_spans import Spans
-from engine.inference.encoder import Encoder
-from engine.inference.passes import Excerpts
-from engine.search.fusion import with_excerpt
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.evaluation.datasets import Dataset
+from longsearch.engine.evaluation.keeping import VectorCache
+from longsearch.engine.evaluation.ranked_spans import Spans
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.inference.passes import Excerpts
+from longsearch.engine.search.fusion import with_excerpt
 
 
 class OurVectors:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from engine.search.fusion import best_first
+from longsearch.engine.search.fusion import best_first
 
 _K = 60
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Vectors
+from longsearch.engine.arrays import Vectors
 
 MAX_RANKED = 1000
 """A system ranks at most so many spans for a query."""

@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from engine.evaluation.longembed import task_names
-from engine.evaluation.metrics import METRICS, Interval
-from engine.printable import printable
+from longsearch.engine.evaluation.longembed import task_names
+from longsearch.engine.evaluation.metrics import METRICS, Interval
+from longsearch.engine.printable import printable
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from engine.errors import LongsearchError
-from engine.evaluation.datasets import Dataset, load_dataset
-from engine.evaluation.depth import passages_at_depth
-from engine.evaluation.keeping import VectorCache
-from engine.evaluation.longembed import ESSAY, make_task, task_names
-from engine.evaluation.metrics import METRICS, bootstrap
-from engine.evaluation.minilm import MiniLM, minilm_folder
-from engine.evaluation.our_vectors import OurVectors
-from engine.evaluation.ranked_spans import Ranked
-from engine.evaluation.report import Result, as_json, as_table
-from engine.evaluation.scoring import score_system
-from engine.evaluation.systems import BASELINES, OURS, Bench
-from engine.inference.device import choose_hardware
-from engine.inference.encoder import Encoder
-from engine.printable import printable
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.evaluation.datasets import Dataset, load_dataset
+from longsearch.engine.evaluation.depth import passages_at_depth
+from longsearch.engine.evaluation.keeping import VectorCache
+from longsearch.engine.evaluation.longembed import ESSAY, make_task, task_names
+from longsearch.engine.evaluation.metrics import METRICS, bootstrap
+from longsearch.engine.evaluation.minilm import MiniLM, minilm_folder
+from longsearch.engine.evaluation.our_vectors import OurVectors
+from longsearch.engine.evaluation.ranked_spans import Ranked
+from longsearch.engine.evaluation.report import Result, as_json, as_table
+from longsearch.engine.evaluation.scoring import score_system
+from longsearch.engine.evaluation.systems import BASELINES, OURS, Bench
+from longsearch.engine.inference.device import choose_hardware
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.printable import printable
 
 SYSTEMS = (*OURS, *BASELINES)
 

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.evaluation.datasets import Dataset, EvalQuery
-from engine.evaluation.metrics import METRICS, Gains, score
-from engine.evaluation.ranked_spans import Ranked, Spans
+from longsearch.engine.evaluation.datasets import Dataset, EvalQuery
+from longsearch.engine.evaluation.metrics import METRICS, Gains, score
+from longsearch.engine.evaluation.ranked_spans import Ranked, Spans
 
 _HELD_SHARE = 0.5  # a passage holds an answer if it contains at least half of its characters
 

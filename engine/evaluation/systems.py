@@ -9,15 +9,15 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.arrays import Vectors
-from engine.evaluation.bm25_index import Bm25
-from engine.evaluation.datasets import Dataset
-from engine.evaluation.keeping import VectorCache
-from engine.evaluation.minilm import MiniLM
-from engine.evaluation.our_vectors import OurVectors
-from engine.evaluation.rank_fusion import fuse
-from engine.evaluation.ranked_spans import MAX_RANKED, Ranked, Spans, by_scores, by_vectors
-from engine.search.fusion import best_first, combine, in_document, words_in_document
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.evaluation.bm25_index import Bm25
+from longsearch.engine.evaluation.datasets import Dataset
+from longsearch.engine.evaluation.keeping import VectorCache
+from longsearch.engine.evaluation.minilm import MiniLM
+from longsearch.engine.evaluation.our_vectors import OurVectors
+from longsearch.engine.evaluation.rank_fusion import fuse
+from longsearch.engine.evaluation.ranked_spans import MAX_RANKED, Ranked, Spans, by_scores, by_vectors
+from longsearch.engine.search.fusion import best_first, combine, in_document, words_in_document
 
 _FUSED_DEPTH = 200
 _WINDOW_WORDS = 120

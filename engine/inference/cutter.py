@@ -7,12 +7,12 @@ searched by words, before the model is in memory.
 from pathlib import Path
 from typing import Self
 
-from engine.errors import ModelError
-from engine.inference.tokens import TextTokenizer, TokenizedText
-from engine.models.config import ModelConfig, ReadoutConfig, read_config
-from engine.models.hub import ModelFiles, locate
-from engine.passages import cut_excerpts, cut_passages
-from engine.types import Passage
+from longsearch.engine.errors import ModelError
+from longsearch.engine.inference.tokens import TextTokenizer, TokenizedText
+from longsearch.engine.models.config import ModelConfig, ReadoutConfig, read_config
+from longsearch.engine.models.hub import ModelFiles, locate
+from longsearch.engine.passages import cut_excerpts, cut_passages
+from longsearch.engine.types import Passage
 
 
 class PassageCutter:

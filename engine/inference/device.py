@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
-from engine.errors import ModelError
+from longsearch.engine.errors import ModelError
 
 _DEVICE = re.compile(r"cpu|cuda(:[0-9]{1,3})?")
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}

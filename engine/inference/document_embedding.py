@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.arrays import Vectors
-from engine.inference.passes import EmbeddedPart, Excerpts
-from engine.types import Passage
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.inference.passes import EmbeddedPart, Excerpts
+from longsearch.engine.types import Passage
 
 
 @dataclass(frozen=True, slots=True)

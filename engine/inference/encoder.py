@@ -12,25 +12,25 @@ from typing import TypeVar
 
 import torch
 
-from engine.arrays import Vectors
-from engine.errors import ModelError, QueryError
-from engine.inference.borders import Borders
-from engine.inference.cutter import PassageCutter
-from engine.inference.device import Hardware, choose_hardware
-from engine.inference.document_embedding import CollectedParts, DocumentEmbedding
-from engine.inference.passes import EmbeddedPart, EosReadout, MeanReadout, Readout
-from engine.inference.readouts import MeanHead
-from engine.inference.saved_states import check_fits, from_bytes
-from engine.inference.slots import Document, read_documents, rows_that_fit
-from engine.inference.tokens import TextTokenizer, TokenizedText
-from engine.models.config import ReadoutConfig, read_config
-from engine.models.hub import locate
-from engine.models.identity import fingerprint
-from engine.models.mamba2 import Mamba2
-from engine.models.mamba2_quick import QuickMamba2, can_be_quick
-from engine.models.matmamba import at_width
-from engine.models.weights import Model, load_model
-from engine.types import Passage
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.errors import ModelError, QueryError
+from longsearch.engine.inference.borders import Borders
+from longsearch.engine.inference.cutter import PassageCutter
+from longsearch.engine.inference.device import Hardware, choose_hardware
+from longsearch.engine.inference.document_embedding import CollectedParts, DocumentEmbedding
+from longsearch.engine.inference.passes import EmbeddedPart, EosReadout, MeanReadout, Readout
+from longsearch.engine.inference.readouts import MeanHead
+from longsearch.engine.inference.saved_states import check_fits, from_bytes
+from longsearch.engine.inference.slots import Document, read_documents, rows_that_fit
+from longsearch.engine.inference.tokens import TextTokenizer, TokenizedText
+from longsearch.engine.models.config import ReadoutConfig, read_config
+from longsearch.engine.models.hub import locate
+from longsearch.engine.models.identity import fingerprint
+from longsearch.engine.models.mamba2 import Mamba2
+from longsearch.engine.models.mamba2_quick import QuickMamba2, can_be_quick
+from longsearch.engine.models.matmamba import at_width
+from longsearch.engine.models.weights import Model, load_model
+from longsearch.engine.types import Passage
 
 # default V; on a CPU 2048 is 1.14 times as fast as 1024, and 4096 only 1.03 times as fast as 2048
 _VERTICAL_TOKENS = {"cpu": 2048, "cuda": 4096}

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine.errors import ModelError
+from longsearch.engine.errors import ModelError
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def footprints(model: str, width: float, dtype: str, vertical_size: int, lengths
 def _in_own_process(*arguments: str) -> Footprint:
     # glibc then gives large blocks back at once: its fragmentation is up to 4 % of the peak, and another in every run
     environment = os.environ | {"MALLOC_MMAP_THRESHOLD_": "131072"}
-    command = [sys.executable, "-m", "engine.inference.footprint", *arguments]
+    command = [sys.executable, "-m", "longsearch.engine.inference.footprint", *arguments]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, env=environment)  # noqa: S603
     if done.returncode:
         raise ModelError(f"the measuring process ended with {done.returncode}", "it may have been out of memory")
@@ -53,8 +53,8 @@ def _in_own_process(*arguments: str) -> Footprint:
 
 
 def _measure(model: str, width: str, dtype: str, vertical_size: str, n_tokens: str, length: str) -> Footprint:
-    from engine.inference.encoder import Encoder
-    from engine.inference.speed import PASSAGE_TOKENS, random_document
+    from longsearch.engine.inference.encoder import Encoder
+    from longsearch.engine.inference.speed import PASSAGE_TOKENS, random_document
 
     encoder = Encoder.open(model, dtype=dtype, width=float(width), vertical_size=int(vertical_size))
     tokens, passages = random_document(encoder, int(length))

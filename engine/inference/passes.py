@@ -13,10 +13,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.arrays import Vectors
-from engine.inference.borders import Borders
-from engine.inference.readouts import MeanHead, RunningMeans, push, unit
-from engine.inference.saved_states import PassState
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.inference.borders import Borders
+from longsearch.engine.inference.readouts import MeanHead, RunningMeans, push, unit
+from longsearch.engine.inference.saved_states import PassState
 
 
 class Excerpts(NamedTuple):

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from engine.errors import ModelError
-from engine.models.config import ModelConfig
+from longsearch.engine.errors import ModelError
+from longsearch.engine.models.config import ModelConfig
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from engine.errors import ModelError
-from engine.inference.borders import Borders
-from engine.models.state import LayerState
+from longsearch.engine.errors import ModelError
+from longsearch.engine.inference.borders import Borders
+from longsearch.engine.models.state import LayerState
 
 _HINT = "the document is read again from its start"
 

@@ -16,11 +16,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from engine.inference.borders import Borders
-from engine.inference.passes import EmbeddedPart, Finished, Reading, Readout
-from engine.inference.saved_states import PassState, to_bytes
-from engine.inference.vertical import RecurrentModel, step_probed
-from engine.models.state import LayerState
+from longsearch.engine.inference.borders import Borders
+from longsearch.engine.inference.passes import EmbeddedPart, Finished, Reading, Readout
+from longsearch.engine.inference.saved_states import PassState, to_bytes
+from longsearch.engine.inference.vertical import RecurrentModel, step_probed
+from longsearch.engine.models.state import LayerState
 
 K = TypeVar("K")
 _STEPS_COST = 16  # a step costs, beside its tokens, what 1/16 of a full one does: on a CPU 6 ms of 100 for 1,024 tokens

@@ -13,9 +13,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from engine.inference.encoder import Encoder
-from engine.inference.tokens import TokenizedText
-from engine.types import Passage
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.inference.tokens import TokenizedText
+from longsearch.engine.types import Passage
 
 NOTE_TOKENS = 200
 PASSAGE_TOKENS = 130  # as the passages of prose are on average

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from engine.errors import ModelError
-from engine.inference.world_tokenizer import END_OF_TEXT, WorldTokenizer
-from engine.models.hub import WORLD_VOCABULARY, tokenizer_file
+from longsearch.engine.errors import ModelError
+from longsearch.engine.inference.world_tokenizer import END_OF_TEXT, WorldTokenizer
+from longsearch.engine.models.hub import WORLD_VOCABULARY, tokenizer_file
 
 PIECE_CHARACTERS = 50_000  # 3 to 5 MB/s a thread; ten times as long is slower: the encoding takes too much memory
 _SEARCH_CHARACTERS = 20_000

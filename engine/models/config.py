@@ -10,9 +10,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from engine.errors import ModelError
-from engine.models.rwkv7_config import RWKV7Config, read_rwkv7
-from engine.models.xlstm_config import XLSTMConfig, read_xlstm
+from longsearch.engine.errors import ModelError
+from longsearch.engine.models.rwkv7_config import RWKV7Config, read_rwkv7
+from longsearch.engine.models.xlstm_config import XLSTMConfig, read_xlstm
 
 INSTRUCTION_TEMPLATE = "Instruction: {prompt}\nQuery: {text}"
 MLP_ACTIVATION = "hardswish"

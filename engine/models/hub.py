@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from engine.errors import ModelError
-from engine.models.config import Mamba2Config, read_config
-from engine.models.rwkv7_config import RWKV7Config
-from engine.models.xlstm_config import XLSTMConfig
+from longsearch.engine.errors import ModelError
+from longsearch.engine.models.config import Mamba2Config, read_config
+from longsearch.engine.models.rwkv7_config import RWKV7Config
+from longsearch.engine.models.xlstm_config import XLSTMConfig
 
 PIN = "longsearch"  # the ref that `engine.models.hub_download` writes
 WORLD_VOCABULARY = "rwkv_vocab_v20230424.txt"
@@ -75,7 +75,7 @@ class CachedModel:
 
 def bundled_model() -> Path:
     """The folder of the model that ships with longsearch."""
-    return Path(str(resources.files("assets"))) / "model"
+    return Path(str(resources.files("longsearch.assets"))) / "model"
 
 
 def locate(model: str | Path) -> ModelFiles:

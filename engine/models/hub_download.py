@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from engine.errors import ModelError
-from engine.models.config import read_config
-from engine.models.hub import PIN, WORLD_VOCABULARY, ModelName, tokenizer_lender
-from engine.models.weight_files import indexed_files
+from longsearch.engine.errors import ModelError
+from longsearch.engine.models.config import read_config
+from longsearch.engine.models.hub import PIN, WORLD_VOCABULARY, ModelName, tokenizer_lender
+from longsearch.engine.models.weight_files import indexed_files
 
 Answer = TypeVar("Answer")
 

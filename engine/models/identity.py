@@ -7,11 +7,11 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import ModelError
-from engine.models.config import ModelConfig, ReadoutConfig, read_config
-from engine.models.hub import ModelFiles, locate, tokenizer_file
-from engine.models.weight_files import hash_weights, opened, weight_files
-from engine.passages import RULES
+from longsearch.engine.errors import ModelError
+from longsearch.engine.models.config import ModelConfig, ReadoutConfig, read_config
+from longsearch.engine.models.hub import ModelFiles, locate, tokenizer_file
+from longsearch.engine.models.weight_files import hash_weights, opened, weight_files
+from longsearch.engine.passages import RULES
 
 _INCOMPLETE = "the model is incomplete: copy it again"
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from engine.models.config import Mamba2Config
-from engine.models.embedding import token_table
-from engine.models.ops.kernels import convolve, gated_norm, ssd_scan
-from engine.models.probes import Probes
-from engine.models.state import LayerState
+from longsearch.engine.models.config import Mamba2Config
+from longsearch.engine.models.embedding import token_table
+from longsearch.engine.models.ops.kernels import convolve, gated_norm, ssd_scan
+from longsearch.engine.models.probes import Probes
+from longsearch.engine.models.state import LayerState
 
 
 @dataclass(frozen=True, slots=True)

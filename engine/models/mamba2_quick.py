@@ -14,11 +14,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from engine.models.config import Mamba2Config
-from engine.models.mamba2 import Mamba2, Mamba2Block, Mamba2Mixer, Mamba2State, PostNormBlock
-from engine.models.ops.ssd import ssd_scan
-from engine.models.ops.ssd_factored import MAX_LOG_DECAY
-from engine.models.probes import Probes
+from longsearch.engine.models.config import Mamba2Config
+from longsearch.engine.models.mamba2 import Mamba2, Mamba2Block, Mamba2Mixer, Mamba2State, PostNormBlock
+from longsearch.engine.models.ops.ssd import ssd_scan
+from longsearch.engine.models.ops.ssd_factored import MAX_LOG_DECAY
+from longsearch.engine.models.probes import Probes
 
 _FUSED: bool = torch.backends.mkldnn.is_available() and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from engine.errors import ModelError
-from engine.models.config import Mamba2Config
-from engine.models.mamba2 import Mamba2, Mamba2State, at_heads, empty_state
-from engine.models.weights import ALWAYS_FLOAT32
+from longsearch.engine.errors import ModelError
+from longsearch.engine.models.config import Mamba2Config
+from longsearch.engine.models.mamba2 import Mamba2, Mamba2State, at_heads, empty_state
+from longsearch.engine.models.weights import ALWAYS_FLOAT32
 
 
 def heads_of(config: Mamba2Config, width: float | Sequence[float]) -> tuple[int, ...]:

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from engine.models.embedding import token_table
-from engine.models.ops.wkv7 import wkv7_scan
-from engine.models.rwkv7_config import RWKV7Config
-from engine.models.state import LayerState
+from longsearch.engine.models.embedding import token_table
+from longsearch.engine.models.ops.wkv7 import wkv7_scan
+from longsearch.engine.models.rwkv7_config import RWKV7Config
+from longsearch.engine.models.state import LayerState
 
 # float32 whatever the rest runs in: small, and decays must not be rounded
 _SHIFTS = (".x_r", ".x_w", ".x_k", ".x_v", ".x_a", ".x_g")

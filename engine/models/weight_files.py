@@ -9,7 +9,7 @@ from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
-from engine.errors import ModelError
+from longsearch.engine.errors import ModelError
 
 
 def weight_files(folder: Path) -> list[Path]:

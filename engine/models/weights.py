@@ -8,14 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.errors import ModelError
-from engine.models.config import Mamba2Config, ModelConfig
-from engine.models.mamba2 import Mamba2
-from engine.models.rwkv7 import RWKV7, RWKV7_FLOAT32
-from engine.models.rwkv7_config import RWKV7Config
-from engine.models.weight_files import opened, weight_files
-from engine.models.xlstm import XLSTM, XLSTM_FLOAT32
-from engine.models.xlstm_config import XLSTMConfig
+from longsearch.engine.errors import ModelError
+from longsearch.engine.models.config import Mamba2Config, ModelConfig
+from longsearch.engine.models.mamba2 import Mamba2
+from longsearch.engine.models.rwkv7 import RWKV7, RWKV7_FLOAT32
+from longsearch.engine.models.rwkv7_config import RWKV7Config
+from longsearch.engine.models.weight_files import opened, weight_files
+from longsearch.engine.models.xlstm import XLSTM, XLSTM_FLOAT32
+from longsearch.engine.models.xlstm_config import XLSTMConfig
 
 Model = Mamba2 | RWKV7 | XLSTM
 

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from engine.models.embedding import token_table
-from engine.models.mamba2 import RMSNorm
-from engine.models.ops.mlstm import Memory, mlstm_scan
-from engine.models.state import LayerState
-from engine.models.xlstm_config import XLSTMConfig
+from longsearch.engine.models.embedding import token_table
+from longsearch.engine.models.mamba2 import RMSNorm
+from longsearch.engine.models.ops.mlstm import Memory, mlstm_scan
+from longsearch.engine.models.state import LayerState
+from longsearch.engine.models.xlstm_config import XLSTMConfig
 
 # float32 whatever the rest runs in: small, and gates are exponentiated
 _GATES = ("igate_preact.weight", "fgate_preact.weight", "gate_preact.bias")

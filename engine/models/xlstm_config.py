@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from engine.errors import ModelError
+from longsearch.engine.errors import ModelError
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import apsw
 
-from engine.search.file_filter import FileFilter
-from engine.search.ranking import RankedDocument
-from engine.search.retrieval import ids
-from engine.store import documents, files
-from engine.store.excerpts import Nearest
-from engine.store.records import Outline
-from engine.types import DocumentHit, PassageHit
+from longsearch.engine.search.file_filter import FileFilter
+from longsearch.engine.search.ranking import RankedDocument
+from longsearch.engine.search.retrieval import ids
+from longsearch.engine.store import documents, files
+from longsearch.engine.store.excerpts import Nearest
+from longsearch.engine.store.records import Outline
+from longsearch.engine.types import DocumentHit, PassageHit
 
 LEAST_SCORE = 0.005  # a lower score would be shown as 0.00
 

@@ -8,9 +8,9 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from engine.errors import QueryError
-from engine.search.file_filter import FileFilter
-from engine.types import Term
+from longsearch.engine.errors import QueryError
+from longsearch.engine.search.file_filter import FileFilter
+from longsearch.engine.types import Term
 
 MAX_TERMS = 64
 """A query looks up at most this many words and phrases each: a pasted page has hundreds, each costs milliseconds."""

@@ -9,14 +9,14 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Vectors
-from engine.search import bm25
-from engine.search.file_filter import FileFilter
-from engine.search.fusion import best_first, in_document, with_excerpt, words_in_document
-from engine.search.query import Query, all_of, any_of, match
-from engine.store import documents, excerpts, files, keywords, vectors
-from engine.store.files import folder_range
-from engine.store.storage_chunks import DOCUMENTS, PASSAGES
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.search import bm25
+from longsearch.engine.search.file_filter import FileFilter
+from longsearch.engine.search.fusion import best_first, in_document, with_excerpt, words_in_document
+from longsearch.engine.search.query import Query, all_of, any_of, match
+from longsearch.engine.store import documents, excerpts, files, keywords, vectors
+from longsearch.engine.store.files import folder_range
+from longsearch.engine.store.storage_chunks import DOCUMENTS, PASSAGES
 
 Scored = list[tuple[int, float]]
 """(passage id, score from 0 to 1), best first."""

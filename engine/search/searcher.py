@@ -10,13 +10,13 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.amounts import counted
-from engine.arrays import Vectors
-from engine.search.fusion import best_first, combine
-from engine.search.hits import LEAST_SCORE, to_hits
-from engine.search.query import Query
-from engine.search.ranking import RankedDocument, group
-from engine.search.retrieval import (
+from longsearch.engine.amounts import counted
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.search.fusion import best_first, combine
+from longsearch.engine.search.hits import LEAST_SCORE, to_hits
+from longsearch.engine.search.query import Query
+from longsearch.engine.search.ranking import RankedDocument, group
+from longsearch.engine.search.retrieval import (
     Found,
     Scored,
     allowed_passages,
@@ -26,11 +26,11 @@ from engine.search.retrieval import (
     similarities,
     words_in_documents,
 )
-from engine.store import documents, excerpts, vectors
-from engine.store.excerpts import Nearest
-from engine.store.session import Session
-from engine.store.vectors import K_MAX
-from engine.types import SearchMode, SearchResults
+from longsearch.engine.store import documents, excerpts, vectors
+from longsearch.engine.store.excerpts import Nearest
+from longsearch.engine.store.session import Session
+from longsearch.engine.store.vectors import K_MAX
+from longsearch.engine.types import SearchMode, SearchResults
 
 # Candidates per list. KNN at 100k passages takes 0.1 s for 200 and 0.35 s for 4,096. On ten dev sets (39,844 passages)
 # 200 candidates by vector find 99 % of the top ten documents that all passages would find, and 50 find 95.5 %.

@@ -14,17 +14,17 @@ import time
 import apsw
 import numpy as np
 
-from engine.amounts import counted
-from engine.arrays import Vectors
-from engine.errors import LongsearchError
-from engine.search.file_filter import FileFilter
-from engine.search.hits import LEAST_SCORE, to_hits
-from engine.search.ranking import RankedDocument
-from engine.search.retrieval import allowed_documents
-from engine.store import documents, vectors
-from engine.store.session import Session
-from engine.store.storage_chunks import DOCUMENTS
-from engine.types import SearchMode, SearchResults
+from longsearch.engine.amounts import counted
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.search.file_filter import FileFilter
+from longsearch.engine.search.hits import LEAST_SCORE, to_hits
+from longsearch.engine.search.ranking import RankedDocument
+from longsearch.engine.search.retrieval import allowed_documents
+from longsearch.engine.store import documents, vectors
+from longsearch.engine.store.session import Session
+from longsearch.engine.store.storage_chunks import DOCUMENTS
+from longsearch.engine.types import SearchMode, SearchResults
 
 
 def similar_to_document(session: Session, document_id: int, k: int = 10, under: str = "") -> SearchResults:

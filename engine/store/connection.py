@@ -12,8 +12,8 @@ from pathlib import Path
 import apsw
 import sqlite_vec
 
-from engine.errors import NoIndexError, StoreError
-from engine.store.schema import MIGRATIONS, check_version, migrate
+from longsearch.engine.errors import NoIndexError, StoreError
+from longsearch.engine.store.schema import MIGRATIONS, check_version, migrate
 
 BUSY_TIMEOUT_MS = 5_000
 _CHECKPOINT_TIMEOUT_MS = 100

@@ -14,10 +14,10 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import StoreError
-from engine.printable import printable
-from engine.store.records import Outline, PassageRow
-from engine.types import DocumentText, Heading, Passage
+from longsearch.engine.errors import StoreError
+from longsearch.engine.printable import printable
+from longsearch.engine.store.records import Outline, PassageRow
+from longsearch.engine.types import DocumentText, Heading, Passage
 
 PART_CHARS = 65_536
 _ZLIB_LEVEL = 6

@@ -13,7 +13,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Vectors
+from longsearch.engine.arrays import Vectors
 
 _LARGEST = 7  # codes are -7 to 7; 8 is added to each, and two codes share a byte
 

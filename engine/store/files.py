@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Sequence
 
 import apsw
 
-from engine.store.documents import storable
-from engine.store.records import FileStamp, KnownFile
+from longsearch.engine.store.documents import storable
+from longsearch.engine.store.records import FileStamp, KnownFile
 
 
 def catalogue(db: apsw.Connection) -> dict[str, KnownFile]:

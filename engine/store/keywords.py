@@ -11,8 +11,8 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.store.documents import bindable, storable
-from engine.types import DocumentText, Passage
+from longsearch.engine.store.documents import bindable, storable
+from longsearch.engine.types import DocumentText, Passage
 
 TITLE_WEIGHT = 2.0
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import apsw
 
-from engine.store import documents, files, keywords, resuming, vectors
-from engine.store.records import FileStamp, SavedState
-from engine.types import DocumentText, Passage
+from longsearch.engine.store import documents, files, keywords, resuming, vectors
+from longsearch.engine.store.records import FileStamp, SavedState
+from longsearch.engine.types import DocumentText, Passage
 
 
 def put_document(

@@ -6,8 +6,8 @@ the bundled model's 1.2 MB, and the model reads 700 tokens in that time. Knows n
 
 import apsw
 
-from engine.store import documents, excerpts, files, vectors
-from engine.store.records import SavedState
+from longsearch.engine.store import documents, excerpts, files, vectors
+from longsearch.engine.store.records import SavedState
 
 KEPT_BYTES = 64 * 2**20
 

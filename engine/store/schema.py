@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from engine.errors import StoreError
+from longsearch.engine.errors import StoreError
 
 _V1 = """
 -- root (bytes of the absolute path), fingerprint, dim, writer (pid of a writer that has not closed)

@@ -13,9 +13,9 @@ from typing import Self
 
 import apsw
 
-from engine.errors import StoreError
-from engine.store import compaction, int8_copy, status, vectors
-from engine.store.connection import (
+from longsearch.engine.errors import StoreError
+from longsearch.engine.store import compaction, int8_copy, status, vectors
+from longsearch.engine.store.connection import (
     CorruptIndexError,
     close_writer,
     empty_log,
@@ -25,7 +25,7 @@ from engine.store.connection import (
     open_for_writing,
     transaction,
 )
-from engine.types import FileReport, IndexProgress
+from longsearch.engine.types import FileReport, IndexProgress
 
 _LOG_MAX_BYTES = 32 * 2**20  # under a reader the log grew to 462 MB in 10 s
 

@@ -5,8 +5,8 @@ import time
 
 import apsw
 
-from engine.store.documents import storable
-from engine.types import FileReport, FileStatus, IndexProgress
+from longsearch.engine.store.documents import storable
+from longsearch.engine.types import FileReport, FileStatus, IndexProgress
 
 _STALE_S = 900.0  # no step takes longer than the 120 s of an extraction; after this, the pid may be another process's
 

@@ -13,7 +13,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Vectors
+from longsearch.engine.arrays import Vectors
 
 SIZE = 1024
 """Rows per storage chunk; vec0's default."""

@@ -5,11 +5,11 @@ Every method is one transaction. Knows no disk but its own file: the caller says
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from engine.arrays import Vectors
-from engine.store import documents, files, lifecycle, resuming, status, vectors
-from engine.store.records import FileStamp, KnownFile, PendingDocument, SavedState
-from engine.store.session import Session
-from engine.types import DocumentText, Passage
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.store import documents, files, lifecycle, resuming, status, vectors
+from longsearch.engine.store.records import FileStamp, KnownFile, PendingDocument, SavedState
+from longsearch.engine.store.session import Session
+from longsearch.engine.types import DocumentText, Passage
 
 
 class Store(Session):

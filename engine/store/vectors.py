@@ -11,10 +11,10 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Vectors
-from engine.store import excerpts, int8_copy, storage_chunks
-from engine.store.documents import bindable
-from engine.store.records import PendingDocument
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.store import excerpts, int8_copy, storage_chunks
+from longsearch.engine.store.documents import bindable
+from longsearch.engine.store.records import PendingDocument
 
 K_MAX = 4096
 """sqlite-vec returns at most this many neighbours."""

@@ -2,7 +2,7 @@
 
 import sys
 
-from engine.training.commands import run
+from longsearch.engine.training.commands import run
 
 if __name__ == "__main__":
     sys.exit(run())

@@ -10,17 +10,17 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer
 
-from engine.errors import LongsearchError
-from engine.inference.device import Hardware, choose_hardware
-from engine.printable import printable
-from engine.training import options, preparing, recipe, stage_makers
-from engine.training.loop import LoopOptions
-from engine.training.loop import run as run_loop
-from engine.training.lora import load_lora_student
-from engine.training.saving import load_student, save_average
-from engine.training.smoke import smoke
-from engine.training.student import Rates, Trainable
-from engine.training.whole_text import can_compile
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.inference.device import Hardware, choose_hardware
+from longsearch.engine.printable import printable
+from longsearch.engine.training import options, preparing, recipe, stage_makers
+from longsearch.engine.training.loop import LoopOptions
+from longsearch.engine.training.loop import run as run_loop
+from longsearch.engine.training.lora import load_lora_student
+from longsearch.engine.training.saving import load_student, save_average
+from longsearch.engine.training.smoke import smoke
+from longsearch.engine.training.student import Rates, Trainable
+from longsearch.engine.training.whole_text import can_compile
 
 # Q in tokens: steps are fastest at 48 to 72; the matrix of a block grows with Q, the number of states with 1 / Q
 _TRAINING_BLOCK = 64
@@ -42,7 +42,9 @@ def run(argv: list[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Build the parser of all commands."""
-    made = argparse.ArgumentParser(prog="python -m engine.training", description="Train a model like the bundled one.")
+    made = argparse.ArgumentParser(
+        prog="python -m longsearch.engine.training", description="Train a model like the bundled one."
+    )
     made.set_defaults(threads=0)
     commands = made.add_subparsers(required=True)
     options.add_pairs(

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import LongsearchError
-from engine.evaluation.datasets import load_dataset
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.evaluation.datasets import load_dataset
 
 
 @dataclass(frozen=True, slots=True)

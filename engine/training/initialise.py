@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from engine.models.config import MLP_ACTIVATION, Mamba2Config
-from engine.models.mamba2 import Mamba2, Mamba2Mixer
-from engine.training.saving import save_model
-from engine.training.shards import PairSet
-from engine.training.student import Student
+from longsearch.engine.models.config import MLP_ACTIVATION, Mamba2Config
+from longsearch.engine.models.mamba2 import Mamba2, Mamba2Mixer
+from longsearch.engine.training.saving import save_model
+from longsearch.engine.training.shards import PairSet
+from longsearch.engine.training.student import Student
 
 _SCALE = 4.0
 _FREQUENT = 1e-3  # a: a token of this frequency has half the weight of a rare one

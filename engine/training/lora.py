@@ -17,12 +17,12 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional as F
 
-from engine.errors import ModelError
-from engine.inference.tokens import TextTokenizer
-from engine.models.config import read_config
-from engine.models.mamba2 import Mamba2, Mamba2Mixer
-from engine.models.weights import load_mamba2
-from engine.training.student import Padded, Rates, Trainable
+from longsearch.engine.errors import ModelError
+from longsearch.engine.inference.tokens import TextTokenizer
+from longsearch.engine.models.config import read_config
+from longsearch.engine.models.mamba2 import Mamba2, Mamba2Mixer
+from longsearch.engine.models.weights import load_mamba2
+from longsearch.engine.training.student import Padded, Rates, Trainable
 
 _TARGETS = ["in_proj", "out_proj"]
 _ADAPTER = "default"

@@ -3,14 +3,14 @@
 import argparse
 from pathlib import Path
 
-from engine.models.hub import bundled_model
-from engine.training import recipe
-from engine.training.initialise import Shape
-from engine.training.loop import WIDTH_WEIGHTS, WIDTHS
-from engine.training.stages import PairOptions
-from engine.training.streams import StreamOptions
-from engine.training.student import Rates
-from engine.training.vocabulary import Kind, VocabularyOptions
+from longsearch.engine.models.hub import bundled_model
+from longsearch.engine.training import recipe
+from longsearch.engine.training.initialise import Shape
+from longsearch.engine.training.loop import WIDTH_WEIGHTS, WIDTHS
+from longsearch.engine.training.stages import PairOptions
+from longsearch.engine.training.streams import StreamOptions
+from longsearch.engine.training.student import Rates
+from longsearch.engine.training.vocabulary import Kind, VocabularyOptions
 
 
 def add_pairs(command: argparse.ArgumentParser) -> None:

@@ -8,19 +8,26 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer
 
-from engine.errors import LongsearchError
-from engine.evaluation.datasets import load_dataset
-from engine.evaluation.minilm import MiniLM, minilm_folder
-from engine.inference.device import choose_hardware
-from engine.inference.tokens import reading_plainly
-from engine.training.data import read_pairs, record_of
-from engine.training.from_teacher import config_like, student_of
-from engine.training.harvest import harvest, word_runs
-from engine.training.initialise import Shape, new_checkpoint, save_new, static_start, token_counts
-from engine.training.shards import load_pairs, write_shards
-from engine.training.student import Padded
-from engine.training.teacher import copy_vectors, label_shards
-from engine.training.vocabulary import Kind, VocabularyOptions, measure, save_tokenizer, texts_of, train_tokenizer
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.evaluation.datasets import load_dataset
+from longsearch.engine.evaluation.minilm import MiniLM, minilm_folder
+from longsearch.engine.inference.device import choose_hardware
+from longsearch.engine.inference.tokens import reading_plainly
+from longsearch.engine.training.data import read_pairs, record_of
+from longsearch.engine.training.from_teacher import config_like, student_of
+from longsearch.engine.training.harvest import harvest, word_runs
+from longsearch.engine.training.initialise import Shape, new_checkpoint, save_new, static_start, token_counts
+from longsearch.engine.training.shards import load_pairs, write_shards
+from longsearch.engine.training.student import Padded
+from longsearch.engine.training.teacher import copy_vectors, label_shards
+from longsearch.engine.training.vocabulary import (
+    Kind,
+    VocabularyOptions,
+    measure,
+    save_tokenizer,
+    texts_of,
+    train_tokenizer,
+)
 
 _MEASURED_PAIRS = 2000
 _SAMPLE_TEXTS = 256

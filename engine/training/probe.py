@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from engine.evaluation.metrics import reciprocal_rank
-from engine.training.shards import PairSet
-from engine.training.student import Padded, Trainable
+from longsearch.engine.evaluation.metrics import reciprocal_rank
+from longsearch.engine.training.shards import PairSet
+from longsearch.engine.training.student import Padded, Trainable
 
 _MAX_PAIRS = 256
 _BATCH = 32

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from engine.errors import LongsearchError
-from engine.evaluation.minilm import minilm_folder
-from engine.training.data import read_long_documents
-from engine.training.shards import load_pairs
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.evaluation.minilm import minilm_folder
+from longsearch.engine.training.data import read_long_documents
+from longsearch.engine.training.shards import load_pairs
 
 _TRAINING = (
     "--batch-tokens 8192 --max-pairs 128 --cosine-weight 8 --contrast-weight 0.25 --instruction-share 0.1 "
@@ -143,7 +143,7 @@ def listing(plan: Plan, last: int) -> Iterator[str]:
     for step in steps_to(last):
         minutes = f", {step.minutes * plan.scale:g} minutes" if step.minutes else ""
         yield f"# step {step.number}: {step.purpose}{minutes}"
-        yield f"python -m engine.training {shlex.join(plan.command_line(step))}"
+        yield f"python -m longsearch.engine.training {shlex.join(plan.command_line(step))}"
 
 
 def carry_out(plan: Plan, last: int, machine: list[str], run: Callable[[list[str]], int]) -> int:
@@ -156,7 +156,9 @@ def carry_out(plan: Plan, last: int, machine: list[str], run: Callable[[list[str
     _check_inputs(plan, unfinished)
     for step in unfinished:
         line = plan.command_line(step)
-        print(f"step {step.number}, {step.purpose}: python -m engine.training {shlex.join(line)}", flush=True)
+        print(
+            f"step {step.number}, {step.purpose}: python -m longsearch.engine.training {shlex.join(line)}", flush=True
+        )
         status = run([*line, *(option for option in machine if step.minutes or option != "--compile")])
         if status:
             return status

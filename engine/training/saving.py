@@ -16,11 +16,11 @@ import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
 
-from engine.errors import LongsearchError, ModelError
-from engine.models.config import read_config
-from engine.models.weights import load_mamba2
-from engine.training.optimiser import Optimiser
-from engine.training.student import Student, Trainable
+from longsearch.engine.errors import LongsearchError, ModelError
+from longsearch.engine.models.config import read_config
+from longsearch.engine.models.weights import load_mamba2
+from longsearch.engine.training.optimiser import Optimiser
+from longsearch.engine.training.student import Student, Trainable
 
 
 @dataclass(slots=True)

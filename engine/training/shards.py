@@ -18,8 +18,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer
 
-from engine.errors import LongsearchError
-from engine.training.data import Pair, document_hash
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.training.data import Pair, document_hash
 
 SHARD_PAIRS = 4096
 MAX_QUERY_TOKENS, MAX_PASSAGE_TOKENS = 64, 160
@@ -87,7 +87,7 @@ def shard_paths(folder: Path) -> list[Path]:
     """Return the shards of a folder, in order. Raises LongsearchError if there are none."""
     paths = sorted(path for path in folder.glob("pairs-*.safetensors") if ".teacher." not in path.name)
     if not paths:
-        raise LongsearchError(f"no shards in {folder}", "make them with `python -m engine.training label`")
+        raise LongsearchError(f"no shards in {folder}", "make them with `python -m longsearch.engine.training label`")
     return paths
 
 
@@ -126,7 +126,9 @@ def load_pairs(folder: Path, tokenizer: Tokenizer, labelled_only: bool) -> PairS
     paths = [p for p in shard_paths(folder) if not labelled_only or teacher_path(p).exists()]
     shards = [load_shard(path) for path in paths]
     if not shards:
-        raise LongsearchError(f"no shard in {folder} is labelled", "run `python -m engine.training label` first")
+        raise LongsearchError(
+            f"no shard in {folder} is labelled", "run `python -m longsearch.engine.training label` first"
+        )
     if any(metadata.get("tokenizer") != tokenizer_hash(tokenizer) for _, metadata in shards):
         raise LongsearchError(
             f"the shards in {folder} were made with another tokenizer", "label again with this model's"

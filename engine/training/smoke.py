@@ -13,21 +13,21 @@ import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from engine.evaluation.datasets import Dataset, EvalDocument, EvalQuery
-from engine.evaluation.our_vectors import OurVectors
-from engine.evaluation.ranked_spans import by_vectors
-from engine.evaluation.scoring import score_system
-from engine.inference.encoder import Encoder
-from engine.inference.tokens import TextTokenizer
-from engine.training.data import LongDocument, Pair
-from engine.training.initialise import Shape, StaticStart, new_checkpoint
-from engine.training.instructions import Prompter
-from engine.training.loop import LoopOptions, Stage, run
-from engine.training.saving import load_student
-from engine.training.shards import load_pairs, write_shards
-from engine.training.stages import Contrast, Mixture, PairOptions
-from engine.training.streams import StreamOptions, Streams, prepare
-from engine.training.student import Rates, Student
+from longsearch.engine.evaluation.datasets import Dataset, EvalDocument, EvalQuery
+from longsearch.engine.evaluation.our_vectors import OurVectors
+from longsearch.engine.evaluation.ranked_spans import by_vectors
+from longsearch.engine.evaluation.scoring import score_system
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.inference.tokens import TextTokenizer
+from longsearch.engine.training.data import LongDocument, Pair
+from longsearch.engine.training.initialise import Shape, StaticStart, new_checkpoint
+from longsearch.engine.training.instructions import Prompter
+from longsearch.engine.training.loop import LoopOptions, Stage, run
+from longsearch.engine.training.saving import load_student
+from longsearch.engine.training.shards import load_pairs, write_shards
+from longsearch.engine.training.stages import Contrast, Mixture, PairOptions
+from longsearch.engine.training.streams import StreamOptions, Streams, prepare
+from longsearch.engine.training.student import Rates, Student
 
 _TOPICS, _WORDS_PER_SIDE = 24, 8
 _SHAPE = Shape(d_model=64, n_layers=2, d_state=16, head_dim=16, n_heads=8, block_size=16)

@@ -6,20 +6,20 @@ from functools import partial
 
 from tokenizers import Tokenizer
 
-from engine.errors import LongsearchError
-from engine.evaluation.minilm import MiniLM
-from engine.inference.device import Hardware
-from engine.inference.tokens import TextTokenizer
-from engine.training.data import read_long_documents
-from engine.training.instructions import Prompter
-from engine.training.loop import Stage
-from engine.training.probe import HeldOut
-from engine.training.sentences import Sentences
-from engine.training.shards import MAX_PASSAGE_TOKENS, PairSet, load_pairs, tokenizer_hash
-from engine.training.stages import Contrast, Distillation, Mixture, PairOptions
-from engine.training.streams import Encode, StreamOptions, Streams, prepare
-from engine.training.student import Student, Trainable
-from engine.training.words import Words
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.evaluation.minilm import MiniLM
+from longsearch.engine.inference.device import Hardware
+from longsearch.engine.inference.tokens import TextTokenizer
+from longsearch.engine.training.data import read_long_documents
+from longsearch.engine.training.instructions import Prompter
+from longsearch.engine.training.loop import Stage
+from longsearch.engine.training.probe import HeldOut
+from longsearch.engine.training.sentences import Sentences
+from longsearch.engine.training.shards import MAX_PASSAGE_TOKENS, PairSet, load_pairs, tokenizer_hash
+from longsearch.engine.training.stages import Contrast, Distillation, Mixture, PairOptions
+from longsearch.engine.training.streams import Encode, StreamOptions, Streams, prepare
+from longsearch.engine.training.student import Student, Trainable
+from longsearch.engine.training.words import Words
 
 StageAndProbe = tuple[Stage, HeldOut | None]
 StageMaker = Callable[[argparse.Namespace, Trainable, Tokenizer, Hardware], StageAndProbe]

@@ -8,11 +8,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.errors import LongsearchError
-from engine.training.batches import Batches, pick
-from engine.training.instructions import Prompter
-from engine.training.loop import Stage, StepLoss
-from engine.training.losses import (
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.training.batches import Batches, pick
+from longsearch.engine.training.instructions import Prompter
+from longsearch.engine.training.loop import Stage, StepLoss
+from longsearch.engine.training.losses import (
     DISTILLATION_TEMPERATURE,
     cosine_distance,
     distillation,
@@ -21,9 +21,9 @@ from engine.training.losses import (
     similarity_kl,
     unfair_negatives,
 )
-from engine.training.shards import PairSet
-from engine.training.student import Padded, Trainable
-from engine.training.words import Words
+from longsearch.engine.training.shards import PairSet
+from longsearch.engine.training.student import Padded, Trainable
+from longsearch.engine.training.words import Words
 
 _OTHER_DRAW = 1 << 40  # so that stage and width are drawn independently
 
@@ -148,7 +148,9 @@ def _nce(q: Tensor, p: Tensor, same: Tensor, dims: tuple[int, ...]) -> Tensor:
 def labels_of(pairs: PairSet) -> tuple[NDArray[np.float16], NDArray[np.float16]]:
     """Return the teacher's vectors of queries and of passages. Raises LongsearchError if there are none."""
     if pairs.query_vectors is None or pairs.passage_vectors is None:
-        raise LongsearchError("the shards have no teacher's vectors", "run `python -m engine.training label` first")
+        raise LongsearchError(
+            "the shards have no teacher's vectors", "run `python -m longsearch.engine.training label` first"
+        )
     return pairs.query_vectors, pairs.passage_vectors
 
 

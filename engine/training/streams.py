@@ -15,15 +15,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.errors import LongsearchError
-from engine.inference.tokens import TextTokenizer
-from engine.models.mamba2 import Mamba2State
-from engine.passages import cut_passages
-from engine.training.data import LongDocument
-from engine.training.instructions import Prompter
-from engine.training.loop import StepLoss
-from engine.training.losses import cosine_distance, info_nce, unfair_negatives
-from engine.training.student import Padded, Student
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.inference.tokens import TextTokenizer
+from longsearch.engine.models.mamba2 import Mamba2State
+from longsearch.engine.passages import cut_passages
+from longsearch.engine.training.data import LongDocument
+from longsearch.engine.training.instructions import Prompter
+from longsearch.engine.training.loop import StepLoss
+from longsearch.engine.training.losses import cosine_distance, info_nce, unfair_negatives
+from longsearch.engine.training.student import Padded, Student
 
 _SENTENCE_TOKENS = (5, 64)
 Encode = Callable[[list[NDArray[np.int64]]], NDArray[np.float32]]

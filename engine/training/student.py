@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from engine.models.mamba2 import Mamba2, Mamba2State
-from engine.models.matmamba import NestedMamba2
-from engine.training.whole_text import fits, read_whole
+from longsearch.engine.models.mamba2 import Mamba2, Mamba2State
+from longsearch.engine.models.matmamba import NestedMamba2
+from longsearch.engine.training.whole_text import fits, read_whole
 
 
 @dataclass(frozen=True, slots=True)

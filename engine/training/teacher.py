@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import LongsearchError
-from engine.evaluation.minilm import MiniLM
-from engine.training.shards import load_shard, save_teacher, shard_paths, teacher_path, tokenizer_hash
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.evaluation.minilm import MiniLM
+from longsearch.engine.training.shards import load_shard, save_teacher, shard_paths, teacher_path, tokenizer_hash
 
 
 def label_shards(folder: Path, teacher: MiniLM) -> Iterator[tuple[Path, int]]:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
-from engine.errors import LongsearchError
-from engine.inference.tokens import reading_plainly
-from engine.training.data import Pair
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.inference.tokens import reading_plainly
+from longsearch.engine.training.data import Pair
 
 _PADDING, _UNKNOWN = "[PAD]", "[UNK]"
 _ALPHABET = 1000  # characters of WordPiece: else thousands of rare characters of a web corpus take the place of words

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from engine.models.config import Mamba2Config
+from longsearch.engine.models.config import Mamba2Config
 
 MAX_TOKENS = 192
 # limit of half a block's log decay: exp(80) = 6e34 times an input stays below the 3e38 of float32 and bfloat16

@@ -6,15 +6,24 @@ Pure functions. This module knows neither processes nor time: the caller says wh
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from engine.amounts import counted
-from engine.errors import BeingWrittenError, ExtractionError
-from engine.types import DocumentText, Heading
-from indexer.extract.clean import has_words
-from indexer.extract.limits import MAX_TEXT_CHARACTERS
-from indexer.extract.messages import NO_LETTERS, NO_OCR_TOOL, SCANNED, FileText, Message, Opened, Outline, Page
-from indexer.extract.ocr import INSTALL_HINT
-from indexer.extract.pages import join_pages, without_running_lines
-from indexer.extract.titles import choose_title, is_title_of_paper, page_confirms
+from longsearch.engine.amounts import counted
+from longsearch.engine.errors import BeingWrittenError, ExtractionError
+from longsearch.engine.types import DocumentText, Heading
+from longsearch.indexer.extract.clean import has_words
+from longsearch.indexer.extract.limits import MAX_TEXT_CHARACTERS
+from longsearch.indexer.extract.messages import (
+    NO_LETTERS,
+    NO_OCR_TOOL,
+    SCANNED,
+    FileText,
+    Message,
+    Opened,
+    Outline,
+    Page,
+)
+from longsearch.indexer.extract.ocr import INSTALL_HINT
+from longsearch.indexer.extract.pages import join_pages, without_running_lines
+from longsearch.indexer.extract.titles import choose_title, is_title_of_paper, page_confirms
 
 _OCR = "read it with OCR: longsearch index FOLDER --ocr; or make a searchable copy: ocrmypdf "
 _SCAN_HINT = f"{_OCR}in.pdf out.pdf"

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import mammoth
 
-from engine.errors import ExtractionError
-from indexer.extract import html_text
-from indexer.extract.archives import Archive
-from indexer.extract.messages import FileText
-from indexer.extract.xml_text import first_text
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract import html_text
+from longsearch.indexer.extract.archives import Archive
+from longsearch.indexer.extract.messages import FileText
+from longsearch.indexer.extract.xml_text import first_text
 
 _KIND = "a Word document"
 _PARTS = (".xml", ".rels")

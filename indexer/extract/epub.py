@@ -12,14 +12,14 @@ from urllib.parse import unquote, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser
 
-from engine.errors import ExtractionError
-from indexer.extract import html_text
-from indexer.extract.archives import Archive
-from indexer.extract.clean import one_line
-from indexer.extract.decoding import decode_html
-from indexer.extract.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
-from indexer.extract.messages import FileText
-from indexer.extract.xml_text import parse_xml, with_closing_tags
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract import html_text
+from longsearch.indexer.extract.archives import Archive
+from longsearch.indexer.extract.clean import one_line
+from longsearch.indexer.extract.decoding import decode_html
+from longsearch.indexer.extract.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
+from longsearch.indexer.extract.messages import FileText
+from longsearch.indexer.extract.xml_text import parse_xml, with_closing_tags
 
 _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 _FONT_OBFUSCATION = re.compile(r"embedding|pdf/enc#RC")

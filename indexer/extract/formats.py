@@ -5,7 +5,7 @@ import stat
 from enum import StrEnum
 from pathlib import Path, PurePath
 
-from engine.errors import ExtractionError, PassingError
+from longsearch.engine.errors import ExtractionError, PassingError
 
 
 class Format(StrEnum):

@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from indexer.extract.clean import one_line
-from indexer.extract.limits import MAX_TITLE_CHARACTERS
+from longsearch.indexer.extract.clean import one_line
+from longsearch.indexer.extract.limits import MAX_TITLE_CHARACTERS
 
 _MAX_CHARACTERS = 65_536
 _MAX_ITEMS = 100

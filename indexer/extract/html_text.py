@@ -8,12 +8,12 @@ from pathlib import Path
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from engine.errors import ExtractionError
-from indexer.extract.clean import clean_characters
-from indexer.extract.decoding import decode_html, read_bytes
-from indexer.extract.messages import FileText
-from indexer.extract.text_builder import TextBuilder
-from indexer.extract.xml_text import with_closing_tags
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.clean import clean_characters
+from longsearch.indexer.extract.decoding import decode_html, read_bytes
+from longsearch.indexer.extract.messages import FileText
+from longsearch.indexer.extract.text_builder import TextBuilder
+from longsearch.indexer.extract.xml_text import with_closing_tags
 
 _DROPPED_NAMES = """
 head script style nav noscript template svg iframe object canvas button select textarea audio video -comment

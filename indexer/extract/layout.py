@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from indexer.extract.clean import one_line
-from indexer.extract.limits import MAX_TITLE_CHARACTERS
-from indexer.extract.pages import SENTENCE_END, breaks_word
-from indexer.extract.titles import is_title_of_paper
+from longsearch.indexer.extract.clean import one_line
+from longsearch.indexer.extract.limits import MAX_TITLE_CHARACTERS
+from longsearch.indexer.extract.pages import SENTENCE_END, breaks_word
+from longsearch.indexer.extract.titles import is_title_of_paper
 
 JOINED, LINE, PARAGRAPH = " ", "\n", "\n\n"
 _FOOTNOTE_MARK = re.compile(r"(?<=[a-z])1$|\s*[*†‡∗⋆]+$")

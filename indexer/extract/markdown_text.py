@@ -11,11 +11,11 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from indexer.extract.clean import clean_characters
-from indexer.extract.decoding import decode, read_bytes
-from indexer.extract.front_matter import split_front_matter
-from indexer.extract.messages import FileText
-from indexer.extract.text_builder import TextBuilder
+from longsearch.indexer.extract.clean import clean_characters
+from longsearch.indexer.extract.decoding import decode, read_bytes
+from longsearch.indexer.extract.front_matter import split_front_matter
+from longsearch.indexer.extract.messages import FileText
+from longsearch.indexer.extract.text_builder import TextBuilder
 
 _WIKI_LINK = re.compile(r"\[\[(?:[^\[\]|]{1,300}\|)?([^\[\]|]{1,300})\]\]")
 _TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)

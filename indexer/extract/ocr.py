@@ -11,11 +11,11 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.errors import ExtractionError
-from indexer.extract.clean import clean_characters, one_line
-from indexer.extract.limits import OCR_PAGE_TIMEOUT_S
-from indexer.extract.messages import NO_LETTERS, NO_OCR_TOOL, SCANNED
-from indexer.extract.pages import breaks_word
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.clean import clean_characters, one_line
+from longsearch.indexer.extract.limits import OCR_PAGE_TIMEOUT_S
+from longsearch.indexer.extract.messages import NO_LETTERS, NO_OCR_TOOL, SCANNED
+from longsearch.indexer.extract.pages import breaks_word
 
 SETTING = "LONGSEARCH_OCR"
 TOOL = "tesseract"

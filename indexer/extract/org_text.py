@@ -10,11 +10,11 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from indexer.extract.clean import clean_characters, one_line
-from indexer.extract.decoding import decode, read_bytes
-from indexer.extract.limits import MAX_TITLE_CHARACTERS
-from indexer.extract.messages import FileText
-from indexer.extract.text_builder import TextBuilder
+from longsearch.indexer.extract.clean import clean_characters, one_line
+from longsearch.indexer.extract.decoding import decode, read_bytes
+from longsearch.indexer.extract.limits import MAX_TITLE_CHARACTERS
+from longsearch.indexer.extract.messages import FileText
+from longsearch.indexer.extract.text_builder import TextBuilder
 
 _HEADLINE = re.compile(r"(\*{1,50})[ \t]+(.*)")
 _STATE = re.compile(r"(?:TODO|DONE|NEXT|WAITING|CANCELLED|COMMENT)(?:[ \t]+|$)|\[#[A-Z0-9]\][ \t]*")

@@ -9,12 +9,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from engine.errors import ExtractionError
-from indexer.extract.clean import has_words
-from indexer.extract.messages import DAMAGED, NO_LETTERS, Message, Opened, Outline, Page
-from indexer.extract.ocr import OcrFailedError, recognise
-from indexer.extract.pdf_pdfium import PdfiumDocument, PdfiumFailedError
-from indexer.extract.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, PasswordNeededError, ReadPage
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.clean import has_words
+from longsearch.indexer.extract.messages import DAMAGED, NO_LETTERS, Message, Opened, Outline, Page
+from longsearch.indexer.extract.ocr import OcrFailedError, recognise
+from longsearch.indexer.extract.pdf_pdfium import PdfiumDocument, PdfiumFailedError
+from longsearch.indexer.extract.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, PasswordNeededError, ReadPage
 
 _HEAD_BYTES, _TAIL_BYTES = 1024, 65_536
 _MAX_UNREADABLE_IN_A_ROW = 5
@@ -117,7 +117,9 @@ class _PageReader:
         return document.page(index) if index < document.n_pages else None
 
     def _open_pypdf(self) -> _Document:
-        from indexer.extract.pdf_pypdf import PypdfDocument  # importing it takes 140 ms, and most folders never need it
+        from longsearch.indexer.extract.pdf_pypdf import (
+            PypdfDocument,  # importing it takes 140 ms, and most folders never need it
+        )
 
         self._pypdf = PypdfDocument(self._path)
         return self._pypdf

@@ -9,12 +9,12 @@ from typing import Any
 
 import pypdf
 
-from engine.errors import ExtractionError
-from indexer.extract.clean import clean_characters, one_line
-from indexer.extract.layout import Line, with_separators
-from indexer.extract.limits import MAX_HEADINGS, MAX_PAGES, MAX_TITLE_CHARACTERS
-from indexer.extract.pdf_repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
-from indexer.extract.quality import PasswordNeededError, ReadPage, garbage_share
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.clean import clean_characters, one_line
+from longsearch.indexer.extract.layout import Line, with_separators
+from longsearch.indexer.extract.limits import MAX_HEADINGS, MAX_PAGES, MAX_TITLE_CHARACTERS
+from longsearch.indexer.extract.pdf_repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
+from longsearch.indexer.extract.quality import PasswordNeededError, ReadPage, garbage_share
 
 _MAX_OUTLINE_DEPTH = 15
 _REPAIR_HINT = "download it again, or repair it: qpdf in.pdf out.pdf"

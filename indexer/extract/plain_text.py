@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
-from indexer.extract.clean import clean_block
-from indexer.extract.decoding import decode, read_bytes
-from indexer.extract.messages import FileText
-from indexer.extract.pages import join_pages
+from longsearch.indexer.extract.clean import clean_block
+from longsearch.indexer.extract.decoding import decode, read_bytes
+from longsearch.indexer.extract.messages import FileText
+from longsearch.indexer.extract.pages import join_pages
 
 _TITLE = re.compile(r"^#\+title:[ \t]*(.+)$|\\title\{([^{}]+)\}", re.IGNORECASE | re.MULTILINE)
 """A title in Org or TeX."""

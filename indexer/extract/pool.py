@@ -13,9 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Self
 
-from engine.errors import ExtractionError
-from indexer.extract.limits import PAGE_TIMEOUT_S
-from indexer.extract.reader import ExtractorProcess, Result
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.limits import PAGE_TIMEOUT_S
+from longsearch.indexer.extract.reader import ExtractorProcess, Result
 
 _MAX_CHILDREN = 4
 """More children would only wait for the one thread that stores their results."""

@@ -7,7 +7,7 @@ letters go unnoticed (a font whose map says "b" for "a").
 import re
 from dataclasses import dataclass
 
-from engine.errors import ExtractionError
+from longsearch.engine.errors import ExtractionError
 
 _GARBAGE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff]")
 _WORD = re.compile(r"""(?<!\S)[("'“‘\[]*[^\W\d_]+(?:[-'’/][^\W\d_]+)*[.,;:!?)"'”’\]]*(?!\S)""")

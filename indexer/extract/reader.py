@@ -14,19 +14,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from engine.errors import ExtractionError, TimedOutError
-from indexer.extract import messages
-from indexer.extract.assembly import Extraction, PdfParts, TextTooLongError, assemble_pdf, assemble_text
-from indexer.extract.child import COMMAND, OUT_OF_MEMORY_STATUS
-from indexer.extract.formats import LIGHT_MARKUP, Format, checked_format
-from indexer.extract.limits import (
+from longsearch.engine.errors import ExtractionError, TimedOutError
+from longsearch.indexer.extract import messages
+from longsearch.indexer.extract.assembly import Extraction, PdfParts, TextTooLongError, assemble_pdf, assemble_text
+from longsearch.indexer.extract.child import COMMAND, OUT_OF_MEMORY_STATUS
+from longsearch.indexer.extract.formats import LIGHT_MARKUP, Format, checked_format
+from longsearch.indexer.extract.limits import (
     DOCUMENT_TIMEOUT_S,
     MAX_MARKUP_BYTES,
     OCR_DOCUMENT_TIMEOUT_S,
     OCR_PAGE_TIMEOUT_S,
     PAGE_TIMEOUT_S,
 )
-from indexer.extract.messages import Ended, Failed, FileText, Message, Request
+from longsearch.indexer.extract.messages import Ended, Failed, FileText, Message, Request
 
 Result = Extraction | ExtractionError
 

@@ -13,10 +13,10 @@ from typing import Any
 from docutils import frontend, nodes, utils
 from docutils.parsers.rst import Directive, Parser, directives, roles
 
-from indexer.extract.clean import clean_characters
-from indexer.extract.decoding import decode, read_bytes
-from indexer.extract.messages import FileText
-from indexer.extract.text_builder import TextBuilder
+from longsearch.indexer.extract.clean import clean_characters
+from longsearch.indexer.extract.decoding import decode, read_bytes
+from longsearch.indexer.extract.messages import FileText
+from longsearch.indexer.extract.text_builder import TextBuilder
 
 _SETTINGS = {
     "file_insertion_enabled": False,

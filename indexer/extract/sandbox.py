@@ -3,8 +3,8 @@
 import signal
 from contextlib import suppress
 
-from indexer.extract.limits import MEMORY_BYTES
-from indexer.politeness import be_polite
+from longsearch.indexer.extract.limits import MEMORY_BYTES
+from longsearch.indexer.politeness import be_polite
 
 
 def limit_this_process() -> None:

@@ -11,11 +11,11 @@ from typing import Any
 
 from pylatexenc import latex2text, latexwalker, macrospec
 
-from indexer.extract.clean import clean_characters, one_line
-from indexer.extract.decoding import decode, read_bytes
-from indexer.extract.limits import MAX_TITLE_CHARACTERS
-from indexer.extract.messages import FileText
-from indexer.extract.text_builder import TextBuilder
+from longsearch.indexer.extract.clean import clean_characters, one_line
+from longsearch.indexer.extract.decoding import decode, read_bytes
+from longsearch.indexer.extract.limits import MAX_TITLE_CHARACTERS
+from longsearch.indexer.extract.messages import FileText
+from longsearch.indexer.extract.text_builder import TextBuilder
 
 LatexNode = Any  # pylatexenc has no types
 _LEVELS = {

@@ -1,9 +1,9 @@
 """Builds a document's text block by block and records the offset of each heading. Knows no format."""
 
-from indexer.extract.clean import clean_block, one_line
-from indexer.extract.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
-from indexer.extract.messages import FileText
-from indexer.extract.titles import is_title
+from longsearch.indexer.extract.clean import clean_block, one_line
+from longsearch.indexer.extract.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
+from longsearch.indexer.extract.messages import FileText
+from longsearch.indexer.extract.titles import is_title
 
 
 class TextBuilder:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from app.backend import LocalBackend
-from app.daemon import Daemon
-from app.daemon_control import daemon_status, stop_daemon
-from engine.types import FileStatus
+from longsearch.app.backend import LocalBackend
+from longsearch.app.daemon import Daemon
+from longsearch.app.daemon_control import daemon_status, stop_daemon
+from longsearch.engine.types import FileStatus
 
 PATIENCE_S = 60.0
 

@@ -10,9 +10,9 @@ import pytest
 from app_helpers import Clock, running
 from homes import SAMPLES, make_home
 
-from app.daemon import Daemon
-from app.resident import ResidentModel
-from indexer.extract.reader import Extraction, ExtractorProcess
+from longsearch.app.daemon import Daemon
+from longsearch.app.resident import ResidentModel
+from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
 
 
 @pytest.fixture

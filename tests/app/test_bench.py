@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import main
-from app.commands import bench
-from engine.errors import ModelError
-from engine.inference import footprint
-from engine.inference.footprint import Footprint
+from longsearch.app.cli import main
+from longsearch.app.commands import bench
+from longsearch.engine.errors import ModelError
+from longsearch.engine.inference import footprint
+from longsearch.engine.inference.footprint import Footprint
 
 
 @pytest.fixture
 def quick(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("engine.inference.calibration.BUDGET_S", 0.1)
+    monkeypatch.setattr("longsearch.engine.inference.calibration.BUDGET_S", 0.1)
     monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0))  # as on a machine that does nothing else
     return home
 

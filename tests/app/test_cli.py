@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import COMMANDS, main
+from longsearch.app.cli import COMMANDS, main
 
 
 def heavy_modules_after(program: str) -> str:
@@ -16,7 +16,7 @@ def heavy_modules_after(program: str) -> str:
     script = f"""
 import sys
 from contextlib import suppress
-from app.cli import COMMANDS, main
+from longsearch.app.cli import COMMANDS, main
 {program}
 print([name for name in ("torch", "transformers", "tokenizers", "textual", "apsw", "numpy") if name in sys.modules])
 """
@@ -36,7 +36,7 @@ assert main(["completion", "bash"]) == 0
 
 
 def test_the_app_loads_no_torch() -> None:
-    loaded = heavy_modules_after("import app.backend, tui.app")
+    loaded = heavy_modules_after("import longsearch.app.backend, longsearch.tui.app")
     assert loaded == "['textual', 'apsw', 'numpy']"
 
 
@@ -124,7 +124,7 @@ def test_a_misspelt_command_is_not_taken_for_a_folder(home: Path, capsys: pytest
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
 def test_a_full_disk_behind_stdout_is_an_error_in_one_line() -> None:
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "app.cli", "doctor", "--json"]
+        command = [sys.executable, "-m", "longsearch.app.cli", "doctor", "--json"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 3
     assert done.stderr == "longsearch: No space left on device\n"
@@ -139,7 +139,7 @@ def test_usage_errors_print_no_control_characters(capsys: pytest.CaptureFixture[
 
 
 def test_a_terminal_encoding_without_some_characters_causes_no_traceback() -> None:
-    script = "from app.cli import main; import sys; print('ok'); sys.exit(main(['index', '/n\u0142\u2603']))"
+    script = "from longsearch.app.cli import main; import sys; print('ok'); sys.exit(main(['index', '/n\u0142\u2603']))"
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment, encoding="latin-1"

@@ -12,15 +12,15 @@ from app_helpers import Clock, current, running, status, wait_until
 from filelock import FileLock
 from homes import SAMPLES
 
-from app import daemon_control, rpc, vectors
-from app.backend import LocalBackend
-from app.daemon import MODEL_IDLE_S, Daemon
-from app.daemon_control import daemon_status, retry, stop_daemon, watch
-from app.library import known_roots
-from app.paths import index_path, socket_path
-from engine.errors import LongsearchError
-from engine.types import FileStatus, SearchMode
-from indexer import retries
+from longsearch.app import daemon_control, rpc, vectors
+from longsearch.app.backend import LocalBackend
+from longsearch.app.daemon import MODEL_IDLE_S, Daemon
+from longsearch.app.daemon_control import daemon_status, retry, stop_daemon, watch
+from longsearch.app.library import known_roots
+from longsearch.app.paths import index_path, socket_path
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.types import FileStatus, SearchMode
+from longsearch.indexer import retries
 
 
 def test_a_watched_folder_becomes_current_and_stays_so(daemon: Daemon, root: Path) -> None:
@@ -60,7 +60,7 @@ def test_pausing_stops_indexing_and_resuming_goes_on(daemon: Daemon, root: Path)
 def test_index_waits_for_the_daemon_that_is_indexing_the_folder(
     daemon: Daemon, root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from app.cli import main
+    from longsearch.app.cli import main
 
     (root / "long.txt").write_text("\n\n".join((SAMPLES / "lease.txt").read_text() for _ in range(40)))
     watch(root)
@@ -168,7 +168,7 @@ def test_a_daemon_that_stays_watches_every_folder_that_has_an_index_and_never_en
 def test_its_status_is_printed_as_text_and_as_json(
     daemon: Daemon, root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from app.cli import main
+    from longsearch.app.cli import main
 
     watch(root)
     wait_until(lambda: len(current(LocalBackend(root))) == 2)
@@ -185,7 +185,7 @@ def test_its_status_is_printed_as_text_and_as_json(
 
 
 def test_without_a_daemon_its_status_says_so(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from app.cli import main
+    from longsearch.app.cli import main
 
     assert main(["daemon", "status"]) == 1
     assert capsys.readouterr().out == "no daemon is running\n"
@@ -201,7 +201,7 @@ def test_an_unknown_method_or_folder_is_an_error(daemon: Daemon) -> None:
 
 
 def test_without_a_daemon_hybrid_searches_by_words_and_says_why(home: Path, root: Path) -> None:
-    from app.cli import main
+    from longsearch.app.cli import main
 
     assert main(["index", "-q", str(root)]) == 0
     backend = LocalBackend(root)

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from app.commands import doctor
-from engine.models.ops import kernels
+from longsearch.app.commands import doctor
+from longsearch.engine.models.ops import kernels
 
 
 @pytest.mark.parametrize(("cuda", "said"), [(None, "is built without CUDA"), ("13.0", "torch finds none (CUDA 13.0;")])

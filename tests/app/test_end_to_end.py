@@ -16,10 +16,10 @@ import pytest
 from homes import SAMPLES, home_with_samples
 from questions import QUESTIONS
 
-from app.cli import main
-from app.paths import index_path
-from engine.store import vectors
-from engine.store.store import Store
+from longsearch.app.cli import main
+from longsearch.app.paths import index_path
+from longsearch.engine.store import vectors
+from longsearch.engine.store.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def test_renamed_copied_and_touched_files_are_not_embedded_again_and_deleted_fil
     home: Path, samples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert main(["index", "-q", str(samples)]) == 0
-    from engine.inference.encoder import Encoder
+    from longsearch.engine.inference.encoder import Encoder
 
     def refuse(*_: object) -> None:
         pytest.fail("embedded again")
@@ -173,7 +173,7 @@ def test_a_kill_in_the_middle_loses_no_document_and_stores_none_twice(
     for name, text in zip("abcdef", texts, strict=False):
         (folder / f"{name}.txt").write_text(text)
     (folder / "z.txt").write_text("\n\n".join(f"Part {i}.\n\n{texts[i % len(texts)]}" for i in range(240)))
-    process = subprocess.Popen([sys.executable, "-m", "app.cli", "index", "-q", str(folder)])
+    process = subprocess.Popen([sys.executable, "-m", "longsearch.app.cli", "index", "-q", str(folder)])
     path = index_path(folder)
     while process.poll() is None:  # kill it when some documents are embedded and the long one is not
         if path.exists() and 0 < _n_embedded(path) < 7:
@@ -193,7 +193,7 @@ def test_a_kill_in_the_middle_loses_no_document_and_stores_none_twice(
 
 
 def _n_embedded(path: Path) -> int:
-    from engine.errors import StoreError
+    from longsearch.engine.errors import StoreError
 
     try:
         with Store.open(path, read_only=True) as store:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from app import daemon_control
-from app.cli import main
-from app.encoders import chosen_model, open_encoder
-from engine.errors import LongsearchError, ModelError
-from engine.models.hub import ModelName
-from engine.models.hub_download import Downloaded
+from longsearch.app import daemon_control
+from longsearch.app.cli import main
+from longsearch.app.encoders import chosen_model, open_encoder
+from longsearch.engine.errors import LongsearchError, ModelError
+from longsearch.engine.models.hub import ModelName
+from longsearch.engine.models.hub_download import Downloaded
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +68,7 @@ def test_a_download_says_where_the_model_is_and_how_to_use_it(
         announce(f"{name}: 3 files\x1b[2J")
         return Downloaded(ModelName(name.repo, "e" * 40), tmp_path, 5)
 
-    monkeypatch.setattr("engine.models.hub_download.download", download)
+    monkeypatch.setattr("longsearch.engine.models.hub_download.download", download)
     assert main(["model", "download", "org/name@v1"]) == 0
     captured = capsys.readouterr()
     assert "LONGSEARCH_MODEL=org/name" in captured.out

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from app.paths import data_folder, find_index, index_path, resolve_root, socket_path
-from engine.errors import LongsearchError
+from longsearch.app.paths import data_folder, find_index, index_path, resolve_root, socket_path
+from longsearch.engine.errors import LongsearchError
 
 
 def test_all_folders_are_private_to_the_user(home: Path) -> None:

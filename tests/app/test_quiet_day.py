@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from homes import SAMPLES
 
-from app.cli import main
+from longsearch.app.cli import main
 
 REPOSITORY = Path(__file__).parents[2]
 
 DAY = """
 import os, shutil, sys, threading
 from pathlib import Path
-from app.backend import LocalBackend
-from app.daemon import Daemon
-from app.daemon_control import daemon_status, stop_daemon, watch
+from longsearch.app.backend import LocalBackend
+from longsearch.app.daemon import Daemon
+from longsearch.app.daemon_control import daemon_status, stop_daemon, watch
 
 root = Path(sys.argv[1])
 thread = threading.Thread(target=Daemon(stay=True).run)
@@ -45,7 +45,7 @@ thread.join()
 
 INDEX = """
 import sys
-from app.cli import main
+from longsearch.app.cli import main
 
 main(["index", "-q", sys.argv[1]])
 print([name for name in ("torch", "transformers") if name in sys.modules])

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from app.rpc import DaemonUnreachableError, call, serve
-from engine.errors import LongsearchError
+from longsearch.app.rpc import DaemonUnreachableError, call, serve
+from longsearch.engine.errors import LongsearchError
 
 
 def answer(method: str, params: dict[str, Any]) -> Any:

@@ -2,8 +2,8 @@
 
 import json
 
-from app.commands.search import to_json, to_text
-from engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
+from longsearch.app.commands.search import to_json, to_text
+from longsearch.engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
 
 SENTENCES = [f"Sentence {number} speaks of apples, and of what it is that apples are." for number in range(20)]
 TEXT = " ".join(SENTENCES)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from homes import home_with_samples
 
-from app.cli import main
-from app.encoders import MODEL_VARIABLE
+from longsearch.app.cli import main
+from longsearch.app.encoders import MODEL_VARIABLE
 
 
 def similar(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:

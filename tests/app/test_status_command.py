@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import main
-from app.commands.status import describe
-from app.paths import index_path
-from engine.store.records import FileStamp
-from engine.store.store import Store
-from engine.types import FileReport, FileStatus
+from longsearch.app.cli import main
+from longsearch.app.commands.status import describe
+from longsearch.app.paths import index_path
+from longsearch.engine.store.records import FileStamp
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import FileReport, FileStatus
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.encoders import CALIBRATE_FROM_TOKENS, tune
+from longsearch.app.encoders import CALIBRATE_FROM_TOKENS, tune
 
 
 def store_with(n_tokens: int, n_done: int = 0) -> Any:
@@ -22,7 +22,7 @@ def asked(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         asked.append(may_measure)
         return 512 if may_measure else None
 
-    monkeypatch.setattr("engine.inference.calibration.calibrated_size", calibrated_size)
+    monkeypatch.setattr("longsearch.engine.inference.calibration.calibrated_size", calibrated_size)
     return asked
 
 
@@ -40,7 +40,7 @@ def test_an_unwritable_cache_does_not_stop_indexing(home: Path, monkeypatch: pyt
     def fail(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("engine.inference.calibration.calibrated_size", fail)
+    monkeypatch.setattr("longsearch.engine.inference.calibration.calibrated_size", fail)
     encoder: Any = SimpleNamespace(vertical_size=1024)
     tune(encoder, store_with(10**6))
     assert encoder.vertical_size == 1024

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from app import viewer
-from app.viewer import open_in_viewer, viewer_command
-from engine.errors import LongsearchError
+from longsearch.app import viewer
+from longsearch.app.viewer import open_in_viewer, viewer_command
+from longsearch.engine.errors import LongsearchError
 
 SCREEN = {"DISPLAY": ":0"}
 

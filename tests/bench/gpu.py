@@ -22,8 +22,8 @@ from gpu_plot import plot
 from gpu_timing import Bench, Cell, Clock, Row, random_tokens
 from torch import nn
 
-from engine.models.mamba2 import Mamba2
-from engine.models.ops.kernels import verdicts
+from longsearch.engine.models.mamba2 import Mamba2
+from longsearch.engine.models.ops.kernels import verdicts
 
 _HEADER = f"{'model':14} {'batch':>5} {'tokens':>9} {'V':>7} {'seconds':>9} {'tokens/s':>10} {'GiB':>7} {'share':>6}"
 

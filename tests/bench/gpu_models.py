@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from engine.models.config import Mamba2Config
-from engine.models.mamba2 import Mamba2
+from longsearch.engine.models.config import Mamba2Config
+from longsearch.engine.models.mamba2 import Mamba2
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from measuring import PEAK, read_texts, run_python
 
-from engine.evaluation.minilm import MAX_TOKENS, MiniLM
-from engine.inference.encoder import Encoder
+from longsearch.engine.evaluation.minilm import MAX_TOKENS, MiniLM
+from longsearch.engine.inference.encoder import Encoder
 
 BATCH = 32
 _PEAK_OF_ENCODING = (

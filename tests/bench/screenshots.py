@@ -7,9 +7,9 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from app.backend import LocalBackend
-from app.paths import resolve_root
-from tui.app import LongsearchApp
+from longsearch.app.backend import LocalBackend
+from longsearch.app.paths import resolve_root
+from longsearch.tui.app import LongsearchApp
 
 SIZES = ((80, 24), (140, 40))
 SETTLED_S = 4.0

@@ -11,7 +11,7 @@ from pathlib import Path
 from indexing import BATCH, contenders, take_turns
 from measuring import read_texts
 
-from engine.evaluation.minilm import MAX_TOKENS
+from longsearch.engine.evaluation.minilm import MAX_TOKENS
 
 THEIRS = ("MiniLM float32", "MiniLM bfloat16")
 

@@ -11,7 +11,7 @@ sys.path.append(str(Path(__file__).parent / "store"))
 
 from store_helpers import DIM, check_invariants, open_store
 
-from engine.store.store import Store
+from longsearch.engine.store.store import Store
 
 torch.set_num_threads(1)  # tiny models: two threads cost more in barriers than they save
 

@@ -1,6 +1,6 @@
 """Counts in words."""
 
-from engine.amounts import counted
+from longsearch.engine.amounts import counted
 
 
 def test_a_count_takes_the_plural_unless_it_is_one() -> None:

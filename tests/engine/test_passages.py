@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tiny_models import BUNDLED, byte_level_bpe
 
-from engine.inference.tokens import TextTokenizer
-from engine.passages import MAX_TOKENS, MIN_TOKENS, cut_excerpts, cut_passages
-from engine.types import Passage
+from longsearch.engine.inference.tokens import TextTokenizer
+from longsearch.engine.passages import MAX_TOKENS, MIN_TOKENS, cut_excerpts, cut_passages
+from longsearch.engine.types import Passage
 
 WORDS = TextTokenizer.load(BUNDLED)
 BYTES = TextTokenizer(byte_level_bpe(), None)

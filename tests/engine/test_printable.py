@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.printable import in_short, printable
+from longsearch.engine.printable import in_short, printable
 
 HOSTILE = st.text(
     st.one_of(

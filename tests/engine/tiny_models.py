@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from torch import Tensor
 
-from engine.models.hub import WORLD_VOCABULARY
+from longsearch.engine.models.hub import WORLD_VOCABULARY
 
 EOS = "<|endoftext|>"
 BUNDLED = Path(__file__).parents[2] / "assets" / "model"

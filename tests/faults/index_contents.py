@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.store import files, vectors
-from engine.store.store import Store
+from longsearch.engine.store import files, vectors
+from longsearch.engine.store.store import Store
 
 
 def index_contents(path: Path) -> dict[str, dict[str, Any]]:

@@ -13,10 +13,10 @@ import apsw
 
 sys.path.append(str(Path(__file__).parents[1] / "indexer"))
 
-import indexer.embedding
-from app.library import open_pipeline
-from engine.store import int8_copy
-from indexer.embedding import DocumentEncoder
+import longsearch.indexer.embedding
+from longsearch.app.library import open_pipeline
+from longsearch.engine.store import int8_copy
+from longsearch.indexer.embedding import DocumentEncoder
 
 n_steps = 0
 die_at = 0
@@ -61,7 +61,7 @@ def make_encoder(name: str) -> DocumentEncoder:
         from fake_encoder import FakeEncoder
 
         return FakeEncoder()
-    from engine.inference.encoder import Encoder
+    from longsearch.engine.inference.encoder import Encoder
 
     # small slices give many parts, so many places to die at; float32, because vectors depend on the batch by a rounding
     # error, which is 4e-4 in bfloat16
@@ -71,7 +71,7 @@ def make_encoder(name: str) -> DocumentEncoder:
 if __name__ == "__main__":
     die_at = int(sys.argv[3])
     disk = CountedDisk(apsw.vfs_names()[0])
-    indexer.embedding.SAVE_EVERY_S = 0.0  # a state after every part, not after 10 s
+    longsearch.indexer.embedding.SAVE_EVERY_S = 0.0  # a state after every part, not after 10 s
     int8_copy.FROM_PASSAGES = int8_copy.LOOK_EVERY_PASSAGES = 50
     with open_pipeline(Path(sys.argv[1]), make_encoder(sys.argv[2]), lambda: False) as (pipeline, _):
         print("begun", flush=True)

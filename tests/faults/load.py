@@ -16,13 +16,13 @@ sys.path.append(str(Path(__file__).parents[1] / "engine" / "store"))
 
 from store_helpers import document, record
 
-from engine.search.query import parse
-from engine.search.searcher import search
-from engine.store.connection import log_bytes
-from engine.store.excerpts import packed
-from engine.store.store import Store
-from engine.types import SearchMode
-from indexer.politeness import be_polite
+from longsearch.engine.search.query import parse
+from longsearch.engine.search.searcher import search
+from longsearch.engine.store.connection import log_bytes
+from longsearch.engine.store.excerpts import packed
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import SearchMode
+from longsearch.indexer.politeness import be_polite
 
 DIM = 384
 PASSAGES = 200

@@ -14,12 +14,12 @@ from index_contents import assert_same, index_contents
 from restless_folder import RestlessFolder
 from store_helpers import check_invariants
 
-from app.library import open_pipeline
-from app.paths import index_path
-from engine.errors import LongsearchError, NoIndexError, StoreError
-from engine.store.store import Store
-from engine.types import FileStatus
-from indexer.pipeline import Pipeline, ReadSummary
+from longsearch.app.library import open_pipeline
+from longsearch.app.paths import index_path
+from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import FileStatus
+from longsearch.indexer.pipeline import Pipeline, ReadSummary
 
 
 def index(root: Path) -> ReadSummary:

@@ -19,13 +19,13 @@ from index_contents import assert_same, count_rows, index_contents
 from restless_folder import RestlessFolder
 from store_helpers import check_invariants
 
-from app.paths import index_path
-from engine.errors import NoIndexError
-from engine.store import vectors
-from engine.store.store import Store
-from indexer.embedding import DocumentEncoder
-from indexer.extract.reader import ExtractorProcess
-from indexer.pipeline import Pipeline
+from longsearch.app.paths import index_path
+from longsearch.engine.errors import NoIndexError
+from longsearch.engine.store import vectors
+from longsearch.engine.store.store import Store
+from longsearch.indexer.embedding import DocumentEncoder
+from longsearch.indexer.extract.reader import ExtractorProcess
+from longsearch.indexer.pipeline import Pipeline
 
 _CHILD = Path(__file__).parent / "indexing_child.py"
 _KILLS_A_ROUND = 3

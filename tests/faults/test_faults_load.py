@@ -13,12 +13,12 @@ import pytest
 from load import make_index
 from pdf_writing import lines_of, write_pdf
 
-from app.paths import index_path
-from engine.errors import NoIndexError
-from engine.search.query import parse
-from engine.search.searcher import search
-from engine.store.store import Store
-from engine.types import SearchMode
+from longsearch.app.paths import index_path
+from longsearch.engine.errors import NoIndexError
+from longsearch.engine.search.query import parse
+from longsearch.engine.search.searcher import search
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import SearchMode
 
 _FOLDER = Path(__file__).parent
 _LOG_MAX_BYTES = 64 * 2**20
@@ -29,10 +29,10 @@ import sys, time
 from pathlib import Path
 sys.path.append(sys.argv[2])
 from load import vectors_of
-from engine.search.query import parse
-from engine.search.searcher import search
-from engine.store.store import Store
-from engine.types import SearchMode
+from longsearch.engine.search.query import parse
+from longsearch.engine.search.searcher import search
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import SearchMode
 query = vectors_of(7)[0]
 began = time.perf_counter()
 with Store.open(Path(sys.argv[1]), read_only=True) as store:

@@ -13,14 +13,14 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from store_helpers import check_invariants
 
-from app.commands.search import to_json, to_text
-from app.commands.status import describe
-from engine.search.query import parse
-from engine.search.searcher import search
-from engine.store.store import Store
-from engine.types import FileStatus, SearchMode
-from indexer.extract.reader import ExtractorProcess
-from indexer.pipeline import Pipeline
+from longsearch.app.commands.search import to_json, to_text
+from longsearch.app.commands.status import describe
+from longsearch.engine.search.query import parse
+from longsearch.engine.search.searcher import search
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import FileStatus, SearchMode
+from longsearch.indexer.extract.reader import ExtractorProcess
+from longsearch.indexer.pipeline import Pipeline
 
 _SUFFIX = b".txt"
 _LONGEST = 255  # bytes in a name, on every common file system

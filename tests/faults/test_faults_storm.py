@@ -13,14 +13,14 @@ import pytest
 from fake_encoder import FakeEncoder, FakePart
 from store_helpers import check_invariants
 
-from engine.errors import ExtractionError
-from engine.store.store import Store
-from engine.types import DocumentText, FileStatus, Passage
-from indexer import watch as watch_module
-from indexer.extract.assembly import Extraction
-from indexer.extract.reader import Result
-from indexer.pipeline import Pipeline
-from indexer.watch import RootWatch
+from longsearch.engine.errors import ExtractionError
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import DocumentText, FileStatus, Passage
+from longsearch.indexer import watch as watch_module
+from longsearch.indexer.extract.assembly import Extraction
+from longsearch.indexer.extract.reader import Result
+from longsearch.indexer.pipeline import Pipeline
+from longsearch.indexer.watch import RootWatch
 
 _FILES_A_FOLDER = 100
 _BURSTS = 40

@@ -15,7 +15,7 @@ import pytest
 import torch
 from interpreting import INTERPRETED
 
-from engine.models.ops.ssd_triton import load_mamba_ssm
+from longsearch.engine.models.ops.ssd_triton import load_mamba_ssm
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # tiny_models
 

@@ -9,14 +9,14 @@ from interpreting import INTERPRETED
 from tiny_models import random_tensors, save_checkpoint, tiny_config
 from torch import Tensor
 
-from engine.models import mamba2
-from engine.models.config import read_config
-from engine.models.ops import kernels, norm, ssd_triton
-from engine.models.ops.conv import convolve_causal_conv1d, convolve_torch, convolve_triton
-from engine.models.ops.norm import gated_norm_torch, gated_norm_triton
-from engine.models.ops.ssd import ssd_scan
-from engine.models.ops.ssd_triton import ssd_scan_triton
-from engine.models.weights import load_mamba2
+from longsearch.engine.models import mamba2
+from longsearch.engine.models.config import read_config
+from longsearch.engine.models.ops import kernels, norm, ssd_triton
+from longsearch.engine.models.ops.conv import convolve_causal_conv1d, convolve_torch, convolve_triton
+from longsearch.engine.models.ops.norm import gated_norm_torch, gated_norm_triton
+from longsearch.engine.models.ops.ssd import ssd_scan
+from longsearch.engine.models.ops.ssd_triton import ssd_scan_triton
+from longsearch.engine.models.weights import load_mamba2
 
 pytestmark = [pytest.mark.gpu, pytest.mark.filterwarnings("ignore::UserWarning:triton")]
 Q = 16

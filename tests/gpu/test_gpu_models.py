@@ -10,13 +10,13 @@ from slices import run_vertically
 from tiny_models import BUNDLED, PROSE, random_tensors, save_checkpoint, tiny_config
 from torch import Tensor
 
-from engine.inference.borders import Borders
-from engine.inference.encoder import Encoder
-from engine.inference.saved_states import PassState, from_bytes, to_bytes
-from engine.models.config import read_config
-from engine.models.mamba2 import Mamba2, Mamba2State
-from engine.models.ops import kernels
-from engine.models.weights import load_mamba2
+from longsearch.engine.inference.borders import Borders
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.inference.saved_states import PassState, from_bytes, to_bytes
+from longsearch.engine.models.config import read_config
+from longsearch.engine.models.mamba2 import Mamba2, Mamba2State
+from longsearch.engine.models.ops import kernels
+from longsearch.engine.models.weights import load_mamba2
 
 pytestmark = [pytest.mark.gpu, pytest.mark.filterwarnings("ignore::UserWarning:triton")]
 Q = 16

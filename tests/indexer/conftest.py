@@ -7,7 +7,7 @@ import pytest
 from extracting import OneChild
 from pipeline_bench import Bench
 
-from engine.store.store import Store
+from longsearch.engine.store.store import Store
 
 
 @pytest.fixture(scope="module")

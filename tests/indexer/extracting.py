@@ -3,9 +3,9 @@
 from collections.abc import Generator, Iterable
 from pathlib import Path
 
-from engine.errors import ExtractionError
-from indexer.extract.messages import FileText
-from indexer.extract.reader import ExtractorProcess, Result
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.messages import FileText
+from longsearch.indexer.extract.reader import ExtractorProcess, Result
 
 
 class OneChild(ExtractorProcess):

@@ -7,10 +7,10 @@ import numpy as np
 from extracting import OneChild
 from fake_encoder import FakeEncoder
 
-from engine.store import vectors
-from engine.store.store import Store
-from engine.types import FileStatus
-from indexer.pipeline import Pipeline, ReadSummary
+from longsearch.engine.store import vectors
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import FileStatus
+from longsearch.indexer.pipeline import Pipeline, ReadSummary
 
 
 class Bench:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pipeline_bench import Bench
 
-import indexer.walk
-from engine.store.store import Store
-from indexer.drives import Drives, find_drives
-from indexer.walk import FolderStamp, WalkProblem
+import longsearch.indexer.walk
+from longsearch.engine.store.store import Store
+from longsearch.indexer.drives import Drives, find_drives
+from longsearch.indexer.walk import FolderStamp, WalkProblem
 
 ROOT_DEVICE, USB, NESTED = 1, 2, 3
 
@@ -94,13 +94,13 @@ class UsbBench:
     def __init__(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
         self.bench, self.folder, self.elsewhere = bench, bench.root / "usb", bench.root.with_name("drive")
         self.folder.mkdir()
-        true_look = indexer.walk.change_and_device
+        true_look = longsearch.indexer.walk.change_and_device
 
         def look(folder: Path) -> tuple[int, int]:
             changed_ns, device = true_look(folder)
             return changed_ns, device + (not self.elsewhere.exists() and folder.is_relative_to(self.folder))
 
-        monkeypatch.setattr(indexer.walk, "change_and_device", look)
+        monkeypatch.setattr(longsearch.indexer.walk, "change_and_device", look)
         bench.write("own.txt")
         (self.folder / "sub").mkdir()
         bench.write("usb/a.txt")
@@ -213,13 +213,13 @@ def test_a_file_in_the_mount_point_of_a_root_that_is_away_makes_nothing_forgotte
     bench: Bench,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    true_look, elsewhere = indexer.walk.change_and_device, bench.root.with_name("drive")
+    true_look, elsewhere = longsearch.indexer.walk.change_and_device, bench.root.with_name("drive")
 
     def look(folder: Path) -> tuple[int, int]:
         changed_ns, device = true_look(folder)
         return changed_ns, device + (not elsewhere.exists() and folder.is_relative_to(bench.root))
 
-    monkeypatch.setattr(indexer.walk, "change_and_device", look)
+    monkeypatch.setattr(longsearch.indexer.walk, "change_and_device", look)
     for name in ("a.txt", "b.txt"):
         bench.write(name)
     bench.run()

@@ -9,13 +9,13 @@ import pytest
 from fake_encoder import FakeEncoder
 from pipeline_bench import Bench, check_vectors, document_ids
 
-import indexer.pipeline as pipeline_module
-from engine.store import vectors
-from engine.store.store import Store
-from engine.types import FileStatus
-from indexer import embedding
-from indexer.extract.reader import ExtractorProcess
-from indexer.token_cache import TokenCache
+import longsearch.indexer.pipeline as pipeline_module
+from longsearch.engine.store import vectors
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import FileStatus
+from longsearch.indexer import embedding
+from longsearch.indexer.extract.reader import ExtractorProcess
+from longsearch.indexer.token_cache import TokenCache
 
 
 def test_a_document_stopped_in_the_middle_goes_on_and_gets_the_same_vectors(

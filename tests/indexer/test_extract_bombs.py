@@ -9,8 +9,8 @@ import pytest
 from extracting import result_of
 from pdf_writing import assemble, lines_of, pdf, stream
 
-from engine.errors import ExtractionError
-from indexer.extract.reader import Extraction, ExtractorProcess
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
 
 PAGE = lines_of("The page called one has words\nand a second line")
 DEFLATED = b"/Filter /FlateDecode"

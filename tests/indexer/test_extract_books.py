@@ -7,9 +7,9 @@ import pytest
 from book_writing import WORD, archive, docx_parts, epub_parts, item, paragraph, table, write_docx, write_epub
 from extracting import headings_of
 
-from engine.errors import ExtractionError
-from indexer.extract import archives, docx, epub
-from indexer.extract.reader import ExtractorProcess
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract import archives, docx, epub
+from longsearch.indexer.extract.reader import ExtractorProcess
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
 BODY = (

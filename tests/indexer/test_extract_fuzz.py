@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pdf_writing import lines_of, pdf
 
-from engine.errors import ExtractionError
-from indexer.extract import child
-from indexer.extract.clean import clean_any_characters, clean_characters
-from indexer.extract.messages import Ended, Failed, FileText, Page, Request
-from indexer.extract.ocr import lines_of as ocr_lines_of
-from indexer.extract.reader import ExtractorProcess
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract import child
+from longsearch.indexer.extract.clean import clean_any_characters, clean_characters
+from longsearch.indexer.extract.messages import Ended, Failed, FileText, Page, Request
+from longsearch.indexer.extract.ocr import lines_of as ocr_lines_of
+from longsearch.indexer.extract.reader import ExtractorProcess
 
 
 def zipped(parts: dict[str, str | bytes]) -> bytes:
@@ -77,7 +77,7 @@ def read_in_process(folder: Path, suffix: str, data: bytes) -> None:
 
 
 def format_name(suffix: str) -> str:
-    from indexer.extract.formats import format_of
+    from longsearch.indexer.extract.formats import format_of
 
     found = format_of(f"a.{suffix}")
     assert found is not None

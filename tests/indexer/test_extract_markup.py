@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from extracting import headings_of
 
-from indexer.extract import markdown_text, org_text, rst_text, tex_text
-from indexer.extract.front_matter import split_front_matter
-from indexer.extract.reader import ExtractorProcess
+from longsearch.indexer.extract import markdown_text, org_text, rst_text, tex_text
+from longsearch.indexer.extract.front_matter import split_front_matter
+from longsearch.indexer.extract.reader import ExtractorProcess
 
 YAML = """---
 title: "A Plan: for 2024"
@@ -270,6 +270,6 @@ def test_deeply_nested_markup_is_read_as_plain_text(
 def test_markup_that_is_too_large_to_parse_is_read_as_plain_text(
     extractor: ExtractorProcess, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexer.extract.reader.MAX_MARKUP_BYTES", 10)
+    monkeypatch.setattr("longsearch.indexer.extract.reader.MAX_MARKUP_BYTES", 10)
     (tmp_path / name).write_text("* one *two* \\three\n")
     assert extractor.extract(tmp_path / name).document.text == "* one *two* \\three"

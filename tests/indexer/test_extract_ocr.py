@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from pdf_writing import lines_of, pdf, write_pdf
 
-from engine.errors import ExtractionError
-from indexer.extract import ocr
-from indexer.extract.ocr import lines_of as ocr_lines_of
-from indexer.extract.ocr import needs_ocr, ocr_languages, require_tool
-from indexer.extract.reader import Extraction, ExtractorProcess
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract import ocr
+from longsearch.indexer.extract.ocr import lines_of as ocr_lines_of
+from longsearch.indexer.extract.ocr import needs_ocr, ocr_languages, require_tool
+from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
 
 TEXT_PAGE = lines_of("The page with text has words\nof its own")
 SCANNED = b"0.5 g 100 100 200 300 re f"

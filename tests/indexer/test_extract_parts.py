@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import ExtractionError
-from engine.printable import printable
-from indexer.extract import messages
-from indexer.extract.assembly import PdfParts, assemble_pdf
-from indexer.extract.child import COMMAND
-from indexer.extract.clean import clean_block, clean_characters, one_line
-from indexer.extract.formats import Format, format_of, is_readable
-from indexer.extract.layout import Line, title_in, with_separators
-from indexer.extract.messages import FileText, Opened, Outline, Page
-from indexer.extract.pages import join_pages, without_running_lines
-from indexer.extract.pdf_repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
-from indexer.extract.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, garbage_share
-from indexer.extract.titles import choose_title, is_title, page_confirms
+from longsearch.engine.errors import ExtractionError
+from longsearch.engine.printable import printable
+from longsearch.indexer.extract import messages
+from longsearch.indexer.extract.assembly import PdfParts, assemble_pdf
+from longsearch.indexer.extract.child import COMMAND
+from longsearch.indexer.extract.clean import clean_block, clean_characters, one_line
+from longsearch.indexer.extract.formats import Format, format_of, is_readable
+from longsearch.indexer.extract.layout import Line, title_in, with_separators
+from longsearch.indexer.extract.messages import FileText, Opened, Outline, Page
+from longsearch.indexer.extract.pages import join_pages, without_running_lines
+from longsearch.indexer.extract.pdf_repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
+from longsearch.indexer.extract.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, garbage_share
+from longsearch.indexer.extract.titles import choose_title, is_title, page_confirms
 
 ROOT = Path(__file__).parents[2]
 
@@ -283,7 +283,9 @@ def test_lost_pages_are_listed_in_the_reason(lost: list[int], reason: str) -> No
     assert assemble_pdf(parts).partial_reason == reason
 
 
-@pytest.mark.parametrize("module", ["indexer.extract.child", "indexer.extract.reader", "indexer.walk"])
+@pytest.mark.parametrize(
+    "module", ["longsearch.indexer.extract.child", "longsearch.indexer.extract.reader", "longsearch.indexer.walk"]
+)
 def test_the_parent_and_the_child_start_without_torch_or_a_pdf_library(module: str) -> None:
     heavy = {"torch", "transformers", "numpy", "pypdf", "pypdfium2", "apsw"}
     code = f"import sys, {module}; print(*({heavy!r} & set(sys.modules)))"

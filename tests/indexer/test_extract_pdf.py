@@ -11,9 +11,9 @@ import pypdf
 import pytest
 from pdf_writing import FORM, FORM_OF_ITSELF, Line, assemble, lines_of, looping_forms, pdf, stream, write_pdf
 
-from engine.errors import ExtractionError
-from indexer.extract.messages import NO_LETTERS
-from indexer.extract.reader import Extraction, ExtractorProcess
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.messages import NO_LETTERS
+from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
 
 TEXT_PAGES = [lines_of(f"The page called {name} has words\nand a second line") for name in ("one", "two", "three")]
 
@@ -274,7 +274,7 @@ def test_one_child_reads_file_after_file_and_ends_when_the_extractor_closes(tmp_
 def test_a_pdf_with_too_much_text_is_partial(
     extractor: ExtractorProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexer.extract.assembly.MAX_TEXT_CHARACTERS", 100)
+    monkeypatch.setattr("longsearch.indexer.extract.assembly.MAX_TEXT_CHARACTERS", 100)
     extraction = extractor.extract(write_pdf(tmp_path / "a.pdf", TEXT_PAGES))
     assert extraction.partial_reason.startswith("page 3 of 3 could not be read (more than 100 characters")
 

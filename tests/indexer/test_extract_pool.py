@@ -8,10 +8,10 @@ import pytest
 from extracting import OneChild
 from pdf_writing import FORM_OF_ITSELF, lines_of, looping_forms, write_pdf
 
-from engine.errors import ExtractionError
-from indexer.extract.assembly import Extraction
-from indexer.extract.pool import ExtractorPool, default_n_children
-from indexer.extract.reader import Result
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.assembly import Extraction
+from longsearch.indexer.extract.pool import ExtractorPool, default_n_children
+from longsearch.indexer.extract.reader import Result
 
 
 @pytest.fixture(scope="module")

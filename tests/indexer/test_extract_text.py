@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import SelectolaxError
 
-from engine.errors import ExtractionError
-from indexer.extract import decoding, html_text, markdown_text, plain_text
-from indexer.extract.reader import ExtractorProcess
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract import decoding, html_text, markdown_text, plain_text
+from longsearch.indexer.extract.reader import ExtractorProcess
 
 MARKDOWN = """---
 title: "Notes on *Mamba*"
@@ -186,7 +186,7 @@ def test_a_text_file_that_is_too_large_is_refused_unread(extractor: ExtractorPro
 def test_markdown_that_is_too_hard_to_parse_is_read_as_plain_text(
     tmp_path: Path, extractor: ExtractorProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexer.extract.reader.MAX_MARKUP_BYTES", 10)
+    monkeypatch.setattr("longsearch.indexer.extract.reader.MAX_MARKUP_BYTES", 10)
     (tmp_path / "a.md").write_text("# A heading of *words*\n")
     document = extractor.extract(tmp_path / "a.md").document
     assert document.text == "# A heading of *words*"

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.mounts import REMOTE_TYPES, drives_under, filesystem_of, filesystem_type, has_watch_left, mounted_under
+from longsearch.indexer.mounts import (
+    REMOTE_TYPES,
+    drives_under,
+    filesystem_of,
+    filesystem_type,
+    has_watch_left,
+    mounted_under,
+)
 
 TABLE = rb"""sysfs /sys sysfs rw 0 0
 /dev/sda1 / ext4 rw,relatime 0 0

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from fake_encoder import FakeEncoder
 
-from engine.store.records import FileStamp
-from engine.store.store import Store
-from engine.types import FileStatus
-from indexer import walk as walk_module
-from indexer.extract.reader import ExtractorProcess
-from indexer.pipeline import Pipeline
-from indexer.walk import CLOCK_TICK_NS, FolderStamp, WalkProblem, is_unchanged, walk
+from longsearch.engine.store.records import FileStamp
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import FileStatus
+from longsearch.indexer import walk as walk_module
+from longsearch.indexer.extract.reader import ExtractorProcess
+from longsearch.indexer.pipeline import Pipeline
+from longsearch.indexer.walk import CLOCK_TICK_NS, FolderStamp, WalkProblem, is_unchanged, walk
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_a_folder_changes_when_an_entry_is_added_removed_or_renamed(root: Path) 
 def test_a_folder_that_changed_just_now_is_not_trusted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changed_ns = (root / "a").stat().st_mtime_ns
     for later_ns, is_trusted in ((CLOCK_TICK_NS // 2, False), (2 * CLOCK_TICK_NS, True), (-2 * CLOCK_TICK_NS, True)):
-        monkeypatch.setattr("indexer.walk.time.time_ns", lambda now_ns=changed_ns + later_ns: now_ns)
+        monkeypatch.setattr("longsearch.indexer.walk.time.time_ns", lambda now_ns=changed_ns + later_ns: now_ns)
         folders: dict[str, FolderStamp] = {}
         list(walk(root, [], folders))
         assert is_unchanged(root, {"a": folders["a"]}) == is_trusted

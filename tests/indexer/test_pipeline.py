@@ -8,13 +8,13 @@ import pytest
 from fake_encoder import FakeEncoder
 from pipeline_bench import Bench
 
-import indexer.pipeline as pipeline_module
-from engine.errors import LongsearchError, ModelError
-from engine.search.query import parse
-from engine.search.searcher import search
-from engine.types import FileStatus, SearchMode
-from indexer.extract.reader import ExtractorProcess
-from indexer.pipeline import ReadSummary
+import longsearch.indexer.pipeline as pipeline_module
+from longsearch.engine.errors import LongsearchError, ModelError
+from longsearch.engine.search.query import parse
+from longsearch.engine.search.searcher import search
+from longsearch.engine.types import FileStatus, SearchMode
+from longsearch.indexer.extract.reader import ExtractorProcess
+from longsearch.indexer.pipeline import ReadSummary
 
 
 def test_new_files_become_current_and_a_second_run_does_nothing(bench: Bench) -> None:

@@ -10,12 +10,12 @@ import pytest
 from extracting import OneChild
 from pipeline_bench import Bench
 
-import indexer.pipeline as pipeline_module
-from engine.errors import ExtractionError, PassingError
-from engine.store.store import Store
-from engine.types import DocumentText, FileReport, FileStatus
-from indexer.extract.reader import Extraction, ExtractorProcess, Result
-from indexer.pipeline import Pipeline
+import longsearch.indexer.pipeline as pipeline_module
+from longsearch.engine.errors import ExtractionError, PassingError
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import DocumentText, FileReport, FileStatus
+from longsearch.indexer.extract.reader import Extraction, ExtractorProcess, Result
+from longsearch.indexer.pipeline import Pipeline
 
 
 @contextmanager

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
-from engine.store.records import FileStamp, KnownFile
-from indexer.plan import Action, Forget, Move, Read, RootOffline, identity, plan
+from longsearch.engine.store.records import FileStamp, KnownFile
+from longsearch.indexer.plan import Action, Forget, Move, Read, RootOffline, identity, plan
 
 A = FileStamp("a.txt", 10, 100, 1)
 B = FileStamp("b.txt", 20, 200, 2)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from indexer.politeness import on_battery, polite_threads
+from longsearch.indexer.politeness import on_battery, polite_threads
 
 
 def supply(folder: Path, name: str, **values: str) -> None:
@@ -18,7 +18,7 @@ def supply(folder: Path, name: str, **values: str) -> None:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has disk priorities")
 def test_a_polite_process_lowers_its_priority_for_processor_and_disk() -> None:
     script = (
-        "import os, psutil; from indexer.politeness import be_polite; be_polite();"
+        "import os, psutil; from longsearch.indexer.politeness import be_polite; be_polite();"
         "print(os.nice(0) >= 10, psutil.Process().ionice().ioclass == psutil.IOPRIO_CLASS_IDLE)"
     )
     assert subprocess.check_output([sys.executable, "-c", script], text=True).split() == ["True", "True"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from indexer.rate import Rate
+from longsearch.indexer.rate import Rate
 
 
 def test_a_rate_covers_only_the_last_seconds() -> None:

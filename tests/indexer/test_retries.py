@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import ExtractionError, PassingError, TimedOutError
-from indexer.retries import FIRST_S, LONGEST_S, is_due, retry_at
+from longsearch.engine.errors import ExtractionError, PassingError, TimedOutError
+from longsearch.indexer.retries import FIRST_S, LONGEST_S, is_due, retry_at
 
 
 def test_the_wait_is_a_minute_and_doubles_up_to_six_hours() -> None:

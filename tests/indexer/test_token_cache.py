@@ -1,6 +1,6 @@
 """Tokens are kept up to a bound, and handed out once."""
 
-from indexer.token_cache import TokenCache
+from longsearch.indexer.token_cache import TokenCache
 
 
 def test_tokens_are_handed_out_once() -> None:

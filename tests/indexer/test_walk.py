@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import LongsearchError
-from indexer.walk import WalkProblem, walk
+from longsearch.engine.errors import LongsearchError
+from longsearch.indexer.walk import WalkProblem, walk
 
 
 def put(root: Path, *paths: str, text: str = "x") -> None:
@@ -109,7 +109,7 @@ def test_a_folder_that_cannot_be_listed_is_reported_and_the_rest_is_walked(
             raise PermissionError(13, "Permission denied")
         return scandir(path)
 
-    monkeypatch.setattr("indexer.walk.os.scandir", refuse)
+    monkeypatch.setattr("longsearch.indexer.walk.os.scandir", refuse)
     problems: list[WalkProblem] = []
     assert [stamp.path for stamp in walk(tmp_path, problems)] == ["a/x.txt", "z/z.txt"]
     assert problems == [WalkProblem("locked", "Permission denied")]

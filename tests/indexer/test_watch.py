@@ -10,8 +10,8 @@ from watchdog.events import DirModifiedEvent, FileModifiedEvent, FileMovedEvent,
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
-import indexer.watch
-from indexer.watch import LONGEST_WAIT_S, QUIET_S, SWEEP_EVERY_S, RootWatch
+import longsearch.indexer.watch
+from longsearch.indexer.watch import LONGEST_WAIT_S, QUIET_S, SWEEP_EVERY_S, RootWatch
 
 PATIENCE_S = 10.0
 
@@ -145,7 +145,7 @@ def test_a_root_is_armed_again_and_swept_when_a_drive_inside_it_is_mounted_or_un
         frozenset({(b"/dev/sdc1", b"/papers/usb")}),
         frozenset(),
     ):
-        monkeypatch.setattr(indexer.watch, "drives_under", lambda _, drives=drives: drives)
+        monkeypatch.setattr(longsearch.indexer.watch, "drives_under", lambda _, drives=drives: drives)
         n_before = len(observers)
         armed.rearm_if_broken()
         assert armed.is_due()
@@ -171,7 +171,7 @@ def observers(monkeypatch: pytest.MonkeyPatch) -> list[BaseObserver]:
         made.append(Observer())
         return made[-1]
 
-    monkeypatch.setattr(indexer.watch, "Observer", make)
+    monkeypatch.setattr(longsearch.indexer.watch, "Observer", make)
     return made
 
 
@@ -183,7 +183,7 @@ def armed(tmp_path: Path) -> Iterator[RootWatch]:
 
 
 def test_a_network_drive_is_polled(armed: RootWatch, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(indexer.watch, "filesystem_of", lambda _: "nfs4")
+    monkeypatch.setattr(longsearch.indexer.watch, "filesystem_of", lambda _: "nfs4")
     armed.start()
     assert armed.is_polling
     assert armed.problem == "on a network drive (nfs4); polled every minute"
@@ -193,7 +193,7 @@ def test_a_root_is_polled_when_the_system_has_no_watch_left(armed: RootWatch, mo
     armed.start()
     assert not armed.is_polling
     armed.begin_sweep()
-    monkeypatch.setattr(indexer.watch, "has_watch_left", lambda _: False)
+    monkeypatch.setattr(longsearch.indexer.watch, "has_watch_left", lambda _: False)
     armed.rearm_if_broken()
     assert armed.is_polling
     assert "max_user_watches" in armed.problem
@@ -204,8 +204,8 @@ def test_a_root_is_polled_when_the_system_has_no_watch_left(armed: RootWatch, mo
 
 
 def test_polling_finds_changes_and_follows_no_links_in_circles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(indexer.watch, "filesystem_of", lambda _: "cifs")
-    monkeypatch.setattr(indexer.watch, "POLL_EVERY_S", 0.05)
+    monkeypatch.setattr(longsearch.indexer.watch, "filesystem_of", lambda _: "cifs")
+    monkeypatch.setattr(longsearch.indexer.watch, "POLL_EVERY_S", 0.05)
     for name in ("one", "two"):
         (tmp_path / name).symlink_to(tmp_path, target_is_directory=True)
     woken = threading.Event()

@@ -3,8 +3,8 @@
 import pytest
 from tui_helpers import let_messages_pass
 
-from tui.backend_calls import BackendCalls
-from tui.screens.main import MainScreen
+from longsearch.tui.backend_calls import BackendCalls
+from longsearch.tui.screens.main import MainScreen
 
 NEVER_S = 3_600.0
 

@@ -5,8 +5,8 @@ from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
-from engine.search.query import parse
-from engine.types import (
+from longsearch.engine.search.query import parse
+from longsearch.engine.types import (
     DocumentHit,
     DocumentText,
     FileReport,

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from engine.types import DocumentHit, DocumentText, SearchMode
-from tui.choice import Choice
-from tui.document_cache import MAX_CHARACTERS, MAX_DOCUMENTS, DocumentCache
-from tui.lane import Lane
-from tui.requests import Newest, Question, Request
+from longsearch.engine.types import DocumentHit, DocumentText, SearchMode
+from longsearch.tui.choice import Choice
+from longsearch.tui.document_cache import MAX_CHARACTERS, MAX_DOCUMENTS, DocumentCache
+from longsearch.tui.lane import Lane
+from longsearch.tui.requests import Newest, Question, Request
 
 # Lanes and ages
 

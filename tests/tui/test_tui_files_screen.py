@@ -8,10 +8,10 @@ from textual.pilot import Pilot
 from textual.widgets import DataTable
 from tui_helpers import screen_text, settle
 
-from engine.errors import LongsearchError
-from engine.types import FileReport, FileStatus
-from tui.app import LongsearchApp
-from tui.screens.main import MainScreen
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.types import FileReport, FileStatus
+from longsearch.tui.app import LongsearchApp
+from longsearch.tui.screens.main import MainScreen
 
 SIZE = (110, 26)
 

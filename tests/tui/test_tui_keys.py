@@ -7,12 +7,12 @@ from textual import events
 from textual.widgets import Input
 from tui_helpers import WIDE, ask, screen_text, settle
 
-from engine.types import SearchMode
-from tui.app import LongsearchApp
-from tui.screens.help import HelpScreen
-from tui.screens.instruction import InstructionScreen
-from tui.screens.main import MainScreen
-from tui.widgets.query_bar import ModeTabs
+from longsearch.engine.types import SearchMode
+from longsearch.tui.app import LongsearchApp
+from longsearch.tui.screens.help import HelpScreen
+from longsearch.tui.screens.instruction import InstructionScreen
+from longsearch.tui.screens.main import MainScreen
+from longsearch.tui.widgets.query_bar import ModeTabs
 
 
 async def test_letters_are_text_in_the_query_line() -> None:
@@ -120,8 +120,8 @@ async def test_a_keymap_gives_a_command_another_key() -> None:
 
 
 def test_every_binding_has_an_id_of_its_own() -> None:
-    from tui import bindings
-    from tui.screens.files import FilesScreen
+    from longsearch.tui import bindings
+    from longsearch.tui.screens.files import FilesScreen
 
     tables: list[Any] = [bindings.MAIN, bindings.LIST_MOVES, bindings.TEXT_MOVES]
     tables += [screen.BINDINGS for screen in (FilesScreen, HelpScreen, InstructionScreen, LongsearchApp)]

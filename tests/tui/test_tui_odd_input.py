@@ -6,9 +6,9 @@ import pytest
 from fake_backend import FakeBackend, hit, long_document, three_reports
 from tui_helpers import WIDE, ask, preview, screen_text
 
-from engine.types import DocumentText, PassageHit
-from tui.app import LongsearchApp
-from tui.screens.main import MainScreen
+from longsearch.engine.types import DocumentText, PassageHit
+from longsearch.tui.app import LongsearchApp
+from longsearch.tui.screens.main import MainScreen
 
 HOSTILE = "[red]Alert[/red] \x1b[31mred\x1b]0;owned\x07 \u202eevil \udcff"
 

@@ -6,7 +6,7 @@ from fake_backend import EMPTY, ROOT, FakeBackend, three_reports
 from textual.widgets import Input
 from tui_helpers import SMALL, WIDE, ask, screen_text, settle, until
 
-from tui.app import LongsearchApp
+from longsearch.tui.app import LongsearchApp
 
 
 async def test_the_app_opens_ready_to_type_and_tells_how_many_documents_are_ready() -> None:

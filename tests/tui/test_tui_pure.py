@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from engine.amounts import duration, quantity
-from engine.search.query import MAX_TERMS, parse
-from engine.types import Term
-from tui.display import bar, below_home, clip, shorten_middle, shown
-from tui.lighting import Span, runs
-from tui.query_words import word_pattern
-from tui.snippet import snippet
-from tui.widgets.relevance_strip import strip_rows
+from longsearch.engine.amounts import duration, quantity
+from longsearch.engine.search.query import MAX_TERMS, parse
+from longsearch.engine.types import Term
+from longsearch.tui.display import bar, below_home, clip, shorten_middle, shown
+from longsearch.tui.lighting import Span, runs
+from longsearch.tui.query_words import word_pattern
+from longsearch.tui.snippet import snippet
+from longsearch.tui.widgets.relevance_strip import strip_rows
 
 ANY = st.text(max_size=60) | st.text(alphabet="a漢é/. \u0301\u202e\x1b", max_size=60)
 

@@ -6,14 +6,14 @@ from fake_backend import ROOT, FakeBackend, hit, long_document, three_reports
 from textual.widgets import Input
 from tui_helpers import SMALL, WIDE, ask, preview, results, screen_text, settle, until
 
-from engine.errors import StoreError
-from engine.types import PassageHit, SearchMode
-from tui.app import LongsearchApp
-from tui.widgets.header_line import HeaderLine
-from tui.widgets.preview import Preview
-from tui.widgets.relevance_strip import RelevanceStrip
-from tui.widgets.results import Results
-from tui.widgets.text_pane import TextPane
+from longsearch.engine.errors import StoreError
+from longsearch.engine.types import PassageHit, SearchMode
+from longsearch.tui.app import LongsearchApp
+from longsearch.tui.widgets.header_line import HeaderLine
+from longsearch.tui.widgets.preview import Preview
+from longsearch.tui.widgets.relevance_strip import RelevanceStrip
+from longsearch.tui.widgets.results import Results
+from longsearch.tui.widgets.text_pane import TextPane
 
 
 async def test_the_arrow_keys_select_a_document_also_from_the_query_line() -> None:

@@ -7,13 +7,13 @@ from fake_backend import DONE, hit, long_document, three_reports
 from textual.widgets import Input
 from tui_helpers import SMALL, WIDE, ask, grow_index, preview, results, screen_text, settle, until
 
-from engine.errors import ModelError
-from engine.types import SearchMode
-from tui.app import LongsearchApp
-from tui.backend_calls import BackendCalls
-from tui.screens.instruction import PRESETS, InstructionScreen
-from tui.screens.main import MainScreen
-from tui.widgets.query_bar import ModeTabs
+from longsearch.engine.errors import ModelError
+from longsearch.engine.types import SearchMode
+from longsearch.tui.app import LongsearchApp
+from longsearch.tui.backend_calls import BackendCalls
+from longsearch.tui.screens.instruction import PRESETS, InstructionScreen
+from longsearch.tui.screens.main import MainScreen
+from longsearch.tui.widgets.query_bar import ModeTabs
 
 
 async def test_every_keystroke_searches_by_words_and_enter_in_the_chosen_mode() -> None:

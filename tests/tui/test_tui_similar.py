@@ -5,9 +5,9 @@ from fake_backend import FakeBackend, hit, long_document, three_reports
 from textual.widgets import Input
 from tui_helpers import SMALL, WIDE, ask, results, screen_text, settle
 
-from engine.errors import StoreError
-from tui.app import LongsearchApp
-from tui.widgets.text_pane import TextPane
+from longsearch.engine.errors import StoreError
+from longsearch.tui.app import LongsearchApp
+from longsearch.tui.widgets.text_pane import TextPane
 
 
 async def test_m_lists_the_documents_similar_to_the_one_in_view_and_escape_leads_back_to_it() -> None:

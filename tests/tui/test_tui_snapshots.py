@@ -11,8 +11,8 @@ from fake_backend import INDEXING, FakeBackend, some_files, three_reports
 from textual.pilot import Pilot
 from tui_helpers import ask, settle
 
-from engine.errors import ModelError
-from tui.app import LongsearchApp
+from longsearch.engine.errors import ModelError
+from longsearch.tui.app import LongsearchApp
 
 SIZES = [(80, 24), (140, 40)]
 Compare = Callable[..., bool]

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from fake_backend import DONE, EMPTY, INDEXING, long_document, passage
 
-from engine.errors import StoreError
-from engine.types import DocumentHit, FileReport, FileStatus, SearchMode, SearchResults
-from tui.welcome import welcome
-from tui.wording import (
+from longsearch.engine.errors import StoreError
+from longsearch.engine.types import DocumentHit, FileReport, FileStatus, SearchMode, SearchResults
+from longsearch.tui.welcome import welcome
+from longsearch.tui.wording import (
     has_changed,
     next_try,
     not_ready,

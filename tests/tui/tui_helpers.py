@@ -12,10 +12,10 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 from textual.worker import WorkerError
 
-from tui.backend_calls import BackendCalls
-from tui.widgets.preview import Preview
-from tui.widgets.query_bar import QueryBar
-from tui.widgets.results import Results
+from longsearch.tui.backend_calls import BackendCalls
+from longsearch.tui.widgets.preview import Preview
+from longsearch.tui.widgets.query_bar import QueryBar
+from longsearch.tui.widgets.results import Results
 
 WIDE, SMALL = (110, 26), (80, 24)
 PATIENCE_S = 10.0

@@ -15,13 +15,13 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import DataTable, Footer, Static
 
-from engine.amounts import counted, quantity
-from engine.types import FileReport, FileStatus
-from tui import styles, wording
-from tui.backend import Backend
-from tui.display import shorten_middle, shown
-from tui.lane import attempt
-from tui.widgets.header_line import HeaderLine
+from longsearch.engine.amounts import counted, quantity
+from longsearch.engine.types import FileReport, FileStatus
+from longsearch.tui import styles, wording
+from longsearch.tui.backend import Backend
+from longsearch.tui.display import shorten_middle, shown
+from longsearch.tui.lane import attempt
+from longsearch.tui.widgets.header_line import HeaderLine
 
 _ORDER = (FileStatus.FAILED, FileStatus.PARTIAL, FileStatus.WAITING, FileStatus.CURRENT)
 """Trouble first."""

@@ -13,24 +13,24 @@ from textual.containers import Container
 from textual.screen import Screen
 from textual.widgets import Footer
 
-from engine.types import SearchResults
-from tui import messages, wording
-from tui.backend import Backend
-from tui.backend_calls import BackendCalls
-from tui.bindings import MAIN
-from tui.choice import Choice
-from tui.display import shown
-from tui.lane import attempt
-from tui.query_words import word_pattern
-from tui.requests import Question
-from tui.screens.files import FilesScreen
-from tui.screens.help import HelpScreen
-from tui.screens.instruction import InstructionScreen
-from tui.widgets.query_bar import QueryBar
-from tui.widgets.result_pane import ResultPane
-from tui.widgets.results import Results
-from tui.widgets.status_line import StatusLine
-from tui.widgets.text_pane import TextPane
+from longsearch.engine.types import SearchResults
+from longsearch.tui import messages, wording
+from longsearch.tui.backend import Backend
+from longsearch.tui.backend_calls import BackendCalls
+from longsearch.tui.bindings import MAIN
+from longsearch.tui.choice import Choice
+from longsearch.tui.display import shown
+from longsearch.tui.lane import attempt
+from longsearch.tui.query_words import word_pattern
+from longsearch.tui.requests import Question
+from longsearch.tui.screens.files import FilesScreen
+from longsearch.tui.screens.help import HelpScreen
+from longsearch.tui.screens.instruction import InstructionScreen
+from longsearch.tui.widgets.query_bar import QueryBar
+from longsearch.tui.widgets.result_pane import ResultPane
+from longsearch.tui.widgets.results import Results
+from longsearch.tui.widgets.status_line import StatusLine
+from longsearch.tui.widgets.text_pane import TextPane
 
 _NEEDS_A_HIT = frozenset({"open", "passage", "copy_passage", "copy_path", "similar"})
 

@@ -5,8 +5,8 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from tui import styles
-from tui.display import clip
+from longsearch.tui import styles
+from longsearch.tui.display import clip
 
 
 class HeaderLine(Widget):

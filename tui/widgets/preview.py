@@ -19,13 +19,13 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from engine.types import DocumentText
-from tui.bindings import TEXT_MOVES
-from tui.display import shown
-from tui.lane import Lane
-from tui.lighting import Run, Span, runs
-from tui.place import Place, find_place
-from tui.text_layout import MAX_LINE_CHARACTERS, TextLayout, wrap, wrap_near
+from longsearch.engine.types import DocumentText
+from longsearch.tui.bindings import TEXT_MOVES
+from longsearch.tui.display import shown
+from longsearch.tui.lane import Lane
+from longsearch.tui.lighting import Run, Span, runs
+from longsearch.tui.place import Place, find_place
+from longsearch.tui.text_layout import MAX_LINE_CHARACTERS, TextLayout, wrap, wrap_near
 
 WRAP_ASIDE = 200_000
 """Characters; a shorter text is wrapped in less than 15 ms, at once and without a flicker."""

@@ -15,10 +15,10 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from engine.types import SearchMode
-from tui import styles
-from tui.display import below_home, clip, shorten_middle, shown
-from tui.requests import Question
+from longsearch.engine.types import SearchMode
+from longsearch.tui import styles
+from longsearch.tui.display import below_home, clip, shorten_middle, shown
+from longsearch.tui.requests import Question
 
 _MODES = tuple(SearchMode)
 

@@ -7,12 +7,12 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from engine.types import IndexProgress, SearchResults
-from tui import wording
-from tui.display import shown
-from tui.welcome import welcome
-from tui.widgets.header_line import HeaderLine
-from tui.widgets.results import Results
+from longsearch.engine.types import IndexProgress, SearchResults
+from longsearch.tui import wording
+from longsearch.tui.display import shown
+from longsearch.tui.welcome import welcome
+from longsearch.tui.widgets.header_line import HeaderLine
+from longsearch.tui.widgets.results import Results
 
 
 class ResultPane(Vertical):

@@ -9,9 +9,9 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from engine.types import DocumentHit
-from tui.bindings import LIST_MOVES
-from tui.result_content import hit_content
+from longsearch.engine.types import DocumentHit
+from longsearch.tui.bindings import LIST_MOVES
+from longsearch.tui.result_content import hit_content
 
 _TALL = 14
 """Rows; a list at least this tall shows two lines of each passage and a rule between documents."""

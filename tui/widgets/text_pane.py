@@ -12,15 +12,15 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from engine.types import DocumentHit, DocumentText, PassageHit
-from tui.display import shown
-from tui.document_cache import DocumentCache
-from tui.lane import Lane
-from tui.lighting import Span
-from tui.place import place_in_words
-from tui.widgets.header_line import HeaderLine
-from tui.widgets.preview import Preview
-from tui.widgets.relevance_strip import RelevanceStrip
+from longsearch.engine.types import DocumentHit, DocumentText, PassageHit
+from longsearch.tui.display import shown
+from longsearch.tui.document_cache import DocumentCache
+from longsearch.tui.lane import Lane
+from longsearch.tui.lighting import Span
+from longsearch.tui.place import place_in_words
+from longsearch.tui.widgets.header_line import HeaderLine
+from longsearch.tui.widgets.preview import Preview
+from longsearch.tui.widgets.relevance_strip import RelevanceStrip
 
 
 class TextPane(Vertical):

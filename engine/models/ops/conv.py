@@ -36,6 +36,6 @@ def convolve_causal_conv1d(extended: Tensor, weight: Tensor, bias: Tensor | None
 
 def convolve_triton(extended: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """As `convolve_torch`, by a Triton kernel of our own. Raises what the import, Triton or CUDA raise."""
-    from engine.models.ops.conv_triton import convolve  # triton is there with torch's CUDA builds only
+    from longsearch.engine.models.ops.conv_triton import convolve  # triton is there with torch's CUDA builds only
 
     return convolve(extended, weight, bias)

@@ -11,10 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.models.ops.conv import convolve_causal_conv1d, convolve_torch, convolve_triton
-from engine.models.ops.norm import gated_norm_torch, gated_norm_triton
-from engine.models.ops.ssd_factored import ssd_scan_factored
-from engine.models.ops.ssd_triton import ssd_scan_triton
+from longsearch.engine.models.ops.conv import convolve_causal_conv1d, convolve_torch, convolve_triton
+from longsearch.engine.models.ops.norm import gated_norm_torch, gated_norm_triton
+from longsearch.engine.models.ops.ssd_factored import ssd_scan_factored
+from longsearch.engine.models.ops.ssd_triton import ssd_scan_triton
 
 Kernel = Callable[..., Any]
 TRIAL_TOKENS = 4096

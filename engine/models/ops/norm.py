@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from engine.models.ops.ssd_triton import MAX_ELEMENTS, load_mamba_ssm
+from longsearch.engine.models.ops.ssd_triton import MAX_ELEMENTS, load_mamba_ssm
 
 
 def gated_norm_torch(y: Tensor, z: Tensor, weight: Tensor, groups: int, eps: float) -> Tensor:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from engine.models.ops.ssd import ssd_scan
+from longsearch.engine.models.ops.ssd import ssd_scan
 
 MAX_LOG_DECAY = 120.0  # r is half the way: factors up to exp(60) = 1e26, far from float32's and bfloat16's 3e38
 

@@ -6,8 +6,8 @@ import tarfile
 import pytest
 from evaluation_helpers import write_set
 
-from engine.errors import LongsearchError
-from engine.evaluation.datasets import load_dataset
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.evaluation.datasets import load_dataset
 
 
 def test_a_folder_is_read_with_only_the_judged_queries(tmp_path):

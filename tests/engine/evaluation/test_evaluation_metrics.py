@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.evaluation.metrics import METRICS, bootstrap, hit, ndcg, recall, reciprocal_rank, score
+from longsearch.engine.evaluation.metrics import METRICS, bootstrap, hit, ndcg, recall, reciprocal_rank, score
 
 
 def array(*values: float) -> np.ndarray:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.evaluation.rank_fusion import fuse
+from longsearch.engine.evaluation.rank_fusion import fuse
 
 
 def test_an_id_that_is_first_everywhere_scores_one() -> None:

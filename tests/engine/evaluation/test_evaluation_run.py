@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from evaluation_helpers import write_model, write_set
 
-from engine.evaluation import minilm
-from engine.evaluation.longembed import LENGTHS, make_task, task_names
-from engine.evaluation.metrics import Interval
-from engine.evaluation.minilm import batches_by_length
-from engine.evaluation.report import Result, as_json, as_table
-from engine.evaluation.run import run
-from engine.inference.tokens import TextTokenizer
-from engine.models.hub import bundled_model
+from longsearch.engine.evaluation import minilm
+from longsearch.engine.evaluation.longembed import LENGTHS, make_task, task_names
+from longsearch.engine.evaluation.metrics import Interval
+from longsearch.engine.evaluation.minilm import batches_by_length
+from longsearch.engine.evaluation.report import Result, as_json, as_table
+from longsearch.engine.evaluation.run import run
+from longsearch.engine.inference.tokens import TextTokenizer
+from longsearch.engine.models.hub import bundled_model
 
 
 def evaluate(tmp_path, *more: str) -> int:

@@ -7,16 +7,16 @@ from evaluation_helpers import write_model, write_set
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.evaluation.bm25_index import Bm25
-from engine.evaluation.datasets import Dataset, EvalDocument, EvalQuery, load_dataset
-from engine.evaluation.depth import passages_at_depth
-from engine.evaluation.keeping import VectorCache
-from engine.evaluation.our_vectors import OurVectors, first_dims
-from engine.evaluation.ranked_spans import Spans, by_vectors
-from engine.evaluation.scoring import document_gains, score_system, span_gains
-from engine.evaluation.systems import BASELINES, OURS, Bench, word_windows
-from engine.inference.encoder import Encoder
-from engine.types import Passage
+from longsearch.engine.evaluation.bm25_index import Bm25
+from longsearch.engine.evaluation.datasets import Dataset, EvalDocument, EvalQuery, load_dataset
+from longsearch.engine.evaluation.depth import passages_at_depth
+from longsearch.engine.evaluation.keeping import VectorCache
+from longsearch.engine.evaluation.our_vectors import OurVectors, first_dims
+from longsearch.engine.evaluation.ranked_spans import Spans, by_vectors
+from longsearch.engine.evaluation.scoring import document_gains, score_system, span_gains
+from longsearch.engine.evaluation.systems import BASELINES, OURS, Bench, word_windows
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.types import Passage
 
 
 class FakeMiniLM:

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from evaluation_helpers import write_model, write_set
 
-from engine import passages
-from engine.evaluation import run as evaluation_run
-from engine.evaluation.datasets import load_dataset
-from engine.evaluation.depth import passages_at_depth
-from engine.evaluation.keeping import VectorCache
-from engine.evaluation.our_vectors import OurVectors, first_dims, passage_scores
-from engine.inference.encoder import Encoder
+from longsearch.engine import passages
+from longsearch.engine.evaluation import run as evaluation_run
+from longsearch.engine.evaluation.datasets import load_dataset
+from longsearch.engine.evaluation.depth import passages_at_depth
+from longsearch.engine.evaluation.keeping import VectorCache
+from longsearch.engine.evaluation.our_vectors import OurVectors, first_dims, passage_scores
+from longsearch.engine.inference.encoder import Encoder
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_models import save_embedder
 
-from engine.inference import calibration
-from engine.inference.calibration import Trial, affordable, calibrate, calibrated_size, choose, sizes_for
-from engine.inference.encoder import Encoder
-from engine.inference.slots import rows_that_fit
+from longsearch.engine.inference import calibration
+from longsearch.engine.inference.calibration import Trial, affordable, calibrate, calibrated_size, choose, sizes_for
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.inference.slots import rows_that_fit
 
 
 @pytest.fixture(scope="module")

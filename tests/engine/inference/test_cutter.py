@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tiny_models import save_embedder
 
-from engine.errors import ModelError
-from engine.inference.cutter import PassageCutter
-from engine.inference.encoder import Encoder
+from longsearch.engine.errors import ModelError
+from longsearch.engine.inference.cutter import PassageCutter
+from longsearch.engine.inference.encoder import Encoder
 
 REPOSITORY = Path(__file__).parents[3]
 TEXT = (REPOSITORY / "LICENSE").read_text()
@@ -40,7 +40,7 @@ def test_a_tokenizer_that_does_not_fit_the_model_is_refused(tmp_path: Path) -> N
 def test_cutting_imports_neither_torch_nor_transformers() -> None:
     program = """
 import sys
-from engine.inference.cutter import PassageCutter
+from longsearch.engine.inference.cutter import PassageCutter
 
 tokens, passages = PassageCutter.open("bundled").split(open("LICENSE").read())
 assert len(tokens) > 1000 and len(passages) > 10

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from engine.errors import ModelError
-from engine.inference.device import choose_hardware
+from longsearch.engine.errors import ModelError
+from longsearch.engine.inference.device import choose_hardware
 
 no_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="about machines without a GPU")
 

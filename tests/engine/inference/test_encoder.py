@@ -9,11 +9,11 @@ import torch
 from numpy.typing import NDArray
 from tiny_models import BUNDLED, PROSE, save_embedder
 
-from engine.errors import ModelError, QueryError
-from engine.inference.document_embedding import DocumentEmbedding
-from engine.inference.encoder import Encoder
-from engine.passages import cut_excerpts
-from engine.types import Passage
+from longsearch.engine.errors import ModelError, QueryError
+from longsearch.engine.inference.document_embedding import DocumentEmbedding
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.passages import cut_excerpts
+from longsearch.engine.types import Passage
 
 TEXT = PROSE[:6000]
 SHORT = PROSE[:2400]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_models import PROSE, save_embedder
 
-from engine.inference.encoder import Encoder
+from longsearch.engine.inference.encoder import Encoder
 
 
 @pytest.fixture(scope="module", params=["mean", "eos"])

@@ -9,14 +9,14 @@ import pytest
 import torch
 from tiny_models import PROSE
 
-from engine.inference.encoder import Encoder
+from longsearch.engine.inference.encoder import Encoder
 
 _ENCODE = """
 import resource, sys
 from pathlib import Path
 import torch
-from engine.inference.encoder import Encoder
-from engine.store.excerpts import packed
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.store.excerpts import packed
 
 torch.set_num_threads(1)
 text = sys.stdin.read()

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from tiny_models import PROSE, random_tensors, save_checkpoint, save_embedder, tiny_config
 from torch import Tensor
 
-from engine.inference.encoder import Encoder
-from engine.inference.slots import slice_length
-from engine.inference.tokens import TokenizedText
-from engine.inference.vertical import step_around_probes, step_probed
-from engine.models.config import read_config
-from engine.models.weights import load_mamba2
-from engine.types import Passage
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.inference.slots import slice_length
+from longsearch.engine.inference.tokens import TokenizedText
+from longsearch.engine.inference.vertical import step_around_probes, step_probed
+from longsearch.engine.models.config import read_config
+from longsearch.engine.models.weights import load_mamba2
+from longsearch.engine.types import Passage
 
 SIZES = [1, 40, 3000, 7, 700, 1, 2400, 90, 350, 5000, 12, 1100]
 

@@ -3,9 +3,9 @@
 import shutil
 from pathlib import Path
 
-from engine.errors import ModelError
-from engine.models.hub import ModelName
-from engine.models.hub_download import RemoteFile
+from longsearch.engine.errors import ModelError
+from longsearch.engine.models.hub import ModelName
+from longsearch.engine.models.hub_download import RemoteFile
 
 
 class FakeHub:

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 from tiny_models import save_embedder, world_vocabulary
 
-from engine.errors import ModelError
-from engine.inference.encoder import Encoder
-from engine.models.hub import WORLD_VOCABULARY, ModelName, cached_models, locate
-from engine.models.hub_download import INDEX, HuggingFaceHub, download
+from longsearch.engine.errors import ModelError
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.models.hub import WORLD_VOCABULARY, ModelName, cached_models, locate
+from longsearch.engine.models.hub_download import INDEX, HuggingFaceHub, download
 
 COMMIT, LATER = "a" * 40, "b" * 40
 REPO = "dynatrace-oss/llama-embed-mamba2-7b"

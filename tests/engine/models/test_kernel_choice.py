@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.models.ops import kernels
-from engine.models.ops.conv import convolve_torch, convolve_triton
-from engine.models.ops.kernels import choose_kernel, random_like
-from engine.models.ops.norm import gated_norm_torch
-from engine.models.ops.ssd import ssd_scan
+from longsearch.engine.models.ops import kernels
+from longsearch.engine.models.ops.conv import convolve_torch, convolve_triton
+from longsearch.engine.models.ops.kernels import choose_kernel, random_like
+from longsearch.engine.models.ops.norm import gated_norm_torch
+from longsearch.engine.models.ops.ssd import ssd_scan
 
 VALUES = torch.linspace(-1, 1, 100)
 
@@ -66,7 +66,7 @@ def test_the_next_kernel_is_chosen_where_the_first_is_missing() -> None:
 
 def test_triton_that_is_not_installed_is_a_reason_and_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "triton", None)
-    monkeypatch.delitem(sys.modules, "engine.models.ops.conv_triton", raising=False)
+    monkeypatch.delitem(sys.modules, "longsearch.engine.models.ops.conv_triton", raising=False)
     inputs = [torch.randn(1, 7, 8), torch.randn(8, 1, 4), None]
     chosen, verdict = choose_kernel(convolve_torch, {"Triton": convolve_triton}, inputs, 1e-4)
     assert chosen is convolve_torch

@@ -9,11 +9,11 @@ import pytest
 import torch
 from tiny_models import random_tensors, save_checkpoint, save_embedder, state_spaces_config, tiny_config
 
-from engine.errors import ModelError
-from engine.inference.encoder import Encoder
-from engine.models.config import read_config
-from engine.models.weight_files import hash_weights
-from engine.models.weights import load_mamba2
+from longsearch.engine.errors import ModelError
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.models.config import read_config
+from longsearch.engine.models.weight_files import hash_weights
+from longsearch.engine.models.weights import load_mamba2
 
 
 def open_error(folder: Path) -> ModelError:

@@ -11,9 +11,9 @@ from slices import run_vertically
 from tiny_models import random_tensors, save_checkpoint, state_spaces_config, tiny_config
 from torch import Tensor
 
-from engine.models.config import read_config
-from engine.models.mamba2 import Mamba2, Mamba2State
-from engine.models.weights import load_mamba2
+from longsearch.engine.models.config import read_config
+from longsearch.engine.models.mamba2 import Mamba2, Mamba2State
+from longsearch.engine.models.weights import load_mamba2
 
 Q, V = 8, 24
 VARIANTS: dict[str, dict[str, Any]] = {

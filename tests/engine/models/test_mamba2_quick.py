@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from engine.models import mamba2_quick
-from engine.models.config import Mamba2Config
-from engine.models.mamba2 import Mamba2
-from engine.models.mamba2_quick import QuickMamba2, can_be_quick
+from longsearch.engine.models import mamba2_quick
+from longsearch.engine.models.config import Mamba2Config
+from longsearch.engine.models.mamba2 import Mamba2
+from longsearch.engine.models.mamba2_quick import QuickMamba2, can_be_quick
 
 CONFIG = Mamba2Config(24, 3, 50, d_state=8, head_dim=6, n_heads=8, gated_norm_groups=1, block_size=8)
 

@@ -8,8 +8,8 @@ import torch
 from safetensors.torch import load_file
 from tiny_models import PROSE, save_embedder
 
-from engine.errors import ModelError
-from engine.inference.encoder import Encoder
+from longsearch.engine.errors import ModelError
+from longsearch.engine.inference.encoder import Encoder
 
 HEADS, LAYERS, HEAD_DIM, D_STATE = 4, 2, 8, 8
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional as F
 
-from engine.models.ops.mlstm import Memory, mlstm_recurrent, mlstm_scan
+from longsearch.engine.models.ops.mlstm import Memory, mlstm_recurrent, mlstm_scan
 
 Q, EPS = 8, 1e-6
 Inputs = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]

@@ -8,9 +8,9 @@ import pytest
 from safetensors.torch import load, save_file
 from tiny_models import BUNDLED, save_embedder
 
-from engine.errors import ModelError
-from engine.inference.encoder import Encoder
-from engine.models.identity import ModelIdentity, identify
+from longsearch.engine.errors import ModelError
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.models.identity import ModelIdentity, identify
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -61,7 +61,7 @@ def test_what_is_no_model_is_said_as_by_loading_it(tmp_path: Path) -> None:
 
 def test_no_torch_is_loaded_for_it() -> None:
     program = (
-        "import sys; from engine.models.identity import identify; identify('bundled');"
+        "import sys; from longsearch.engine.models.identity import identify; identify('bundled');"
         " print([name for name in ('torch', 'transformers', 'tokenizers') if name in sys.modules])"
     )
     ended = subprocess.run(

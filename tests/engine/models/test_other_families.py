@@ -14,12 +14,12 @@ from slices import run_vertically
 from tiny_models import PROSE, world_vocabulary
 from torch import Tensor
 
-from engine.errors import ModelError
-from engine.inference.encoder import Encoder
-from engine.inference.world_tokenizer import END_OF_TEXT
-from engine.models.config import read_config
-from engine.models.identity import identify
-from engine.models.weights import Model, load_mamba2, load_model
+from longsearch.engine.errors import ModelError
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.inference.world_tokenizer import END_OF_TEXT
+from longsearch.engine.models.config import read_config
+from longsearch.engine.models.identity import identify
+from longsearch.engine.models.weights import Model, load_mamba2, load_model
 
 FAMILIES = pytest.mark.parametrize("family", ["rwkv7", "xlstm"])
 Q = 16

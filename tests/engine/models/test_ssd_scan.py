@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from reference_mamba2 import slow_scan
 from torch import Tensor
 
-from engine.models.ops.ssd import ssd_scan
-from engine.models.ops.ssd_factored import MAX_LOG_DECAY, ssd_scan_factored
+from longsearch.engine.models.ops.ssd import ssd_scan
+from longsearch.engine.models.ops.ssd_factored import MAX_LOG_DECAY, ssd_scan_factored
 
 Q = 8
 Scan = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, int], tuple[Tensor, Tensor]]

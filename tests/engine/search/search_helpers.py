@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from store_helpers import DIM, ROOT
 
-from engine.search import searcher
-from engine.search.query import parse
-from engine.store.excerpts import packed
-from engine.store.records import FileStamp
-from engine.store.store import Store
-from engine.types import DocumentText, Heading, Passage, SearchMode, SearchResults
+from longsearch.engine.search import searcher
+from longsearch.engine.search.query import parse
+from longsearch.engine.store.excerpts import packed
+from longsearch.engine.store.records import FileStamp
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import DocumentText, Heading, Passage, SearchMode, SearchResults
 
 _EXCERPT_CHARACTERS = 10
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.search.fusion import combine
-from engine.search.ranking import group
+from longsearch.engine.search.fusion import combine
+from longsearch.engine.search.ranking import group
 
 
 def test_both_scores_count_by_their_weights_and_a_missing_score_is_zero() -> None:

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.errors import QueryError
-from engine.search.file_filter import FileFilter
-from engine.search.query import MAX_TERMS, Query, all_of, any_of, match, parse
-from engine.types import Term
+from longsearch.engine.errors import QueryError
+from longsearch.engine.search.file_filter import FileFilter
+from longsearch.engine.search.query import MAX_TERMS, Query, all_of, any_of, match, parse
+from longsearch.engine.types import Term
 
 _DB = apsw.Connection(":memory:")
 _DB.execute("""

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from search_helpers import add, names, search, toward
 from store_helpers import ROOT
 
-from engine.errors import QueryError
-from engine.search import searcher
-from engine.store.store import Store
-from engine.types import SearchMode, Term
+from longsearch.engine.errors import QueryError
+from longsearch.engine.search import searcher
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import SearchMode, Term
 
 HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
 

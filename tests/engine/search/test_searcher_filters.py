@@ -3,9 +3,9 @@
 import pytest
 from search_helpers import add, names, search, toward
 
-from engine.store.records import FileStamp
-from engine.store.store import Store
-from engine.types import SearchMode
+from longsearch.engine.store.records import FileStamp
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import SearchMode
 
 HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
 

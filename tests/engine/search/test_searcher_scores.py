@@ -8,12 +8,12 @@ import pytest
 from search_helpers import add, names, search, toward
 from store_helpers import DIM
 
-from engine.evaluation.bm25_index import Bm25
-from engine.evaluation.our_vectors import passage_scores, whole_excerpts
-from engine.inference.passes import Excerpts
-from engine.search.fusion import in_document, words_in_document
-from engine.store.store import Store
-from engine.types import SearchMode
+from longsearch.engine.evaluation.bm25_index import Bm25
+from longsearch.engine.evaluation.our_vectors import passage_scores, whole_excerpts
+from longsearch.engine.inference.passes import Excerpts
+from longsearch.engine.search.fusion import in_document, words_in_document
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import SearchMode
 
 HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
 

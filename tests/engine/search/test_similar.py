@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from search_helpers import add, names, toward
 
-from engine.errors import LongsearchError, StoreError
-from engine.search.similar import similar_to_document, similar_to_vector
-from engine.store.store import Store
-from engine.types import SearchMode
+from longsearch.engine.errors import LongsearchError, StoreError
+from longsearch.engine.search.similar import similar_to_document, similar_to_vector
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import SearchMode
 
 
 def test_similar_documents_are_ranked_by_cosine_without_the_document_itself(store: Store) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from store_helpers import add, check_invariants, document, embed, open_store, record, unit_vectors, vectors_of_passages
 
-from engine.store.schema import MIGRATIONS
-from engine.store.store import Store
-from engine.types import FileStatus
+from longsearch.engine.store.schema import MIGRATIONS
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import FileStatus
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

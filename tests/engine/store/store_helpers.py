@@ -8,12 +8,12 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.store import documents, vectors
-from engine.store.excerpts import packed
-from engine.store.records import FileStamp
-from engine.store.session import Session
-from engine.store.store import Store
-from engine.types import DocumentText, Heading, Passage
+from longsearch.engine.store import documents, vectors
+from longsearch.engine.store.excerpts import packed
+from longsearch.engine.store.records import FileStamp
+from longsearch.engine.store.session import Session
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import DocumentText, Heading, Passage
 
 DIM = 8
 ROOT = Path("/papers")

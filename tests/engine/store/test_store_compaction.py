@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from store_helpers import DIM, add, check_invariants, embed, open_store, vectors_of_passages
 
-from engine.store import compaction, storage_chunks
-from engine.store.store import Store
+from longsearch.engine.store import compaction, storage_chunks
+from longsearch.engine.store.store import Store
 
 _N_DOCUMENTS = 36
 _KEPT = (2, 9, 17, 35)
@@ -19,8 +19,8 @@ _KEPT = (2, 9, 17, 35)
 _COMPACTER = """
 import os, signal, sys
 from pathlib import Path
-from engine.store import compaction
-from engine.store.store import Store
+from longsearch.engine.store import compaction
+from longsearch.engine.store.store import Store
 
 moved = 0
 move = compaction.empty

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from store_helpers import DIM, add, document, embed, open_store, record, vectors_of_passages
 
-from engine.errors import StoreError
-from engine.store import documents
-from engine.store.documents import PART_CHARS
-from engine.store.store import Store
-from engine.types import DocumentText, FileStatus, Heading, Passage
+from longsearch.engine.errors import StoreError
+from longsearch.engine.store import documents
+from longsearch.engine.store.documents import PART_CHARS
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import DocumentText, FileStatus, Heading, Passage
 
 
 def test_a_document_comes_back_as_it_was(store: Store) -> None:

@@ -16,10 +16,10 @@ from store_helpers import (
     vectors_of_passages,
 )
 
-from engine.store import documents, excerpts
-from engine.store.records import SavedState
-from engine.store.schema import migrate
-from engine.store.store import Store
+from longsearch.engine.store import documents, excerpts
+from longsearch.engine.store.records import SavedState
+from longsearch.engine.store.schema import migrate
+from longsearch.engine.store.store import Store
 
 
 def table_alone() -> apsw.Connection:

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_helpers import add, check_invariants, document, embed, open_store, record, vectors_of_passages
 
-from engine.errors import StoreError
-from engine.store import files
-from engine.store.store import Store
-from engine.types import FileStatus
+from longsearch.engine.errors import StoreError
+from longsearch.engine.store import files
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import FileStatus
 
 
 def n_rows(store: Store, table: str) -> int:

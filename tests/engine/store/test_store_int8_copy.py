@@ -12,8 +12,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from store_helpers import add, open_store
 
-from engine.store import int8_copy, vectors
-from engine.store.store import Store
+from longsearch.engine.store import int8_copy, vectors
+from longsearch.engine.store.store import Store
 
 DIM = 96
 _PASSAGES = 500

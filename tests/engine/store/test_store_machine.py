@@ -19,9 +19,9 @@ from store_helpers import (
     vectors_of_passages,
 )
 
-from engine.store import files
-from engine.store.documents import title_of
-from engine.store.store import Store
+from longsearch.engine.store import files
+from longsearch.engine.store.documents import title_of
+from longsearch.engine.store.store import Store
 
 PATHS = ["a.pdf", "b.pdf", "folder/a.pdf", "c\udcff.pdf"]
 paths = st.sampled_from(PATHS)

@@ -9,9 +9,9 @@ import apsw
 import pytest
 from store_helpers import ROOT, add, check_invariants, document, embed, open_store, record, vectors_of_passages
 
-from engine.errors import StoreError
-from engine.store import connection, schema
-from engine.store.store import Store
+from longsearch.engine.errors import StoreError
+from longsearch.engine.store import connection, schema
+from longsearch.engine.store.store import Store
 
 
 def mode_of(path: Path) -> int:
@@ -214,7 +214,7 @@ def test_two_readers_see_whole_documents_while_one_writes(tmp_path: Path) -> Non
 
 def test_the_log_stays_short_even_beside_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "index.db"
-    monkeypatch.setattr("engine.store.session._LOG_MAX_BYTES", 200_000)
+    monkeypatch.setattr("longsearch.engine.store.session._LOG_MAX_BYTES", 200_000)
     monkeypatch.setattr(connection, "_CHECKPOINT_TIMEOUT_MS", 0)
     with open_store(path) as writer, Store.open(path, read_only=True) as reader:
         for number in range(20):

@@ -7,13 +7,13 @@ import pytest
 from released import FIXTURES, check, fill, unpack
 from store_helpers import add, embed, open_store, record, unit_vectors, vector_of, vectors_of_passages
 
-from engine.errors import StoreError
-from engine.search.query import parse
-from engine.search.searcher import search
-from engine.store.schema import MIGRATIONS
-from engine.store.session import Session
-from engine.store.store import Store
-from engine.types import SearchMode
+from longsearch.engine.errors import StoreError
+from longsearch.engine.search.query import parse
+from longsearch.engine.search.searcher import search
+from longsearch.engine.store.schema import MIGRATIONS
+from longsearch.engine.store.session import Session
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import SearchMode
 
 
 @pytest.fixture(params=sorted(FIXTURES.glob("schema-*.sqlite.xz")), ids=lambda path: path.name.partition(".")[0])

@@ -3,9 +3,9 @@
 import pytest
 from store_helpers import add, check_invariants, document, record, unit_vectors
 
-from engine.store import resuming
-from engine.store.records import SavedState
-from engine.store.store import Store
+from longsearch.engine.store import resuming
+from longsearch.engine.store.records import SavedState
+from longsearch.engine.store.store import Store
 
 
 def finish(store: Store, path: str, seed: str, state: bytes) -> int:

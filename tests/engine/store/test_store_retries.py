@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 from store_helpers import add, document, embed, record, vectors_of_passages
 
-from engine.store.store import Store
-from engine.types import FileStatus
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import FileStatus
 
 
 def test_the_next_retry_is_the_earliest_of_all_files(store: Store) -> None:

@@ -7,9 +7,9 @@ import time
 import pytest
 from store_helpers import add, document, embed, record, unit_vectors
 
-from engine.store import status
-from engine.store.store import Store
-from engine.types import FileStatus
+from longsearch.engine.store import status
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import FileStatus
 
 
 def test_each_file_has_its_status(store: Store) -> None:

@@ -3,11 +3,11 @@
 import pytest
 from store_helpers import add, check_invariants, document, embed, record, vectors_of_passages
 
-from engine.search.query import parse
-from engine.search.searcher import search
-from engine.store.documents import title_of
-from engine.store.store import Store
-from engine.types import SearchMode
+from longsearch.engine.search.query import parse
+from longsearch.engine.search.searcher import search
+from longsearch.engine.store.documents import title_of
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import SearchMode
 
 
 def found_by(store: Store, words: str) -> list[str]:

@@ -9,12 +9,12 @@ from torch.nn import functional as F
 from training_helpers import FakeTeacher, make_bert, make_pairs, make_tokenizer
 from transformers import BertModel
 
-from engine.inference.encoder import Encoder
-from engine.models.mamba2 import Mamba2
-from engine.training import commands, preparing
-from engine.training.from_teacher import config_like, student_of
-from engine.training.saving import load_student
-from engine.training.shards import write_shards
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.models.mamba2 import Mamba2
+from longsearch.engine.training import commands, preparing
+from longsearch.engine.training.from_teacher import config_like, student_of
+from longsearch.engine.training.saving import load_student
+from longsearch.engine.training.shards import write_shards
 
 LAYERS = [0, 2, 3]
 

@@ -7,10 +7,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from training_helpers import WORDS
 
-from engine.errors import LongsearchError
-from engine.training import commands
-from engine.training.data import read_pairs
-from engine.training.harvest import harvest, word_runs
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.training import commands
+from longsearch.engine.training.data import read_pairs
+from longsearch.engine.training.harvest import harvest, word_runs
 
 LONG = " ".join(WORDS[:30])
 MARKDOWN = f"""---

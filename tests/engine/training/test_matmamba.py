@@ -7,11 +7,11 @@ import pytest
 import torch
 from training_helpers import write_checkpoint
 
-from engine.errors import ModelError
-from engine.inference.encoder import Encoder
-from engine.models.config import Mamba2Config
-from engine.models.mamba2 import Mamba2
-from engine.models.matmamba import NestedMamba2, at_width, heads_of, slice_parameters
+from longsearch.engine.errors import ModelError
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.models.config import Mamba2Config
+from longsearch.engine.models.mamba2 import Mamba2
+from longsearch.engine.models.matmamba import NestedMamba2, at_width, heads_of, slice_parameters
 
 CONFIG = Mamba2Config(24, 3, 50, d_state=8, head_dim=6, n_heads=8, gated_norm_groups=1, block_size=8, use_bias=True)
 POST_NORM = replace(CONFIG, d_mlp=40)

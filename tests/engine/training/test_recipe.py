@@ -7,11 +7,11 @@ import pytest
 import torch
 from training_helpers import FakeTeacher, make_bert, make_pairs, make_tokenizer
 
-from engine.inference.encoder import Encoder
-from engine.training import commands, preparing, recipe, stage_makers
-from engine.training.from_teacher import config_like
-from engine.training.shards import shard_paths, teacher_path, write_shards
-from engine.training.teacher import label_shards
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.training import commands, preparing, recipe, stage_makers
+from longsearch.engine.training.from_teacher import config_like
+from longsearch.engine.training.shards import shard_paths, teacher_path, write_shards
+from longsearch.engine.training.teacher import label_shards
 
 
 class TinyTeacher(FakeTeacher):
@@ -59,7 +59,7 @@ def test_a_second_run_skips_finished_steps_and_goes_on_after_them(inputs, tmp_pa
     before = weights.stat().st_mtime_ns
     capsys.readouterr()
     assert commands.run(["recipe", *inputs, "--to", "3"]) == 0
-    started = [line for line in capsys.readouterr().out.splitlines() if "python -m engine.training" in line]
+    started = [line for line in capsys.readouterr().out.splitlines() if "python -m longsearch.engine.training" in line]
     assert [line.partition(",")[0] for line in started] == ["step 3"]
     assert weights.stat().st_mtime_ns == before
 

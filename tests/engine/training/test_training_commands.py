@@ -5,10 +5,10 @@ import torch
 from safetensors.torch import load_file
 from training_helpers import FakeTeacher, log_of, make_pairs, make_tokenizer, write_checkpoint, write_pairs
 
-from engine.training import commands
-from engine.training.saving import load_student, save_model
-from engine.training.shards import write_shards
-from engine.training.teacher import label_shards
+from longsearch.engine.training import commands
+from longsearch.engine.training.saving import load_student, save_model
+from longsearch.engine.training.shards import write_shards
+from longsearch.engine.training.teacher import label_shards
 
 
 def test_a_command_trains_and_resumes_only_its_own_stage(tmp_path, capsys):

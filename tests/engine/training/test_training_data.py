@@ -8,13 +8,13 @@ import pytest
 from tiny_models import byte_level_bpe
 from training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_pairs
 
-from engine.errors import LongsearchError
-from engine.models.config import INSTRUCTION_TEMPLATE
-from engine.training.batches import Batches, pick
-from engine.training.data import held_out_hash, read_long_documents, read_pairs
-from engine.training.instructions import Prompter, prompts_for
-from engine.training.shards import load_pairs, shard_paths, teacher_path, write_shards
-from engine.training.teacher import label_shards
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.models.config import INSTRUCTION_TEMPLATE
+from longsearch.engine.training.batches import Batches, pick
+from longsearch.engine.training.data import held_out_hash, read_long_documents, read_pairs
+from longsearch.engine.training.instructions import Prompter, prompts_for
+from longsearch.engine.training.shards import load_pairs, shard_paths, teacher_path, write_shards
+from longsearch.engine.training.teacher import label_shards
 
 
 def make_shards(folder, n=200, labelled=True):

@@ -9,17 +9,17 @@ import pytest
 import torch
 from training_helpers import FakeTeacher, log_of, make_pairs, make_tokenizer, write_checkpoint
 
-from engine.errors import LongsearchError, ModelError
-from engine.inference.encoder import Encoder
-from engine.training.instructions import Prompter
-from engine.training.loop import LoopOptions, run
-from engine.training.optimiser import Optimiser, rate_factor
-from engine.training.probe import HeldOut
-from engine.training.saving import load_student, save_model
-from engine.training.shards import load_pairs, write_shards
-from engine.training.stages import Contrast, Distillation, Mixture, PairOptions
-from engine.training.student import Padded, Rates
-from engine.training.teacher import label_shards
+from longsearch.engine.errors import LongsearchError, ModelError
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.training.instructions import Prompter
+from longsearch.engine.training.loop import LoopOptions, run
+from longsearch.engine.training.optimiser import Optimiser, rate_factor
+from longsearch.engine.training.probe import HeldOut
+from longsearch.engine.training.saving import load_student, save_model
+from longsearch.engine.training.shards import load_pairs, write_shards
+from longsearch.engine.training.stages import Contrast, Distillation, Mixture, PairOptions
+from longsearch.engine.training.student import Padded, Rates
+from longsearch.engine.training.teacher import label_shards
 
 
 def make_stage(tmp_path, kind=Distillation, seed=0):

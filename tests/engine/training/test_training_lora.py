@@ -9,16 +9,16 @@ import torch
 from safetensors.torch import load_file, save_file
 from training_helpers import make_pairs, make_tokenizer, write_checkpoint
 
-from engine.errors import ModelError
-from engine.inference.encoder import Encoder
-from engine.training import commands
-from engine.training.instructions import Prompter
-from engine.training.loop import LoopOptions, run
-from engine.training.lora import load_lora_student
-from engine.training.saving import save_model
-from engine.training.shards import load_pairs, write_shards
-from engine.training.stages import Contrast, PairOptions
-from engine.training.student import Padded, Rates
+from longsearch.engine.errors import ModelError
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.training import commands
+from longsearch.engine.training.instructions import Prompter
+from longsearch.engine.training.loop import LoopOptions, run
+from longsearch.engine.training.lora import load_lora_student
+from longsearch.engine.training.saving import save_model
+from longsearch.engine.training.shards import load_pairs, write_shards
+from longsearch.engine.training.stages import Contrast, PairOptions
+from longsearch.engine.training.student import Padded, Rates
 
 pytest.importorskip("peft")
 

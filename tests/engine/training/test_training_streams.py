@@ -7,13 +7,20 @@ import pytest
 import torch
 from training_helpers import WORDS, make_tokenizer, write_checkpoint
 
-from engine.errors import LongsearchError
-from engine.inference.tokens import TextTokenizer
-from engine.training.data import LongDocument
-from engine.training.instructions import Prompter
-from engine.training.saving import load_student
-from engine.training.smoke import smoke
-from engine.training.streams import SlicePassage, StreamOptions, Streams, cut_sentence, passages_in_slice, prepare
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.inference.tokens import TextTokenizer
+from longsearch.engine.training.data import LongDocument
+from longsearch.engine.training.instructions import Prompter
+from longsearch.engine.training.saving import load_student
+from longsearch.engine.training.smoke import smoke
+from longsearch.engine.training.streams import (
+    SlicePassage,
+    StreamOptions,
+    Streams,
+    cut_sentence,
+    passages_in_slice,
+    prepare,
+)
 
 OPTIONS = StreamOptions(documents=3, min_tokens=300, max_tokens=700, slice_tokens=200)
 

@@ -8,15 +8,22 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from training_helpers import WORDS, FakeTeacher, make_pairs, make_tokenizer, write_pairs
 
-from engine.errors import LongsearchError
-from engine.inference import tokens
-from engine.inference.encoder import Encoder
-from engine.inference.tokens import TextTokenizer
-from engine.training import commands, preparing, stage_makers
-from engine.training.initialise import Shape, new_checkpoint, static_start, token_counts
-from engine.training.shards import load_pairs, load_shard, save_teacher, shard_paths, teacher_path, write_shards
-from engine.training.teacher import copy_vectors
-from engine.training.vocabulary import Kind, VocabularyOptions, measure, texts_of, train_tokenizer
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.inference import tokens
+from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.inference.tokens import TextTokenizer
+from longsearch.engine.training import commands, preparing, stage_makers
+from longsearch.engine.training.initialise import Shape, new_checkpoint, static_start, token_counts
+from longsearch.engine.training.shards import (
+    load_pairs,
+    load_shard,
+    save_teacher,
+    shard_paths,
+    teacher_path,
+    write_shards,
+)
+from longsearch.engine.training.teacher import copy_vectors
+from longsearch.engine.training.vocabulary import Kind, VocabularyOptions, measure, texts_of, train_tokenizer
 
 KINDS = [VocabularyOptions(512, kind, cased) for kind in Kind for cased in (False, True)]
 SENTENCES = ["The harbour was quiet in Paris.", "Gulls sleep on the roofs of the harbour.", "It rained: 12.5 mm!"] * 9

@@ -1,0 +1,66 @@
+"""longsearch for other programs: open an index, search it, and turn text into vectors.
+
+    import longsearch
+
+    index = longsearch.open_index("~/papers")                    # made by `longsearch index ~/papers`
+    for hit in index.search("why did the reactor overheat", k=5).hits:
+        print(hit.title, hit.path, hit.passages[0].page, hit.passages[0].text)
+
+    encoder = longsearch.Encoder.open("bundled")
+    vector = encoder.encode_query("why did the reactor overheat")   # (dim,), unit length
+
+`search` does the first two lines in one call. Every error that a person can act on is a `LongsearchError` with a
+`message` and a `hint`. `import longsearch` itself is quick: each name below loads its module when it is first used,
+and only `Encoder` loads torch.
+
+The folders `app`, `engine`, `indexer` and `tui` of the repository are the packages `longsearch.app` and so on; this
+folder links to them. Other programs should use the names listed here; the rest may change at any time.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from longsearch.app.open_index import Index, open_index, search
+    from longsearch.engine import __version__
+    from longsearch.engine.errors import LongsearchError
+    from longsearch.engine.inference import Encoder
+    from longsearch.engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
+
+__all__ = [
+    "DocumentHit",
+    "Encoder",
+    "Index",
+    "LongsearchError",
+    "PassageHit",
+    "SearchMode",
+    "SearchResults",
+    "__version__",
+    "open_index",
+    "search",
+]
+
+_MODULE_OF = {
+    "DocumentHit": "engine.types",
+    "Encoder": "engine.inference",
+    "Index": "app.open_index",
+    "LongsearchError": "engine.errors",
+    "PassageHit": "engine.types",
+    "SearchMode": "engine.types",
+    "SearchResults": "engine.types",
+    "__version__": "engine",
+    "open_index": "app.open_index",
+    "search": "app.open_index",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name's module when the name is first used."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'longsearch' has no attribute {name!r}")
+    return getattr(import_module(f"longsearch.{_MODULE_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return __all__
