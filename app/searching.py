@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from longsearch.app.background.query_vectors import QueryVector
 from longsearch.app.encoders import open_encoder
 from longsearch.app.paths import index_path
-from longsearch.app.vectors import QueryVector
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.search.query import Query, parse
 from longsearch.engine.search.searcher import search

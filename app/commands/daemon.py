@@ -50,7 +50,7 @@ def run(options: Namespace) -> int:
         case "start":
             _start(options.stay)
         case "stop":
-            from longsearch.app.daemon_control import stop_daemon
+            from longsearch.app.background.daemon_control import stop_daemon
 
             print("stopped" if stop_daemon() else "no daemon was running")
         case "status":
@@ -65,7 +65,7 @@ def run(options: Namespace) -> int:
 
 
 def _start(stay: bool) -> None:
-    from longsearch.app.daemon_control import ensure_daemon, stop_daemon
+    from longsearch.app.background.daemon_control import ensure_daemon, stop_daemon
 
     status = ensure_daemon(stay)
     if stay and not status.get("stays"):  # it was started by the app
@@ -75,7 +75,7 @@ def _start(stay: bool) -> None:
 
 
 def _pause_or_resume(action: str) -> None:
-    from longsearch.app import rpc
+    from longsearch.app.background import rpc
     from longsearch.app.paths import socket_path
 
     rpc.call(socket_path(), action, timeout_s=5)
@@ -90,8 +90,8 @@ class _Printable(logging.Formatter):
 
 
 def _run_here(stay: bool) -> None:
-    from longsearch.app.daemon import Daemon
-    from longsearch.app.daemon_control import stop_daemon
+    from longsearch.app.background.daemon import Daemon
+    from longsearch.app.background.daemon_control import stop_daemon
     from longsearch.indexer.politeness import be_polite
 
     handler = logging.StreamHandler()
@@ -107,7 +107,7 @@ def _run_here(stay: bool) -> None:
 
 
 def _install(only_print: bool) -> None:
-    from longsearch.app import service as services
+    from longsearch.app.background import service as services
     from longsearch.app.encoders import chosen_model
 
     wanted = services.service(sys.platform, os.environ, Path.home())
@@ -119,14 +119,14 @@ def _install(only_print: bool) -> None:
 
 
 def _uninstall() -> None:
-    from longsearch.app import service as services
+    from longsearch.app.background import service as services
 
     removed = services.uninstall(services.service(sys.platform, os.environ, Path.home()))
     print("the daemon is no longer started at login" if removed else "no daemon was installed")
 
 
 def _print_status(as_json: bool) -> int:
-    from longsearch.app.daemon_control import daemon_status
+    from longsearch.app.background.daemon_control import daemon_status
 
     status = daemon_status()
     if as_json:

@@ -110,7 +110,7 @@ def _data() -> str:
 
 
 def _daemon() -> str:
-    from longsearch.app.daemon_control import daemon_status, log_path
+    from longsearch.app.background.daemon_control import daemon_status, log_path
 
     status = daemon_status()
     if status is None:

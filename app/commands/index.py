@@ -38,7 +38,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Index until all is current. Returns 0: a file that cannot be read is reported with its reason, not an error."""
-    from longsearch.app import daemon_control
+    from longsearch.app.background import daemon_control
     from longsearch.app.library import IndexLockedError
     from longsearch.app.progress_bar import ProgressBar
     from longsearch.indexer.extract.ocr import SETTING
@@ -69,9 +69,9 @@ def _ocr_languages(asked_for: bool) -> str | None:
 
 def _index_here(root: Path, retry_failed: bool, ocr: str | None, announce: Callable[[str], None]) -> "ReadSummary":
     """Index in this process."""
+    from longsearch.app.background.resident import ResidentModel
     from longsearch.app.encoders import tune
     from longsearch.app.library import open_pipeline
-    from longsearch.app.resident import ResidentModel
     from longsearch.indexer.extract.ocr import needs_ocr
 
     announce("looking through the folder")
@@ -92,7 +92,7 @@ def _index_here(root: Path, retry_failed: bool, ocr: str | None, announce: Calla
 
 def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], None]) -> "ReadSummary":
     """The daemon holds the lock of this index: let it sweep the folder, and wait until all is current."""
-    from longsearch.app import daemon_control
+    from longsearch.app.background import daemon_control
     from longsearch.indexer.pipeline import ReadSummary
 
     announce("the daemon is indexing this folder")

@@ -20,7 +20,7 @@ def run(options: Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         hint = f"search from a script: longsearch search QUERY {root}"
         raise LongsearchError("the app needs a terminal", hint)
-    from longsearch.app.backend import LocalBackend
+    from longsearch.app.local_backend import LocalBackend
     from longsearch.tui.app import LongsearchApp
 
     LongsearchApp(LocalBackend(root)).run()

@@ -53,7 +53,7 @@ def _positive(text: str) -> int:
 
 def run(options: Namespace) -> int:
     """Search and print. Returns 0, or 1 if nothing was found."""
-    from longsearch.app import vectors
+    from longsearch.app.background import query_vectors as vectors
     from longsearch.app.searching import search_index
 
     root, under = find_index(options.folder)

@@ -24,7 +24,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the status. Returns 0 if there is an index."""
-    from longsearch.app import daemon_control
+    from longsearch.app.background import daemon_control
     from longsearch.engine.store.session import Session
 
     root, under = find_index(options.folder)

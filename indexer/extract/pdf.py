@@ -117,9 +117,7 @@ class _PageReader:
         return document.page(index) if index < document.n_pages else None
 
     def _open_pypdf(self) -> _Document:
-        from longsearch.indexer.extract.pdf_pypdf import (
-            PypdfDocument,  # importing it takes 140 ms, and most folders never need it
-        )
+        from longsearch.indexer.extract.pdf_pypdf import PypdfDocument
 
         self._pypdf = PypdfDocument(self._path)
         return self._pypdf

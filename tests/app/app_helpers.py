@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from longsearch.app.backend import LocalBackend
-from longsearch.app.daemon import Daemon
-from longsearch.app.daemon_control import daemon_status, stop_daemon
+from longsearch.app.background.daemon import Daemon
+from longsearch.app.background.daemon_control import daemon_status, stop_daemon
+from longsearch.app.local_backend import LocalBackend
 from longsearch.engine.types import FileStatus
 
 PATIENCE_S = 60.0

@@ -10,8 +10,8 @@ import pytest
 from app_helpers import Clock, running
 from homes import SAMPLES, make_home
 
-from longsearch.app.daemon import Daemon
-from longsearch.app.resident import ResidentModel
+from longsearch.app.background.daemon import Daemon
+from longsearch.app.background.resident import ResidentModel
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
 
 

@@ -36,7 +36,7 @@ assert main(["completion", "bash"]) == 0
 
 
 def test_the_app_loads_no_torch() -> None:
-    loaded = heavy_modules_after("import longsearch.app.backend, longsearch.tui.app")
+    loaded = heavy_modules_after("import longsearch.app.local_backend, longsearch.tui.app")
     assert loaded == "['textual', 'apsw', 'numpy']"
 
 

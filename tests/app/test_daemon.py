@@ -12,11 +12,12 @@ from app_helpers import Clock, current, running, status, wait_until
 from filelock import FileLock
 from homes import SAMPLES
 
-from longsearch.app import daemon_control, rpc, vectors
-from longsearch.app.backend import LocalBackend
-from longsearch.app.daemon import MODEL_IDLE_S, Daemon
-from longsearch.app.daemon_control import daemon_status, retry, stop_daemon, watch
+from longsearch.app.background import daemon_control, rpc
+from longsearch.app.background import query_vectors as vectors
+from longsearch.app.background.daemon import MODEL_IDLE_S, Daemon
+from longsearch.app.background.daemon_control import daemon_status, retry, stop_daemon, watch
 from longsearch.app.library import known_roots
+from longsearch.app.local_backend import LocalBackend
 from longsearch.app.paths import index_path, socket_path
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import FileStatus, SearchMode

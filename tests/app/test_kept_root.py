@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from app_helpers import Clock
 
-from longsearch.app.kept_root import POSTPONE_S, KeptRoot
+from longsearch.app.background.kept_root import POSTPONE_S, KeptRoot
 
 
 @pytest.fixture

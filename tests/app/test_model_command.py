@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from longsearch.app import daemon_control
+from longsearch.app.background import daemon_control
 from longsearch.app.cli import main
 from longsearch.app.encoders import chosen_model, open_encoder
 from longsearch.engine.errors import LongsearchError, ModelError

@@ -7,12 +7,12 @@ import pytest
 from app_helpers import Clock, current, running, status, wait_until
 from homes import SAMPLES
 
-import longsearch.app.backend
-import longsearch.app.daemon
-from longsearch.app import daemon_control
-from longsearch.app.backend import LocalBackend
-from longsearch.app.daemon import Daemon
-from longsearch.app.daemon_control import watch
+import longsearch.app.background.daemon
+import longsearch.app.local_backend
+from longsearch.app.background import daemon_control
+from longsearch.app.background.daemon import Daemon
+from longsearch.app.background.daemon_control import watch
+from longsearch.app.local_backend import LocalBackend
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import StoreError
 
@@ -20,7 +20,7 @@ from longsearch.engine.errors import StoreError
 def test_an_open_app_keeps_its_daemon_from_idling_and_starts_a_dead_one_again(
     home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(longsearch.app.backend, "ASK_EVERY_S", 0.0)
+    monkeypatch.setattr(longsearch.app.local_backend, "ASK_EVERY_S", 0.0)
     started: list[Path] = []
     backend = LocalBackend(root)
     backend.progress()  # before `start` it asks for no daemon
@@ -39,7 +39,7 @@ def test_an_open_app_keeps_its_daemon_from_idling_and_starts_a_dead_one_again(
 
 def opened(root: Path, monkeypatch: pytest.MonkeyPatch) -> LocalBackend:
     """Return the backend of an open app, whose two documents are current. It checks its daemon at each poll."""
-    monkeypatch.setattr(longsearch.app.backend, "ASK_EVERY_S", 0.0)
+    monkeypatch.setattr(longsearch.app.local_backend, "ASK_EVERY_S", 0.0)
     backend = LocalBackend(root)
     backend.start()
     wait_until(lambda: current(backend) == {"tides.md", "violin.md"})
@@ -79,7 +79,7 @@ def test_an_open_app_shows_why_the_daemon_cannot_index(
         raise StoreError("The disk is full", "Make room")
 
     with monkeypatch.context() as patch:
-        patch.setattr(longsearch.app.daemon, "open_pipeline", fail)
+        patch.setattr(longsearch.app.background.daemon, "open_pipeline", fail)
         watch(root)
         wait_until(lambda: backend.progress().activity == "The disk is full (Make room)")
     watch(root)

@@ -15,9 +15,9 @@ REPOSITORY = Path(__file__).parents[2]
 DAY = """
 import os, shutil, sys, threading
 from pathlib import Path
-from longsearch.app.backend import LocalBackend
-from longsearch.app.daemon import Daemon
-from longsearch.app.daemon_control import daemon_status, stop_daemon, watch
+from longsearch.app.local_backend import LocalBackend
+from longsearch.app.background.daemon import Daemon
+from longsearch.app.background.daemon_control import daemon_status, stop_daemon, watch
 
 root = Path(sys.argv[1])
 thread = threading.Thread(target=Daemon(stay=True).run)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from longsearch.app.pace import CHECK_EVERY_S, ThreadPace
-from longsearch.app.resident import ResidentModel
+from longsearch.app.background.pace import CHECK_EVERY_S, ThreadPace
+from longsearch.app.background.resident import ResidentModel
 from longsearch.engine.errors import ModelError
 from longsearch.engine.models.identity import ModelIdentity
 
@@ -17,7 +17,7 @@ PHASE_A = """
 import sys
 from pathlib import Path
 from longsearch.app.library import open_pipeline
-from longsearch.app.resident import ResidentModel
+from longsearch.app.background.resident import ResidentModel
 
 loaded = lambda: [name for name in ("torch", "transformers") if name in sys.modules]
 model = ResidentModel()
@@ -183,7 +183,7 @@ def test_a_model_replaced_while_it_was_unloaded_raises_once(model: ResidentModel
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only on Linux does the model return freed memory")
 def test_unloading_returns_memory(loader: Loader, clock: Clock) -> None:
-    from longsearch.app.memory import resident_bytes
+    from longsearch.app.background.memory import resident_bytes
 
     def load_large() -> Any:
         encoder = loader()

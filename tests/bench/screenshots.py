@@ -7,7 +7,7 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from longsearch.app.backend import LocalBackend
+from longsearch.app.local_backend import LocalBackend
 from longsearch.app.paths import resolve_root
 from longsearch.tui.app import LongsearchApp
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.app import rpc
+from longsearch.app.background import rpc
 from longsearch.app.encoders import open_encoder
 from longsearch.app.paths import socket_path
 

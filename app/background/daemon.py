@@ -16,15 +16,15 @@ from typing import Any
 
 from filelock import Timeout
 
-from longsearch.app import rpc
-from longsearch.app.daemon_control import daemon_lock
+from longsearch.app.background import rpc
+from longsearch.app.background.daemon_control import daemon_lock
+from longsearch.app.background.kept_root import KeptRoot
+from longsearch.app.background.memory import resident_bytes
+from longsearch.app.background.pace import ThreadPace
+from longsearch.app.background.resident import ResidentModel
 from longsearch.app.encoders import chosen_model, tune
-from longsearch.app.kept_root import KeptRoot
 from longsearch.app.library import IndexLockedError, known_roots, open_pipeline
-from longsearch.app.memory import resident_bytes
-from longsearch.app.pace import ThreadPace
 from longsearch.app.paths import data_folder, resolve_root, socket_path
-from longsearch.app.resident import ResidentModel
 from longsearch.engine import __version__
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.store.store import Store

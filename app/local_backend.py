@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 
-from longsearch.app import daemon_control, vectors
+from longsearch.app.background import daemon_control
+from longsearch.app.background import query_vectors as vectors
 from longsearch.app.paths import index_path
 from longsearch.app.searching import search_index
 from longsearch.app.viewer import open_in_viewer

@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from longsearch.app.background.query_vectors import QueryVector
 from longsearch.app.encoders import chosen_identity, open_cutter, open_encoder
-from longsearch.app.vectors import QueryVector
 from longsearch.engine.errors import ModelError
 from longsearch.engine.types import Passage
 from longsearch.indexer.embedding import Part

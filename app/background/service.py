@@ -11,8 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from longsearch.app.daemon_control import log_path
-from longsearch.app.service_files import AGENT_LABEL, UNIT_NAME, kept_environment, launchd_agent, systemd_unit
+from longsearch.app.background.daemon_control import log_path
+from longsearch.app.background.service_files import (
+    AGENT_LABEL,
+    UNIT_NAME,
+    kept_environment,
+    launchd_agent,
+    systemd_unit,
+)
 from longsearch.engine.errors import LongsearchError
 
 COMMAND_TIMEOUT_S = 60.0

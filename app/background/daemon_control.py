@@ -10,7 +10,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from longsearch.app import rpc
+from longsearch.app.background import rpc
 from longsearch.app.encoders import MODEL_VARIABLE, chosen_model
 from longsearch.app.paths import data_folder, socket_path
 from longsearch.engine.errors import LongsearchError

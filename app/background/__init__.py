@@ -1,0 +1,1 @@
+"""The daemon: watches folders, indexes them, and turns queries into vectors for other processes."""
