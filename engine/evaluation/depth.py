@@ -7,9 +7,9 @@ import numpy as np
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.evaluation.keeping import VectorCache
 from longsearch.engine.evaluation.our_vectors import OurVectors, passage_scores, whole_excerpts
 from longsearch.engine.evaluation.ranked_spans import Ranked, by_scores
+from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.inference.tokens import TokenizedText
 

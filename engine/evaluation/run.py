@@ -11,7 +11,6 @@ from pathlib import Path
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.datasets import Dataset, load_dataset
 from longsearch.engine.evaluation.depth import passages_at_depth
-from longsearch.engine.evaluation.keeping import VectorCache
 from longsearch.engine.evaluation.longembed import ESSAY, make_task, task_names
 from longsearch.engine.evaluation.metrics import METRICS, bootstrap
 from longsearch.engine.evaluation.minilm import MiniLM, minilm_folder
@@ -20,6 +19,7 @@ from longsearch.engine.evaluation.ranked_spans import Ranked
 from longsearch.engine.evaluation.report import Result, as_json, as_table
 from longsearch.engine.evaluation.scoring import score_system
 from longsearch.engine.evaluation.systems import BASELINES, OURS, Bench
+from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.printable import printable

@@ -12,11 +12,11 @@ import numpy as np
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.evaluation.bm25_index import Bm25
 from longsearch.engine.evaluation.datasets import Dataset
-from longsearch.engine.evaluation.keeping import VectorCache
 from longsearch.engine.evaluation.minilm import MiniLM
 from longsearch.engine.evaluation.our_vectors import OurVectors
 from longsearch.engine.evaluation.rank_fusion import fuse
 from longsearch.engine.evaluation.ranked_spans import MAX_RANKED, Ranked, Spans, by_scores, by_vectors
+from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.search.fusion import best_first, combine, in_document, words_in_document
 
 _FUSED_DEPTH = 200

@@ -16,7 +16,7 @@ from longsearch.engine.search.fusion import best_first, in_document, with_excerp
 from longsearch.engine.search.query import Query, all_of, any_of, match
 from longsearch.engine.store import documents, excerpts, files, keywords, vectors
 from longsearch.engine.store.files import folder_range
-from longsearch.engine.store.storage_chunks import DOCUMENTS, PASSAGES
+from longsearch.engine.store.vec0.storage_chunks import DOCUMENTS, PASSAGES
 
 Scored = list[tuple[int, float]]
 """(passage id, score from 0 to 1), best first."""

@@ -23,7 +23,7 @@ from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import allowed_documents
 from longsearch.engine.store import documents, vectors
 from longsearch.engine.store.session import Session
-from longsearch.engine.store.storage_chunks import DOCUMENTS
+from longsearch.engine.store.vec0.storage_chunks import DOCUMENTS
 from longsearch.engine.types import SearchMode, SearchResults
 
 

@@ -14,7 +14,8 @@ from typing import Self
 import apsw
 
 from longsearch.engine.errors import StoreError
-from longsearch.engine.store import compaction, int8_copy, status, vectors
+from longsearch.engine.store import reports as status
+from longsearch.engine.store import vectors
 from longsearch.engine.store.connection import (
     CorruptIndexError,
     close_writer,
@@ -25,6 +26,7 @@ from longsearch.engine.store.connection import (
     open_for_writing,
     transaction,
 )
+from longsearch.engine.store.vec0 import compaction, int8_copy
 from longsearch.engine.types import FileReport, IndexProgress
 
 _LOG_MAX_BYTES = 32 * 2**20  # under a reader the log grew to 462 MB in 10 s

@@ -6,7 +6,8 @@ Every method is one transaction. Knows no disk but its own file: the caller says
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.store import documents, files, lifecycle, resuming, status, vectors
+from longsearch.engine.store import documents, files, lifecycle, resuming, vectors
+from longsearch.engine.store import reports as status
 from longsearch.engine.store.records import FileStamp, KnownFile, PendingDocument, SavedState
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import DocumentText, Passage

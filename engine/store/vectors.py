@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.store import excerpts, int8_copy, storage_chunks
+from longsearch.engine.store import excerpts
 from longsearch.engine.store.documents import bindable
 from longsearch.engine.store.records import PendingDocument
+from longsearch.engine.store.vec0 import int8_copy, storage_chunks
 
 K_MAX = 4096
 """sqlite-vec returns at most this many neighbours."""

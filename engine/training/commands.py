@@ -14,13 +14,13 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.inference.device import Hardware, choose_hardware
 from longsearch.engine.printable import printable
 from longsearch.engine.training import options, preparing, recipe, stage_makers
-from longsearch.engine.training.loop import LoopOptions
-from longsearch.engine.training.loop import run as run_loop
-from longsearch.engine.training.lora import load_lora_student
-from longsearch.engine.training.saving import load_student, save_average
+from longsearch.engine.training.lessons.loop import LoopOptions
+from longsearch.engine.training.lessons.loop import run as run_loop
 from longsearch.engine.training.smoke import smoke
-from longsearch.engine.training.student import Rates, Trainable
-from longsearch.engine.training.whole_text import can_compile
+from longsearch.engine.training.student.lora import load_lora_student
+from longsearch.engine.training.student.saving import load_student, save_average
+from longsearch.engine.training.student.student import Rates, Trainable
+from longsearch.engine.training.student.whole_text import can_compile
 
 # Q in tokens: steps are fastest at 48 to 72; the matrix of a block grows with Q, the number of states with 1 / Q
 _TRAINING_BLOCK = 64

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from longsearch.engine.models.hub import bundled_model
 from longsearch.engine.training import recipe
-from longsearch.engine.training.initialise import Shape
-from longsearch.engine.training.loop import WIDTH_WEIGHTS, WIDTHS
-from longsearch.engine.training.stages import PairOptions
-from longsearch.engine.training.streams import StreamOptions
-from longsearch.engine.training.student import Rates
-from longsearch.engine.training.vocabulary import Kind, VocabularyOptions
+from longsearch.engine.training.data.vocabulary import Kind, VocabularyOptions
+from longsearch.engine.training.lessons.loop import WIDTH_WEIGHTS, WIDTHS
+from longsearch.engine.training.lessons.stages import PairOptions
+from longsearch.engine.training.lessons.streams import StreamOptions
+from longsearch.engine.training.student.initialise import Shape
+from longsearch.engine.training.student.student import Rates
 
 
 def add_pairs(command: argparse.ArgumentParser) -> None:

@@ -13,14 +13,10 @@ from longsearch.engine.evaluation.datasets import load_dataset
 from longsearch.engine.evaluation.minilm import MiniLM, minilm_folder
 from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.inference.tokens import reading_plainly
-from longsearch.engine.training.data import read_pairs, record_of
-from longsearch.engine.training.from_teacher import config_like, student_of
-from longsearch.engine.training.harvest import harvest, word_runs
-from longsearch.engine.training.initialise import Shape, new_checkpoint, save_new, static_start, token_counts
-from longsearch.engine.training.shards import load_pairs, write_shards
-from longsearch.engine.training.student import Padded
-from longsearch.engine.training.teacher import copy_vectors, label_shards
-from longsearch.engine.training.vocabulary import (
+from longsearch.engine.training.data.harvest import harvest, word_runs
+from longsearch.engine.training.data.pairs import read_pairs, record_of
+from longsearch.engine.training.data.shards import load_pairs, write_shards
+from longsearch.engine.training.data.vocabulary import (
     Kind,
     VocabularyOptions,
     measure,
@@ -28,6 +24,10 @@ from longsearch.engine.training.vocabulary import (
     texts_of,
     train_tokenizer,
 )
+from longsearch.engine.training.lessons.teacher import copy_vectors, label_shards
+from longsearch.engine.training.student.from_teacher import config_like, student_of
+from longsearch.engine.training.student.initialise import Shape, new_checkpoint, save_new, static_start, token_counts
+from longsearch.engine.training.student.student import Padded
 
 _MEASURED_PAIRS = 2000
 _SAMPLE_TEXTS = 256

@@ -17,8 +17,8 @@ from tokenizers import Tokenizer
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.minilm import minilm_folder
-from longsearch.engine.training.data import read_long_documents
-from longsearch.engine.training.shards import load_pairs
+from longsearch.engine.training.data.pairs import read_long_documents
+from longsearch.engine.training.data.shards import load_pairs
 
 _TRAINING = (
     "--batch-tokens 8192 --max-pairs 128 --cosine-weight 8 --contrast-weight 0.25 --instruction-share 0.1 "

@@ -19,15 +19,15 @@ from longsearch.engine.evaluation.ranked_spans import by_vectors
 from longsearch.engine.evaluation.scoring import score_system
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.inference.tokens import TextTokenizer
-from longsearch.engine.training.data import LongDocument, Pair
-from longsearch.engine.training.initialise import Shape, StaticStart, new_checkpoint
-from longsearch.engine.training.instructions import Prompter
-from longsearch.engine.training.loop import LoopOptions, Stage, run
-from longsearch.engine.training.saving import load_student
-from longsearch.engine.training.shards import load_pairs, write_shards
-from longsearch.engine.training.stages import Contrast, Mixture, PairOptions
-from longsearch.engine.training.streams import StreamOptions, Streams, prepare
-from longsearch.engine.training.student import Rates, Student
+from longsearch.engine.training.data.instructions import Prompter
+from longsearch.engine.training.data.pairs import LongDocument, Pair
+from longsearch.engine.training.data.shards import load_pairs, write_shards
+from longsearch.engine.training.lessons.loop import LoopOptions, Stage, run
+from longsearch.engine.training.lessons.stages import Contrast, Mixture, PairOptions
+from longsearch.engine.training.lessons.streams import StreamOptions, Streams, prepare
+from longsearch.engine.training.student.initialise import Shape, StaticStart, new_checkpoint
+from longsearch.engine.training.student.saving import load_student
+from longsearch.engine.training.student.student import Rates, Student
 
 _TOPICS, _WORDS_PER_SIDE = 24, 8
 _SHAPE = Shape(d_model=64, n_layers=2, d_state=16, head_dim=16, n_heads=8, block_size=16)

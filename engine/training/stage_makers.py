@@ -10,16 +10,16 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.minilm import MiniLM
 from longsearch.engine.inference.device import Hardware
 from longsearch.engine.inference.tokens import TextTokenizer
-from longsearch.engine.training.data import read_long_documents
-from longsearch.engine.training.instructions import Prompter
-from longsearch.engine.training.loop import Stage
-from longsearch.engine.training.probe import HeldOut
-from longsearch.engine.training.sentences import Sentences
-from longsearch.engine.training.shards import MAX_PASSAGE_TOKENS, PairSet, load_pairs, tokenizer_hash
-from longsearch.engine.training.stages import Contrast, Distillation, Mixture, PairOptions
-from longsearch.engine.training.streams import Encode, StreamOptions, Streams, prepare
-from longsearch.engine.training.student import Student, Trainable
-from longsearch.engine.training.words import Words
+from longsearch.engine.training.data.instructions import Prompter
+from longsearch.engine.training.data.pairs import read_long_documents
+from longsearch.engine.training.data.shards import MAX_PASSAGE_TOKENS, PairSet, load_pairs, tokenizer_hash
+from longsearch.engine.training.lessons.loop import Stage
+from longsearch.engine.training.lessons.probe import HeldOut
+from longsearch.engine.training.lessons.sentences import Sentences
+from longsearch.engine.training.lessons.stages import Contrast, Distillation, Mixture, PairOptions
+from longsearch.engine.training.lessons.streams import Encode, StreamOptions, Streams, prepare
+from longsearch.engine.training.lessons.words import Words
+from longsearch.engine.training.student.student import Student, Trainable
 
 StageAndProbe = tuple[Stage, HeldOut | None]
 StageMaker = Callable[[argparse.Namespace, Trainable, Tokenizer, Hardware], StageAndProbe]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from longsearch.engine.evaluation.datasets import load_dataset
 from longsearch.engine.evaluation.metrics import reciprocal_rank
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.training.data import read_long_documents
+from longsearch.engine.training.data.pairs import read_long_documents
 
 _CHARACTERS = 6_000, 40_000
 """A document shorter than the first is passed over, of a longer one than the second its beginning is taken."""

@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).parents[1] / "indexer"))
 
 import longsearch.indexer.embedding
 from longsearch.app.library import open_pipeline
-from longsearch.engine.store import int8_copy
+from longsearch.engine.store.vec0 import int8_copy
 from longsearch.indexer.embedding import DocumentEncoder
 
 n_steps = 0

@@ -7,7 +7,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from longsearch.engine.training.initialise import Shape, StaticStart, new_checkpoint
+from longsearch.engine.training.student.initialise import Shape, StaticStart, new_checkpoint
 
 WORDS = ["apple", "banana", "cherry", "dog", "eagle", "fox", "guitar", "harp", "viola", "lake", "where", "is", "the"]
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from longsearch.engine.evaluation.bm25_index import Bm25
 from longsearch.engine.evaluation.datasets import Dataset, EvalDocument, EvalQuery, load_dataset
 from longsearch.engine.evaluation.depth import passages_at_depth
-from longsearch.engine.evaluation.keeping import VectorCache
 from longsearch.engine.evaluation.our_vectors import OurVectors, first_dims
 from longsearch.engine.evaluation.ranked_spans import Spans, by_vectors
 from longsearch.engine.evaluation.scoring import document_gains, score_system, span_gains
 from longsearch.engine.evaluation.systems import BASELINES, OURS, Bench, word_windows
+from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.types import Passage
 

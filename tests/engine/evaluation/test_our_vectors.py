@@ -8,8 +8,8 @@ from longsearch.engine import passages
 from longsearch.engine.evaluation import run as evaluation_run
 from longsearch.engine.evaluation.datasets import load_dataset
 from longsearch.engine.evaluation.depth import passages_at_depth
-from longsearch.engine.evaluation.keeping import VectorCache
 from longsearch.engine.evaluation.our_vectors import OurVectors, first_dims, passage_scores
+from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.inference.encoder import Encoder
 
 

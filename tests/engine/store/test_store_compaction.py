@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from store_helpers import DIM, add, check_invariants, embed, open_store, vectors_of_passages
 
-from longsearch.engine.store import compaction, storage_chunks
 from longsearch.engine.store.store import Store
+from longsearch.engine.store.vec0 import compaction, storage_chunks
 
 _N_DOCUMENTS = 36
 _KEPT = (2, 9, 17, 35)

@@ -12,8 +12,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from store_helpers import add, open_store
 
-from longsearch.engine.store import int8_copy, vectors
+from longsearch.engine.store import vectors
 from longsearch.engine.store.store import Store
+from longsearch.engine.store.vec0 import int8_copy
 
 DIM = 96
 _PASSAGES = 500

@@ -7,7 +7,7 @@ import time
 import pytest
 from store_helpers import add, document, embed, record, unit_vectors
 
-from longsearch.engine.store import status
+from longsearch.engine.store import reports as status
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import FileStatus
 

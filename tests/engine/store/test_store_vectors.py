@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from store_helpers import DIM, add, embed, open_store, unit_vectors, vector_of, vectors_of_passages
 
-from longsearch.engine.store import storage_chunks, vectors
+from longsearch.engine.store import vectors
 from longsearch.engine.store.store import Store
+from longsearch.engine.store.vec0 import storage_chunks
 
 
 def test_an_interrupted_document_resumes_from_its_state(store: Store) -> None:

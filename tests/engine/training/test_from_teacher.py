@@ -12,9 +12,9 @@ from transformers import BertModel
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.training import commands, preparing
-from longsearch.engine.training.from_teacher import config_like, student_of
-from longsearch.engine.training.saving import load_student
-from longsearch.engine.training.shards import write_shards
+from longsearch.engine.training.data.shards import write_shards
+from longsearch.engine.training.student.from_teacher import config_like, student_of
+from longsearch.engine.training.student.saving import load_student
 
 LAYERS = [0, 2, 3]
 

@@ -9,8 +9,8 @@ from training_helpers import WORDS
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.training import commands
-from longsearch.engine.training.data import read_pairs
-from longsearch.engine.training.harvest import harvest, word_runs
+from longsearch.engine.training.data.harvest import harvest, word_runs
+from longsearch.engine.training.data.pairs import read_pairs
 
 LONG = " ".join(WORDS[:30])
 MARKDOWN = f"""---

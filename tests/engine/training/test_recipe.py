@@ -9,9 +9,9 @@ from training_helpers import FakeTeacher, make_bert, make_pairs, make_tokenizer
 
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.training import commands, preparing, recipe, stage_makers
-from longsearch.engine.training.from_teacher import config_like
-from longsearch.engine.training.shards import shard_paths, teacher_path, write_shards
-from longsearch.engine.training.teacher import label_shards
+from longsearch.engine.training.data.shards import shard_paths, teacher_path, write_shards
+from longsearch.engine.training.lessons.teacher import label_shards
+from longsearch.engine.training.student.from_teacher import config_like
 
 
 class TinyTeacher(FakeTeacher):

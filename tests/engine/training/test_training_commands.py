@@ -6,9 +6,9 @@ from safetensors.torch import load_file
 from training_helpers import FakeTeacher, log_of, make_pairs, make_tokenizer, write_checkpoint, write_pairs
 
 from longsearch.engine.training import commands
-from longsearch.engine.training.saving import load_student, save_model
-from longsearch.engine.training.shards import write_shards
-from longsearch.engine.training.teacher import label_shards
+from longsearch.engine.training.data.shards import write_shards
+from longsearch.engine.training.lessons.teacher import label_shards
+from longsearch.engine.training.student.saving import load_student, save_model
 
 
 def test_a_command_trains_and_resumes_only_its_own_stage(tmp_path, capsys):

@@ -10,11 +10,11 @@ from training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_pair
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.config import INSTRUCTION_TEMPLATE
-from longsearch.engine.training.batches import Batches, pick
-from longsearch.engine.training.data import held_out_hash, read_long_documents, read_pairs
-from longsearch.engine.training.instructions import Prompter, prompts_for
-from longsearch.engine.training.shards import load_pairs, shard_paths, teacher_path, write_shards
-from longsearch.engine.training.teacher import label_shards
+from longsearch.engine.training.data.batches import Batches, pick
+from longsearch.engine.training.data.instructions import Prompter, prompts_for
+from longsearch.engine.training.data.pairs import held_out_hash, read_long_documents, read_pairs
+from longsearch.engine.training.data.shards import load_pairs, shard_paths, teacher_path, write_shards
+from longsearch.engine.training.lessons.teacher import label_shards
 
 
 def make_shards(folder, n=200, labelled=True):

@@ -7,8 +7,8 @@ import torch
 from training_helpers import FakeTeacher, make_pairs, make_tokenizer
 
 from longsearch.engine.models.config import Mamba2Config
-from longsearch.engine.training.initialise import new_model, static_start, token_counts
-from longsearch.engine.training.shards import load_pairs, write_shards
+from longsearch.engine.training.data.shards import load_pairs, write_shards
+from longsearch.engine.training.student.initialise import new_model, static_start, token_counts
 
 
 def test_a_static_start_has_centred_token_vectors_and_weights_rare_tokens_more(tmp_path):

@@ -11,15 +11,15 @@ from training_helpers import FakeTeacher, log_of, make_pairs, make_tokenizer, wr
 
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.training.instructions import Prompter
-from longsearch.engine.training.loop import LoopOptions, run
-from longsearch.engine.training.optimiser import Optimiser, rate_factor
-from longsearch.engine.training.probe import HeldOut
-from longsearch.engine.training.saving import load_student, save_model
-from longsearch.engine.training.shards import load_pairs, write_shards
-from longsearch.engine.training.stages import Contrast, Distillation, Mixture, PairOptions
-from longsearch.engine.training.student import Padded, Rates
-from longsearch.engine.training.teacher import label_shards
+from longsearch.engine.training.data.instructions import Prompter
+from longsearch.engine.training.data.shards import load_pairs, write_shards
+from longsearch.engine.training.lessons.loop import LoopOptions, run
+from longsearch.engine.training.lessons.probe import HeldOut
+from longsearch.engine.training.lessons.stages import Contrast, Distillation, Mixture, PairOptions
+from longsearch.engine.training.lessons.teacher import label_shards
+from longsearch.engine.training.student.optimiser import Optimiser, rate_factor
+from longsearch.engine.training.student.saving import load_student, save_model
+from longsearch.engine.training.student.student import Padded, Rates
 
 
 def make_stage(tmp_path, kind=Distillation, seed=0):

@@ -12,13 +12,13 @@ from training_helpers import make_pairs, make_tokenizer, write_checkpoint
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.training import commands
-from longsearch.engine.training.instructions import Prompter
-from longsearch.engine.training.loop import LoopOptions, run
-from longsearch.engine.training.lora import load_lora_student
-from longsearch.engine.training.saving import save_model
-from longsearch.engine.training.shards import load_pairs, write_shards
-from longsearch.engine.training.stages import Contrast, PairOptions
-from longsearch.engine.training.student import Padded, Rates
+from longsearch.engine.training.data.instructions import Prompter
+from longsearch.engine.training.data.shards import load_pairs, write_shards
+from longsearch.engine.training.lessons.loop import LoopOptions, run
+from longsearch.engine.training.lessons.stages import Contrast, PairOptions
+from longsearch.engine.training.student.lora import load_lora_student
+from longsearch.engine.training.student.saving import save_model
+from longsearch.engine.training.student.student import Padded, Rates
 
 pytest.importorskip("peft")
 

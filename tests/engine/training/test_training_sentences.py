@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_checkpoint
 
-from longsearch.engine.training.loop import LoopOptions, run
-from longsearch.engine.training.saving import load_student
-from longsearch.engine.training.sentences import Sentences, cut_sentences
-from longsearch.engine.training.shards import load_pairs, write_shards
-from longsearch.engine.training.stages import PairOptions
-from longsearch.engine.training.student import Rates
+from longsearch.engine.training.data.shards import load_pairs, write_shards
+from longsearch.engine.training.lessons.loop import LoopOptions, run
+from longsearch.engine.training.lessons.sentences import Sentences, cut_sentences
+from longsearch.engine.training.lessons.stages import PairOptions
+from longsearch.engine.training.student.saving import load_student
+from longsearch.engine.training.student.student import Rates
 
 ENDS = np.array([1, 2])
 

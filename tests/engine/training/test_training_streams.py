@@ -9,11 +9,9 @@ from training_helpers import WORDS, make_tokenizer, write_checkpoint
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.inference.tokens import TextTokenizer
-from longsearch.engine.training.data import LongDocument
-from longsearch.engine.training.instructions import Prompter
-from longsearch.engine.training.saving import load_student
-from longsearch.engine.training.smoke import smoke
-from longsearch.engine.training.streams import (
+from longsearch.engine.training.data.instructions import Prompter
+from longsearch.engine.training.data.pairs import LongDocument
+from longsearch.engine.training.lessons.streams import (
     SlicePassage,
     StreamOptions,
     Streams,
@@ -21,6 +19,8 @@ from longsearch.engine.training.streams import (
     passages_in_slice,
     prepare,
 )
+from longsearch.engine.training.smoke import smoke
+from longsearch.engine.training.student.saving import load_student
 
 OPTIONS = StreamOptions(documents=3, min_tokens=300, max_tokens=700, slice_tokens=200)
 

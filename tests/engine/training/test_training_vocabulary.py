@@ -13,8 +13,7 @@ from longsearch.engine.inference import tokens
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.training import commands, preparing, stage_makers
-from longsearch.engine.training.initialise import Shape, new_checkpoint, static_start, token_counts
-from longsearch.engine.training.shards import (
+from longsearch.engine.training.data.shards import (
     load_pairs,
     load_shard,
     save_teacher,
@@ -22,8 +21,9 @@ from longsearch.engine.training.shards import (
     teacher_path,
     write_shards,
 )
-from longsearch.engine.training.teacher import copy_vectors
-from longsearch.engine.training.vocabulary import Kind, VocabularyOptions, measure, texts_of, train_tokenizer
+from longsearch.engine.training.data.vocabulary import Kind, VocabularyOptions, measure, texts_of, train_tokenizer
+from longsearch.engine.training.lessons.teacher import copy_vectors
+from longsearch.engine.training.student.initialise import Shape, new_checkpoint, static_start, token_counts
 
 KINDS = [VocabularyOptions(512, kind, cased) for kind in Kind for cased in (False, True)]
 SENTENCES = ["The harbour was quiet in Paris.", "Gulls sleep on the roofs of the harbour.", "It rained: 12.5 mm!"] * 9

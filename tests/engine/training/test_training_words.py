@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 from training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_checkpoint
 
-from longsearch.engine.training.instructions import Prompter
-from longsearch.engine.training.loop import LoopOptions, run
-from longsearch.engine.training.saving import load_student
-from longsearch.engine.training.shards import Texts, load_pairs, save_teacher, shard_paths, write_shards
-from longsearch.engine.training.stages import Contrast, PairOptions
-from longsearch.engine.training.student import Rates
-from longsearch.engine.training.words import Words, document_counts, whitened
+from longsearch.engine.training.data.instructions import Prompter
+from longsearch.engine.training.data.shards import Texts, load_pairs, save_teacher, shard_paths, write_shards
+from longsearch.engine.training.lessons.loop import LoopOptions, run
+from longsearch.engine.training.lessons.stages import Contrast, PairOptions
+from longsearch.engine.training.lessons.words import Words, document_counts, whitened
+from longsearch.engine.training.student.saving import load_student
+from longsearch.engine.training.student.student import Rates
 
 VOCABULARY = 12
 texts = st.lists(st.lists(st.integers(0, VOCABULARY - 1), min_size=1, max_size=30), min_size=1, max_size=6)

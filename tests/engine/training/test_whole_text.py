@@ -7,10 +7,10 @@ import pytest
 import torch
 from training_helpers import write_checkpoint
 
-from longsearch.engine.training.initialise import new_model
-from longsearch.engine.training.saving import load_student
-from longsearch.engine.training.student import Padded, Student
-from longsearch.engine.training.whole_text import MAX_TOKENS, can_compile, fits
+from longsearch.engine.training.student.initialise import new_model
+from longsearch.engine.training.student.saving import load_student
+from longsearch.engine.training.student.student import Padded, Student
+from longsearch.engine.training.student.whole_text import MAX_TOKENS, can_compile, fits
 
 
 @pytest.fixture(params=[False, True], ids=["mixers alone", "MLPs and post-norms"])
@@ -41,7 +41,7 @@ def gradients(student: Student, batch: Padded, width: float) -> tuple[torch.Tens
 
 def both_ways(student: Student, batch: Padded, width: float, monkeypatch: pytest.MonkeyPatch):
     quick = gradients(student, batch, width)
-    monkeypatch.setattr("longsearch.engine.training.student.fits", lambda *_: False)
+    monkeypatch.setattr("longsearch.engine.training.student.student.fits", lambda *_: False)
     return quick, gradients(student, batch, width)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from longsearch.engine.training.data import Pair, record_of
-from longsearch.engine.training.initialise import Shape, StaticStart, new_checkpoint
+from longsearch.engine.training.data.pairs import Pair, record_of
+from longsearch.engine.training.student.initialise import Shape, StaticStart, new_checkpoint
 
 WORDS = [f"w{i}" for i in range(60)]
 

@@ -19,11 +19,11 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.models.mamba2 import Mamba2State
 from longsearch.engine.passages import cut_passages
-from longsearch.engine.training.data import LongDocument
-from longsearch.engine.training.instructions import Prompter
-from longsearch.engine.training.loop import StepLoss
-from longsearch.engine.training.losses import cosine_distance, info_nce, unfair_negatives
-from longsearch.engine.training.student import Padded, Student
+from longsearch.engine.training.data.instructions import Prompter
+from longsearch.engine.training.data.pairs import LongDocument
+from longsearch.engine.training.lessons.loop import StepLoss
+from longsearch.engine.training.lessons.losses import cosine_distance, info_nce, unfair_negatives
+from longsearch.engine.training.student.student import Padded, Student
 
 _SENTENCE_TOKENS = (5, 64)
 Encode = Callable[[list[NDArray[np.int64]]], NDArray[np.float32]]

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.training.data import held_out_hash
-from longsearch.engine.training.shards import PairSet
+from longsearch.engine.training.data.pairs import held_out_hash
+from longsearch.engine.training.data.shards import PairSet
 
 _POOL_BATCHES = 8  # batches: a batch is drawn from so many batches of passages of similar length
 _SOURCE_POWER = 0.6  # a source of 55k pairs is drawn 4 times as often as one of 5k, not 11 times

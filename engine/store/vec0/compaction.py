@@ -9,7 +9,7 @@ old one, needs the disk space twice, and its transaction a log of 154 MB at 100,
 import apsw
 import numpy as np
 
-from longsearch.engine.store import storage_chunks
+from longsearch.engine.store.vec0 import storage_chunks
 
 _FROM_CHUNKS = 8  # fewer half-empty storage chunks cost a search less than 3 ms
 

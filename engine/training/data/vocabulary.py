@@ -14,7 +14,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.inference.tokens import reading_plainly
-from longsearch.engine.training.data import Pair
+from longsearch.engine.training.data.pairs import Pair
 
 _PADDING, _UNKNOWN = "[PAD]", "[UNK]"
 _ALPHABET = 1000  # characters of WordPiece: else thousands of rare characters of a web corpus take the place of words

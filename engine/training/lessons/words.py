@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from longsearch.engine.training.shards import Texts
-from longsearch.engine.training.streams import Encode
+from longsearch.engine.training.data.shards import Texts
+from longsearch.engine.training.lessons.streams import Encode
 
 _K1, _B = 1.2, 0.4
 Ids = list[NDArray[np.int64]]

@@ -14,11 +14,11 @@ from typing import TextIO
 import torch
 from torch import Tensor
 
-from longsearch.engine.training.batches import pick
-from longsearch.engine.training.optimiser import Optimiser, rate_factor
-from longsearch.engine.training.probe import HeldOut
-from longsearch.engine.training.saving import Progress, load_resume, save_model, save_resume
-from longsearch.engine.training.student import Rates, Trainable
+from longsearch.engine.training.data.batches import pick
+from longsearch.engine.training.lessons.probe import HeldOut
+from longsearch.engine.training.student.optimiser import Optimiser, rate_factor
+from longsearch.engine.training.student.saving import Progress, load_resume, save_model, save_resume
+from longsearch.engine.training.student.student import Rates, Trainable
 
 WIDTHS, WIDTH_WEIGHTS = (1.0, 0.5, 0.25, 0.125), (4.0, 2.0, 1.0, 1.0)
 

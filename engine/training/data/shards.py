@@ -19,7 +19,7 @@ from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer
 
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.training.data import Pair, document_hash
+from longsearch.engine.training.data.pairs import Pair, document_hash
 
 SHARD_PAIRS = 4096
 MAX_QUERY_TOKENS, MAX_PASSAGE_TOKENS = 64, 160

@@ -7,8 +7,8 @@ import torch
 from numpy.typing import NDArray
 
 from longsearch.engine.evaluation.metrics import reciprocal_rank
-from longsearch.engine.training.shards import PairSet
-from longsearch.engine.training.student import Padded, Trainable
+from longsearch.engine.training.data.shards import PairSet
+from longsearch.engine.training.student.student import Padded, Trainable
 
 _MAX_PAIRS = 256
 _BATCH = 32

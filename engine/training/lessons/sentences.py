@@ -12,13 +12,13 @@ import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from longsearch.engine.training.batches import Batches
-from longsearch.engine.training.loop import StepLoss
-from longsearch.engine.training.losses import cosine_distance, distillation
-from longsearch.engine.training.shards import PairSet
-from longsearch.engine.training.stages import PairOptions, n_tokens
-from longsearch.engine.training.streams import Encode
-from longsearch.engine.training.student import Padded, Trainable
+from longsearch.engine.training.data.batches import Batches
+from longsearch.engine.training.data.shards import PairSet
+from longsearch.engine.training.lessons.loop import StepLoss
+from longsearch.engine.training.lessons.losses import cosine_distance, distillation
+from longsearch.engine.training.lessons.stages import PairOptions, n_tokens
+from longsearch.engine.training.lessons.streams import Encode
+from longsearch.engine.training.student.student import Padded, Trainable
 
 _LEAST_TOKENS, _MOST_TOKENS = 8, 64
 _ENDS = ".?!"

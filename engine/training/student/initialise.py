@@ -20,9 +20,9 @@ from torch import Tensor
 
 from longsearch.engine.models.config import MLP_ACTIVATION, Mamba2Config
 from longsearch.engine.models.mamba2 import Mamba2, Mamba2Mixer
-from longsearch.engine.training.saving import save_model
-from longsearch.engine.training.shards import PairSet
-from longsearch.engine.training.student import Student
+from longsearch.engine.training.data.shards import PairSet
+from longsearch.engine.training.student.saving import save_model
+from longsearch.engine.training.student.student import Student
 
 _SCALE = 4.0
 _FREQUENT = 1e-3  # a: a token of this frequency has half the weight of a rare one

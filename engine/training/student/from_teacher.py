@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from longsearch.engine.models.config import Mamba2Config
 from longsearch.engine.models.mamba2 import Mamba2, Mamba2Mixer, PostNormBlock
-from longsearch.engine.training.initialise import inverse_softplus
+from longsearch.engine.training.student.initialise import inverse_softplus
 
 _POSITIONS = slice(1, 100)  # the student gets their mean: a recurrent model has no positions
 _DT_MIN, _DT_MAX = 5e-3, 3e-1  # the first head remembers longest, as every width includes it

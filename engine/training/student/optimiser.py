@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from longsearch.engine.training.student import Rates, Trainable
+from longsearch.engine.training.student.student import Rates, Trainable
 
 _BETAS = (0.9, 0.98)
 

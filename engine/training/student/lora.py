@@ -22,7 +22,7 @@ from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.mamba2 import Mamba2, Mamba2Mixer
 from longsearch.engine.models.weights import load_mamba2
-from longsearch.engine.training.student import Padded, Rates, Trainable
+from longsearch.engine.training.student.student import Padded, Rates, Trainable
 
 _TARGETS = ["in_proj", "out_proj"]
 _ADAPTER = "default"

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from longsearch.engine.models.mamba2 import Mamba2, Mamba2State
 from longsearch.engine.models.matmamba import NestedMamba2
-from longsearch.engine.training.whole_text import fits, read_whole
+from longsearch.engine.training.student.whole_text import fits, read_whole
 
 
 @dataclass(frozen=True, slots=True)

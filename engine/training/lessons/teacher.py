@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.minilm import MiniLM
-from longsearch.engine.training.shards import load_shard, save_teacher, shard_paths, teacher_path, tokenizer_hash
+from longsearch.engine.training.data.shards import load_shard, save_teacher, shard_paths, teacher_path, tokenizer_hash
 
 
 def label_shards(folder: Path, teacher: MiniLM) -> Iterator[tuple[Path, int]]:

@@ -19,8 +19,8 @@ from tokenizers import Tokenizer
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.weights import load_mamba2
-from longsearch.engine.training.optimiser import Optimiser
-from longsearch.engine.training.student import Student, Trainable
+from longsearch.engine.training.student.optimiser import Optimiser
+from longsearch.engine.training.student.student import Student, Trainable
 
 
 @dataclass(slots=True)

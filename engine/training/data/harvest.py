@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.training.data import Pair
-from longsearch.engine.training.posts import may_hold_posts, read_posts
+from longsearch.engine.training.data.pairs import Pair
+from longsearch.engine.training.data.posts import may_hold_posts, read_posts
 
 MAX_PASSAGE_WORDS, MAX_CODE_WORDS, MAX_QUERY_WORDS = 220, 160, 40
 _DOCUMENTATION = (".md", ".mdx", ".markdown")

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.store import storage_chunks
-from longsearch.engine.store.storage_chunks import SIZE, Directory
+from longsearch.engine.store.vec0 import storage_chunks
+from longsearch.engine.store.vec0.storage_chunks import SIZE, Directory
 
 FROM_PASSAGES = 10_000
 """With fewer passages there is no copy: sqlite-vec finds 200 in 9 ms. The scan is four times as fast from 5,000 on."""

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.training.batches import Batches, pick
-from longsearch.engine.training.instructions import Prompter
-from longsearch.engine.training.loop import Stage, StepLoss
-from longsearch.engine.training.losses import (
+from longsearch.engine.training.data.batches import Batches, pick
+from longsearch.engine.training.data.instructions import Prompter
+from longsearch.engine.training.data.shards import PairSet
+from longsearch.engine.training.lessons.loop import Stage, StepLoss
+from longsearch.engine.training.lessons.losses import (
     DISTILLATION_TEMPERATURE,
     cosine_distance,
     distillation,
@@ -21,9 +22,8 @@ from longsearch.engine.training.losses import (
     similarity_kl,
     unfair_negatives,
 )
-from longsearch.engine.training.shards import PairSet
-from longsearch.engine.training.student import Padded, Trainable
-from longsearch.engine.training.words import Words
+from longsearch.engine.training.lessons.words import Words
+from longsearch.engine.training.student.student import Padded, Trainable
 
 _OTHER_DRAW = 1 << 40  # so that stage and width are drawn independently
 

@@ -1,0 +1,1 @@
+"""Training data: pairs, long texts, shards of teacher vectors, vocabulary and batches."""

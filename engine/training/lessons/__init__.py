@@ -1,0 +1,1 @@
+"""Training stages: their losses, their teacher, and the loop that runs them."""
