@@ -29,7 +29,7 @@ from longsearch.engine import __version__
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.store.store import Store
 from longsearch.indexer import retries
-from longsearch.indexer.extract.ocr import ocr_languages
+from longsearch.indexer.extract.pdf.ocr import ocr_languages
 
 log = logging.getLogger("longsearch.daemon")
 

@@ -41,7 +41,7 @@ def run(options: Namespace) -> int:
     from longsearch.app.background import daemon_control
     from longsearch.app.library import IndexLockedError
     from longsearch.app.progress_bar import ProgressBar
-    from longsearch.indexer.extract.ocr import SETTING
+    from longsearch.indexer.extract.pdf.ocr import SETTING
 
     root = resolve_root(options.folder)
     daemon_control.check_model(daemon_control.daemon_status())
@@ -59,7 +59,7 @@ def run(options: Namespace) -> int:
 
 def _ocr_languages(asked_for: bool) -> str | None:
     """Return the languages for OCR, or None for no OCR. Raises LongsearchError if it is asked for but not possible."""
-    from longsearch.indexer.extract.ocr import ocr_languages, require_tool
+    from longsearch.indexer.extract.pdf.ocr import ocr_languages, require_tool
 
     languages = ocr_languages(os.environ)
     if asked_for:
@@ -72,7 +72,7 @@ def _index_here(root: Path, retry_failed: bool, ocr: str | None, announce: Calla
     from longsearch.app.background.resident import ResidentModel
     from longsearch.app.encoders import tune
     from longsearch.app.library import open_pipeline
-    from longsearch.indexer.extract.ocr import needs_ocr
+    from longsearch.indexer.extract.pdf.ocr import needs_ocr
 
     announce("looking through the folder")
     model = ResidentModel()  # loaded only if there is new text, because loading takes a second or two

@@ -10,8 +10,11 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.errors import BeingWrittenError, ExtractionError
 from longsearch.engine.types import DocumentText, Heading
 from longsearch.indexer.extract.clean import has_words
-from longsearch.indexer.extract.limits import MAX_TEXT_CHARACTERS
-from longsearch.indexer.extract.messages import (
+from longsearch.indexer.extract.pdf.ocr import INSTALL_HINT
+from longsearch.indexer.extract.pdf.pages import join_pages, without_running_lines
+from longsearch.indexer.extract.titles import choose_title, is_title_of_paper, page_confirms
+from longsearch.indexer.extract.wire.limits import MAX_TEXT_CHARACTERS
+from longsearch.indexer.extract.wire.protocol import (
     NO_LETTERS,
     NO_OCR_TOOL,
     SCANNED,
@@ -21,9 +24,6 @@ from longsearch.indexer.extract.messages import (
     Outline,
     Page,
 )
-from longsearch.indexer.extract.ocr import INSTALL_HINT
-from longsearch.indexer.extract.pages import join_pages, without_running_lines
-from longsearch.indexer.extract.titles import choose_title, is_title_of_paper, page_confirms
 
 _OCR = "read it with OCR: longsearch index FOLDER --ocr; or make a searchable copy: ocrmypdf "
 _SCAN_HINT = f"{_OCR}in.pdf out.pdf"

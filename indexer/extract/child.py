@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.formats import LIGHT_MARKUP, Format
-from longsearch.indexer.extract.limits import DOCUMENT_TIMEOUT_S, OCR_DOCUMENT_TIMEOUT_S
-from longsearch.indexer.extract.messages import (
+from longsearch.indexer.extract.wire.limits import DOCUMENT_TIMEOUT_S, OCR_DOCUMENT_TIMEOUT_S
+from longsearch.indexer.extract.wire.protocol import (
     HEADER,
     Ended,
     Failed,
@@ -24,7 +24,7 @@ from longsearch.indexer.extract.messages import (
     decode_request,
     encode,
 )
-from longsearch.indexer.extract.sandbox import end_if_stuck, limit_this_process
+from longsearch.indexer.extract.wire.sandbox import end_if_stuck, limit_this_process
 
 _IMPORT_ROOT = str(Path(sys.modules[__name__.partition(".")[0]].__path__[0]).absolute().parent)
 """The folder that holds our top-level package."""
@@ -80,7 +80,7 @@ def answer(request: Request) -> Iterator[Message]:
 def _read(request: Request) -> Iterator[Message]:
     path, file_format = Path(request.path), Format(request.format)
     if file_format is Format.PDF:
-        from longsearch.indexer.extract import pdf
+        from longsearch.indexer.extract.pdf import document as pdf
 
         yield from pdf.read(path, request.first_page, request.pdfium, request.ocr)
     else:
@@ -104,19 +104,19 @@ def _function_for(file_format: Format) -> Callable[[Path], FileText]:
     """Import the module of `file_format` and return its `read`."""
     match file_format:
         case Format.MARKDOWN:
-            from longsearch.indexer.extract.markdown_text import read
+            from longsearch.indexer.extract.readers.markdown import read
         case Format.HTML:
-            from longsearch.indexer.extract.html_text import read
+            from longsearch.indexer.extract.readers.html import read
         case Format.DOCX:
-            from longsearch.indexer.extract.docx import read
+            from longsearch.indexer.extract.readers.docx import read
         case Format.EPUB:
-            from longsearch.indexer.extract.epub import read
+            from longsearch.indexer.extract.readers.epub import read
         case Format.ORG:
-            from longsearch.indexer.extract.org_text import read
+            from longsearch.indexer.extract.readers.org import read
         case Format.RST:
-            from longsearch.indexer.extract.rst_text import read
+            from longsearch.indexer.extract.readers.rst import read
         case Format.TEX:
-            from longsearch.indexer.extract.tex_text import read
+            from longsearch.indexer.extract.readers.tex import read
         case _:
-            from longsearch.indexer.extract.plain_text import read
+            from longsearch.indexer.extract.readers.plain import read
     return read

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Self
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.indexer.extract.limits import PAGE_TIMEOUT_S
 from longsearch.indexer.extract.reader import ExtractorProcess, Result
+from longsearch.indexer.extract.wire.limits import PAGE_TIMEOUT_S
 
 _MAX_CHILDREN = 4
 """More children would only wait for the one thread that stores their results."""

@@ -15,18 +15,18 @@ from pathlib import Path
 from typing import Self
 
 from longsearch.engine.errors import ExtractionError, TimedOutError
-from longsearch.indexer.extract import messages
 from longsearch.indexer.extract.assembly import Extraction, PdfParts, TextTooLongError, assemble_pdf, assemble_text
 from longsearch.indexer.extract.child import COMMAND, OUT_OF_MEMORY_STATUS
 from longsearch.indexer.extract.formats import LIGHT_MARKUP, Format, checked_format
-from longsearch.indexer.extract.limits import (
+from longsearch.indexer.extract.wire import protocol as messages
+from longsearch.indexer.extract.wire.limits import (
     DOCUMENT_TIMEOUT_S,
     MAX_MARKUP_BYTES,
     OCR_DOCUMENT_TIMEOUT_S,
     OCR_PAGE_TIMEOUT_S,
     PAGE_TIMEOUT_S,
 )
-from longsearch.indexer.extract.messages import Ended, Failed, FileText, Message, Request
+from longsearch.indexer.extract.wire.protocol import Ended, Failed, FileText, Message, Request
 
 Result = Extraction | ExtractionError
 

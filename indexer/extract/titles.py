@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from longsearch.indexer.extract.clean import one_line
-from longsearch.indexer.extract.limits import MAX_TITLE_CHARACTERS
+from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 
 # Titles that programs fill in by themselves. Of 50 papers, 35 have no title in their metadata and 13 have one of these.
 _JUNK = re.compile(

@@ -8,8 +8,8 @@ from longsearch.app.cli import EXIT_CANNOT, main
 from longsearch.app.paths import index_path
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import DocumentText, FileReport, FileStatus
-from longsearch.indexer.extract.messages import SCANNED
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
+from longsearch.indexer.extract.wire.protocol import SCANNED
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ def test_ocr_reads_only_files_with_scanned_pages_again(tmp_path: Path, monkeypat
 
     monkeypatch.delenv("LONGSEARCH_OCR", raising=False)
     monkeypatch.setattr(ExtractorProcess, "extract", read)
-    monkeypatch.setattr("longsearch.indexer.extract.ocr.require_tool", lambda: None)
+    monkeypatch.setattr("longsearch.indexer.extract.pdf.ocr.require_tool", lambda: None)
     root = tmp_path / "papers"
     root.mkdir()
     for name in ("scanned.txt", "whole.txt"):

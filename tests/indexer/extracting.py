@@ -4,8 +4,8 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.indexer.extract.messages import FileText
 from longsearch.indexer.extract.reader import ExtractorProcess, Result
+from longsearch.indexer.extract.wire.protocol import FileText
 
 
 class OneChild(ExtractorProcess):

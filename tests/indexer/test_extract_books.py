@@ -8,8 +8,8 @@ from book_writing import WORD, archive, docx_parts, epub_parts, item, paragraph,
 from extracting import headings_of
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.indexer.extract import archives, docx, epub
 from longsearch.indexer.extract.reader import ExtractorProcess
+from longsearch.indexer.extract.readers import archives, docx, epub
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
 BODY = (

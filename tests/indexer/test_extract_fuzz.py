@@ -15,9 +15,9 @@ from pdf_writing import lines_of, pdf
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract import child
 from longsearch.indexer.extract.clean import clean_any_characters, clean_characters
-from longsearch.indexer.extract.messages import Ended, Failed, FileText, Page, Request
-from longsearch.indexer.extract.ocr import lines_of as ocr_lines_of
+from longsearch.indexer.extract.pdf.ocr import lines_of as ocr_lines_of
 from longsearch.indexer.extract.reader import ExtractorProcess
+from longsearch.indexer.extract.wire.protocol import Ended, Failed, FileText, Page, Request
 
 
 def zipped(parts: dict[str, str | bytes]) -> bytes:

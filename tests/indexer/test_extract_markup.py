@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 from extracting import headings_of
 
-from longsearch.indexer.extract import markdown_text, org_text, rst_text, tex_text
-from longsearch.indexer.extract.front_matter import split_front_matter
 from longsearch.indexer.extract.reader import ExtractorProcess
+from longsearch.indexer.extract.readers import markdown as markdown_text
+from longsearch.indexer.extract.readers import org as org_text
+from longsearch.indexer.extract.readers import rst as rst_text
+from longsearch.indexer.extract.readers import tex as tex_text
+from longsearch.indexer.extract.readers.front_matter import split_front_matter
 
 YAML = """---
 title: "A Plan: for 2024"

@@ -13,9 +13,9 @@ import pytest
 from pdf_writing import lines_of, pdf, write_pdf
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.indexer.extract import ocr
-from longsearch.indexer.extract.ocr import lines_of as ocr_lines_of
-from longsearch.indexer.extract.ocr import needs_ocr, ocr_languages, require_tool
+from longsearch.indexer.extract.pdf import ocr
+from longsearch.indexer.extract.pdf.ocr import lines_of as ocr_lines_of
+from longsearch.indexer.extract.pdf.ocr import needs_ocr, ocr_languages, require_tool
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
 
 TEXT_PAGE = lines_of("The page with text has words\nof its own")

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.engine.printable import printable
-from longsearch.indexer.extract import messages
 from longsearch.indexer.extract.assembly import PdfParts, assemble_pdf
 from longsearch.indexer.extract.child import COMMAND
 from longsearch.indexer.extract.clean import clean_block, clean_characters, one_line
 from longsearch.indexer.extract.formats import Format, format_of, is_readable
-from longsearch.indexer.extract.layout import Line, title_in, with_separators
-from longsearch.indexer.extract.messages import FileText, Opened, Outline, Page
-from longsearch.indexer.extract.pages import join_pages, without_running_lines
-from longsearch.indexer.extract.pdf_repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
-from longsearch.indexer.extract.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, garbage_share
+from longsearch.indexer.extract.pdf.layout import Line, title_in, with_separators
+from longsearch.indexer.extract.pdf.pages import join_pages, without_running_lines
+from longsearch.indexer.extract.pdf.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, garbage_share
+from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
 from longsearch.indexer.extract.titles import choose_title, is_title, page_confirms
+from longsearch.indexer.extract.wire import protocol as messages
+from longsearch.indexer.extract.wire.protocol import FileText, Opened, Outline, Page
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,8 +12,8 @@ import pytest
 from pdf_writing import FORM, FORM_OF_ITSELF, Line, assemble, lines_of, looping_forms, pdf, stream, write_pdf
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.indexer.extract.messages import NO_LETTERS
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
+from longsearch.indexer.extract.wire.protocol import NO_LETTERS
 
 TEXT_PAGES = [lines_of(f"The page called {name} has words\nand a second line") for name in ("one", "two", "three")]
 

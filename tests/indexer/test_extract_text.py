@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 from selectolax.lexbor import SelectolaxError
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.indexer.extract import decoding, html_text, markdown_text, plain_text
 from longsearch.indexer.extract.reader import ExtractorProcess
+from longsearch.indexer.extract.readers import decoding
+from longsearch.indexer.extract.readers import html as html_text
+from longsearch.indexer.extract.readers import markdown as markdown_text
+from longsearch.indexer.extract.readers import plain as plain_text
 
 MARKDOWN = """---
 title: "Notes on *Mamba*"

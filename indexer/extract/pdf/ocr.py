@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import clean_characters, one_line
-from longsearch.indexer.extract.limits import OCR_PAGE_TIMEOUT_S
-from longsearch.indexer.extract.messages import NO_LETTERS, NO_OCR_TOOL, SCANNED
-from longsearch.indexer.extract.pages import breaks_word
+from longsearch.indexer.extract.pdf.pages import breaks_word
+from longsearch.indexer.extract.wire.limits import OCR_PAGE_TIMEOUT_S
+from longsearch.indexer.extract.wire.protocol import NO_LETTERS, NO_OCR_TOOL, SCANNED
 
 SETTING = "LONGSEARCH_OCR"
 TOOL = "tesseract"

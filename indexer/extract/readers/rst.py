@@ -14,9 +14,9 @@ from docutils import frontend, nodes, utils
 from docutils.parsers.rst import Directive, Parser, directives, roles
 
 from longsearch.indexer.extract.clean import clean_characters
-from longsearch.indexer.extract.decoding import decode, read_bytes
-from longsearch.indexer.extract.messages import FileText
-from longsearch.indexer.extract.text_builder import TextBuilder
+from longsearch.indexer.extract.readers.decoding import decode, read_bytes
+from longsearch.indexer.extract.readers.text_builder import TextBuilder
+from longsearch.indexer.extract.wire.protocol import FileText
 
 _SETTINGS = {
     "file_insertion_enabled": False,

@@ -5,7 +5,7 @@ import re
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from longsearch.indexer.extract.clean import clean_characters
-from longsearch.indexer.extract.decoding import decode_html
+from longsearch.indexer.extract.readers.decoding import decode_html
 
 _SELF_CLOSED = re.compile(r"<([A-Za-z][\w:.-]*)((?:\s[^<>]{0,2000}?)?)/>")
 _VOID_NAMES = "area base br col embed hr img input link meta param source track wbr"

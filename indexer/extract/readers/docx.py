@@ -13,10 +13,10 @@ from pathlib import Path
 import mammoth
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.indexer.extract import html_text
-from longsearch.indexer.extract.archives import Archive
-from longsearch.indexer.extract.messages import FileText
-from longsearch.indexer.extract.xml_text import first_text
+from longsearch.indexer.extract.readers import html as html_text
+from longsearch.indexer.extract.readers.archives import Archive
+from longsearch.indexer.extract.readers.xml_text import first_text
+from longsearch.indexer.extract.wire.protocol import FileText
 
 _KIND = "a Word document"
 _PARTS = (".xml", ".rels")

@@ -13,13 +13,13 @@ from urllib.parse import unquote, urlsplit
 from selectolax.lexbor import LexborHTMLParser
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.indexer.extract import html_text
-from longsearch.indexer.extract.archives import Archive
 from longsearch.indexer.extract.clean import one_line
-from longsearch.indexer.extract.decoding import decode_html
-from longsearch.indexer.extract.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
-from longsearch.indexer.extract.messages import FileText
-from longsearch.indexer.extract.xml_text import parse_xml, with_closing_tags
+from longsearch.indexer.extract.readers import html as html_text
+from longsearch.indexer.extract.readers.archives import Archive
+from longsearch.indexer.extract.readers.decoding import decode_html
+from longsearch.indexer.extract.readers.xml_text import parse_xml, with_closing_tags
+from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
+from longsearch.indexer.extract.wire.protocol import FileText
 
 _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 _FONT_OBFUSCATION = re.compile(r"embedding|pdf/enc#RC")

@@ -12,10 +12,10 @@ from typing import Any
 from pylatexenc import latex2text, latexwalker, macrospec
 
 from longsearch.indexer.extract.clean import clean_characters, one_line
-from longsearch.indexer.extract.decoding import decode, read_bytes
-from longsearch.indexer.extract.limits import MAX_TITLE_CHARACTERS
-from longsearch.indexer.extract.messages import FileText
-from longsearch.indexer.extract.text_builder import TextBuilder
+from longsearch.indexer.extract.readers.decoding import decode, read_bytes
+from longsearch.indexer.extract.readers.text_builder import TextBuilder
+from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
+from longsearch.indexer.extract.wire.protocol import FileText
 
 LatexNode = Any  # pylatexenc has no types
 _LEVELS = {

@@ -14,11 +14,11 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from longsearch.indexer.extract.clean import clean_characters, one_line
-from longsearch.indexer.extract.layout import Line, title_in, with_separators
-from longsearch.indexer.extract.limits import MAX_HEADINGS, MAX_OCR_PIXELS, MAX_TITLE_CHARACTERS
-from longsearch.indexer.extract.ocr import DPI, Picture
-from longsearch.indexer.extract.pdf_repair import has_tex_ligatures, with_tex_ligatures
-from longsearch.indexer.extract.quality import ReadPage, garbage_share
+from longsearch.indexer.extract.pdf.layout import Line, title_in, with_separators
+from longsearch.indexer.extract.pdf.ocr import DPI, Picture
+from longsearch.indexer.extract.pdf.quality import ReadPage, garbage_share
+from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_tex_ligatures
+from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_OCR_PIXELS, MAX_TITLE_CHARACTERS
 
 _LINE_END = "\r\n"
 # Buffers that pdfium writes positions into, shared by all calls: pdfium allows only one thread.

@@ -11,10 +11,10 @@ from typing import Protocol
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import has_words
-from longsearch.indexer.extract.messages import DAMAGED, NO_LETTERS, Message, Opened, Outline, Page
-from longsearch.indexer.extract.ocr import OcrFailedError, recognise
-from longsearch.indexer.extract.pdf_pdfium import PdfiumDocument, PdfiumFailedError
-from longsearch.indexer.extract.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, PasswordNeededError, ReadPage
+from longsearch.indexer.extract.pdf.ocr import OcrFailedError, recognise
+from longsearch.indexer.extract.pdf.pdfium import PdfiumDocument, PdfiumFailedError
+from longsearch.indexer.extract.pdf.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, PasswordNeededError, ReadPage
+from longsearch.indexer.extract.wire.protocol import DAMAGED, NO_LETTERS, Message, Opened, Outline, Page
 
 _HEAD_BYTES, _TAIL_BYTES = 1024, 65_536
 _MAX_UNREADABLE_IN_A_ROW = 5
@@ -117,7 +117,7 @@ class _PageReader:
         return document.page(index) if index < document.n_pages else None
 
     def _open_pypdf(self) -> _Document:
-        from longsearch.indexer.extract.pdf_pypdf import PypdfDocument
+        from longsearch.indexer.extract.pdf.pypdf_fallback import PypdfDocument
 
         self._pypdf = PypdfDocument(self._path)
         return self._pypdf

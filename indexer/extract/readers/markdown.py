@@ -12,10 +12,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from longsearch.indexer.extract.clean import clean_characters
-from longsearch.indexer.extract.decoding import decode, read_bytes
-from longsearch.indexer.extract.front_matter import split_front_matter
-from longsearch.indexer.extract.messages import FileText
-from longsearch.indexer.extract.text_builder import TextBuilder
+from longsearch.indexer.extract.readers.decoding import decode, read_bytes
+from longsearch.indexer.extract.readers.front_matter import split_front_matter
+from longsearch.indexer.extract.readers.text_builder import TextBuilder
+from longsearch.indexer.extract.wire.protocol import FileText
 
 _WIKI_LINK = re.compile(r"\[\[(?:[^\[\]|]{1,300}\|)?([^\[\]|]{1,300})\]\]")
 _TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)

@@ -10,10 +10,10 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import clean_characters
-from longsearch.indexer.extract.decoding import decode_html, read_bytes
-from longsearch.indexer.extract.messages import FileText
-from longsearch.indexer.extract.text_builder import TextBuilder
-from longsearch.indexer.extract.xml_text import with_closing_tags
+from longsearch.indexer.extract.readers.decoding import decode_html, read_bytes
+from longsearch.indexer.extract.readers.text_builder import TextBuilder
+from longsearch.indexer.extract.readers.xml_text import with_closing_tags
+from longsearch.indexer.extract.wire.protocol import FileText
 
 _DROPPED_NAMES = """
 head script style nav noscript template svg iframe object canvas button select textarea audio video -comment

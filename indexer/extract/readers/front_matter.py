@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from longsearch.indexer.extract.clean import one_line
-from longsearch.indexer.extract.limits import MAX_TITLE_CHARACTERS
+from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 
 _MAX_CHARACTERS = 65_536
 _MAX_ITEMS = 100

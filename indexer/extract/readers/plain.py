@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 from longsearch.indexer.extract.clean import clean_block
-from longsearch.indexer.extract.decoding import decode, read_bytes
-from longsearch.indexer.extract.messages import FileText
-from longsearch.indexer.extract.pages import join_pages
+from longsearch.indexer.extract.pdf.pages import join_pages
+from longsearch.indexer.extract.readers.decoding import decode, read_bytes
+from longsearch.indexer.extract.wire.protocol import FileText
 
 _TITLE = re.compile(r"^#\+title:[ \t]*(.+)$|\\title\{([^{}]+)\}", re.IGNORECASE | re.MULTILINE)
 """A title in Org or TeX."""

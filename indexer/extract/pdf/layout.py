@@ -12,9 +12,9 @@ from itertools import pairwise
 from statistics import median
 
 from longsearch.indexer.extract.clean import one_line
-from longsearch.indexer.extract.limits import MAX_TITLE_CHARACTERS
-from longsearch.indexer.extract.pages import SENTENCE_END, breaks_word
+from longsearch.indexer.extract.pdf.pages import SENTENCE_END, breaks_word
 from longsearch.indexer.extract.titles import is_title_of_paper
+from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 
 JOINED, LINE, PARAGRAPH = " ", "\n", "\n\n"
 _FOOTNOTE_MARK = re.compile(r"(?<=[a-z])1$|\s*[*†‡∗⋆]+$")

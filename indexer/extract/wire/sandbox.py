@@ -3,7 +3,7 @@
 import signal
 from contextlib import suppress
 
-from longsearch.indexer.extract.limits import MEMORY_BYTES
+from longsearch.indexer.extract.wire.limits import MEMORY_BYTES
 from longsearch.indexer.politeness import be_polite
 
 

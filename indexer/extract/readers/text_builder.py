@@ -1,9 +1,9 @@
 """Builds a document's text block by block and records the offset of each heading. Knows no format."""
 
 from longsearch.indexer.extract.clean import clean_block, one_line
-from longsearch.indexer.extract.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
-from longsearch.indexer.extract.messages import FileText
 from longsearch.indexer.extract.titles import is_title
+from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
+from longsearch.indexer.extract.wire.protocol import FileText
 
 
 class TextBuilder:

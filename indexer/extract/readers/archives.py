@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.indexer.extract.limits import MAX_ARCHIVE_MEMBERS, MAX_COMPRESSION_RATIO, MAX_TEXT_FILE_BYTES
+from longsearch.indexer.extract.wire.limits import MAX_ARCHIVE_MEMBERS, MAX_COMPRESSION_RATIO, MAX_TEXT_FILE_BYTES
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")

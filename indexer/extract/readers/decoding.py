@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.indexer.extract.limits import MAX_TEXT_FILE_BYTES
+from longsearch.indexer.extract.wire.limits import MAX_TEXT_FILE_BYTES
 
 # UTF-32's mark begins with UTF-16's, so the longer one comes first.
 _BYTE_ORDER_MARKS = (

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from longsearch.indexer.extract.clean import clean_characters, one_line
-from longsearch.indexer.extract.decoding import decode, read_bytes
-from longsearch.indexer.extract.limits import MAX_TITLE_CHARACTERS
-from longsearch.indexer.extract.messages import FileText
-from longsearch.indexer.extract.text_builder import TextBuilder
+from longsearch.indexer.extract.readers.decoding import decode, read_bytes
+from longsearch.indexer.extract.readers.text_builder import TextBuilder
+from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
+from longsearch.indexer.extract.wire.protocol import FileText
 
 _HEADLINE = re.compile(r"(\*{1,50})[ \t]+(.*)")
 _STATE = re.compile(r"(?:TODO|DONE|NEXT|WAITING|CANCELLED|COMMENT)(?:[ \t]+|$)|\[#[A-Z0-9]\][ \t]*")

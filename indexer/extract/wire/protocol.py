@@ -9,7 +9,7 @@ import struct
 from dataclasses import dataclass, fields
 from typing import Any
 
-from longsearch.indexer.extract.limits import MAX_FRAME_BYTES, MAX_HEADINGS, MAX_PAGES
+from longsearch.indexer.extract.wire.limits import MAX_FRAME_BYTES, MAX_HEADINGS, MAX_PAGES
 
 DAMAGED = "damaged"
 NO_LETTERS = "the fonts do not say which letters they show"

@@ -11,10 +11,10 @@ import pypdf
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import clean_characters, one_line
-from longsearch.indexer.extract.layout import Line, with_separators
-from longsearch.indexer.extract.limits import MAX_HEADINGS, MAX_PAGES, MAX_TITLE_CHARACTERS
-from longsearch.indexer.extract.pdf_repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
-from longsearch.indexer.extract.quality import PasswordNeededError, ReadPage, garbage_share
+from longsearch.indexer.extract.pdf.layout import Line, with_separators
+from longsearch.indexer.extract.pdf.quality import PasswordNeededError, ReadPage, garbage_share
+from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
+from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_PAGES, MAX_TITLE_CHARACTERS
 
 _MAX_OUTLINE_DEPTH = 15
 _REPAIR_HINT = "download it again, or repair it: qpdf in.pdf out.pdf"

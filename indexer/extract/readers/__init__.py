@@ -1,0 +1,1 @@
+"""One module a format other than PDF, and the parts they share."""

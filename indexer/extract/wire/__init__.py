@@ -1,0 +1,1 @@
+"""The child process and the messages between it and its parent."""
