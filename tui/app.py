@@ -15,8 +15,8 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.types import AnimationLevel
 
-from longsearch.tui.backend import Backend
-from longsearch.tui.lane import attempt
+from longsearch.tui.asking.backend import Backend
+from longsearch.tui.asking.lane import attempt
 from longsearch.tui.screens.main import MainScreen
 
 N_THREADS = 16

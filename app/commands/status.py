@@ -58,7 +58,7 @@ def _watched_by(kept: dict[str, Any] | None, root: Path) -> str:
 
 def describe(file: FileReport) -> str:
     """Return one file's status in a line or two."""
-    from longsearch.tui.wording import next_try
+    from longsearch.tui.text.wording import next_try
 
     line = f"{file.status.value:8} {printable(file.path)}"
     if file.n_tokens:

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from longsearch.engine.types import DocumentHit, DocumentText, SearchMode
-from longsearch.tui.choice import Choice
+from longsearch.tui.asking.choice import Choice
+from longsearch.tui.asking.lane import Lane
+from longsearch.tui.asking.requests import Newest, Question, Request
 from longsearch.tui.document_cache import MAX_CHARACTERS, MAX_DOCUMENTS, DocumentCache
-from longsearch.tui.lane import Lane
-from longsearch.tui.requests import Newest, Question, Request
 
 # Lanes and ages
 

@@ -10,10 +10,10 @@ from rich.cells import cell_len
 from longsearch.engine.amounts import duration, quantity
 from longsearch.engine.search.query import MAX_TERMS, parse
 from longsearch.engine.types import Term
-from longsearch.tui.display import bar, below_home, clip, shorten_middle, shown
-from longsearch.tui.lighting import Span, runs
-from longsearch.tui.query_words import word_pattern
-from longsearch.tui.snippet import snippet
+from longsearch.tui.text.display import bar, below_home, clip, shorten_middle, shown
+from longsearch.tui.text.lighting import Span, runs
+from longsearch.tui.text.query_words import word_pattern
+from longsearch.tui.text.snippet import snippet
 from longsearch.tui.widgets.relevance_strip import strip_rows
 
 ANY = st.text(max_size=60) | st.text(alphabet="a漢é/. \u0301\u202e\x1b", max_size=60)

@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from longsearch.tui.display import shown
-from longsearch.tui.text_layout import MAX_LINE_CHARACTERS, TextLayout, soft_newlines, wrap, wrap_near
+from longsearch.tui.text.display import shown
+from longsearch.tui.text.text_layout import MAX_LINE_CHARACTERS, TextLayout, soft_newlines, wrap, wrap_near
 
 ODD = "ab \u00e9\u6f22\u5b57e\u0301\U0001f600\n\n\t-\x1b\u200b\u00ad\ufe0f\udc80."
 TEXTS = st.text(alphabet=ODD, max_size=120) | st.text(max_size=80) | st.text(alphabet="abc  \n", max_size=300)
@@ -89,7 +89,7 @@ def test_wrap_agrees_with_the_slow_implementation(text: str, width: int) -> None
 @example("ab\n", 200, 0)
 def test_wrap_near_keeps_the_whole_text(text: str, offset: int, reach: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("longsearch.tui.text_layout.REACH", reach)
+        patch.setattr("longsearch.tui.text.text_layout.REACH", reach)
         near = wrap_near(text, 7, offset)
     assert "".join(lines_of(near)) == text
     assert list(near.starts) == sorted(set(near.starts))
@@ -99,7 +99,7 @@ def test_wrap_near_keeps_the_whole_text(text: str, offset: int, reach: int) -> N
 def test_wrap_near_wraps_like_wrap_between_line_ends(lines: list[str], offset: int) -> None:
     text = "\n".join(lines)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("longsearch.tui.text_layout.REACH", 20)
+        patch.setattr("longsearch.tui.text.text_layout.REACH", 20)
         near = wrap_near(text, 7, offset)
     whole = wrap(text, 7)
     if offset < len(text):

@@ -6,8 +6,8 @@ from fake_backend import DONE, EMPTY, INDEXING, long_document, passage
 
 from longsearch.engine.errors import StoreError
 from longsearch.engine.types import DocumentHit, FileReport, FileStatus, SearchMode, SearchResults
-from longsearch.tui.welcome import welcome
-from longsearch.tui.wording import (
+from longsearch.tui.text.welcome import welcome
+from longsearch.tui.text.wording import (
     has_changed,
     next_try,
     not_ready,

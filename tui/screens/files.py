@@ -17,10 +17,10 @@ from textual.widgets import DataTable, Footer, Static
 
 from longsearch.engine.amounts import counted, quantity
 from longsearch.engine.types import FileReport, FileStatus
-from longsearch.tui import styles, wording
-from longsearch.tui.backend import Backend
-from longsearch.tui.display import shorten_middle, shown
-from longsearch.tui.lane import attempt
+from longsearch.tui.asking.backend import Backend
+from longsearch.tui.asking.lane import attempt
+from longsearch.tui.text import styles, wording
+from longsearch.tui.text.display import shorten_middle, shown
 from longsearch.tui.widgets.header_line import HeaderLine
 
 _ORDER = (FileStatus.FAILED, FileStatus.PARTIAL, FileStatus.WAITING, FileStatus.CURRENT)

@@ -9,8 +9,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
-from longsearch.tui import styles
 from longsearch.tui.bindings import LIST_MOVES, MAIN, TEXT_MOVES
+from longsearch.tui.text import styles
 
 _QUERIES = (
     ("words of your own", "what you mean, as a question, a claim or a topic"),

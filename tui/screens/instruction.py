@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from longsearch.tui.display import shown
+from longsearch.tui.text.display import shown
 
 PRESETS = (
     "Find passages that answer the question",

@@ -14,18 +14,19 @@ from textual.screen import Screen
 from textual.widgets import Footer
 
 from longsearch.engine.types import SearchResults
-from longsearch.tui import messages, wording
-from longsearch.tui.backend import Backend
-from longsearch.tui.backend_calls import BackendCalls
+from longsearch.tui.asking import messages
+from longsearch.tui.asking.backend import Backend
+from longsearch.tui.asking.backend_calls import BackendCalls
+from longsearch.tui.asking.choice import Choice
+from longsearch.tui.asking.lane import attempt
+from longsearch.tui.asking.requests import Question
 from longsearch.tui.bindings import MAIN
-from longsearch.tui.choice import Choice
-from longsearch.tui.display import shown
-from longsearch.tui.lane import attempt
-from longsearch.tui.query_words import word_pattern
-from longsearch.tui.requests import Question
 from longsearch.tui.screens.files import FilesScreen
 from longsearch.tui.screens.help import HelpScreen
 from longsearch.tui.screens.instruction import InstructionScreen
+from longsearch.tui.text import wording
+from longsearch.tui.text.display import shown
+from longsearch.tui.text.query_words import word_pattern
 from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.result_pane import ResultPane
 from longsearch.tui.widgets.results import Results

@@ -5,8 +5,8 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from longsearch.tui import styles
-from longsearch.tui.display import clip
+from longsearch.tui.text import styles
+from longsearch.tui.text.display import clip
 
 
 class HeaderLine(Widget):

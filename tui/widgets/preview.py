@@ -20,12 +20,12 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from longsearch.engine.types import DocumentText
+from longsearch.tui.asking.lane import Lane
 from longsearch.tui.bindings import TEXT_MOVES
-from longsearch.tui.display import shown
-from longsearch.tui.lane import Lane
-from longsearch.tui.lighting import Run, Span, runs
-from longsearch.tui.place import Place, find_place
-from longsearch.tui.text_layout import MAX_LINE_CHARACTERS, TextLayout, wrap, wrap_near
+from longsearch.tui.text.display import shown
+from longsearch.tui.text.lighting import Run, Span, runs
+from longsearch.tui.text.place import Place, find_place
+from longsearch.tui.text.text_layout import MAX_LINE_CHARACTERS, TextLayout, wrap, wrap_near
 
 WRAP_ASIDE = 200_000
 """Characters; a shorter text is wrapped in less than 15 ms, at once and without a flicker."""

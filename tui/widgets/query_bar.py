@@ -16,9 +16,9 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from longsearch.engine.types import SearchMode
-from longsearch.tui import styles
-from longsearch.tui.display import below_home, clip, shorten_middle, shown
-from longsearch.tui.requests import Question
+from longsearch.tui.asking.requests import Question
+from longsearch.tui.text import styles
+from longsearch.tui.text.display import below_home, clip, shorten_middle, shown
 
 _MODES = tuple(SearchMode)
 

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from longsearch.tui.lighting import Span
+from longsearch.tui.text.lighting import Span
 
 
 @dataclass(frozen=True, slots=True)

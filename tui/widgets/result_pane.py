@@ -8,9 +8,9 @@ from textual.content import Content
 from textual.widgets import Static
 
 from longsearch.engine.types import IndexProgress, SearchResults
-from longsearch.tui import wording
-from longsearch.tui.display import shown
-from longsearch.tui.welcome import welcome
+from longsearch.tui.text import wording
+from longsearch.tui.text.display import shown
+from longsearch.tui.text.welcome import welcome
 from longsearch.tui.widgets.header_line import HeaderLine
 from longsearch.tui.widgets.results import Results
 

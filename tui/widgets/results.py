@@ -11,7 +11,7 @@ from textual.widgets.option_list import Option
 
 from longsearch.engine.types import DocumentHit
 from longsearch.tui.bindings import LIST_MOVES
-from longsearch.tui.result_content import hit_content
+from longsearch.tui.text.result_content import hit_content
 
 _TALL = 14
 """Rows; a list at least this tall shows two lines of each passage and a rule between documents."""

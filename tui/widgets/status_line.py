@@ -4,8 +4,8 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from longsearch.tui import styles
-from longsearch.tui.display import bar, clip
+from longsearch.tui.text import styles
+from longsearch.tui.text.display import bar, clip
 
 _BAR_WIDTH = 12
 _MIN_WIDTH_WITH_BAR = 60

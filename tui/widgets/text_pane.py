@@ -13,11 +13,11 @@ from textual.content import Content
 from textual.widgets import Static
 
 from longsearch.engine.types import DocumentHit, DocumentText, PassageHit
-from longsearch.tui.display import shown
+from longsearch.tui.asking.lane import Lane
 from longsearch.tui.document_cache import DocumentCache
-from longsearch.tui.lane import Lane
-from longsearch.tui.lighting import Span
-from longsearch.tui.place import place_in_words
+from longsearch.tui.text.display import shown
+from longsearch.tui.text.lighting import Span
+from longsearch.tui.text.place import place_in_words
 from longsearch.tui.widgets.header_line import HeaderLine
 from longsearch.tui.widgets.preview import Preview
 from longsearch.tui.widgets.relevance_strip import RelevanceStrip

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from longsearch.tui.display import shown
+from longsearch.tui.text.display import shown
 
 MIN_FULL_LINE = 40
 """Characters; the newline after a shorter line is kept (a heading, an address, a list)."""

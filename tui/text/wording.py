@@ -15,7 +15,7 @@ from longsearch.engine.types import (
     SearchMode,
     SearchResults,
 )
-from longsearch.tui.display import shown
+from longsearch.tui.text.display import shown
 
 
 def n_ready(progress: IndexProgress) -> int:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from longsearch.engine.types import DocumentText
-from longsearch.tui.lighting import Span
-from longsearch.tui.text_layout import TextLayout
+from longsearch.tui.text.lighting import Span
+from longsearch.tui.text.text_layout import TextLayout
 
 
 @dataclass(frozen=True, slots=True)

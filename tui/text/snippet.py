@@ -3,8 +3,8 @@
 import re
 
 from longsearch.engine.printable import in_short
-from longsearch.tui.display import clip, shown
-from longsearch.tui.text_layout import wrap
+from longsearch.tui.text.display import clip, shown
+from longsearch.tui.text.text_layout import wrap
 
 _LEAD = 24
 """Characters shown before the first query word if the snippet does not begin with the passage."""

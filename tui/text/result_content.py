@@ -10,9 +10,9 @@ from textual.content import Content
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.types import DocumentHit
-from longsearch.tui import styles
-from longsearch.tui.display import bar, clip, shorten_middle, shown
-from longsearch.tui.snippet import snippet
+from longsearch.tui.text import styles
+from longsearch.tui.text.display import bar, clip, shorten_middle, shown
+from longsearch.tui.text.snippet import snippet
 
 _BAR_WIDTH = 5
 _MIN_WIDTH_WITH_BAR = 36

@@ -10,11 +10,11 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from longsearch.engine.types import IndexProgress, SearchMode, SearchResults
-from longsearch.tui import wording
-from longsearch.tui.backend import Backend
-from longsearch.tui.lane import Lane, attempt
-from longsearch.tui.messages import Awaited, Failed, Found, ProgressRead, Started
-from longsearch.tui.requests import Newest, Question, Request
+from longsearch.tui.asking.backend import Backend
+from longsearch.tui.asking.lane import Lane, attempt
+from longsearch.tui.asking.messages import Awaited, Failed, Found, ProgressRead, Started
+from longsearch.tui.asking.requests import Newest, Question, Request
+from longsearch.tui.text import wording
 
 
 class BackendCalls(Widget):

@@ -3,7 +3,7 @@
 from textual.content import Content
 
 from longsearch.engine.types import IndexProgress
-from longsearch.tui import styles, wording
+from longsearch.tui.text import styles, wording
 
 _EXAMPLES = (
     ("why did the reactor overheat", "a question or a claim in your own words"),

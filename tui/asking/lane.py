@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Generic, ParamSpec, TypeVar
 
-from longsearch.tui import wording
+from longsearch.tui.text import wording
 
 Parameters = ParamSpec("Parameters")
 Request = TypeVar("Request")

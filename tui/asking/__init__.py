@@ -1,0 +1,1 @@
+"""Calls of the backend: requests, worker threads, and the messages that carry the answers."""

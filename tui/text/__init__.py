@@ -1,0 +1,1 @@
+"""Text before it reaches a widget: wording, layout, highlighting. Pure functions."""
