@@ -75,7 +75,7 @@ class DocumentEncoder(Protocol):
         """Yield (key, part) of passes over many documents at once, given as (key, tokens, passages, saved_state)."""
 
     def can_resume(self, tokens: Any, passages: list[Passage], saved_state: bytes) -> bool:
-        """Return whether a pass can go on from `saved_state`: its text is the beginning of this document."""
+        """Return whether a pass can go on from `saved_state`: this document begins with the text that was read."""
 
 
 class Embedder:

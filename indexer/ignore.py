@@ -66,7 +66,7 @@ def read_rules(path: Path, folder: str, outer: IgnoreRules | None) -> IgnoreRule
             data = file.read(_MAX_IGNORE_BYTES + 1)
         if len(data) > _MAX_IGNORE_BYTES:
             raise LongsearchError(f"longer than {_MAX_IGNORE_BYTES:,} bytes: not used")
-        lines = data.decode("utf-8", errors="surrogateescape").splitlines()  # decodes as file names do
+        lines = data.decode("utf-8", errors="surrogateescape").splitlines()  # the way file names are decoded
         if any(name.count("*") > _MAX_WILDCARDS for line in lines for name in re.sub(r"\*+", "*", line).split("/")):
             raise LongsearchError(f"not used: more than {_MAX_WILDCARDS} asterisks in one name", "use fewer")
         return IgnoreRules(folder, GitIgnoreSpec.from_lines(lines), outer)

@@ -107,7 +107,7 @@ class Pipeline:
             remembered,
             listing.folders,
             [stamp.path for stamp in unlisted_files if identity(stamp) not in found],
-            # what the walk could not see is there: the walk has reported it
+            # folders that the walk could not see do exist; the walk has reported them
             lambda path: path in unlisted or os.path.lexists(self._root / path),
             device_around(self._root),
         )

@@ -22,7 +22,7 @@ class TokenCache:
         self._n_tokens = 0
 
     def put(self, document_id: int, tokens: Sized) -> None:
-        """Keep the tokens of a document, in place of any it had. Tokens beyond the bound by themselves are not kept."""
+        """Keep the tokens of a document, in place of any it had; keep none of a document longer than the bound."""
         self.take(document_id)
         if len(tokens) > self._max_tokens:
             return

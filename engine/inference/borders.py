@@ -50,5 +50,5 @@ class Borders:
         return [self.starts[a:b] for a, b in pairwise(self.firsts[first : stop + 1])]
 
     def n_passages_within(self, n_excerpts: int) -> int:
-        """Return how many passages consist of the first `n_excerpts` excerpts alone."""
+        """Return how many passages lie completely within the first `n_excerpts` excerpts."""
         return int(np.searchsorted(self.firsts, n_excerpts, side="right")) - 1

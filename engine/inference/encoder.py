@@ -88,7 +88,7 @@ class Encoder:
         hardware = choose_hardware(device, dtype)
         cutter = PassageCutter.of(files, config, readout)
         loaded, tensors = load_model(files.folder, config, hardware.device, hardware.dtype)
-        loaded = _made_ready(loaded, width, hardware)
+        loaded = _prepared(loaded, width, hardware)
         loaded.block_size = block_size or config.block_size
         head = MeanHead.from_tensors(tensors, config) if readout.readout == "mean" else None
         name = fingerprint(files, config, readout)
@@ -193,7 +193,7 @@ class Encoder:
         return 8 * self.model.block_size if self.hardware.device == "cpu" else sys.maxsize
 
     def can_resume(self, tokens: TokenizedText, passages: list[Passage], saved_state: bytes) -> bool:
-        """Return whether `stream` can go on from `saved_state`: its text is the beginning of this document."""
+        """Return whether `stream` can go on from `saved_state`: this document begins with the text that was read."""
         try:
             self._document(None, tokens, passages, saved_state)
         except ModelError:
@@ -219,7 +219,7 @@ class Encoder:
         return MeanReadout(self.head) if self.head else EosReadout(self.tokenizer.eos_id or 0)
 
 
-def _made_ready(model: Model, width: float | tuple[float, ...], hardware: Hardware) -> Model:
+def _prepared(model: Model, width: float | tuple[float, ...], hardware: Hardware) -> Model:
     """Return the model at `width`, in its fastest form for this hardware."""
     model = model if width == 1 else at_width(model, width)
     if hardware.device == "cpu" and isinstance(model, Mamba2) and can_be_quick(model.config):

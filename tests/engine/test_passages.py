@@ -67,9 +67,8 @@ def test_passages_tile_any_text(tokenizer: TextTokenizer, text: str) -> None:
     assert all(p.n_tokens <= MAX_TOKENS for p in passages[:-1])
     n_tokens = sum(p.n_tokens for p in passages)
     assert n_tokens <= len(tokens)
-    if text.strip() and not re.search(
-        r"\s{12}", text
-    ):  # a long run of white space may fill a passage, which is left out
+    # a long run of white space may fill a passage, which is left out
+    if text.strip() and not re.search(r"\s{12}", text):
         assert n_tokens == len(tokens)
 
 

@@ -195,9 +195,8 @@ def test_the_size_of_a_saved_state_does_not_grow(folder: Path) -> None:
     tokens, passages = encoder.split(TEXT)
     sizes = {len(part.saved_state()) for part in encoder.stream(tokens, passages)}
     longest = max(len(own.starts) for own in encoder.encode_document(TEXT).excerpts)
-    assert (
-        max(sizes) - min(sizes) < 100 + 4 * longest * encoder.model.config.d_model
-    )  # the excerpts of the open passage
+    of_open_passage = 4 * longest * encoder.model.config.d_model  # bytes of its excerpts
+    assert max(sizes) - min(sizes) < 100 + of_open_passage
 
 
 @pytest.mark.parametrize("damage", ["empty", "truncated", "noise", "header", "other tensors", "scalar"])
