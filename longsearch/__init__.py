@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from longsearch.app.open_index import Index, open_index, search
     from longsearch.engine import __version__
     from longsearch.engine.errors import LongsearchError
-    from longsearch.engine.inference import Encoder
+    from longsearch.engine.inference.encoder import Encoder
     from longsearch.engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
 
 __all__ = [
@@ -42,7 +42,7 @@ __all__ = [
 
 _MODULE_OF = {
     "DocumentHit": "engine.types",
-    "Encoder": "engine.inference",
+    "Encoder": "engine.inference.encoder",
     "Index": "app.open_index",
     "LongsearchError": "engine.errors",
     "PassageHit": "engine.types",

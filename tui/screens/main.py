@@ -241,8 +241,7 @@ class MainScreen(Screen[None]):
             self._status.say(shown(done or ""), error)
 
     def action_copy_passage(self) -> None:
-        hit, passage = self._text_pane.hit, self._text_pane.passage
-        if hit is not None and passage is not None:
+        if (hit := self._text_pane.hit) and (passage := self._text_pane.passage):
             self.app.copy_to_clipboard(wording.quotation(hit, passage))
             self._status.say("Passage copied")
 

@@ -1,0 +1,94 @@
+"""The index of a folder for other programs; `import longsearch` offers this module's names."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longsearch.app.background.query_vectors import QueryVector, from_daemon
+from longsearch.app.background.rpc import DaemonUnreachableError
+from longsearch.app.encoders import open_encoder
+from longsearch.app.paths import find_index, index_path
+from longsearch.app.searching import search_index, similar_to_file
+from longsearch.engine.store import documents
+from longsearch.engine.store.session import Session
+from longsearch.engine.types import DocumentText, FileReport, IndexProgress, SearchMode, SearchResults
+
+if TYPE_CHECKING:
+    from longsearch.engine.inference.encoder import Encoder
+
+
+class Index:
+    """The index of one folder, read-only. Make one with `open_index`.
+
+    Each call opens the index file for a moment and sees the newest state, so an `Index` needs no closing and any thread
+    may use it. Every method may raise `LongsearchError`.
+    """
+
+    def __init__(self, root: Path, under: str) -> None:
+        self.root = root
+        """The indexed folder, absolute."""
+        self.under = under
+        """The folder inside `root` to which searches are limited, relative to it; "" for all of it."""
+
+    def search(
+        self, query: str, *, mode: SearchMode | str = SearchMode.HYBRID, k: int = 10, instruction: str = ""
+    ) -> SearchResults:
+        """Return the `k` best documents with their passages.
+
+        `query` may use the query language ("phrases", -excluded, in:folder, type:pdf). `mode` is "hybrid", "meaning" or
+        "words". `instruction` says what kind of passage you look for. The daemon's model makes the query's vector;
+        without a daemon this process loads the model at the first such search and keeps it.
+        """
+        return search_index(self.root, query, SearchMode(mode), _query_vector, instruction, under=self.under, k=k)
+
+    def similar(self, file: str | Path, *, k: int = 10) -> SearchResults:
+        """Return the `k` documents that are most similar to a file as a whole. The file need not be in the index."""
+        return similar_to_file(self.root, Path(file).expanduser().resolve(), self.under, k)
+
+    def text(self, document_id: int) -> DocumentText:
+        """Return the whole text of a hit's document (`DocumentHit.document_id`), with its pages and headings."""
+        with self._session() as session, session.reading() as db:
+            return documents.text(db, document_id)
+
+    def files(self) -> list[FileReport]:
+        """Return every file of the index with its status."""
+        with self._session() as session:
+            return session.files()
+
+    def progress(self) -> IndexProgress:
+        """Return how much of the index is complete."""
+        with self._session() as session:
+            return session.progress()
+
+    def _session(self) -> Session:
+        return Session.open(index_path(self.root), read_only=True)
+
+
+def open_index(folder: str | Path) -> Index:
+    """Open the index of `folder`, or of the indexed folder that contains it.
+
+    Raises `LongsearchError` when there is no index yet; `longsearch index FOLDER` makes one.
+    """
+    index = Index(*find_index(folder))
+    index.progress()  # raises where there is no index
+    return index
+
+
+def search(
+    folder: str | Path, query: str, *, mode: SearchMode | str = SearchMode.HYBRID, k: int = 10, instruction: str = ""
+) -> SearchResults:
+    """Search the index of `folder`: `open_index` and `Index.search` in one call."""
+    return open_index(folder).search(query, mode=mode, k=k, instruction=instruction)
+
+
+def _query_vector(text: str, instruction: str | None) -> QueryVector:
+    try:
+        return from_daemon(text, instruction)
+    except DaemonUnreachableError:
+        encoder = _own_encoder()
+        return QueryVector(encoder.encode_query(text, instruction), encoder.fingerprint)
+
+
+@lru_cache(maxsize=1)
+def _own_encoder() -> "Encoder":
+    return open_encoder()
