@@ -1,11 +1,12 @@
-"""Mamba2 on a processor without gradients: the same equations in fewer passes over memory.
+"""Mamba2 on a CPU without gradients: the same equations in fewer passes over memory.
 
-At widths of some hundreds of channels half of a step and more is elementwise work. So norms' weights are multiplied
-into the matrices after them once, sums, gates and decays are applied in place, and biases and activations inside
-the products. Twin of `Mamba2`, to which probes and slices under gradients are left. Against it on one core (width 384,
-mixers alone, bfloat16, V = 1,024): 1.35 times the tokens a second at 8 heads of 48, 1.2 at 16; float32 1.13.
-torch.compile of the same layer was no faster (1.2 to 1.3) and cost half a minute and a C++ compiler. Knows no files,
-text or vectors.
+With some hundreds of channels, half of a step or more is elementwise work. So the weights of norms are multiplied once
+into the matrices that follow them; sums and gates are computed in place; biases and activations are fused into the
+matrix products. `QuickMamba2` is the twin of `Mamba2`, which still reads probes and slices that need gradients.
+
+On one core (width 384, mixers alone, V = 1,024) it read 1.35 times as many tokens a second as `Mamba2` in bfloat16 at 8
+heads of 48, 1.2 at 16 heads, and 1.13 in float32; part of that was a faster scan, which both share now. torch.compile
+of the same layer was no faster (1.2 to 1.3); it took half a minute and a C++ compiler. Knows no files, text or vectors.
 """
 
 from typing import cast
@@ -16,8 +17,7 @@ from torch.nn import functional as F
 
 from longsearch.engine.models.config import Mamba2Config
 from longsearch.engine.models.mamba2 import Mamba2, Mamba2Block, Mamba2Mixer, Mamba2State, PostNormBlock
-from longsearch.engine.models.ops.ssd import ssd_scan
-from longsearch.engine.models.ops.ssd_factored import MAX_LOG_DECAY
+from longsearch.engine.models.ops.ssd_factored import ssd_scan_factored
 from longsearch.engine.models.probes import Probes
 
 _FUSED: bool = torch.backends.mkldnn.is_available() and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
@@ -124,45 +124,10 @@ def _mix(mixer: Mamba2Mixer, u: Tensor, conv: Tensor, ssm: Tensor, block_size: i
     c = mixer.config
     z, xBC, dt = _linear(u, mixer.in_proj).split((c.d_inner, c.d_conv_channels, c.n_heads), dim=-1)
     xBC, conv = mixer.convolve(xBC, conv)
+    x, B, C = xBC.split((c.d_inner, c.d_state, c.d_state), dim=-1)
     dt = F.softplus(dt.float().add_(mixer.dt_bias.float())).clamp_(c.dt_min, c.dt_max)
-    y, ssm = _scan(xBC, dt, -mixer.A_log.float().exp(), c, ssm, min(block_size, xBC.shape[1]))
-    D = mixer.D.to(y.dtype).repeat_interleave(c.head_dim)
-    y.addcmul_(xBC[..., : c.d_inner], D).mul_(F.silu(z))
+    heads = x.unflatten(-1, (c.n_heads, c.head_dim))
+    y, ssm = ssd_scan_factored(heads, dt, -mixer.A_log.float().exp(), B[:, :, None], C[:, :, None], ssm, block_size)
+    y, D = y.flatten(-2), mixer.D.to(y.dtype).repeat_interleave(c.head_dim)
+    y.addcmul_(x, D).mul_(F.silu(z))
     return _scaled_by_rms(y, c.norm_eps, y.dtype), conv, ssm
-
-
-def _scan(xBC: Tensor, dt: Tensor, A: Tensor, c: Mamba2Config, state: Tensor, Q: int) -> tuple[Tensor, Tensor]:
-    """As `ssd_scan_factored`, from xBC (batch, length, channels) to y (batch, length, d_inner), free to be changed."""
-    batch, length = dt.shape[:2]
-    padding = -length % Q
-    blocked = F.pad(xBC, (0, 0, 0, padding)) if padding else xBC
-    dt_blocks = F.pad(dt, (0, 0, 0, padding)).view(-1, Q, c.n_heads)  # (batch * blocks, Q, heads)
-    x, B, C = (t.reshape(-1, Q, t.shape[-1]) for t in blocked.split((c.d_inner, c.d_state, c.d_state), dim=-1))
-    log_decay = (dt_blocks * A).cumsum_(1)
-    total = log_decay[:, -1:]
-    if float(total.min()) < -MAX_LOG_DECAY:
-        x, B, C = xBC.split((c.d_inner, c.d_state, c.d_state), dim=-1)
-        heads = x.unflatten(-1, (c.n_heads, -1))
-        y, state = ssd_scan(heads, dt, A, B[:, :, None], C[:, :, None], state, Q)
-        return y.flatten(-2), state
-    reference = total / 2
-    x = x.unflatten(-1, (c.n_heads, -1)) * (reference - log_decay).exp_().mul_(dt_blocks).to(x.dtype)[..., None]
-    x = x.flatten(-2)
-    entering, state = _pass_states(x.transpose(1, 2) @ B, total, reference, state)
-    y = (C @ B.transpose(1, 2)).tril_() @ x  # (batch * blocks, Q, d_inner)
-    y.baddbmm_(C, entering.transpose(1, 2))
-    y.unflatten(-1, (c.n_heads, -1)).mul_(log_decay.sub_(reference).exp_().to(y.dtype)[..., None])
-    return y.view(batch, -1, c.d_inner)[:, :length], state
-
-
-def _pass_states(added: Tensor, total: Tensor, reference: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-    """What enters each block, (batch * blocks, d_inner, d_state) times exp(reference), and the state after the last."""
-    batch, heads, head_dim, d_state = state.shape
-    by_block = added.float().view(batch, -1, heads, head_dim, d_state)
-    half, decay = (t.exp().view(batch, -1, heads, 1, 1) for t in (reference, total))
-    by_block *= half  # exp(total - reference): the reference is half the total
-    entering = torch.empty_like(by_block, dtype=added.dtype)
-    for block in range(by_block.shape[1]):
-        entering[:, block] = state * half[:, block]
-        state = torch.addcmul(by_block[:, block], state, decay[:, block])
-    return entering.view_as(added), state

@@ -1,13 +1,15 @@
-"""The SSD scan with its decays factored out of the blocks: dense products, nothing of size heads x Q x Q.
+"""The SSD scan with its decays factored out of the products: twin of `engine.models.ops.ssd`, several times faster.
 
-Twin of `engine.models.ops.ssd`, several times faster on a CPU. Inside a block L_ij = exp(a_i - a_j), where a is the
-running sum of the log decays, so with any reference r
+Inside a block L_ij = exp(a_i - a_j), where a is the running sum of the log decays. So with any reference r
 
     y_i = exp(a_i - r) * sum_{j <= i} (C_i . B_j) * exp(r - a_j) dt_j x_j
 
-and tril(C B^T), which no longer depends on the head, multiplies all heads of a group in one product. Mathematically
-this is equations 8 to 12 of arXiv 2604.18199; numerically both factors must stay finite, so it holds only while a
-block's whole decay is within `MAX_LOG_DECAY`. A slice in which any head forgets faster is left to the twin.
+Now tril(C B^T) does not depend on the head: one product serves all heads of a group, and no tensor has the size
+heads x Q x Q. These are still equations 8 to 12 of arXiv 2604.18199. Both exponentials must be finite, so the twin
+takes over when any head decays by more than exp(-`MAX_LOG_DECAY`) within a block.
+
+Every Mamba2 on a CPU runs this scan, with gradients and without. Only short texts in training have a scan of their own
+(`engine.training.whole_text`), which shares the first step.
 """
 
 import torch
@@ -16,44 +18,70 @@ from torch.nn import functional as F
 
 from longsearch.engine.models.ops.ssd import ssd_scan
 
-MAX_LOG_DECAY = 120.0  # r is half the way: factors up to exp(60) = 1e26, far from float32's and bfloat16's 3e38
+MAX_LOG_DECAY = 120.0  # r is half of it: factors up to exp(60) = 1e26, far from float32's and bfloat16's 3e38
 
 
 def ssd_scan_factored(
     x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, initial_state: Tensor, block_size: int
 ) -> tuple[Tensor, Tensor]:
-    """As `ssd_scan`, with which it agrees to rounding."""
-    length, heads, head_dim = x.shape[1:]
-    Q, groups = min(block_size, length), B.shape[2]
-    padding = -length % Q
-    dt = F.pad(dt.float(), (0, 0, 0, padding)).unflatten(1, (-1, Q))  # (batch, blocks, Q, heads)
-    log_decay = (dt * A).cumsum(2)
-    total = log_decay[:, :, -1:]  # (batch, blocks, 1, heads)
-    if bool((total < -MAX_LOG_DECAY).any()):
-        return ssd_scan(x, dt.flatten(1, 2)[:, :length], A, B, C, initial_state, block_size)
-    reference = total / 2
-    x, B, C = (F.pad(t, (0, 0, 0, 0, 0, padding)).unflatten(1, (-1, Q)) for t in (x, B, C))
-    B, C = B.transpose(2, 3), C.transpose(2, 3)  # (batch, blocks, groups, Q, d_state)
+    """As `ssd_scan`, with the same result to rounding. y is a new tensor, which the caller may change."""
+    batch, length, heads, head_dim = x.shape
+    groups, d_state = B.shape[2:]
+    Q = min(block_size, length)
+    dt_blocks = _blocks(dt.float(), Q)  # (batch, blocks, Q, heads)
+    log_decay = (dt_blocks * A).cumsum(2)  # (batch, blocks, Q, heads): a
+    reference = log_decay[:, :, -1:] / 2  # (batch, blocks, 1, heads): r, half of the block's log decay
+    if float(reference.detach().min()) < -MAX_LOG_DECAY / 2:
+        return ssd_scan(x, dt, A, B, C, initial_state, block_size)
+    x, B, C = (_blocks(t, Q) for t in (x, B, C))  # (batch, blocks, Q, heads|groups, head_dim|d_state)
+    scaled = x * ((reference - log_decay).exp() * dt_blocks).to(x.dtype)[..., None]
+    scaled = scaled.view(*scaled.shape[:3], groups, -1)  # (batch, blocks, Q, groups, channels of a group)
+    scaled, B, C = (_by_group(t) for t in (scaled, B, C))  # (batch * blocks * groups, Q, channels|d_state)
 
-    scaled = x * (dt * (reference - log_decay).exp()).to(x.dtype)[..., None]  # (batch, blocks, Q, heads, head_dim)
-    scaled = scaled.unflatten(3, (groups, -1)).flatten(4).transpose(2, 3)  # (batch, blocks, groups, Q, columns)
-    added = scaled.transpose(-1, -2) @ B  # (batch, blocks, groups, columns, d_state)
-    entering, state = _pass_states(
-        added.reshape(*total.shape[:2], heads, head_dim, -1), total, reference, initial_state
-    )
-    scores = (C @ B.transpose(-1, -2)).tril()  # (batch, blocks, groups, Q, Q)
-    y = scores @ scaled
-    y += C @ entering.view_as(added).transpose(-1, -2).to(x.dtype)
-    y = y.transpose(2, 3).reshape_as(x) * (log_decay - reference).exp().to(x.dtype)[..., None]
-    return y.flatten(1, 2)[:, :length], state
+    # 1. the output of each block from its own inputs (equation 8)
+    y = within_blocks(scaled, B, C)  # (batch * blocks * groups, Q, channels)
+    # 2. the state that each block adds (equation 9)
+    added = (scaled.mT @ B).view(batch, -1, heads, head_dim, d_state)
+    # 3. the states passed from block to block (equation 10)
+    entering, final_state = _pass_states(added, reference, initial_state)  # entering has the shape of added
+    # 4. the output of each block from the state that enters it (equations 11 and 12)
+    y = y.baddbmm_(C, entering.view(len(y), -1, d_state).mT)
+
+    y = y.view(batch, -1, groups, Q, y.shape[-1]).transpose(2, 3).reshape(x.shape)
+    y = y.mul_((log_decay - reference).exp().to(y.dtype)[..., None])  # (batch, blocks, Q, heads, head_dim)
+    return y.flatten(1, 2)[:, :length], final_state
 
 
-def _pass_states(added: Tensor, total: Tensor, reference: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-    """Hand the state from block to block; those entering come scaled by exp(reference), as y's formula needs them."""
-    to_end, decay, scale = (t.exp().transpose(2, 3)[..., None] for t in (total - reference, total, reference))
-    added = added.float() * to_end  # (batch, blocks, heads, head_dim, d_state), as the states
+def within_blocks(scaled: Tensor, B: Tensor, C: Tensor) -> Tensor:
+    """sum_{j <= i} (C_i . B_j) scaled_j, for each i.
+
+    scaled (..., Q, channels); B and C (..., Q, d_state). Returns the shape of `scaled`.
+    """
+    return (C @ B.mT).tril_() @ scaled
+
+
+def _pass_states(added: Tensor, reference: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+    """The state that enters each block, times exp(r), in the dtype of `added`; and the final state, float32.
+
+    added (batch, blocks, heads, head_dim, d_state) is what each block adds, times exp(-r); reference (batch, blocks,
+    1, heads) is r, half of the block's log decay. A block so adds exp(r) * added to the state at its end.
+    """
+    scale, decay = (t.exp().mT[..., None] for t in (reference, 2 * reference))  # (batch, blocks, heads, 1, 1)
     entering = []
-    for block in range(added.shape[1]):
-        entering.append(state * scale[:, block])
-        state = torch.addcmul(added[:, block], state, decay[:, block])
+    for block_added, block_scale, block_decay in zip(*(t.unbind(1) for t in (added, scale, decay)), strict=True):
+        entering.append((state * block_scale).to(added.dtype))
+        state = (block_added * block_scale).addcmul_(state, block_decay)
     return torch.stack(entering, dim=1), state
+
+
+def _blocks(t: Tensor, Q: int) -> Tensor:
+    """(batch, length, ...) -> (batch, blocks, Q, ...), padded with zeros: dt = 0 leaves the state as it is."""
+    padding = -t.shape[1] % Q
+    padded = F.pad(t, (0, 0) * (t.dim() - 2) + (0, padding)) if padding else t
+    blocks: Tensor = padded.unflatten(1, (-1, Q))
+    return blocks
+
+
+def _by_group(t: Tensor) -> Tensor:
+    """(batch, blocks, Q, groups, dim) -> (batch * blocks * groups, Q, dim), without a copy for one group."""
+    return t.transpose(2, 3).flatten(0, 2)

@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from longsearch.engine.models.config import Mamba2Config
+from longsearch.engine.models.ops.ssd_factored import within_blocks
 
 MAX_TOKENS = 192
 # limit of half a block's log decay: exp(80) = 6e34 times an input stays below the 3e38 of float32 and bfloat16
@@ -138,12 +139,16 @@ def _mix(u: Tensor, mixer: list[Tensor], biases: list[Tensor], shape: _Shape) ->
 
 
 def _scan(x: Tensor, dt: Tensor, log_a: Tensor, B: Tensor, C: Tensor) -> tuple[Tensor, Tensor]:
-    """Run `ssd_scan_factored` over two blocks from an empty state, without forming the state between them."""
+    """`ssd_scan_factored` from an empty state over two blocks.
+
+    The first block reaches the second by C B^T, not by a state. Forward and backward, the shared scan takes 1.6 times
+    as long for texts of 160 tokens (2.4 times for 80) in float32, 2 to 3 times in bfloat16.
+    """
     x, dt, log_a, B, C = (t.unflatten(1, (2, -1)) for t in (x, dt, log_a, B, C))  # (batch, 2, Q, ...)
     log_decay = log_a.cumsum(2)  # (batch, 2, Q, heads)
     total = log_decay[:, :, -1:]
     scaled = _by_head(x, dt * (total / 2 - log_decay).exp())
-    y = _by_head((C.contiguous() @ B.contiguous().transpose(-1, -2)).tril() @ scaled, (log_decay - total / 2).exp())
+    y = _by_head(within_blocks(scaled, B.contiguous(), C.contiguous()), (log_decay - total / 2).exp())
     to_end = _by_head(x[:, 0], dt[:, 0] * (total - log_decay)[:, 0].exp())
     scores = C[:, 1].contiguous() @ B[:, 0].contiguous().transpose(-1, -2)
     across = _by_head(scores @ to_end, log_decay[:, 1].exp())
