@@ -81,7 +81,7 @@ def test_a_scan_in_slices_equals_one_scan(device: torch.device, dtype: torch.dty
 
 
 def packed(device: torch.device, dtype: torch.dtype) -> tuple[tuple[Tensor, ...], Tensor, list[list[slice]]]:
-    """Return the inputs of two rows of documents, their labels and their places; they end inside and between blocks."""
+    """Return the inputs of two rows of documents, their labels and their places. Some end inside a block."""
     lengths = [[Q + 3, 2, 2 * Q + 3], [2 * Q, Q + 1, 7]]
     labels = torch.stack([torch.arange(3).repeat_interleave(torch.tensor(row)) for row in lengths])
     ends = [torch.tensor(row).cumsum(0).tolist() for row in lengths]

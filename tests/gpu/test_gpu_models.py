@@ -1,4 +1,4 @@
-"""Whole models on a GPU give the results of the CPU, in slices those of one pass, and in memory that does not grow."""
+"""Whole models on a GPU: the same results as on the CPU, the same results in slices, and memory that does not grow."""
 
 import sys
 from pathlib import Path
