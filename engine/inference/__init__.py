@@ -1,1 +1,1 @@
-"""From text to vectors: tokens, passages, the vertical schedule, readouts and the encoder."""
+"""Turns text into vectors: tokens, passages, the vertical schedule, readouts and the encoder."""

@@ -1,4 +1,4 @@
-"""Which device and number format to run in, chosen once, with the reason kept for `longsearch doctor`."""
+"""Chooses the device and the number format once, and keeps the reasons for `longsearch doctor`."""
 
 import re
 from dataclasses import dataclass
@@ -13,23 +13,23 @@ _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """Where and how the model runs."""
+    """The device and the number format in which the model runs."""
 
     device: str
     """A torch device, such as `cpu` or `cuda:0`."""
     dtype: torch.dtype
-    """Of the products; decays, states and the residual stream are float32 always."""
+    """The format of the matrix products. Decays, states and the residual stream are always float32."""
     reason: str
-    """One line for a person."""
+    """Why these two were chosen: one line for the user."""
 
 
 def choose_hardware(device: str = "auto", dtype: str = "auto") -> Hardware:
-    """Settle `auto`. Raises ModelError for a device that is not there or a dtype that is not one of ours."""
+    """Replace `auto` by the best choice. Raises ModelError for a missing or unknown device, or an unknown dtype."""
     chosen, reasons = (device, [f"{device} was asked for"]) if device != "auto" else _best_device()
     if not _DEVICE.fullmatch(chosen):
         raise ModelError(f"unknown device {chosen!r}", "one of auto, cpu, cuda, cuda:0, cuda:1, ...")
     if chosen.startswith("cuda") and int(chosen[5:] or 0) >= torch.cuda.device_count():
-        raise ModelError(f"no CUDA device is usable as {chosen}", "use --device cpu, or see `longsearch doctor`")
+        raise ModelError(f"there is no CUDA device {chosen}", "use --device cpu, or see `longsearch doctor`")
     if dtype == "auto":
         number, why = _best_dtype(chosen)
         reasons.append(why)
@@ -50,9 +50,9 @@ def _best_device() -> tuple[str, list[str]]:
 def _best_dtype(device: str) -> tuple[torch.dtype, str]:
     if device.startswith("cuda"):
         if torch.cuda.is_bf16_supported():
-            return torch.bfloat16, "the GPU multiplies bfloat16"
-        return torch.float32, "the GPU has no bfloat16"
-    # a processor without these instructions emulates bfloat16, slower than float32
+            return torch.bfloat16, "the GPU supports bfloat16"
+        return torch.float32, "the GPU does not support bfloat16"
+    # a CPU without these instructions emulates bfloat16, which is slower than float32
     if device == "cpu" and (torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()):
-        return torch.bfloat16, "the processor multiplies bfloat16"
+        return torch.bfloat16, "the CPU supports bfloat16"
     return torch.float32, f"{device} has no fast bfloat16"

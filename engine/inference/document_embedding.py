@@ -11,7 +11,7 @@ from longsearch.engine.types import Passage
 
 @dataclass(frozen=True, slots=True)
 class DocumentEmbedding:
-    """The vectors that one pass over a document gives."""
+    """All vectors of a document, from one pass over it."""
 
     vector: Vectors
     """(dim,) of the whole document, unit length."""
@@ -20,7 +20,7 @@ class DocumentEmbedding:
     passage_vectors: Vectors
     """(n_passages, dim), unit length; each depends on all the text before it."""
     excerpts: list[Excerpts]
-    """For each passage; empty if the passage is a single excerpt, or the readout has none."""
+    """The excerpts of each passage; empty if the passage is a single excerpt, or the readout has none."""
     n_tokens: int
 
 

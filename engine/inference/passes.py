@@ -1,6 +1,6 @@
-"""What a document is while it is read, for each readout: the tokens still to come, and vectors as they finish.
+"""Keeps track of a document while it is read, for each readout: which tokens are left, and which vectors are finished.
 
-Knows no text and no model: token ids and the passages' borders in tokens come in, hidden states are turned into unit
+Knows no text and no model: takes token ids, the borders of passages in tokens, and hidden states; returns unit
 vectors. `engine.inference.slots` runs the model.
 """
 
@@ -20,52 +20,55 @@ from longsearch.engine.inference.saved_states import PassState
 
 
 class Excerpts(NamedTuple):
-    """Of one passage."""
+    """The excerpts of one passage."""
 
     starts: NDArray[np.int64]
-    """(n_excerpts,) where they begin, in characters from the passage's start; each goes on to the next."""
+    """(n_excerpts,) where each begins, in characters from the start of the passage. It ends where the next begins."""
     vectors: Vectors
     """(n_excerpts, dim)"""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedPart:
-    """A step of a pass: the vectors finished since the step before."""
+    """The result of one step of a pass: the vectors that were finished since the step before."""
 
     first_passage: int
     vectors: Vectors
     """(n, dim) of passages first_passage .. first_passage + n - 1; n may be 0."""
     excerpts: list[Excerpts]
-    """Of each of these passages; none where it is one excerpt, or the readout has none."""
+    """The excerpts of each of these passages; empty if the passage is a single excerpt, or the readout has none."""
     n_tokens_done: int
     """Tokens of the document read so far."""
     saved_state: Callable[[], bytes]
-    """The state to go on from, serialised when called (a few megabytes)."""
+    """Call it to serialise the state from which the pass can resume (a few megabytes)."""
     document_vector: Vectors
-    """(dim,) In the last part, the document's; before, that of what was read (mean), or up to a passage's end (eos)."""
+    """(dim,) In the last part, the vector of the document.
+
+    In earlier parts, the vector of the text so far (mean), or of the text up to the last finished passage (eos).
+    """
     is_last: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What a step finished of one document."""
+    """What one step finished in one document."""
 
     vectors: Vectors
-    """(n, dim) of passages."""
+    """(n, dim) of the finished passages."""
     excerpts: list[Excerpts]
     """As in `EmbeddedPart`."""
 
 
 class Reading(Protocol):
-    """One document that is being read."""
+    """A document that is being read."""
 
     @property
     def stream(self) -> NDArray[np.int64]:
-        """What is still to be given to the model when the reading begins, probes included."""
+        """(n_stream,) ids that the model has to read, from the beginning of this reading on, probes included."""
 
     @property
     def probes(self) -> NDArray[np.bool_] | None:
-        """Which of it are probes (see `engine.models.probes`); None: none is."""
+        """(n_stream,) which ids are probes (see `engine.models.probes`); None if none are."""
 
     @property
     def n_tokens_done(self) -> int: ...
@@ -73,7 +76,7 @@ class Reading(Protocol):
     def n_passages_done(self) -> int: ...
     @property
     def sums(self) -> tuple[Tensor, ...]:
-        """The readout's running sums, as a saved_state keeps them."""
+        """The readout's running sums, as a `PassState` keeps them."""
 
     @property
     def document_vector(self) -> Vectors:
@@ -81,22 +84,23 @@ class Reading(Protocol):
 
 
 class Readout(Protocol):
-    """How hidden states become vectors, for several documents at once."""
+    """Turns hidden states into vectors, for several documents at once."""
 
     n_sums: int
 
     def begin(self, ids: NDArray[np.int64], borders: Borders, resume: PassState | None) -> Reading:
-        """A document of ids (n_tokens,), from `resume` on."""
+        """Begin to read the document `ids` (n_tokens,), or resume it from the state `resume`."""
 
     def take(self, readings: Sequence[Any], hidden: Tensor, ids: Tensor, lengths: Sequence[int]) -> list[Finished]:
-        """Add hidden (documents, length, d_model) of ids (documents, length), of which the first `lengths` count.
+        """Add the hidden states of one step. Returns what each document finished.
 
-        `readings` are what `begin` gave. Returns what each document finished.
+        `readings` come from `begin`. `hidden` is (documents, length, d_model), `ids` is (documents, length). Only the
+        first `lengths` tokens of each row count.
         """
 
 
 class MeanReading:
-    """A document under the `mean` readout: weighted sums of hidden states, a passage's being those of its excerpts."""
+    """A document under the `mean` readout. The sum of a passage is that of its excerpts' sums."""
 
     probes = None
 
@@ -105,7 +109,7 @@ class MeanReading:
         self.n_passages_done = 0
         self._borders = borders
         self._waiting = torch.zeros(0, head.projection.shape[1], device=head.projection.device)
-        """(n, d_model) of excerpts that were finished before their passage is."""
+        """(n, d_model) sums of the finished excerpts of an unfinished passage."""
         if resume:
             self.n_passages_done = resume.n_passages_done
             self.means.position = resume.n_tokens_done
@@ -126,8 +130,10 @@ class MeanReading:
         return self.means.document()
 
     def finish(self, excerpts: Tensor) -> tuple[Tensor, list[NDArray[np.int64]]]:
-        """Take the sums (n, d_model) of excerpts that were just finished. Returns those of the passages that are whole
-        now, (n_excerpts, d_model), and where each passage's begin, (n,) in characters.
+        """Take the sums (n, d_model) of the excerpts that were just finished.
+
+        Returns the sums (n_excerpts, d_model) of the excerpts of all passages that are complete now, and for each of
+        these passages the starts of its excerpts, (n,) in characters.
         """
         self._waiting = torch.cat((self._waiting, excerpts))
         done, self.n_passages_done = self.n_passages_done, self._borders.n_passages_within(self.means.n_finished)
@@ -137,7 +143,7 @@ class MeanReading:
 
 
 class MeanReadout:
-    """Weighted means of hidden states."""
+    """The `mean` readout: a vector is a weighted mean of hidden states."""
 
     n_sums = 3
 
@@ -159,22 +165,22 @@ class MeanReadout:
         sizes = np.array([len(one) for one in starts], np.int64)
         owners = torch.from_numpy(np.repeat(np.arange(len(sizes)), sizes)).to(excerpts.device)
         passages = torch.zeros(len(sizes), excerpts.shape[1], device=excerpts.device).index_add_(0, owners, excerpts)
-        # one product for all documents: on a GPU each of many small ones would cost as much
-        of_passages, of_excerpts = np.split(self._head.vectors(torch.cat((passages, excerpts))), [len(sizes)])
-        one_by_one = [
+        # one product for all documents: on a GPU, each of many small products would take as long
+        passage_vectors, excerpt_vectors = np.split(self._head.vectors(torch.cat((passages, excerpts))), [len(sizes)])
+        by_passage = [
             Excerpts(own, vectors) if len(own) > 1 else Excerpts(own[:0], vectors[:0])
-            for own, vectors in zip(starts, np.split(of_excerpts, np.cumsum(sizes))[: len(starts)], strict=True)
+            for own, vectors in zip(starts, np.split(excerpt_vectors, np.cumsum(sizes))[: len(starts)], strict=True)
         ]
         ends = np.cumsum([len(own) for _, own in finished])
-        # a copy: who keeps the passages' vectors need not keep the excerpts' too, five times as many
+        # a copy: a slice would keep the excerpts' vectors in memory too, five times as many
         return [
-            Finished(of_passages[end - len(own) : end].copy(), one_by_one[end - len(own) : end])
+            Finished(passage_vectors[end - len(own) : end].copy(), by_passage[end - len(own) : end])
             for end, (_, own) in zip(ends, finished, strict=True)
         ]
 
 
 class EosReading:
-    """A document under the `eos` readout: EOS stands as a probe after every passage and after the whole."""
+    """A document under the `eos` readout. An EOS probe stands after every passage, and after the last token."""
 
     sums = ()
 
@@ -188,13 +194,13 @@ class EosReading:
         rest = ids[self.n_tokens_done :]
         ends = passages[self.n_passages_done :, 1] - self.n_tokens_done
         if not len(ends) or ends[-1] != len(rest):
-            ends = np.append(ends, len(rest))  # no passage ends where the document does
+            ends = np.append(ends, len(rest))  # no passage ends with the document
         self.stream = np.insert(rest, ends, eos_id)
         self.probes = np.insert(np.zeros(len(rest), np.bool_), ends, True)
         self._at = 0
 
     def advance(self, length: int, vectors: Vectors) -> Vectors:
-        """Take `length` tokens of the stream as read, `vectors` being the probes' among them; those of passages."""
+        """Move on by `length` ids. `vectors` (n, dim) are those of the probes among them. Returns those of passages."""
         n_new = min(len(vectors), self.n_passages - self.n_passages_done)
         self.n_tokens_done += length - len(vectors)
         self.n_passages_done += n_new
@@ -204,12 +210,15 @@ class EosReading:
         return vectors[:n_new]
 
     def probes_within(self, length: int) -> NDArray[np.int64]:
-        """Where in the next `length` tokens of the stream the probes are."""
+        """Return the positions of the probes among the next `length` ids of the stream."""
         return np.flatnonzero(self.probes[self._at : self._at + length])
 
 
 class EosReadout:
-    """What EOS says after a passage's last token; that EOS itself is not carried on. Of excerpts it says nothing."""
+    """The `eos` readout: a vector is the hidden state of an EOS token after a passage's last token.
+
+    The text after the passage is read as if that EOS were not there. Excerpts get no vectors.
+    """
 
     n_sums = 0
 

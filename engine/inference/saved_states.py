@@ -1,6 +1,6 @@
-"""A pass over a document as bytes: saved in the middle, loaded on another day, it goes on with the same result.
+"""Saves a pass over a document as bytes. Loaded on another day, the pass resumes with the same result.
 
-It goes on in another document too, if that begins as the first one did: a note to which something was added.
+It can also resume in another document with the same beginning, such as a note to which text was added.
 """
 
 import hashlib
@@ -22,21 +22,21 @@ _HINT = "the document is read again from its start"
 
 @dataclass(frozen=True, slots=True)
 class PassState:
-    """Everything a streaming pass needs to go on."""
+    """Everything that a streaming pass needs to resume."""
 
     model: LayerState
     n_tokens_done: int
     n_passages_done: int
     sums: tuple[Tensor, ...]
-    """The readout's running sums; () for readouts without."""
+    """The readout's running sums; () if it has none."""
     digest: bytes = b""
-    """Of what was read, where it was loaded."""
+    """A hash of what was read; only in a state that was loaded from bytes."""
 
 
 def to_bytes(state: PassState, ids: NDArray[np.int64], borders: Borders) -> bytes:
-    """Serialise, in safetensors; some megabytes, whatever the length of what was read.
+    """Serialise a state in the safetensors format: a few megabytes, however long the text was.
 
-    ids (n_tokens,) and borders are the document's: their beginning is remembered by a hash.
+    `ids` (n_tokens,) and `borders` are those of the document. A hash of the part that was read is saved with the state.
     """
     tensors = state.model.tensors() | {f"sums.{i}": t for i, t in enumerate(state.sums)}
     tensors["done"] = torch.tensor([state.n_tokens_done, state.n_passages_done])
@@ -46,7 +46,7 @@ def to_bytes(state: PassState, ids: NDArray[np.int64], borders: Borders) -> byte
 
 
 def from_bytes(data: bytes, device: str, family: type[LayerState]) -> PassState:
-    """The inverse, for a model whose states are of class `family`. Raises ModelError for bytes that are no state."""
+    """Load a state for a model whose states are of class `family`. Raises ModelError if the bytes are no such state."""
     try:
         tensors = {name: t.to(device) for name, t in load(data).items()}
         n_tokens, n_passages = (int(n) for n in tensors["done"])
@@ -54,13 +54,15 @@ def from_bytes(data: bytes, device: str, family: type[LayerState]) -> PassState:
         digest = bytes(tensors["read"].tolist())
         model = family.from_tensors(tensors)
     except (SafetensorError, KeyError, ValueError, TypeError, RuntimeError) as error:
-        raise ModelError(f"a saved state is damaged: {error}", _HINT) from error
+        raise ModelError(f"the saved state is damaged: {error}", _HINT) from error
     return PassState(model, n_tokens, n_passages, sums, digest)
 
 
 def check_fits(state: PassState, empty: LayerState, n_sums: int, ids: NDArray[np.int64], borders: Borders) -> None:
-    """Raise ModelError unless `state` can be gone on from: by the model whose first state is `empty`, with a readout
-    of `n_sums` sums, in a document that begins, up to there, with the tokens and passages of the one that was read.
+    """Raise ModelError unless a pass over the document of `ids` and `borders` can resume from `state`.
+
+    The state must have the tensors of `empty`, the model's initial state, and `n_sums` sums of the readout. The
+    document must begin with the tokens, excerpts and passages that were read.
     """
     found, expected = ({name: t.shape for name, t in s.tensors().items()} for s in (state.model, empty))
     n_tokens, n_passages = state.n_tokens_done, state.n_passages_done
@@ -69,14 +71,14 @@ def check_fits(state: PassState, empty: LayerState, n_sums: int, ids: NDArray[np
         found != expected
         or len(state.sums) != n_sums
         or not within
-        or (borders.passages[n_passages:, 1] < n_tokens).any()  # the old one's ends later
+        or (borders.passages[n_passages:, 1] < n_tokens).any()  # an unfinished passage ended later
         or state.digest != _digest(ids, borders, n_tokens, n_passages)
     ):
-        raise ModelError("a saved state is of another model or another document", _HINT)
+        raise ModelError("the saved state belongs to another model or another document", _HINT)
 
 
 def _digest(ids: NDArray[np.int64], borders: Borders, n_tokens: int, n_passages: int) -> bytes:
-    """Of the tokens read, the excerpts done and how they make passages, and where that begins which was begun."""
+    """Hash the tokens read, the finished excerpts and their passages, and where the unfinished excerpt begins."""
     done = borders.excerpts[:, 1] <= n_tokens
     begun = borders.excerpts[~done, 0]
     digest = hashlib.blake2b(digest_size=16)

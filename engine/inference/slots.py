@@ -1,8 +1,9 @@
-"""Many documents through one model at once: a document a row, its state reset when it ends and the next streamed in.
+"""Reads many documents at once, one in each row of a batch. When a document ends, the next one takes its row.
 
 Every step reads about the same number of tokens, however many documents are left and however long the longest is, so
-memory does not grow with either. Rows are right-padded only in a document's last slice, after which its state is of no
-use to anybody: so no mask is needed, and nothing leaks. Knows no text: ids and borders in, parts out.
+memory does not grow with either. Only the last slice of a document is padded, on the right. Its state is not used
+afterwards, so no mask is needed and nothing leaks into other documents. Knows no text: takes ids and borders, returns
+parts.
 """
 
 from bisect import bisect_right
@@ -23,15 +24,15 @@ from longsearch.engine.inference.vertical import RecurrentModel, step_probed
 from longsearch.engine.models.state import LayerState
 
 K = TypeVar("K")
-_STEPS_COST = 16  # a step costs, beside its tokens, what 1/16 of a full one does: on a CPU 6 ms of 100 for 1,024 tokens
+_OVERHEAD_DIVISOR = 16  # a step's overhead is 1/16 of the time of a full step: 6 of 100 ms on a CPU, at 1,024 tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Document(Generic[K]):
-    """One to be read."""
+    """A document to read."""
 
     key: K
-    """The caller's own name of it."""
+    """The caller's own name for it."""
     ids: NDArray[np.int64]
     """(n_tokens,)"""
     borders: Borders
@@ -39,70 +40,71 @@ class Document(Generic[K]):
 
 
 def rows_that_fit(most: int, state_bytes: int, free_bytes: int) -> int:
-    """How many documents to read at once on a GPU: `most`, or fewer where their states take an eighth of what is free.
+    """Return how many documents to read at once on a GPU: `most`, or fewer if their states exceed 1/8 of `free_bytes`.
 
-    A step holds the old states, the new ones, and in every layer those that enter each block. A 7B's are 268 MB each.
+    A step holds the old states, the new states, and in every layer the states at the start of each block. The state of
+    a 7B model takes 268 MB.
     """
     return max(min(most, free_bytes // (8 * state_bytes)), 1)
 
 
 def slice_length(left: Sequence[int], budget: int, block_size: int) -> int:
-    """How far to read now, where documents have `left` tokens to go.
+    """Return how many tokens of each row the next step reads. The documents have `left` tokens to go.
 
-    At most `budget` tokens over all rows (V = budget / rows, a multiple of Q = `block_size`, at least Q); of those as
-    many as can be had for less padding than a step of its own would cost.
+    The step has at most `budget` tokens over all rows: V = budget / rows, a multiple of Q = `block_size`, at least Q.
+    The length is the largest one within V whose padding costs no more than the overhead of another step.
     """
     largest = min(max(budget // len(left) // block_size, 1) * block_size, max(left))
 
     def padding(length: int) -> int:
         return sum(max(length - n, 0) for n in left)
 
-    length = bisect_right(range(1, largest + 1), budget // _STEPS_COST, key=padding)
-    # whole blocks, or the end of a document, which then leaves no remainder for another step
+    length = bisect_right(range(1, largest + 1), budget // _OVERHEAD_DIVISOR, key=padding)
+    # whole blocks, or up to the end of a document, so that no remainder needs another step
     return length if length == largest else max(length // block_size * block_size, *(n for n in left if n <= length))
 
 
 def read_documents(
     model: RecurrentModel, readout: Readout, documents: Iterable[Document[K]], n_rows: int, budget: int
 ) -> Iterator[tuple[K, EmbeddedPart]]:
-    """Read all documents, `n_rows` at once, about `budget` tokens a step; a part of each after every step.
+    """Read all documents, `n_rows` at once, about `budget` tokens a step. Yields a part of each after every step.
 
-    Documents are taken from the iterable when a row falls free, and may finish in another order than they came. The
-    last part of each tells its document vector. None may be without tokens.
+    Takes the next document when a row is free, so documents may finish in another order. The last part of each has the
+    vector of the document. Every document must have tokens.
     """
-    waiting = _begun(readout, documents)
+    waiting = _new_slots(readout, documents)
     slots = list(islice(waiting, n_rows))
     state = model.initial_state(max(len(slots), 1))
     for row, slot in enumerate(slots):
-        _put_in(model, state, row, slot)
+        _reset_row(model, state, row, slot)
     while slots:
         if is_step := all(slot.n_left for slot in slots):
             finished, state = _step(model, readout, slots, state, budget)
-        else:  # some begin where they ended, and have only their own vector to tell
+        else:  # some documents resume at their end, and lack only their own vector
             finished = [Finished(slot.reading.document_vector[None][:0], []) for slot in slots]
         for row, (slot, found) in enumerate(zip(slots, finished, strict=True)):
-            if not slot.n_left:  # its row is about to be overwritten
+            if not slot.n_left:  # a copy of its state, since its row is about to be overwritten
                 yield slot.document.key, slot.part(found, state.rows([row]), 0)
             elif is_step:
                 yield slot.document.key, slot.part(found, state, row)
-        slots, state = _refilled(model, slots, state, waiting)
+        slots, state = _refill(model, slots, state, waiting)
 
 
 def _step(
     model: RecurrentModel, readout: Readout, slots: Sequence["_Slot[K]"], state: LayerState, budget: int
 ) -> tuple[list[Finished], LayerState]:
-    """One step of all rows: what each document finished, and the next state."""
+    """Run one step of all rows. Returns what each document finished, and the next state."""
     size = slice_length([slot.n_left for slot in slots], budget, model.block_size)
     tokens, probes = np.zeros((len(slots), size), np.int64), np.zeros((len(slots), size), np.bool_)
     lengths = [slot.fill(tokens[row], probes[row]) for row, slot in enumerate(slots)]
     ids = torch.from_numpy(tokens).to(model.device)
-    with torch.inference_mode():  # not around the yields, or it would leak to the caller
+    with torch.inference_mode():  # not around a yield, or it would leak to the caller
         hidden, state = step_probed(model, ids, probes, state)
         return readout.take([slot.reading for slot in slots], hidden, ids, lengths), state
 
 
 class _Slot(Generic[K]):
-    """A row's document and how much of its stream the model was given."""
+    """A row's document, and how much of its stream the model has read."""
 
     def __init__(self, document: Document[K], reading: Reading) -> None:
         self.document = document
@@ -114,7 +116,7 @@ class _Slot(Generic[K]):
         return len(self.reading.stream) - self._at
 
     def fill(self, tokens: NDArray[np.int64], probes: NDArray[np.bool_]) -> int:
-        """Write the next tokens into a row; how many there were."""
+        """Write the next tokens into a row. Returns how many there were."""
         given = slice(self._at, self._at + len(tokens))
         length = min(len(tokens), self.n_left)
         tokens[:length] = self.reading.stream[given]
@@ -137,14 +139,14 @@ class _Slot(Generic[K]):
         )
 
 
-def _begun(readout: Readout, documents: Iterable[Document[K]]) -> Iterator[_Slot[K]]:
+def _new_slots(readout: Readout, documents: Iterable[Document[K]]) -> Iterator[_Slot[K]]:
     return (_Slot(d, readout.begin(d.ids, d.borders, d.resume)) for d in documents)
 
 
-def _refilled(
+def _refill(
     model: RecurrentModel, slots: list[_Slot[K]], state: LayerState, waiting: Iterator[_Slot[K]]
 ) -> tuple[list[_Slot[K]], LayerState]:
-    """Rows for the next step: those that go on, and new documents in place of finished ones as long as there are."""
+    """Replace finished documents by new ones while there are any. Returns the rows of the next step and their state."""
     kept = []
     for row, slot in enumerate(slots):
         if not slot.n_left:
@@ -152,14 +154,14 @@ def _refilled(
             if new is None:
                 continue
             slots[row] = new
-            _put_in(model, state, row, new)
+            _reset_row(model, state, row, new)
         kept.append(row)
     if len(kept) < len(slots):
         state = state.rows(kept)
     return [slots[row] for row in kept], state
 
 
-def _put_in(model: RecurrentModel, state: LayerState, row: int, slot: _Slot[K]) -> None:
+def _reset_row(model: RecurrentModel, state: LayerState, row: int, slot: _Slot[K]) -> None:
     """Overwrite one row of `state` with the state that the slot's document begins from."""
     resume = slot.document.resume
     first = (resume.model if resume else model.initial_state()).tensors()

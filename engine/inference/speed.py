@@ -1,7 +1,7 @@
-"""How fast a model reads here, and how much of it the machine's own products would allow.
+"""Measures how fast a model reads on this machine, and how fast the machine multiplies matrices of the same shapes.
 
-Knows no documents: random tokens take as long as any. Every rate is that of the fastest try, since whatever else the
-machine does only ever slows one down.
+Knows no documents: random tokens take as long as real ones. Every rate is that of the fastest run, since other work on
+the machine can only slow a run down.
 """
 
 import time
@@ -18,11 +18,11 @@ from longsearch.engine.inference.tokens import TokenizedText
 from longsearch.engine.types import Passage
 
 NOTE_TOKENS = 200
-PASSAGE_TOKENS = 130  # as the passages of prose are on average
+PASSAGE_TOKENS = 130  # the average length of a passage of prose
 
 
 def random_document(encoder: Encoder, n_tokens: int, seed: int = 0) -> tuple[TokenizedText, list[Passage]]:
-    """A document as `Encoder.split` gives it, each token a word of one letter."""
+    """Make up a document as `Encoder.split` returns it. Each token is a word of one letter."""
     ids = np.random.default_rng(seed).integers(0, encoder.tokenizer.vocabulary_size, n_tokens)
     borders = [(start, min(start + PASSAGE_TOKENS, n_tokens)) for start in range(0, n_tokens, PASSAGE_TOKENS)]
     passages = [Passage(2 * start, 2 * stop, stop - start) for start, stop in borders]
@@ -30,7 +30,7 @@ def random_document(encoder: Encoder, n_tokens: int, seed: int = 0) -> tuple[Tok
 
 
 def document_rate(encoder: Encoder, seconds: float) -> float:
-    """Tokens a second of one long document."""
+    """Return the tokens per second of reading one long document, measured for about `seconds`."""
     tokens, passages = random_document(encoder, 100_000)
     best, done, began = 0.0, 0, time.perf_counter()
     end = began + seconds
@@ -44,7 +44,7 @@ def document_rate(encoder: Encoder, seconds: float) -> float:
 
 
 def notes_rates(encoder: Encoder, seconds: float) -> tuple[float, float]:
-    """Tokens a second of notes of 200 tokens: one by one, and as many at once as `stream_many` takes."""
+    """Return the tokens per second of reading notes of 200 tokens: one by one, and in full batches of `stream_many`."""
     rows, _ = encoder.batch()
     note = random_document(encoder, NOTE_TOKENS)
     best = [0.0, 0.0]
@@ -65,23 +65,23 @@ def notes_rates(encoder: Encoder, seconds: float) -> tuple[float, float]:
 
 
 def linear_flops(encoder: Encoder) -> int:
-    """Operations of a token's dense products (the mixers' projections, not their scans)."""
+    """Return the floating-point operations per token of the linear layers: the mixers' projections, not their scans."""
     return sum(2 * layer.weight.numel() for layer in _linear_layers(encoder))
 
 
 def matmul_rate(encoder: Encoder, dtype: torch.dtype, seconds: float) -> float:
-    """Operations a second of the machine's own product at the model's shapes: V tokens by each of its matrices."""
+    """Return the floating-point operations per second of plain products: V tokens by each of the model's matrices."""
     device = encoder.model.device
     shapes = sorted({tuple(layer.weight.shape) for layer in _linear_layers(encoder)})
-    tries = []
+    products = []
     for n_out, n_in in shapes:
         x = torch.randn(encoder.vertical_size, n_in, dtype=dtype, device=device)
         weight = torch.randn(n_out, n_in, dtype=dtype, device=device)
         count = sum(tuple(layer.weight.shape) == (n_out, n_in) for layer in _linear_layers(encoder))
-        tries.append((x, weight, count))
+        products.append((x, weight, count))
     took_s = flops = 0.0
-    for x, weight, count in tries:
-        best, end = float("inf"), time.perf_counter() + seconds / len(tries)
+    for x, weight, count in products:
+        best, end = float("inf"), time.perf_counter() + seconds / len(products)
         while time.perf_counter() < end or best == float("inf"):
             began = time.perf_counter()
             with torch.inference_mode():

@@ -75,7 +75,7 @@ def test_an_unknown_model_is_an_error_with_a_hint(home: Path, capsys: pytest.Cap
 
 
 def test_a_failing_measuring_process_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ModelError, match="ended with 1"):
+    with pytest.raises(ModelError, match="exited with status 1"):
         footprint.footprints("/nowhere", 1.0, "float32", 64, [10])
 
 

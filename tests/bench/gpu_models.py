@@ -1,4 +1,4 @@
-"""The models that `gpu.py` times, with random weights made on the device: speed does not depend on what was learnt."""
+"""The models that `gpu.py` times. Their random weights are made on the device: speed does not depend on training."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from longsearch.engine.models.mamba2 import Mamba2
 
 @dataclass(frozen=True, slots=True)
 class DecoderConfig:
-    """Shape of a transformer decoder; the defaults are Mistral-7B's."""
+    """The shape of a transformer decoder. The defaults are those of Mistral-7B."""
 
     n_layers: int = 32
     d_model: int = 4096
@@ -44,9 +44,9 @@ SMOKE_CONFIGS: dict[str, Mamba2Config | DecoderConfig] = {
 
 
 def make(config: Mamba2Config | DecoderConfig, device: torch.device, dtype: torch.dtype) -> nn.Module:
-    """A model of `config`, on the device from the start."""
+    """Make a model of shape `config` directly on the device."""
     torch.manual_seed(0)
-    torch.set_default_dtype(dtype)  # or 7 billion float32 weights would need 28 GB before they are rounded
+    torch.set_default_dtype(dtype)  # 7 billion float32 weights would need 28 GB before rounding
     try:
         with torch.device(device), torch.no_grad():
             model = Decoder(config) if isinstance(config, DecoderConfig) else Mamba2(config)
@@ -54,34 +54,35 @@ def make(config: Mamba2Config | DecoderConfig, device: torch.device, dtype: torc
         torch.set_default_dtype(torch.float32)
     if isinstance(model, Mamba2):
         with torch.no_grad():
-            for layer in model.layers:  # as Mamba2 is initialised: steps of 0.001 to 0.1, A of -1 to -16
+            for layer in model.layers:  # as Mamba2 is initialised: dt of 0.001 to 0.1, A of -1 to -16
                 layer.mixer.dt_bias.uniform_(-6.9, -2.3)
                 layer.mixer.A_log.uniform_(0, 2.77)
     return model.eval().requires_grad_(False)
 
 
 def read(model: nn.Module, tokens: Tensor, vertical_size: int) -> Tensor:
-    """The last hidden states of tokens (batch, length), as an embedder reads them; no vocabulary is multiplied.
+    """Return the last hidden states (batch, d_model) of tokens (batch, length).
 
-    A Mamba2 reads `vertical_size` tokens at a time, a transformer all at once.
+    An embedder needs no more, so there is no product with the vocabulary. A Mamba2 reads `vertical_size` tokens at a
+    time, a transformer reads all at once.
     """
     with torch.inference_mode():
         if not isinstance(model, Mamba2):
             hidden: Tensor = model(tokens)
             return hidden[:, -1]
         state = model.initial_state(len(tokens))
-        for some in tokens.split(vertical_size, 1):
-            hidden, state = model.step(some, state)
+        for slice_ids in tokens.split(vertical_size, 1):
+            hidden, state = model.step(slice_ids, state)
         return hidden[:, -1]
 
 
 def flops_per_token(model: nn.Module) -> int:
-    """2 for each weight of a linear layer; scan, attention, convolution and norms are not counted."""
+    """Return 2 operations per weight of the linear layers. Scan, attention, convolution and norms are not counted."""
     return 2 * sum(m.weight.numel() for m in model.modules() if isinstance(m, nn.Linear))
 
 
 class Decoder(nn.Module):
-    """Prefill of a transformer decoder (RMSNorm, rotary positions, grouped queries, SwiGLU) with torch's attention."""
+    """The prefill of a transformer decoder: RMSNorm, rotary positions, grouped queries, SwiGLU, torch's attention."""
 
     def __init__(self, config: DecoderConfig) -> None:
         super().__init__()
@@ -91,7 +92,7 @@ class Decoder(nn.Module):
         self.norm = nn.RMSNorm(config.d_model, 1e-5)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """tokens (batch, length) -> hidden (batch, length, d_model)."""
+        """Read tokens (batch, length). Returns hidden states (batch, length, d_model)."""
         hidden = self.embeddings(tokens)
         half = self.config.d_model // self.config.n_heads // 2
         position = torch.arange(tokens.shape[1], device=tokens.device, dtype=torch.float32)
@@ -105,7 +106,7 @@ class Decoder(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Attention, then SwiGLU, each before a residual sum; projections of one input are one product."""
+    """Attention, then SwiGLU, each with a residual sum. Projections of the same input are one product."""
 
     def __init__(self, config: DecoderConfig) -> None:
         super().__init__()
@@ -118,7 +119,7 @@ class DecoderLayer(nn.Module):
         self.down = nn.Linear(c.d_ffn, c.d_model, bias=False)
 
     def forward(self, hidden: Tensor, rotary: tuple[Tensor, Tensor]) -> Tensor:
-        """hidden (batch, length, d_model), of the same shape."""
+        """Map hidden states (batch, length, d_model) to hidden states of the same shape."""
         c = self.config
         qkv = self.qkv(self.norm_in(hidden)).unflatten(-1, (-1, self.head_dim)).transpose(1, 2)
         q, k, v = qkv.split((c.n_heads, c.n_kv_heads, c.n_kv_heads), 1)  # (batch, heads, length, head_dim)

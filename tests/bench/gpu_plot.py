@@ -1,4 +1,4 @@
-"""Draws what `gpu.py` measured: `python tests/bench/gpu_plot.py gpu.json gpu.png`. Needs matplotlib."""
+"""Plots the figures of `gpu.py`: `python tests/bench/gpu_plot.py gpu.json gpu.png`. Needs matplotlib."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ Row = dict[str, Any]
 
 
 def plot(source: Path, target: Path) -> str:
-    """Draw time and memory by length, and speed by V; a line that says what came of it."""
+    """Plot time and memory by length, and speed by V. Returns where the plot is, or why there is none."""
     try:
         import matplotlib
     except ImportError:
@@ -32,9 +32,9 @@ def plot(source: Path, target: Path) -> str:
             [row["cell"]["vertical_size"] for row in curve], [row["tokens_per_s"] for row in curve], ".-", label=label
         )
     titles = {
-        time_axes: ("Time a token, one document", "tokens of the document", "microseconds"),
-        memory_axes: ("Peak memory, one document", "tokens of the document", "GiB, weights included"),
-        speed_axes: ("Speed by vertical chunk", "V", "tokens a second"),
+        time_axes: ("Time per token, one document", "tokens in the document", "microseconds"),
+        memory_axes: ("Peak memory, one document", "tokens in the document", "GiB, weights included"),
+        speed_axes: ("Speed by vertical chunk size", "V", "tokens per second"),
     }
     for axes, (title, x, y) in titles.items():
         axes.set(title=title, xlabel=x, ylabel=y, xscale="log", ylim=(0, None))
@@ -49,7 +49,7 @@ def plot(source: Path, target: Path) -> str:
 
 
 def by_length(rows: list[Row]) -> dict[str, list[Row]]:
-    """One document at a time: each model read whole, and at the V that most lengths were read with."""
+    """Return the rows of single documents by curve: each model read whole, and with each V that has several lengths."""
 
     def label(row: Row) -> str:
         cell = row["cell"]
@@ -61,7 +61,7 @@ def by_length(rows: list[Row]) -> dict[str, list[Row]]:
 
 
 def by_size(rows: list[Row]) -> dict[str, list[Row]]:
-    """Each model and batch by V, at the length that was read with most sizes."""
+    """Return the rows read with vertical chunks by curve: each model, batch and length that has several V."""
 
     def label(row: Row) -> str:
         cell = row["cell"]

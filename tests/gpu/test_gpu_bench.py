@@ -1,4 +1,4 @@
-"""The GPU's benchmark runs through, on tiny shapes without a GPU, so that it does when there is one."""
+"""The GPU benchmark runs from end to end. It is tested with tiny shapes, without a GPU."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ def test_the_benchmark_runs_from_end_to_end_on_tiny_shapes(tmp_path: Path) -> No
     assert {"date", "card", "torch", "matmul"} <= measured["about"].keys()
 
 
-def test_what_would_take_too_long_is_left_out_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cell_that_would_take_too_long_is_left_out_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(BENCH)
     from gpu_timing import Cell, Row, why_leave_out
 
@@ -33,7 +33,7 @@ def test_what_would_take_too_long_is_left_out_with_the_reason(monkeypatch: pytes
     assert why_leave_out(mamba, Cell("Mamba2 7B", 1, 4000, 4000), 25, 10) == "no time left"
 
 
-def test_the_plot_is_drawn_or_says_what_it_needs(tmp_path: Path) -> None:
+def test_the_plot_is_drawn_or_the_missing_package_is_named(tmp_path: Path) -> None:
     cell = {"model": "Mamba2 7B", "batch": 1, "tokens": 64, "vertical_size": 32}
     rows = [
         {"cell": cell | {"tokens": n, "vertical_size": v}, "seconds": 0.1, "peak_gib": 1.0, "tokens_per_s": 10 * n}

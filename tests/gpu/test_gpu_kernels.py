@@ -1,4 +1,4 @@
-"""Each Triton kernel against its twin in plain torch, on a GPU or in Triton's interpreter."""
+"""Each Triton kernel gives the results of its twin in plain torch, on a GPU or in Triton's interpreter."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +27,7 @@ needs_mamba_ssm = pytest.mark.usefixtures("mamba_ssm")
 def random_inputs(
     device: torch.device, dtype: torch.dtype, length: int, groups: int = 1, batch: int = 1
 ) -> tuple[Tensor, ...]:
-    """x, dt, A, B, C and a state; decays from "never forgets" to "forgets at once"."""
+    """Return x, dt, A, B, C and a state. The decays range from "never forgets" to "forgets at once"."""
     make = torch.Generator().manual_seed(length)
     x = torch.randn(batch, length, HEADS, HEAD_DIM, generator=make)
     dt = torch.rand(batch, length, HEADS, generator=make)
@@ -44,20 +44,22 @@ def random_inputs(
 
 
 def assert_close(found: Tensor, expected: Tensor, dtype: torch.dtype) -> None:
-    """Relative to the norm: a GPU's Triton multiplies float32 in TensorFloat-32 (5e-4), the interpreter does not."""
+    """Compare relative to the norm: on a GPU Triton multiplies float32 in TensorFloat-32 (5e-4)."""
     difference = float((found.float() - expected.float()).norm() / expected.float().norm())
     assert difference < (0.01 if dtype == torch.bfloat16 else 1e-5 if INTERPRETED else 2e-3)
 
 
 def exact(inputs: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
-    """The torch scan of the same numbers, in float32."""
+    """Return the torch scan of the same numbers, in float32."""
     return ssd_scan(*(t.float() for t in inputs), Q)
 
 
 @needs_mamba_ssm
 @pytest.mark.parametrize("groups", [1, 8])
 @pytest.mark.parametrize("length", [1, Q, 2 * Q + 5])
-def test_the_triton_scan_is_the_torch_scan(device: torch.device, dtype: torch.dtype, length: int, groups: int) -> None:
+def test_the_triton_scan_equals_the_torch_scan(
+    device: torch.device, dtype: torch.dtype, length: int, groups: int
+) -> None:
     inputs = random_inputs(device, dtype, length, groups, batch=2)
     y, state = ssd_scan_triton(*inputs, Q)
     expected_y, expected_state = exact(inputs)
@@ -67,7 +69,7 @@ def test_the_triton_scan_is_the_torch_scan(device: torch.device, dtype: torch.dt
 
 
 @needs_mamba_ssm
-def test_slices_add_up_to_one_scan(device: torch.device, dtype: torch.dtype) -> None:
+def test_a_scan_in_slices_equals_one_scan(device: torch.device, dtype: torch.dtype) -> None:
     x, dt, A, B, C, state = random_inputs(device, dtype, 3 * Q + 5)
     whole, whole_state = ssd_scan_triton(x, dt, A, B, C, state, Q)
     parts = []
@@ -79,7 +81,7 @@ def test_slices_add_up_to_one_scan(device: torch.device, dtype: torch.dtype) -> 
 
 
 def packed(device: torch.device, dtype: torch.dtype) -> tuple[tuple[Tensor, ...], Tensor, list[list[slice]]]:
-    """Two rows of documents that end inside blocks and at their ends, their labels, and where they lie."""
+    """Return the inputs of two rows of documents, their labels and their places. Some end inside a block."""
     lengths = [[Q + 3, 2, 2 * Q + 3], [2 * Q, Q + 1, 7]]
     labels = torch.stack([torch.arange(3).repeat_interleave(torch.tensor(row)) for row in lengths])
     ends = [torch.tensor(row).cumsum(0).tolist() for row in lengths]
@@ -89,12 +91,12 @@ def packed(device: torch.device, dtype: torch.dtype) -> tuple[tuple[Tensor, ...]
 
 
 @needs_mamba_ssm
-@pytest.mark.parametrize("at_once", [ssd_triton.MAX_ELEMENTS, HEADS * HEAD_DIM * D_STATE])
-def test_documents_packed_into_a_row_know_nothing_of_each_other(
-    device: torch.device, dtype: torch.dtype, at_once: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("max_elements", [ssd_triton.MAX_ELEMENTS, HEADS * HEAD_DIM * D_STATE])
+def test_documents_packed_into_a_row_do_not_affect_each_other(
+    device: torch.device, dtype: torch.dtype, max_elements: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The state goes on in document 0 alone, whether a row is one launch or one for every block."""
-    monkeypatch.setattr(ssd_triton, "MAX_ELEMENTS", at_once)
+    """Only the first document of a row begins with the given state, whether a row takes one launch or one per block."""
+    monkeypatch.setattr(ssd_triton, "MAX_ELEMENTS", max_elements)
     inputs, labels, documents = packed(device, dtype)
     y, final = ssd_scan_triton(*inputs, Q, labels)
     x, dt, A, B, C, state = inputs
@@ -110,7 +112,7 @@ def test_documents_packed_into_a_row_know_nothing_of_each_other(
 
 @needs_mamba_ssm
 @pytest.mark.parametrize(("limit", "value"), [("MAX_ELEMENTS", 2 * Q * HEADS * HEAD_DIM), ("MAX_PROGRAMS", 4)])
-def test_what_one_launch_cannot_address_is_scanned_in_several(
+def test_a_scan_too_large_for_one_launch_is_split_into_several(
     device: torch.device, dtype: torch.dtype, limit: str, value: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inputs = random_inputs(device, dtype, 2 * Q + 5, groups=2, batch=2)
@@ -126,8 +128,8 @@ def test_what_one_launch_cannot_address_is_scanned_in_several(
 
 
 @needs_mamba_ssm
-def test_slices_of_wider_tensors_are_read_where_they_are(device: torch.device, dtype: torch.dtype) -> None:
-    """x, B and C are views of the convolution's output."""
+def test_inputs_may_be_views_of_a_wider_tensor(device: torch.device, dtype: torch.dtype) -> None:
+    """In the model, x, B and C are views of the output of the convolution."""
     x, dt, A, B, C, state = random_inputs(device, dtype, Q + 3, groups=2)
     wide = torch.cat((x.flatten(2), B.flatten(2), C.flatten(2)), -1)
     views = wide.split((HEADS * HEAD_DIM, 2 * D_STATE, 2 * D_STATE), -1)
@@ -141,7 +143,7 @@ def test_slices_of_wider_tensors_are_read_where_they_are(device: torch.device, d
 @pytest.mark.parametrize("convolve", [convolve_triton, convolve_causal_conv1d])
 @pytest.mark.parametrize(("length", "channels"), [(1, 8), (2, 200), (70, 136)])
 @pytest.mark.parametrize("biased", [True, False])
-def test_each_convolution_is_torchs(
+def test_each_convolution_equals_the_torch_convolution(
     device: torch.device, dtype: torch.dtype, convolve: Callable[..., Tensor], length: int, channels: int, biased: bool
 ) -> None:
     if convolve is convolve_causal_conv1d:
@@ -160,11 +162,11 @@ def test_each_convolution_is_torchs(
 
 @needs_mamba_ssm
 @pytest.mark.parametrize("groups", [1, 8])
-@pytest.mark.parametrize("at_once", [ssd_triton.MAX_ELEMENTS, 1000])
-def test_the_gated_norm_is_torchs(
-    device: torch.device, dtype: torch.dtype, groups: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("max_elements", [ssd_triton.MAX_ELEMENTS, 1000])
+def test_the_gated_norm_equals_the_torch_gated_norm(
+    device: torch.device, dtype: torch.dtype, groups: int, max_elements: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(norm, "MAX_ELEMENTS", at_once)
+    monkeypatch.setattr(norm, "MAX_ELEMENTS", max_elements)
     make = torch.Generator().manual_seed(groups)
     y, wide = (torch.randn(2, 9, n, generator=make).to(device, dtype) for n in (96, 150))
     z, weight = wide[..., :96], torch.randn(96, generator=make).to(device, dtype)
@@ -175,10 +177,10 @@ def test_the_gated_norm_is_torchs(
 
 @needs_mamba_ssm
 @pytest.mark.parametrize("groups", [1, 2])
-def test_a_model_of_triton_kernels_is_the_model_of_torchs(
+def test_a_model_gives_the_same_result_with_triton_kernels_and_with_torch(
     device: torch.device, groups: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In float32, in two slices of which the second is not whole blocks."""
+    """In float32 and in two slices; the second one is not a multiple of the block size."""
     config = tiny_config(n_groups=groups, num_hidden_layers=2, chunk_size=Q)
     folder = save_checkpoint(tmp_path, config, random_tensors(config))
     tokens = torch.randint(0, 390, (1, Q + 5), generator=torch.Generator().manual_seed(0)).to(device)
@@ -207,7 +209,7 @@ def test_a_model_of_triton_kernels_is_the_model_of_torchs(
 def test_every_kernel_passes_its_trial(
     device: torch.device, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """But on a GPU not the scan in float32, where Triton multiplies in TensorFloat-32."""
+    """Except for the float32 scan on a GPU, where Triton multiplies in TensorFloat-32."""
     monkeypatch.setattr(kernels, "on_gpu", lambda t: True)
     for cache in ("_chosen", "_verdicts"):
         monkeypatch.setattr(kernels, cache, {})
@@ -226,8 +228,8 @@ def test_every_kernel_passes_its_trial(
     assert norm == "gated norm by mamba-ssm"
 
 
-def test_the_convolution_counts_in_more_than_32_bits(gpu: torch.device) -> None:
-    """300,000 tokens of 8,192 channels are 2.5e9 elements."""
+def test_the_convolution_handles_more_elements_than_a_32_bit_index(gpu: torch.device) -> None:
+    """300,000 tokens of 8,192 channels are 2.5e9 elements, more than a 32-bit signed index can address."""
     extended = torch.randn(1, 300_003, 8192, device=gpu, dtype=torch.bfloat16)
     weight = torch.randn(8192, 1, 4, device=gpu, dtype=torch.bfloat16)
     found = convolve_triton(extended, weight, None)[:, -100:]

@@ -1,4 +1,4 @@
-"""Whole models on a GPU: against the CPU, in slices against themselves, and in memory that does not grow."""
+"""Whole models on a GPU: the same results as on the CPU, the same results in slices, and memory that does not grow."""
 
 import sys
 from pathlib import Path
@@ -43,12 +43,12 @@ def read(model: Mamba2, ids: np.ndarray, size: int) -> tuple[Tensor, Mamba2State
 
 
 def difference(found: Tensor, expected: Tensor) -> float:
-    """Relative, in the norm."""
+    """Return the norm of the difference, relative to the norm of `expected`."""
     return float((found.cpu().double() - expected.cpu().double()).norm() / expected.cpu().double().norm())
 
 
 @pytest.mark.parametrize(("dtype", "rounding"), [(torch.float32, 1e-4), (torch.bfloat16, 0.05)])
-def test_a_model_on_the_gpu_is_the_model_on_the_cpu(
+def test_a_model_gives_the_same_result_on_the_gpu_and_on_the_cpu(
     gpu: torch.device, folder: Path, dtype: torch.dtype, rounding: float
 ) -> None:
     ids = random_ids(5 * Q + 3)
@@ -62,7 +62,7 @@ def test_a_model_on_the_gpu_is_the_model_on_the_cpu(
 
 @pytest.mark.parametrize(("dtype", "rounding"), [(torch.float32, 1e-4), (torch.bfloat16, 0.03)])
 @pytest.mark.parametrize("size", [Q, 4 * Q, 7])
-def test_read_in_vertical_chunks_is_read_whole(
+def test_vertical_chunks_give_the_result_of_one_pass(
     gpu: torch.device, folder: Path, dtype: torch.dtype, rounding: float, size: int
 ) -> None:
     model, ids = load(folder, gpu, dtype), random_ids(20 * Q + 5)
@@ -72,7 +72,7 @@ def test_read_in_vertical_chunks_is_read_whole(
     assert difference(torch.stack(state.ssm), torch.stack(whole_state.ssm)) < rounding
 
 
-def test_rows_of_a_batch_are_documents_of_their_own(gpu: torch.device, folder: Path) -> None:
+def test_rows_of_a_batch_do_not_affect_each_other(gpu: torch.device, folder: Path) -> None:
     model = load(folder, gpu)
     tokens = torch.from_numpy(np.stack([random_ids(3 * Q), random_ids(3 * Q)[::-1]])).to(gpu)
     with torch.inference_mode():
@@ -82,7 +82,7 @@ def test_rows_of_a_batch_are_documents_of_their_own(gpu: torch.device, folder: P
 
 
 def test_probes_leave_no_trace(gpu: torch.device, folder: Path) -> None:
-    """A probe's hidden state is what the text would have ended with there; the others' are as if it were not there."""
+    """A probe's hidden state is that of a text that ends there. The other tokens' are as if there were no probe."""
     model, ids = load(folder, gpu), torch.from_numpy(random_ids(2 * Q)).to(gpu)
     mask = np.zeros((1, 2 * Q), np.bool_)
     mask[0, [5, Q + 1]] = True
@@ -96,7 +96,7 @@ def test_probes_leave_no_trace(gpu: torch.device, folder: Path) -> None:
     assert difference(probed[0, 5], ended[0, -1]) < 1e-4
 
 
-def test_a_state_saved_on_the_gpu_goes_on_where_it_was(gpu: torch.device, folder: Path) -> None:
+def test_a_pass_resumes_from_a_state_saved_on_the_gpu(gpu: torch.device, folder: Path) -> None:
     model, ids = load(folder, gpu), random_ids(6 * Q)
     whole, _ = read(model, ids, 2 * Q)
     _, state = read(model, ids[: 4 * Q], 2 * Q)
@@ -108,8 +108,8 @@ def test_a_state_saved_on_the_gpu_goes_on_where_it_was(gpu: torch.device, folder
 
 
 @pytest.mark.usefixtures("mamba_ssm")
-def test_the_triton_kernels_are_the_ones_that_run(gpu: torch.device, folder: Path) -> None:
-    """In bfloat16; a float32 scan is left to torch where Triton would multiply in TensorFloat-32."""
+def test_the_model_runs_the_triton_kernels(gpu: torch.device, folder: Path) -> None:
+    """In bfloat16. Torch runs the float32 scan, because Triton would multiply in TensorFloat-32."""
     kernels._chosen.clear()
     kernels._verdicts.clear()
     read(load(folder, gpu, torch.bfloat16), random_ids(3 * Q), Q)
@@ -119,7 +119,7 @@ def test_the_triton_kernels_are_the_ones_that_run(gpu: torch.device, folder: Pat
     ]
 
 
-def test_without_mamba_ssm_the_same_vectors_come_from_torch(
+def test_without_mamba_ssm_torch_gives_the_same_hidden_states(
     gpu: torch.device, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = random_ids(5 * Q)
@@ -134,7 +134,7 @@ def test_without_mamba_ssm_the_same_vectors_come_from_torch(
     assert difference(found, expected) < 0.03
 
 
-def test_memory_is_flat_from_8_thousand_to_256_thousand_tokens(gpu: torch.device, folder: Path) -> None:
+def test_memory_does_not_grow_from_8_thousand_to_256_thousand_tokens(gpu: torch.device, folder: Path) -> None:
     model, peaks = load(folder, gpu, torch.bfloat16), []
     read_to_the_end(model, random_ids(8192))
     for length in (8192, 65_536, 262_144):
@@ -149,7 +149,7 @@ def read_to_the_end(model: Mamba2, ids: np.ndarray) -> None:
         pass
 
 
-def test_the_bundled_models_vectors_are_those_of_the_cpu(gpu: torch.device) -> None:
+def test_the_bundled_model_gives_the_same_vectors_on_the_gpu_and_on_the_cpu(gpu: torch.device) -> None:
     text = PROSE[:8000]
     on_gpu = Encoder.open(BUNDLED, device="cuda:0", dtype="bfloat16")
     on_cpu = Encoder.open(BUNDLED, device="cpu", dtype="float32")
@@ -161,7 +161,7 @@ def test_the_bundled_models_vectors_are_those_of_the_cpu(gpu: torch.device) -> N
     assert float(on_gpu.encode_query(query) @ on_cpu.encode_query(query)) > 0.999
 
 
-def test_documents_read_together_have_the_vectors_of_each_alone(gpu: torch.device) -> None:
+def test_documents_read_together_get_the_vectors_of_each_read_alone(gpu: torch.device) -> None:
     encoder = Encoder.open(BUNDLED, device="cuda:0", dtype="bfloat16")
     texts = [PROSE[start : start + length] for start, length in ((0, 9000), (500, 40), (2000, 3000))]
     together = dict(encoder.encode_documents(enumerate(texts)))

@@ -1,4 +1,4 @@
-"""In tokens too, excerpts tile their passages."""
+"""Excerpts tile their passages, also when both are counted in tokens."""
 
 from itertools import pairwise
 
