@@ -94,24 +94,26 @@ class Contrast:
         queries = self._prompter([pairs.queries[row] for row in rows], kind, o.seed, step)
         passages = [pairs.passages[row] for row in rows]
         q, p = (student(Padded.of(ids, student.device), width) for ids in (queries, passages))
-        terms = self._terms(q, p, rows)
+        terms = self._terms(q, p, rows, passages)
         weights = {"nce": o.contrast_weight, "kl": 1.0, "cosine_distance": o.cosine_weight}
         loss = torch.stack([weights[name] * term for name, term in terms.items()]).sum()
         figures = {name: value.item() for name, value in terms.items()} | {"pairs": float(len(rows))}
         return StepLoss(loss, n_tokens(queries) + n_tokens(passages), figures, {"source": _source(pairs, rows)})
 
-    def _terms(self, q: Tensor, p: Tensor, rows: NDArray[np.int64]) -> dict[str, Tensor]:
+    def _terms(
+        self, q: Tensor, p: Tensor, rows: NDArray[np.int64], passages: list[NDArray[np.int64]]
+    ) -> dict[str, Tensor]:
         documents = torch.from_numpy(self._pairs.documents[rows]).to(q.device)
         if self._pairs.query_vectors is None or self._pairs.passage_vectors is None:
-            same = unfair_negatives(documents, documents, p.detach())
+            same = unfair_negatives(documents, documents, passages)
             return {"nce": _nce(q, p, same, self._options.dims)}
         teacher_q = on_device(self._pairs.query_vectors[rows], self._student)
         teacher_p = on_device(self._pairs.passage_vectors[rows], self._student)
-        same = unfair_negatives(documents, documents, teacher_p)
+        same = unfair_negatives(documents, documents, passages, teacher_p)
         scores = teacher_q @ torch.cat((teacher_p, teacher_q)).T
         temperature = DISTILLATION_TEMPERATURE
         if self._words:
-            queries, passages = ([texts[row] for row in rows] for texts in (self._pairs.queries, self._pairs.passages))
+            queries = [self._pairs.queries[row] for row in rows]
             scores = self._words.mixed_scores(scores, queries, passages + queries)
             teacher_q = self._words.mixed_vectors(teacher_q, queries)
             teacher_p = self._words.mixed_vectors(teacher_p, passages)

@@ -3,7 +3,8 @@
 A batch of documents is read side by side, slice by slice (a slice is a vertical chunk). The state is carried from slice
 to slice, but its gradient is not (truncated backpropagation), so memory is that of one slice. In every slice, sentences
 of passages are their queries (inverse cloze), and the other passages of the batch are negatives. The document's vector
-so far is matched with its title. A teacher, if there is one, gives target vectors and says which negatives are unfair.
+so far is matched with its title. A teacher, if there is one, gives target vectors and finds near-duplicates among the
+negatives.
 """
 
 from collections.abc import Callable
@@ -136,7 +137,7 @@ class Streams:
         ids = [self.reading.documents[p.row].ids[p.first : p.stop] for p, _ in cloze]
         teacher = self._teacher_vectors(ids)
         rows = torch.arange(len(cloze), device=vectors.device)  # here passages of one document are fair negatives
-        same = unfair_negatives(rows, rows, vectors.detach() if teacher is None else teacher)
+        same = unfair_negatives(rows, rows, ids, teacher)
         terms = {"nce": info_nce(query_vectors, vectors, same)}
         if teacher is not None:
             terms["cosine_distance"] = cosine_distance(vectors, teacher)

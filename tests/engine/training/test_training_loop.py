@@ -77,6 +77,21 @@ def test_training_lowers_the_loss(tmp_path, kind):
     assert np.mean(losses[-12:]) < 0.8 * np.mean(losses[:12])
 
 
+def test_without_a_teacher_a_collapsed_encoder_is_punished(tmp_path):
+    """Every vector is the same, so the loss is the mean of ln(fair passages); the model is static, out_proj is zero."""
+    write_checkpoint(tmp_path / "start")
+    write_shards(make_pairs(200), make_tokenizer(), tmp_path / "shards")
+    student, tokenizer = load_student(tmp_path / "start", "cpu", torch.float32)
+    with torch.no_grad():
+        student.model.embeddings.weight.fill_(1.0)
+    pairs = load_pairs(tmp_path / "shards", tokenizer, labelled_only=False)
+    stage = Contrast(student, pairs, PairOptions(batch_tokens=300, max_pairs=16), Prompter(tokenizer, 0))
+    rows = stage.batches.draw(0, 300, 16, 0.5)
+    fair = [sum(i == j or pairs.documents[i] != pairs.documents[j] for j in rows) for i in rows]
+    assert min(fair) > 1
+    assert stage(0, 1.0).parts["nce"] == pytest.approx(np.mean(np.log(fair)), rel=1e-4)
+
+
 def test_runs_are_equal_with_the_same_seed_and_differ_with_another(tmp_path):
     logs = []
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -64,8 +65,17 @@ def test_a_hard_negative_raises_the_loss_and_a_masked_one_does_not():
 
 def test_the_answer_is_never_masked():
     q, p = unit(3, 8, 0), unit(3, 8, 1)
-    assert torch.isfinite(info_nce(q, p, torch.ones(3, 3, dtype=torch.bool)))
-    assert float(info_nce(q, p, torch.ones(3, 3, dtype=torch.bool))) == 0.0
+    fair, diagonal = torch.zeros(3, 3, dtype=torch.bool), torch.eye(3, dtype=torch.bool)
+    assert float(info_nce(q, p, diagonal, 0.1)) == pytest.approx(slow_info_nce(q, p, fair, 0.1), abs=1e-5)
+
+
+@pytest.mark.parametrize("n", [2, 7, 64])
+def test_an_encoder_that_gives_every_text_the_same_vector_has_a_loss_of_ln_batch(n):
+    """All scores are equal, so the answer has the probability 1 / n (equation 2 of arXiv 2604.18199)."""
+    collapsed, documents = unit(1, 8, 0).expand(n, 8), torch.arange(n)
+    passages = [np.array([row, row + 1]) for row in range(n)]
+    loss = info_nce(collapsed, collapsed, unfair_negatives(documents, documents, passages))
+    assert float(loss) == pytest.approx(math.log(n), rel=1e-5)
 
 
 def slow_kl(student, teacher, keep, temperature) -> float:
@@ -103,10 +113,19 @@ def test_distillation_is_eight_times_the_cosine_distance_plus_the_kl_of_similari
     assert float(distillation(student[:1], teacher[:1])) == pytest.approx(8 * (1 - float(student[0] @ teacher[0])))
 
 
-def test_passages_of_the_same_document_and_duplicates_are_unfair_negatives():
-    passages = torch.cat((torch.eye(3), torch.eye(3)[:1]))
-    same = unfair_negatives(torch.tensor([1, 2, 2]), torch.tensor([1, 2, 2, 9]), passages)
-    assert same.tolist() == [[True, False, False, True], [False, True, True, False], [False, True, True, False]]
+def test_passages_of_the_same_document_and_equal_passages_are_unfair_negatives():
+    passages = [np.array(ids) for ids in ([5, 6], [7], [8, 9], [5, 6], [5])]
+    same = unfair_negatives(torch.tensor([1, 2, 2]), torch.tensor([1, 2, 2, 9, 9]), passages)
+    expected = [[1, 0, 0, 1, 0], [0, 1, 1, 0, 0], [0, 1, 1, 0, 0]]
+    assert same.int().tolist() == expected
+
+
+def test_a_teacher_also_finds_passages_that_are_nearly_equal():
+    passages, documents = [np.array([row]) for row in range(4)], torch.arange(3)
+    teacher = torch.eye(3)
+    teacher[2] = F.normalize(teacher[0] + 0.01 * teacher[1], dim=0)
+    same = unfair_negatives(documents, torch.arange(4), passages, teacher)
+    assert same.int().tolist() == [[1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 1, 0]]
 
 
 def test_matryoshka_is_the_mean_over_normalised_prefixes():

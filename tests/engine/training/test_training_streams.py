@@ -1,5 +1,6 @@
 """Stage 3 reads long documents slice by slice; the whole pipeline learns."""
 
+import math
 import random
 
 import numpy as np
@@ -120,6 +121,17 @@ def test_a_teacher_adds_a_cosine_distance_to_the_loss(tmp_path):
     _, taught = make_streams(tmp_path / "b", teacher)
     assert "cosine_distance" not in without(0, 1.0).parts
     assert 0.5 < taught(0, 1.0).parts["cosine_distance"] < 1.5
+
+
+def test_without_a_teacher_a_collapsed_encoder_is_punished(tmp_path):
+    """Every vector is the same, so the loss is ln(number of passages); the model is static, out_proj is zero."""
+    student, streams = make_streams(tmp_path)
+    with torch.no_grad():
+        student.model.embeddings.weight.fill_(1.0)
+    found = streams(0, 1.0).parts["nce"]
+    documents, rng = streams.reading.documents, np.random.default_rng(0)
+    asked = [p for p in passages_in_slice(documents, 0, 200) if len(cut_sentence(documents[p.row], p, rng))]
+    assert found == pytest.approx(math.log(len(asked)), rel=1e-4)
 
 
 def test_too_few_long_documents_are_an_error(tmp_path):
