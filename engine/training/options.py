@@ -106,6 +106,9 @@ def _add_losses(command: argparse.ArgumentParser) -> None:
     command.add_argument("--hard-share", type=float, default=pairs.hard_share, help="share of near passages in a batch")
     command.add_argument("--contrast-weight", type=float, default=pairs.contrast_weight, help="weight of InfoNCE")
     command.add_argument("--cosine-weight", type=float, default=pairs.cosine_weight, help="weight of 1 - cosine")
+    command.add_argument(
+        "--one-way", action="store_true", help="InfoNCE of queries only, as in the paper; default: of passages too"
+    )
     command.add_argument("--dims", type=int, nargs="*", default=(), help="Matryoshka dimensions beside the whole")
 
 

@@ -73,6 +73,7 @@ def streams(
     options = StreamOptions(
         arguments.seed, arguments.side_by_side, max_tokens=arguments.max_tokens, slice_tokens=arguments.slice_tokens,
         contrast_weight=arguments.contrast_weight, cosine_weight=arguments.cosine_weight,
+        both_ways=not arguments.one_way,
     )  # fmt: skip
     minilm = _teacher_of(tokenizer, hardware) if _teaches_words(arguments) or arguments.teacher else None
     teacher = _reading(minilm) if minilm and arguments.teacher else None
@@ -108,5 +109,5 @@ def _teacher_of(tokenizer: Tokenizer, hardware: Hardware) -> MiniLM:
 def _pair_options(arguments: argparse.Namespace) -> PairOptions:
     return PairOptions(
         arguments.seed, arguments.batch_tokens, arguments.max_pairs, arguments.hard_share,
-        arguments.contrast_weight, arguments.cosine_weight, tuple(arguments.dims),
+        arguments.contrast_weight, arguments.cosine_weight, tuple(arguments.dims), not arguments.one_way,
     )  # fmt: skip

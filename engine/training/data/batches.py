@@ -28,7 +28,7 @@ class Batches:
         lengths = pairs.passages.lengths
         groups: dict[int, NDArray[np.int64]] = {}
         for source in range(len(pairs.source_names)):
-            rows = np.flatnonzero((pairs.sources == source) & ~held & (lengths > 0) & (pairs.queries.lengths > 0))
+            rows = np.flatnonzero((pairs.sources == source) & ~held & ~_has_empty_text(pairs))
             if len(rows) > 1:
                 groups[source] = rows[np.argsort(lengths[rows], kind="stable")]
         self._groups = list(groups.values())
@@ -61,6 +61,14 @@ class Batches:
             return np.empty(0, np.int64)
         similarity = vectors[pool].astype(np.float32) @ vectors[row].astype(np.float32)
         return pool[np.argsort(-similarity, kind="stable")[:n]]
+
+
+def _has_empty_text(pairs: PairSet) -> NDArray[np.bool_]:
+    """Return which pairs have an empty query, passage or hard negative (arXiv 2604.18199, F.1, leaves these out)."""
+    empty: NDArray[np.bool_] = (pairs.passages.lengths == 0) | (pairs.queries.lengths == 0)
+    owners = np.searchsorted(pairs.hard_negatives.stops, np.arange(len(pairs.hard_negatives.texts)), side="right")
+    empty[owners[pairs.hard_negatives.texts.lengths == 0]] = True
+    return empty
 
 
 def pick(weights: Sequence[float], seed: int, step: int) -> int:

@@ -38,8 +38,17 @@ def distillation(student: Tensor, teacher: Tensor) -> Tensor:
     return _COSINE_WEIGHT * cosine_distance(student, teacher) + kl
 
 
-def info_nce(queries: Tensor, passages: Tensor, same: Tensor, temperature: float = CONTRAST_TEMPERATURE) -> Tensor:
-    """Return InfoNCE of each query against all passages, averaged with that of each passage against all queries.
+def info_nce(
+    queries: Tensor,
+    passages: Tensor,
+    same: Tensor,
+    temperature: float = CONTRAST_TEMPERATURE,
+    both_ways: bool = True,
+) -> Tensor:
+    """Return the mean over queries of -log softmax(cos(query, passages) / temperature) at the query's answer.
+
+    This is equation 2 of Grantner et al. (arXiv 2604.18199). If `both_ways`, it is averaged with the same loss of each
+    answer against all queries, which equation 2 does not have.
 
     queries (n, dim); passages (m, dim), m >= n: the first n answer the queries, the rest are hard negatives of all.
     same (n, m) is True where a passage is not a fair negative of a query (the same document, or a duplicate). The
@@ -49,7 +58,8 @@ def info_nce(queries: Tensor, passages: Tensor, same: Tensor, temperature: float
     answer = torch.eye(n, len(passages), dtype=torch.bool, device=queries.device)
     scores = (queries @ passages.T / temperature).masked_fill(same & ~answer, -torch.inf)
     target = torch.arange(n, device=queries.device)
-    return (F.cross_entropy(scores, target) + F.cross_entropy(scores[:, :n].T, target)) / 2
+    loss = F.cross_entropy(scores, target)
+    return (loss + F.cross_entropy(scores[:, :n].T, target)) / 2 if both_ways else loss
 
 
 def unfair_negatives(

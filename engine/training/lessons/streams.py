@@ -46,6 +46,8 @@ class StreamOptions:
     cosine_weight: float = 4.0
     """Weight of 1 - cos between passages and the teacher's vectors, each passage read alone."""
     document_weight: float = 0.25
+    both_ways: bool = True
+    """Whether passages must also find their queries in InfoNCE. Equation 2 of the paper has queries only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ class Streams:
         teacher = self._teacher_vectors(ids)
         rows = torch.arange(len(cloze), device=vectors.device)  # here passages of one document are fair negatives
         same = unfair_negatives(rows, rows, ids, teacher)
-        terms = {"nce": info_nce(query_vectors, vectors, same)}
+        terms = {"nce": info_nce(query_vectors, vectors, same, both_ways=self._options.both_ways)}
         if teacher is not None:
             terms["cosine_distance"] = cosine_distance(vectors, teacher)
         return terms
@@ -151,7 +153,8 @@ class Streams:
         titles = self._prompter([d.title for d in self.reading.documents], "title2", self._options.seed, step)
         queries = self._student(Padded.of(titles, self._student.device), self.reading.width)
         rows = torch.arange(len(titles), device=totals.device)
-        return info_nce(queries, self._student.project(totals), rows[:, None] == rows[None, :])
+        same = rows[:, None] == rows[None, :]
+        return info_nce(queries, self._student.project(totals), same, both_ways=self._options.both_ways)
 
 
 @dataclass(slots=True)

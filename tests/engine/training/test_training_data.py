@@ -2,6 +2,7 @@
 
 import json
 import lzma
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +13,8 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.config import INSTRUCTION_TEMPLATE
 from longsearch.engine.training.data.batches import Batches, pick
 from longsearch.engine.training.data.instructions import Prompter, prompts_for
-from longsearch.engine.training.data.pairs import held_out_hash, read_long_documents, read_pairs
-from longsearch.engine.training.data.shards import load_pairs, shard_paths, teacher_path, write_shards
+from longsearch.engine.training.data.pairs import held_out_hash, read_long_documents, read_pairs, record_of
+from longsearch.engine.training.data.shards import load_pairs, load_shard, shard_paths, teacher_path, write_shards
 from longsearch.engine.training.lessons.teacher import label_shards
 
 
@@ -60,6 +61,53 @@ def test_shards_give_back_every_pair_in_order(tmp_path):
         assert pairs.passages[row].tolist() == tokenizer.encode(pair.passage).ids
         assert pairs.kind_names[pairs.kinds[row]] == pair.kind
         assert pairs.source_names[pairs.sources[row]] == pair.source
+
+
+def with_negatives(n):
+    """Pairs of which every second has one to three hard negatives."""
+    for row, pair in enumerate(make_pairs(n)):
+        yield replace(pair, hard_negatives=tuple(f"w{row % 60} w{i}" for i in range(row % 4)) if row % 2 else ())
+
+
+def test_hard_negatives_are_read_from_json_and_given_back_by_the_shards(tmp_path):
+    made = list(with_negatives(20)) + list(make_pairs(4, seed=9))
+    (tmp_path / "a.jsonl").write_text("\n".join(json.dumps(record_of(pair)) for pair in made))
+    assert list(read_pairs([tmp_path / "a.jsonl"])) == made
+    # the last of three shards has no negatives
+    assert write_shards(iter(made), make_tokenizer(), tmp_path / "shards", shard_pairs=10) == 3
+    pairs, tokenizer = load_pairs(tmp_path / "shards", make_tokenizer(), labelled_only=False), make_tokenizer()
+    for row, pair in enumerate(made):
+        expected = [tokenizer.encode(text).ids for text in pair.hard_negatives]
+        assert [ids.tolist() for ids in pairs.hard_negatives.of(row)] == expected
+
+
+def test_shards_without_hard_negatives_have_the_arrays_they_always_had(tmp_path):
+    pairs = make_shards(tmp_path, n=10, labelled=False)
+    arrays, _ = load_shard(shard_paths(tmp_path)[0])
+    assert sorted(arrays) == [
+        "documents", "kinds", "passage_ids", "passage_stops", "query_ids", "query_stops", "sources",
+    ]  # fmt: skip
+    assert [pairs.hard_negatives.of(row) for row in range(10)] == [[]] * 10
+
+
+def test_hard_negatives_that_are_no_texts_are_an_error(tmp_path):
+    record = record_of(next(make_pairs(1)))
+    for wrong in ("text", [1], {"a": "b"}):
+        (tmp_path / "x.jsonl").write_text(json.dumps(record | {"n": wrong}))
+        with pytest.raises(LongsearchError, match="not a list of texts"):
+            list(read_pairs([tmp_path / "x.jsonl"]))
+
+
+def test_pairs_with_an_empty_text_are_never_drawn(tmp_path):
+    made = list(make_pairs(40))
+    made[4] = replace(made[4], query=" ")
+    made[8] = replace(made[8], passage="")
+    made[11] = replace(made[11], hard_negatives=("w1", "w2"))
+    made[12] = replace(made[12], hard_negatives=("w1", " ", "w2"))
+    write_shards(iter(made), make_tokenizer(), tmp_path)
+    batches = Batches(load_pairs(tmp_path, make_tokenizer(), labelled_only=False), seed=0)
+    drawn = {row for step in range(60) for row in batches.draw(step, 10_000, 40).tolist()}
+    assert drawn == set(range(40)) - {4, 8, 12} - set(batches.held_out.tolist())
 
 
 def test_labels_match_their_texts_and_are_computed_once(tmp_path):

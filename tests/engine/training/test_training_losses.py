@@ -29,22 +29,39 @@ def slow_softmax(scores: list[float]) -> list[float]:
     return [e / sum(exponents) for e in exponents]
 
 
-def slow_info_nce(q, p, same, temperature) -> float:
-    n, total = len(q), 0.0
+def slow_info_nce(q, p, same, temperature, both_ways=True) -> float:
+    n, one_way, back = len(q), 0.0, 0.0
     for i in range(n):
         fair = [j for j in range(len(p)) if j == i or not same[i][j]]
-        total -= math.log(slow_softmax([float(q[i] @ p[j]) / temperature for j in fair])[fair.index(i)])
+        one_way -= math.log(slow_softmax([float(q[i] @ p[j]) / temperature for j in fair])[fair.index(i)])
         fair = [j for j in range(n) if j == i or not same[j][i]]
-        total -= math.log(slow_softmax([float(q[j] @ p[i]) / temperature for j in fair])[fair.index(i)])
-    return total / (2 * n)
+        back -= math.log(slow_softmax([float(q[j] @ p[i]) / temperature for j in fair])[fair.index(i)])
+    return (one_way + back) / (2 * n) if both_ways else one_way / n
 
 
 @settings(max_examples=30)
-@given(st.integers(1, 5), st.integers(0, 4), st.integers(0, 100))
-def test_info_nce_agrees_with_its_slow_twin(n, n_hard, seed):
+@given(st.integers(1, 5), st.integers(0, 4), st.integers(0, 100), st.booleans())
+def test_info_nce_agrees_with_its_slow_twin(n, n_hard, seed, both_ways):
     q, p = unit(n, 6, seed), unit(n + n_hard, 6, seed + 1)
     same = torch.rand(n, n + n_hard, generator=torch.Generator().manual_seed(seed)) < 0.3
-    assert float(info_nce(q, p, same, 0.1)) == pytest.approx(slow_info_nce(q, p, same, 0.1), abs=1e-4)
+    found = float(info_nce(q, p, same, 0.1, both_ways))
+    assert found == pytest.approx(slow_info_nce(q, p, same, 0.1, both_ways), abs=1e-4)
+
+
+def test_one_way_info_nce_is_the_papers_equation_2_by_hand():
+    """L = -log(e^(cos(q, p) / tau) / (e^(cos(q, p) / tau) + sum_i e^(cos(q, n_i) / tau))), tau = .5.
+
+    Two queries, each with one hard negative; so each query has N = 3 negatives.
+    """
+    q = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    p = torch.tensor([[0.8, 0.6], [0.6, 0.8], [1.0, 0.0], [-1.0, 0.0]])  # two answers, then two hard negatives
+    first = -math.log(math.exp(1.6) / (math.exp(1.6) + math.exp(1.2) + math.exp(2.0) + math.exp(-2.0)))
+    second = -math.log(math.exp(1.6) / (math.exp(1.6) + math.exp(1.2) + math.exp(0.0) + math.exp(0.0)))
+    fair = torch.zeros(2, 4, dtype=torch.bool)
+    found = info_nce(q, p, fair, 0.5, both_ways=False)
+    assert float(found) == pytest.approx((first + second) / 2, rel=1e-5)
+    back = -math.log(math.exp(1.6) / (math.exp(1.6) + math.exp(1.2)))  # of both passages
+    assert float(info_nce(q, p, fair, 0.5)) == pytest.approx((first + second) / 4 + back / 2, rel=1e-5)
 
 
 def test_info_nce_is_near_zero_when_every_query_lies_on_its_passage():
