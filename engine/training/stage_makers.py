@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from tokenizers import Tokenizer
@@ -38,9 +39,15 @@ def contrast(
     arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware
 ) -> StageAndProbe:
     """2: learn which passage answers which query"""
-    pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
+    pairs = _pairs(arguments, tokenizer)
     words = _words(arguments, pairs, _teacher_of(tokenizer, hardware)) if _teaches_words(arguments) else None
     return _contrast_of(arguments, student, tokenizer, pairs, words)
+
+
+def _pairs(arguments: argparse.Namespace, tokenizer: Tokenizer) -> PairSet:
+    """Load the pairs, with the teacher's vectors or, if it is not wanted, without them."""
+    pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
+    return replace(pairs, query_vectors=None, passage_vectors=None) if arguments.without_teacher else pairs
 
 
 def _contrast_of(
@@ -80,7 +87,7 @@ def streams(
     prompter = Prompter(tokenizer, arguments.instruction_share)
     if arguments.shards is None:
         return Streams(student, documents, options, prompter, teacher), None
-    pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
+    pairs = _pairs(arguments, tokenizer)
     words = _words(arguments, pairs, minilm) if minilm and arguments.words_share else None
     if words and teacher:
         teacher = words.mixed_teacher(teacher)
