@@ -97,7 +97,7 @@ def _train(make_stage: stage_makers.StageMaker, arguments: argparse.Namespace) -
     rates = Rates(arguments.rate, arguments.embedding_rate, arguments.projection_rate, arguments.warm_up)
     loop_options = LoopOptions(
         arguments.out, arguments.model, arguments.steps, arguments.minutes, arguments.seed, rates,
-        tuple(arguments.widths), tuple(arguments.width_weights), stage=arguments.stage,
+        tuple(arguments.widths), tuple(arguments.width_weights), arguments.joint, stage=arguments.stage,
     )  # fmt: skip
     progress = run_loop(student, stage, loop_options, held_out)
     print(f"{progress.step} steps, {progress.n_tokens} tokens, {progress.elapsed_s:.0f} s: {arguments.out}")

@@ -94,6 +94,7 @@ def _add_schedule(command: argparse.ArgumentParser) -> None:
     add("--warm-up", type=float, default=rates.warm_up, help="share of the run in which rates rise")
     add("--widths", type=float, nargs="+", default=WIDTHS, help="nested widths; a step draws one")
     add("--width-weights", type=float, nargs="+", default=WIDTH_WEIGHTS, help="relative frequency of each width")
+    add("--joint", action="store_true", help="train all widths in each step, equally (MatMamba, equation 7)")
     add("--compile", action="store_true", help="compile the code for short texts: twice as fast, after minutes")
 
 

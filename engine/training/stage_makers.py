@@ -80,7 +80,7 @@ def streams(
     options = StreamOptions(
         arguments.seed, arguments.side_by_side, max_tokens=arguments.max_tokens, slice_tokens=arguments.slice_tokens,
         contrast_weight=arguments.contrast_weight, cosine_weight=arguments.cosine_weight,
-        both_ways=not arguments.one_way,
+        both_ways=not arguments.one_way, joint=arguments.joint,
     )  # fmt: skip
     minilm = _teacher_of(tokenizer, hardware) if _teaches_words(arguments) or arguments.teacher else None
     teacher = _reading(minilm) if minilm and arguments.teacher else None

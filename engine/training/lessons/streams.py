@@ -48,6 +48,8 @@ class StreamOptions:
     document_weight: float = 0.25
     both_ways: bool = True
     """Whether passages must also find their queries in InfoNCE. Equation 2 of the paper has queries only."""
+    joint: bool = False
+    """Whether each step is called once for each width: then every width carries its own state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +98,20 @@ class Streams:
             raise LongsearchError(message, hint)
         self._student, self._options, self._prompter, self._teacher = student, options, prompter, teacher
         self.reading = Reading((), 1.0)
-        """The documents that are being read, and their state."""
+        """The documents that are being read, and their state; of a joint step, those of the width called last."""
+        self._readings: dict[float, Reading] = {}
 
     def __call__(self, step: int, width: float) -> StepLoss:
-        """Return the loss of the next slice. `width` applies from the next documents on: a state keeps its width."""
+        """Return the loss of the next slice. `width` applies from the next documents on: a state keeps its width.
+
+        In a joint step each width reads the next slice of the same documents.
+        """
+        if self._options.joint:
+            self.reading = self._readings.get(width, Reading((), width))
         if self.reading.is_done:
             self.reading = Reading(self._draw(step), width)
+        if self._options.joint:
+            self._readings[width] = self.reading
         reading, student = self.reading, self._student
         start, stop = reading.place, reading.place + self._options.slice_tokens
         texts = Padded.of([d.ids[start:stop] for d in reading.documents], student.device)

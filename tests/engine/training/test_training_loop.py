@@ -101,6 +101,38 @@ def test_runs_are_equal_with_the_same_seed_and_differ_with_another(tmp_path):
     assert logs[0] == logs[1] != logs[2]
 
 
+def gradient_of(student, width, stage):
+    """The gradient of one width's loss at step 0, by parameter."""
+    student.zero_grad(set_to_none=True)
+    stage(0, width).loss.backward()
+    return {name: (0 if p.grad is None else p.grad.to_dense()) for name, p in student.named_parameters()}
+
+
+def test_a_joint_step_has_the_mean_of_all_widths_gradients_and_updates_once(tmp_path):
+    """Equation 7 of MatMamba with lambda_i = 1 / g."""
+    widths = (1.0, 0.5, 0.25, 0.125)
+    twin, twin_stage = make_stage(tmp_path, Contrast)
+    gradients = [gradient_of(twin, width, twin_stage) for width in widths]
+    losses = [twin_stage(0, width).loss.item() for width in widths]
+
+    student, stage = make_stage(tmp_path, Contrast)
+    found = {}
+    for name, parameter in student.named_parameters():  # seen before the optimiser clips it
+        parameter.register_post_accumulate_grad_hook(
+            lambda p, name=name: found.update({name: p.grad.to_dense().clone()})
+        )
+    run(student, stage, LoopOptions(tmp_path / "out", tmp_path / "start", steps=1, widths=widths, joint=True))
+
+    assert found.keys() == dict(student.named_parameters()).keys()
+    for name, gradient in found.items():
+        mean = sum(of_width[name] for of_width in gradients) / 4
+        torch.testing.assert_close(gradient, mean, atol=1e-6, rtol=1e-4, msg=name)
+    (record,) = [record for record in log_of(tmp_path / "out") if "loss" in record]
+    assert [record[f"loss@{width:g}"] for width in widths] == pytest.approx(losses, abs=1e-4)
+    assert record["loss"] == pytest.approx(np.mean(losses), abs=1e-4)
+    assert record["tokens"] == twin_stage(0, 1.0).n_tokens
+
+
 def test_an_interrupted_and_resumed_run_equals_an_unbroken_one(tmp_path):
     whole = train(tmp_path, "whole", 8, Contrast)
     # the schedule looks at the share of the steps: both parts are told the same total

@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -100,6 +101,21 @@ def test_documents_keep_the_width_of_their_first_slice(tmp_path):
     _, streams = make_streams(tmp_path)
     widths = [streams(step, 1.0 if step == 0 else 0.25).parts["width"] for step in range(3)]
     assert widths == [1.0, 1.0, 1.0]
+
+
+def test_in_joint_steps_every_width_reads_the_same_documents_with_its_own_state(tmp_path):
+    student, streams = make_streams(tmp_path, options=replace(OPTIONS, joint=True))
+    for step in range(3):
+        parts = [streams(step, width).parts for width in (1.0, 0.5)]
+        assert [part["width"] for part in parts] == [1.0, 0.5]
+        assert [part["depth"] for part in parts] == [200.0 * step] * 2
+    narrow = streams.reading
+    rows = [i for i, d in enumerate(narrow.documents) if len(d.ids) >= 600]
+    with torch.no_grad():
+        tokens = torch.from_numpy(np.stack([narrow.documents[i].ids[:600] for i in rows]))
+        _, state = student.hidden(tokens, None, 0.5)
+    for whole, sliced in zip(state.ssm, narrow.state.ssm, strict=True):
+        torch.testing.assert_close(sliced[rows], whole, atol=1e-4, rtol=1e-3)
 
 
 def test_gradients_flow_within_a_slice_and_stop_at_its_start(tmp_path):
