@@ -11,6 +11,7 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.minilm import MiniLM
 from longsearch.engine.inference.device import Hardware
 from longsearch.engine.inference.tokens import TextTokenizer
+from longsearch.engine.training.data.batches import Sampling
 from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.pairs import read_long_documents
 from longsearch.engine.training.data.shards import MAX_PASSAGE_TOKENS, PairSet, load_pairs, tokenizer_hash
@@ -45,8 +46,15 @@ def contrast(
 
 
 def _pairs(arguments: argparse.Namespace, tokenizer: Tokenizer) -> PairSet:
-    """Load the pairs, with the teacher's vectors or, if it is not wanted, without them."""
+    """Load the pairs, with the teacher's vectors or, if it is not wanted, without them.
+
+    Raises LongsearchError if the shards keep fewer tokens than --max-tokens asks for.
+    """
     pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
+    wanted, (of_query, of_passage) = arguments.text_tokens, pairs.max_tokens
+    if wanted and wanted > min(pairs.max_tokens):
+        message = f"the shards keep {of_query} tokens of a query and {of_passage} of a passage, not {wanted}"
+        raise LongsearchError(message, "label into another folder with a higher --max-tokens")
     return replace(pairs, query_vectors=None, passage_vectors=None) if arguments.without_teacher else pairs
 
 
@@ -114,7 +122,9 @@ def _teacher_of(tokenizer: Tokenizer, hardware: Hardware) -> MiniLM:
 
 
 def _pair_options(arguments: argparse.Namespace) -> PairOptions:
+    sampling = Sampling(arguments.source_power, arguments.question_weight, not arguments.mixed_lengths)
     return PairOptions(
         arguments.seed, arguments.batch_tokens, arguments.max_pairs, arguments.hard_share,
         arguments.contrast_weight, arguments.cosine_weight, tuple(arguments.dims), not arguments.one_way,
+        arguments.text_tokens, arguments.accumulate, sampling,
     )  # fmt: skip

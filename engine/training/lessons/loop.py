@@ -1,7 +1,7 @@
 """The training loop of every stage: draw, loss, backward, update, log, save.
 
 It ends after a number of steps or minutes, whichever comes first. The learning rate follows that progress, so its
-cosine schedule always completes. A run resumes from a resume.pt in its folder. The log has one JSON line a step.
+schedule always completes. A run resumes from a resume.pt in its folder. The log has one JSON line a step.
 """
 
 import json
@@ -106,7 +106,7 @@ def _step(
         result = stage(progress.step, width)
         result.loss.backward()
         figures = {"width": width, "loss": result.loss.item(), **result.parts}
-    factor = rate_factor(done, options.rates.warm_up)
+    factor = rate_factor(done, options.rates.warm_up, options.rates.schedule)
     norm = optimiser.step(factor)
     progress.step += 1
     progress.n_tokens += result.n_tokens

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.training.data.batches import Batches, pick
+from longsearch.engine.training.data.batches import DEFAULT_SAMPLING, Batches, Sampling, pick
 from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.shards import PairSet
 from longsearch.engine.training.lessons.loop import Stage, StepLoss
@@ -23,6 +23,7 @@ from longsearch.engine.training.lessons.losses import (
     similarity_kl,
     unfair_negatives,
 )
+from longsearch.engine.training.lessons.pieces import read_in_pieces
 from longsearch.engine.training.lessons.words import Words
 from longsearch.engine.training.student.student import Padded, Trainable
 
@@ -48,6 +49,11 @@ class PairOptions:
     """Matryoshka dimensions of InfoNCE beside the full one; () for none."""
     both_ways: bool = True
     """Whether passages must also find their queries in InfoNCE. Equation 2 of the paper has queries only."""
+    max_tokens: int | None = None
+    """Tokens of a text that `Contrast` reads at most, with the instruction; None: all that the shards keep."""
+    accumulate: int = 1
+    """Pieces that `Contrast` reads a batch in, one at a time; the gradient is that of the whole batch."""
+    sampling: Sampling = DEFAULT_SAMPLING
 
 
 class Distillation:
@@ -57,7 +63,7 @@ class Distillation:
         """Raises LongsearchError if the pairs are not labelled."""
         self._student, self._pairs, self._options = student, pairs, options
         self._queries, self._passages = labels_of(pairs)
-        self.batches = Batches(pairs, options.seed)
+        self.batches = Batches(pairs, options.seed, options.sampling)
 
     def __call__(self, step: int, width: float) -> StepLoss:
         """Return the loss of passages in three steps of four, and of the much shorter queries in the fourth."""
@@ -91,7 +97,7 @@ class Contrast:
         """With `words`, the targets mix the teacher's scores and vectors with those of the words."""
         self._student, self._pairs, self._options, self._prompter = student, pairs, options, prompter
         self._words = words
-        self.batches = Batches(pairs, options.seed)
+        self.batches = Batches(pairs, options.seed, options.sampling)
 
     def __call__(self, step: int, width: float) -> StepLoss:
         """Return the loss of a batch of pairs of one source."""
@@ -101,8 +107,9 @@ class Contrast:
         queries = self._prompter([pairs.queries[row] for row in rows], kind, o.seed, step)
         passages = [pairs.passages[row] for row in rows]
         negatives = [ids for row in rows for ids in pairs.hard_negatives.of(int(row))]
-        q, p = (student(Padded.of(ids, student.device), width) for ids in (queries, passages))
-        hard = student(Padded.of(negatives, student.device), width) if negatives else p[:0]
+        queries, passages, negatives = ([t[: o.max_tokens] for t in ids] for ids in (queries, passages, negatives))
+        q, p = (read_in_pieces(student, ids, width, o.accumulate) for ids in (queries, passages))
+        hard = read_in_pieces(student, negatives, width, o.accumulate) if negatives else p[:0]
         terms = {"nce": self._nce(q, torch.cat((p, hard)), rows, passages + negatives)}
         terms |= self._taught(q, p, rows, passages)
         weights = {"nce": o.contrast_weight, "kl": 1.0, "cosine_distance": o.cosine_weight}

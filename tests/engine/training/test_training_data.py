@@ -11,7 +11,7 @@ from training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_pair
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.config import INSTRUCTION_TEMPLATE
-from longsearch.engine.training.data.batches import Batches, pick
+from longsearch.engine.training.data.batches import Batches, Sampling, pick
 from longsearch.engine.training.data.instructions import Prompter, prompts_for
 from longsearch.engine.training.data.pairs import held_out_hash, read_long_documents, read_pairs, record_of
 from longsearch.engine.training.data.shards import load_pairs, load_shard, shard_paths, teacher_path, write_shards
@@ -170,6 +170,36 @@ def test_texts_of_a_batch_have_similar_lengths(tmp_path):
     batches, lengths = Batches(pairs, seed=0), pairs.passages.lengths
     spread = np.mean([np.ptp(lengths[batches.draw(step, 100, 8)]) for step in range(50)])
     assert spread < 0.5 * np.mean([np.ptp(lengths[i : i + 8]) for i in range(0, 400, 8)])
+
+
+def two_sources(tmp_path):
+    """300 pairs of one source and 100 of another, not of questions."""
+    made = [replace(pair, kind="title2page", source="large" if i % 4 else "small", document=str(i))
+            for i, pair in enumerate(make_pairs(400))]  # fmt: skip
+    write_shards(iter(made), make_tokenizer(), tmp_path)
+    return load_pairs(tmp_path, make_tokenizer(), labelled_only=False)
+
+
+@pytest.mark.parametrize(("power", "ratio"), [(1.0, 3.0), (0.6, 3.0**0.6), (0.0, 1.0)])
+def test_a_source_is_drawn_by_a_power_of_its_number_of_pairs(tmp_path, power, ratio):
+    pairs = two_sources(tmp_path)
+    batches = Batches(pairs, seed=0, sampling=Sampling(source_power=power))
+    drawn = [pairs.source_names[pairs.sources[batches.draw(step, 80, 2)[0]]] for step in range(3000)]
+    assert drawn.count("large") / drawn.count("small") == pytest.approx(ratio, rel=0.12)
+
+
+def test_batches_of_mixed_lengths_have_their_full_size_and_draw_every_pair_equally_often(tmp_path):
+    pairs = two_sources(tmp_path)
+    batches = Batches(pairs, seed=0, sampling=Sampling(1.0, 1.0, similar_lengths=False))
+    n_drawn, lengths = np.zeros(400), pairs.passages.lengths
+    for step in range(1500):
+        rows = batches.draw(step, 16 * 40, 16)  # no passage is longer than 40 tokens
+        assert len(rows) == len(set(rows.tolist())) == 16
+        assert len(set(pairs.sources[rows].tolist())) == 1
+        n_drawn[rows] += 1
+    free = np.setdiff1d(np.arange(400), batches.held_out)
+    assert n_drawn[free].min() > 30 and n_drawn[free].max() < 95  # 60 is the mean
+    assert abs(np.corrcoef(n_drawn[free], lengths[free])[0, 1]) < 0.15
 
 
 def test_hard_negatives_are_nearer_by_the_teacher_than_random_ones(tmp_path):

@@ -19,7 +19,7 @@ from longsearch.engine.training.lessons.stages import Contrast, Distillation, Mi
 from longsearch.engine.training.lessons.teacher import label_shards
 from longsearch.engine.training.student.optimiser import Optimiser, rate_factor
 from longsearch.engine.training.student.saving import load_student, save_model
-from longsearch.engine.training.student.student import Padded, Rates
+from longsearch.engine.training.student.student import Padded, Rates, Schedule
 
 
 def make_stage(tmp_path, kind=Distillation, seed=0):
@@ -233,6 +233,18 @@ def test_the_rate_rises_gently_and_falls_to_its_floor():
     assert factors[100] == pytest.approx(0.01)
     assert all(b > a for a, b in pairwise(factors[:11]))
     assert all(b < a for a, b in pairwise(factors[10:]))
+
+
+def test_the_linear_schedule_is_that_of_transformers():
+    from transformers import get_linear_schedule_with_warmup  # seconds to import
+
+    optimiser = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    theirs = get_linear_schedule_with_warmup(optimiser, num_warmup_steps=100, num_training_steps=730)
+    for step in range(730):
+        factor = rate_factor(step / 730, 100 / 730, Schedule.LINEAR)
+        assert factor == pytest.approx(optimiser.param_groups[0]["lr"], abs=1e-9)
+        optimiser.step()
+        theirs.step()
 
 
 def test_resuming_from_a_damaged_file_is_refused(tmp_path):
