@@ -25,7 +25,7 @@ class Sampling:
     """Sources of questions, 5 % of the corpus, are drawn so many times as often."""
     similar_lengths: bool = True
     """Whether the passages of a batch have similar lengths, for less padding. If not, they are drawn from the whole
-    source, and a batch's size is that of its longest passage."""
+    source, and the source's longest passage decides how many fit into a batch."""
 
 
 DEFAULT_SAMPLING = Sampling()
