@@ -1,6 +1,7 @@
 """The command line of the training: from pairs to a model. It wires the parts together and decides nothing."""
 
 import argparse
+import math
 import sys
 import tempfile
 from collections.abc import Callable
@@ -16,10 +17,11 @@ from longsearch.engine.printable import printable
 from longsearch.engine.training import options, preparing, recipe, stage_makers
 from longsearch.engine.training.lessons.loop import LoopOptions
 from longsearch.engine.training.lessons.loop import run as run_loop
+from longsearch.engine.training.lessons.probe import HeldOut
 from longsearch.engine.training.smoke import smoke
 from longsearch.engine.training.student.lora import load_lora_student
 from longsearch.engine.training.student.saving import load_student, save_average
-from longsearch.engine.training.student.student import Rates, Trainable
+from longsearch.engine.training.student.student import Rates, Schedule, Trainable
 from longsearch.engine.training.student.whole_text import can_compile
 
 # Q in tokens: steps are fastest at 48 to 72; the matrix of a block grows with Q, the number of states with 1 / Q
@@ -28,7 +30,10 @@ _TRAINING_BLOCK = 64
 
 def run(argv: list[str] | None = None) -> int:
     """Run one command and return its exit status. Errors go to stderr, without a traceback."""
-    arguments = parser().parse_args(argv)
+    made = parser()
+    arguments = made.parse_args(argv)
+    if arguments.recipe:  # it has changed the defaults of the other options: read them again
+        arguments = made.parse_args(argv)
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
     try:
@@ -45,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="python -m longsearch.engine.training", description="Train a model like the bundled one."
     )
-    made.set_defaults(threads=0)
+    made.set_defaults(threads=0, recipe=None)
     commands = made.add_subparsers(required=True)
     options.add_pairs(
         _command(commands, "pairs", preparing.pairs, "make pairs from Markdown, code and tables of posts")
@@ -94,20 +99,42 @@ def _train(make_stage: stage_makers.StageMaker, arguments: argparse.Namespace) -
         )
     student, tokenizer = _student(arguments, hardware)
     stage, held_out = make_stage(arguments, student, tokenizer, hardware)
-    rates = Rates(arguments.rate, arguments.embedding_rate, arguments.projection_rate, arguments.warm_up)
+    steps = _steps(arguments, held_out)
     loop_options = LoopOptions(
-        arguments.out, arguments.model, arguments.steps, arguments.minutes, arguments.seed, rates,
-        tuple(arguments.widths), tuple(arguments.width_weights), stage=arguments.stage,
+        arguments.out, arguments.model, steps, arguments.minutes, arguments.seed, _rates(arguments, steps),
+        tuple(arguments.widths), tuple(arguments.width_weights), arguments.joint, stage=arguments.stage,
     )  # fmt: skip
     progress = run_loop(student, stage, loop_options, held_out)
     print(f"{progress.step} steps, {progress.n_tokens} tokens, {progress.elapsed_s:.0f} s: {arguments.out}")
     return 0
 
 
+def _steps(arguments: argparse.Namespace, held_out: HeldOut | None) -> int:
+    """Return the number of steps: --steps, or fewer if --epochs ends earlier."""
+    if arguments.epochs is None or held_out is None:
+        return int(arguments.steps)
+    n_pairs = len(held_out.pairs) - len(held_out.rows)
+    of_epochs: int = max(1, math.ceil(arguments.epochs * n_pairs / arguments.max_pairs))
+    return min(of_epochs, int(arguments.steps))
+
+
+def _rates(arguments: argparse.Namespace, steps: int) -> Rates:
+    warm_up = arguments.warm_up
+    if arguments.warm_up_steps is not None:
+        if steps == options.UNLIMITED:
+            raise LongsearchError("--warm-up-steps needs --steps or --epochs", "or give --warm-up, a share of the run")
+        warm_up = arguments.warm_up_steps / steps
+    decay = arguments.weight_decay
+    if decay is None:
+        decay = 0.0 if arguments.lora else Rates().weight_decay
+    peaks = (arguments.rate, arguments.embedding_rate, arguments.projection_rate)
+    return Rates(*peaks, warm_up, decay, Schedule(arguments.schedule))
+
+
 def _student(arguments: argparse.Namespace, hardware: Hardware) -> tuple[Trainable, Tokenizer]:
     if arguments.lora:
-        rank, bits = arguments.lora, arguments.base_bits
-        return load_lora_student(arguments.model, hardware.device, hardware.dtype, rank, bits)
+        rank, bits, alpha = arguments.lora, arguments.base_bits, arguments.alpha
+        return load_lora_student(arguments.model, hardware.device, hardware.dtype, rank, bits, alpha)
     if arguments.base_bits == 4:
         raise LongsearchError("the weights of a 4-bit model cannot be trained", "give --lora RANK to train adapters")
     student, tokenizer = load_student(arguments.model, hardware.device, hardware.dtype)

@@ -1,16 +1,23 @@
 """The options of each training command."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from longsearch.engine.models.hub import bundled_model
 from longsearch.engine.training import recipe
+from longsearch.engine.training.data.shards import MAX_PASSAGE_TOKENS, MAX_QUERY_TOKENS
 from longsearch.engine.training.data.vocabulary import Kind, VocabularyOptions
 from longsearch.engine.training.lessons.loop import WIDTH_WEIGHTS, WIDTHS
 from longsearch.engine.training.lessons.stages import PairOptions
 from longsearch.engine.training.lessons.streams import StreamOptions
+from longsearch.engine.training.paper import PAPER
 from longsearch.engine.training.student.initialise import Shape
-from longsearch.engine.training.student.student import Rates
+from longsearch.engine.training.student.student import Rates, Schedule
+
+UNLIMITED = 10**9
+"""Steps of a run that only the clock ends."""
 
 
 def add_pairs(command: argparse.ArgumentParser) -> None:
@@ -41,6 +48,10 @@ def add_label(command: argparse.ArgumentParser) -> None:
     command.add_argument("sources", nargs="*", type=Path, help="pairs (.jsonl, .jsonl.xz) and BEIR folders")
     command.add_argument("--shards", type=Path, required=True, metavar="DIR", help="folder to write the shards to")
     command.add_argument("--model", type=Path, metavar="DIR", help="model whose tokenizer to use (default the teacher)")
+    command.add_argument(
+        "--max-tokens", type=int, metavar="N",
+        help=f"tokens kept of a text (default {MAX_QUERY_TOKENS} of a query, {MAX_PASSAGE_TOKENS} of a passage)",
+    )  # fmt: skip
     command.add_argument("--tokens-only", action="store_true", help="tokenize only; a later call adds the vectors")
     command.add_argument(
         "--vectors-of", type=Path, metavar="DIR", help="copy the vectors from shards of the same pairs"
@@ -67,7 +78,8 @@ def add_training(command: argparse.ArgumentParser, name: str) -> None:
     command.add_argument("--shards", type=Path, required=name != "streams", metavar="DIR", help="labelled pairs")
     _add_schedule(command)
     _add_losses(command)
-    command.set_defaults(lora=0, base_bits=16, without_teacher=False, words_share=0.0)
+    command.set_defaults(lora=0, alpha=None, base_bits=16, without_teacher=False, words_share=0.0)
+    command.set_defaults(epochs=None, text_tokens=None, accumulate=1)
     if name != "distil":
         command.add_argument("--without-teacher", action="store_true", help="train by InfoNCE alone, without labels")
         command.add_argument(
@@ -75,25 +87,65 @@ def add_training(command: argparse.ArgumentParser, name: str) -> None:
             help="share of the targets that come from words (BM25) instead of the teacher (default 0)",
         )  # fmt: skip
     if name == "contrast":
-        command.add_argument("--lora", type=int, default=0, metavar="RANK", help="train adapters; freeze the model")
-        command.add_argument(
-            "--base-bits", type=int, default=16, choices=(4, 16), help="bits of a frozen weight; 4: QLoRA (default 16)"
-        )
+        _add_contrast(command)
     if name == "streams":
         _add_streams(command)
+
+
+def _add_contrast(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add(
+        "--recipe", choices=("paper",), action=_Recipe,
+        help="paper: LoRA as in arXiv 2604.18199, F.2 (QLoRA r = alpha = 16, batch 2,048, 512 tokens, one epoch, ...)",
+    )  # fmt: skip
+    add("--lora", type=int, default=0, metavar="RANK", help="train adapters; freeze the model")
+    add("--alpha", type=float, help="scale of the adapters times the rank (default twice the rank)")
+    add("--base-bits", type=int, default=16, choices=(4, 16), help="bits of a frozen weight; 4: QLoRA (default 16)")
+    add("--max-tokens", type=int, dest="text_tokens", metavar="N", help="tokens read of a text, with its instruction")
+    add("--epochs", type=float, metavar="E", help="stop after drawing E times as many pairs as there are")
+    add(
+        "--accumulate", type=_positive, default=1, metavar="K",
+        help="read a batch in K pieces: less memory, the same gradient, every text read twice (default 1)",
+    )  # fmt: skip
+
+
+class _Recipe(argparse.Action):
+    """Makes the values of a recipe the defaults of the other options."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        parser.set_defaults(**PAPER)
+        setattr(namespace, self.dest, values)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
 
 
 def _add_schedule(command: argparse.ArgumentParser) -> None:
     """Options of duration, learning rates and widths."""
     rates, add = Rates(), command.add_argument
-    add("--steps", type=int, default=10**9, help="stop after so many steps")
+    add("--steps", type=int, default=UNLIMITED, help="stop after so many steps")
     add("--minutes", type=float, default=10.0**6, help="stop after so many minutes")
     add("--rate", type=float, default=rates.blocks, help="peak learning rate of the blocks")
     add("--embedding-rate", type=float, default=rates.embedding, help="peak learning rate of the embedding")
     add("--projection-rate", type=float, default=rates.projection, help="peak learning rate of the projection")
     add("--warm-up", type=float, default=rates.warm_up, help="share of the run in which rates rise")
+    add("--warm-up-steps", type=int, metavar="N", help="steps in which rates rise, instead of --warm-up")
+    schedules = [schedule.value for schedule in Schedule]
+    add("--schedule", default=rates.schedule.value, choices=schedules, help="curve of the rates (default cosine)")
+    add("--weight-decay", type=float, help=f"of the matrices (default {rates.weight_decay:g}; with --lora 0)")
     add("--widths", type=float, nargs="+", default=WIDTHS, help="nested widths; a step draws one")
     add("--width-weights", type=float, nargs="+", default=WIDTH_WEIGHTS, help="relative frequency of each width")
+    add("--joint", action="store_true", help="train all widths in each step, equally (MatMamba, equation 7)")
     add("--compile", action="store_true", help="compile the code for short texts: twice as fast, after minutes")
 
 
@@ -104,8 +156,21 @@ def _add_losses(command: argparse.ArgumentParser) -> None:
     command.add_argument("--max-pairs", type=int, default=pairs.max_pairs, help="pairs of a step at most")
     command.add_argument("--instruction-share", type=float, default=0.2, help="share of batches with an instruction")
     command.add_argument("--hard-share", type=float, default=pairs.hard_share, help="share of near passages in a batch")
+    sampling = pairs.sampling
+    command.add_argument(
+        "--source-power", type=float, default=sampling.source_power, metavar="P",
+        help=f"draw a source of n pairs as often as n ** P (default {sampling.source_power:g})",
+    )  # fmt: skip
+    command.add_argument(
+        "--question-weight", type=float, default=sampling.question_weight, metavar="W",
+        help=f"draw sources of questions W times as often (default {sampling.question_weight:g})",
+    )  # fmt: skip
+    command.add_argument("--mixed-lengths", action="store_true", help="draw from the whole source, not similar lengths")
     command.add_argument("--contrast-weight", type=float, default=pairs.contrast_weight, help="weight of InfoNCE")
     command.add_argument("--cosine-weight", type=float, default=pairs.cosine_weight, help="weight of 1 - cosine")
+    command.add_argument(
+        "--one-way", action="store_true", help="InfoNCE of queries only, as in the paper; default: of passages too"
+    )
     command.add_argument("--dims", type=int, nargs="*", default=(), help="Matryoshka dimensions beside the whole")
 
 

@@ -15,7 +15,7 @@ from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.inference.tokens import reading_plainly
 from longsearch.engine.training.data.harvest import harvest, word_runs
 from longsearch.engine.training.data.pairs import read_pairs, record_of
-from longsearch.engine.training.data.shards import load_pairs, write_shards
+from longsearch.engine.training.data.shards import MAX_PASSAGE_TOKENS, MAX_QUERY_TOKENS, load_pairs, write_shards
 from longsearch.engine.training.data.vocabulary import (
     Kind,
     VocabularyOptions,
@@ -77,7 +77,9 @@ def label(arguments: argparse.Namespace) -> int:
     """Tokenize pairs into shards, and label them with the teacher's vectors."""
     tokenizer = _tokenizer(arguments.model)
     if arguments.sources:
-        count = write_shards(read_pairs(arguments.sources), tokenizer, arguments.shards)
+        n = arguments.max_tokens
+        limits = (n, n) if n else (MAX_QUERY_TOKENS, MAX_PASSAGE_TOKENS)
+        count = write_shards(read_pairs(arguments.sources), tokenizer, arguments.shards, max_tokens=limits)
         print(f"{count} shards")
     if arguments.vectors_of:
         print(f"{copy_vectors(arguments.shards, arguments.vectors_of)} shards labelled")

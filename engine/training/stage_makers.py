@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from tokenizers import Tokenizer
@@ -10,6 +11,7 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.minilm import MiniLM
 from longsearch.engine.inference.device import Hardware
 from longsearch.engine.inference.tokens import TextTokenizer
+from longsearch.engine.training.data.batches import Sampling
 from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.pairs import read_long_documents
 from longsearch.engine.training.data.shards import MAX_PASSAGE_TOKENS, PairSet, load_pairs, tokenizer_hash
@@ -38,9 +40,22 @@ def contrast(
     arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware
 ) -> StageAndProbe:
     """2: learn which passage answers which query"""
-    pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
+    pairs = _pairs(arguments, tokenizer)
     words = _words(arguments, pairs, _teacher_of(tokenizer, hardware)) if _teaches_words(arguments) else None
     return _contrast_of(arguments, student, tokenizer, pairs, words)
+
+
+def _pairs(arguments: argparse.Namespace, tokenizer: Tokenizer) -> PairSet:
+    """Load the pairs, with the teacher's vectors or, if it is not wanted, without them.
+
+    Raises LongsearchError if the shards keep fewer tokens than --max-tokens asks for.
+    """
+    pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
+    wanted, (of_query, of_passage) = arguments.text_tokens, pairs.max_tokens
+    if wanted and wanted > min(pairs.max_tokens):
+        message = f"the shards keep {of_query} tokens of a query and {of_passage} of a passage, not {wanted}"
+        raise LongsearchError(message, "label into another folder with a higher --max-tokens")
+    return replace(pairs, query_vectors=None, passage_vectors=None) if arguments.without_teacher else pairs
 
 
 def _contrast_of(
@@ -73,13 +88,14 @@ def streams(
     options = StreamOptions(
         arguments.seed, arguments.side_by_side, max_tokens=arguments.max_tokens, slice_tokens=arguments.slice_tokens,
         contrast_weight=arguments.contrast_weight, cosine_weight=arguments.cosine_weight,
+        both_ways=not arguments.one_way, joint=arguments.joint,
     )  # fmt: skip
     minilm = _teacher_of(tokenizer, hardware) if _teaches_words(arguments) or arguments.teacher else None
     teacher = _reading(minilm) if minilm and arguments.teacher else None
     prompter = Prompter(tokenizer, arguments.instruction_share)
     if arguments.shards is None:
         return Streams(student, documents, options, prompter, teacher), None
-    pairs = load_pairs(arguments.shards, tokenizer, not arguments.without_teacher)
+    pairs = _pairs(arguments, tokenizer)
     words = _words(arguments, pairs, minilm) if minilm and arguments.words_share else None
     if words and teacher:
         teacher = words.mixed_teacher(teacher)
@@ -106,7 +122,9 @@ def _teacher_of(tokenizer: Tokenizer, hardware: Hardware) -> MiniLM:
 
 
 def _pair_options(arguments: argparse.Namespace) -> PairOptions:
+    sampling = Sampling(arguments.source_power, arguments.question_weight, not arguments.mixed_lengths)
     return PairOptions(
         arguments.seed, arguments.batch_tokens, arguments.max_pairs, arguments.hard_share,
-        arguments.contrast_weight, arguments.cosine_weight, tuple(arguments.dims),
+        arguments.contrast_weight, arguments.cosine_weight, tuple(arguments.dims), not arguments.one_way,
+        arguments.text_tokens, arguments.accumulate, sampling,
     )  # fmt: skip

@@ -1,8 +1,8 @@
 """Reads training text from the disk as a stream: (query, passage) pairs and long documents. It does not tokenize.
 
 Files are .jsonl or .jsonl.xz. A pair is an object with `q` (query), `p` (passage), `k` (kind), `s` (source) and
-optionally `d` (document); a long document is an object with `title`, `text` and `s`. A folder in BEIR format gives its
-judged (query, document) pairs.
+optionally `d` (document) and `n` (a list of hard negatives); a long document is an object with `title`, `text` and `s`.
+A folder in BEIR format gives its judged (query, document) pairs.
 """
 
 import json
@@ -31,6 +31,8 @@ class Pair:
     source: str
     document: str
     """Id of the document within the source. Pairs of one document are not negatives of each other."""
+    hard_negatives: tuple[str, ...] = ()
+    """Passages that look like answers to the query, but are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +51,17 @@ def read_pairs(paths: list[Path]) -> Iterator[Pair]:
             yield from _beir_pairs(path)
             continue
         for record in _records(path, ("q", "p", "k", "s")):
-            document = str(record.get("d", record["p"][:80]))
-            yield Pair(record["q"], record["p"], record["k"], record["s"], document)
+            document, negatives = str(record.get("d", record["p"][:80])), record.get("n", [])
+            if not isinstance(negatives, list) or not all(isinstance(text, str) for text in negatives):
+                raise LongsearchError(f"{path}: `n` is not a list of texts: {negatives!r:.80}", "`n` is optional")
+            yield Pair(record["q"], record["p"], record["k"], record["s"], document, tuple(negatives))
 
 
-def record_of(pair: Pair) -> dict[str, str]:
+def record_of(pair: Pair) -> dict[str, str | list[str]]:
     """Return the JSON object that `read_pairs` reads `pair` from."""
-    return {"q": pair.query, "p": pair.passage, "k": pair.kind, "s": pair.source, "d": pair.document}
+    record: dict[str, str | list[str]] = {"q": pair.query, "p": pair.passage, "k": pair.kind, "s": pair.source}
+    record["d"] = pair.document
+    return record | ({"n": list(pair.hard_negatives)} if pair.hard_negatives else {})
 
 
 def read_long_documents(paths: list[Path]) -> Iterator[LongDocument]:

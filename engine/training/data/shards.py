@@ -1,7 +1,8 @@
 """Stores pairs as token ids in shards, with the teacher's vectors beside them.
 
-`pairs-00000.safetensors` holds ids, sources and kinds; `pairs-00000.teacher.safetensors` holds the teacher's vectors in
-float16. A shard without vectors can be labelled later, on another machine. This module uses no model.
+`pairs-00000.safetensors` holds ids, sources and kinds, and hard negatives if its pairs have some;
+`pairs-00000.teacher.safetensors` holds the teacher's vectors of queries and passages in float16. A shard without
+vectors can be labelled later, on another machine. This module uses no model.
 """
 
 import hashlib
@@ -23,6 +24,7 @@ from longsearch.engine.training.data.pairs import Pair, document_hash
 
 SHARD_PAIRS = 4096
 MAX_QUERY_TOKENS, MAX_PASSAGE_TOKENS = 64, 160
+_MAX_TOKENS = "max_tokens"  # in a shard's metadata; shards without it have the two limits above
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,20 @@ class Texts:
 
 
 @dataclass(frozen=True, slots=True)
+class HardNegatives:
+    """The hard negatives of many pairs; a pair has any number of them."""
+
+    texts: Texts
+    stops: NDArray[np.int64]
+    """(n_pairs,) where the negatives of each pair end in `texts`."""
+
+    def of(self, row: int) -> list[NDArray[np.int64]]:
+        """Return the token ids of the hard negatives of pair `row`."""
+        start = int(self.stops[row - 1]) if row else 0
+        return [self.texts[i] for i in range(start, int(self.stops[row]))]
+
+
+@dataclass(frozen=True, slots=True)
 class PairSet:
     """Pairs in memory; row i of every field belongs to pair i."""
 
@@ -64,13 +80,25 @@ class PairSet:
     query_vectors: NDArray[np.float16] | None
     """(n, dim) of the teacher; None if the shards are not labelled."""
     passage_vectors: NDArray[np.float16] | None
+    hard_negatives: HardNegatives
+    max_tokens: tuple[int, int]
+    """Tokens at most that the shards keep of a query and of a passage."""
 
     def __len__(self) -> int:
         return len(self.queries)
 
 
-def write_shards(pairs: Iterator[Pair], tokenizer: Tokenizer, folder: Path, shard_pairs: int = SHARD_PAIRS) -> int:
-    """Tokenize `pairs` into shards in `folder`, and keep existing shards. Returns the number of shards."""
+def write_shards(
+    pairs: Iterator[Pair],
+    tokenizer: Tokenizer,
+    folder: Path,
+    shard_pairs: int = SHARD_PAIRS,
+    max_tokens: tuple[int, int] = (MAX_QUERY_TOKENS, MAX_PASSAGE_TOKENS),
+) -> int:
+    """Tokenize `pairs` into shards in `folder`, and keep existing shards. Returns the number of shards.
+
+    A shard keeps the first `max_tokens` tokens of each query and of each passage.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -78,7 +106,7 @@ def write_shards(pairs: Iterator[Pair], tokenizer: Tokenizer, folder: Path, shar
     while batch := list(islice(pairs, shard_pairs)):
         path = folder / f"pairs-{number:05}.safetensors"
         if not path.exists():
-            _save(path, *_tokenised(batch, tokenizer))
+            _save(path, *_tokenised(batch, tokenizer, max_tokens))
         number += 1
     return number
 
@@ -146,18 +174,26 @@ def load_pairs(folder: Path, tokenizer: Tokenizer, labelled_only: bool) -> PairS
         queries, passages, sources, kinds, documents, tuple(names["sources"]), tuple(names["kinds"]),
         np.concatenate([v["queries"] for v in vectors]) if vectors else None,
         np.concatenate([v["passages"] for v in vectors]) if vectors else None,
+        _joined_negatives(shards),
+        _limits([metadata for _, metadata in shards]),
     )  # fmt: skip
 
 
-def _tokenised(pairs: list[Pair], tokenizer: Tokenizer) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+def _tokenised(
+    pairs: list[Pair], tokenizer: Tokenizer, max_tokens: tuple[int, int]
+) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
     dtype = np.uint16 if tokenizer.get_vocab_size() <= 1 << 16 else np.uint32
     arrays: dict[str, NDArray[Any]] = {}
     queries, passages = [pair.query for pair in pairs], [pair.passage for pair in pairs]
-    for name, texts, limit in (("query", queries, MAX_QUERY_TOKENS), ("passage", passages, MAX_PASSAGE_TOKENS)):
+    columns = [("query", queries, max_tokens[0]), ("passage", passages, max_tokens[1])]
+    if negatives := [text for pair in pairs for text in pair.hard_negatives]:
+        columns.append(("negative", negatives, max_tokens[1]))
+        arrays["negative_counts"] = np.array([len(pair.hard_negatives) for pair in pairs], dtype=np.int64)
+    for name, texts, limit in columns:
         rows = [e.ids[:limit] for e in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
         arrays[f"{name}_ids"] = np.concatenate([np.array(row, dtype) for row in rows])
         arrays[f"{name}_stops"] = np.cumsum([len(row) for row in rows], dtype=np.int64)
-    metadata = {"tokenizer": tokenizer_hash(tokenizer)}
+    metadata = {"tokenizer": tokenizer_hash(tokenizer), _MAX_TOKENS: json.dumps(max_tokens)}
     for name, values in (("sources", [p.source for p in pairs]), ("kinds", [p.kind for p in pairs])):
         table = {value: i for i, value in enumerate(dict.fromkeys(values))}
         arrays[name] = np.array([table[value] for value in values], dtype=np.int64)
@@ -170,6 +206,21 @@ def _joined(shards: list[tuple[dict[str, NDArray[np.int64]], dict[str, str]]], n
     ids = np.concatenate([arrays[f"{name}_ids"] for arrays, _ in shards])
     lengths = np.concatenate([np.diff(arrays[f"{name}_stops"], prepend=0) for arrays, _ in shards])
     return Texts(ids, np.cumsum(lengths))
+
+
+def _limits(metadata: list[dict[str, str]]) -> tuple[int, int]:
+    """Return the smallest limits of all shards."""
+    default = json.dumps((MAX_QUERY_TOKENS, MAX_PASSAGE_TOKENS))
+    limits = [json.loads(one.get(_MAX_TOKENS, default)) for one in metadata]
+    return min(query for query, _ in limits), min(passage for _, passage in limits)
+
+
+def _joined_negatives(shards: list[tuple[dict[str, NDArray[np.int64]], dict[str, str]]]) -> HardNegatives:
+    having = [shard for shard in shards if "negative_ids" in shard[0]]
+    texts = _joined(having, "negative") if having else Texts(np.empty(0, np.uint16), np.empty(0, np.int64))
+    none = [np.zeros(len(arrays["documents"]), np.int64) for arrays, _ in shards]
+    counts = [arrays.get("negative_counts", zeros) for (arrays, _), zeros in zip(shards, none, strict=True)]
+    return HardNegatives(texts, np.cumsum(np.concatenate(counts)))
 
 
 def _save(path: Path, arrays: Mapping[str, NDArray[Any]], metadata: dict[str, str]) -> None:

@@ -1,7 +1,7 @@
 """The training loop of every stage: draw, loss, backward, update, log, save.
 
 It ends after a number of steps or minutes, whichever comes first. The learning rate follows that progress, so its
-cosine schedule always completes. A run resumes from a resume.pt in its folder. The log has one JSON line a step.
+schedule always completes. A run resumes from a resume.pt in its folder. The log has one JSON line a step.
 """
 
 import json
@@ -37,7 +37,9 @@ class LoopOptions:
     rates: Rates = field(default_factory=Rates)
     widths: tuple[float, ...] = WIDTHS
     width_weights: tuple[float, ...] = WIDTH_WEIGHTS
-    """Relative frequencies of the widths: each step draws one width."""
+    """Relative frequencies of the widths: each step draws one width. A joint step does not use them."""
+    joint: bool = False
+    """Whether each step trains all widths (MatMamba, equation 7) instead of one."""
     save_every_s: float = 300.0
     stage: str = ""
     """Name of the stage. A run is resumed only by the stage that started it."""
@@ -97,16 +99,38 @@ def _step(
 ) -> dict[str, float | str]:
     """Run one step and return its log record. If the gradient is not finite, the weights stay as they are."""
     torch.manual_seed(options.seed * 1_000_003 + progress.step)
-    width = options.widths[pick(options.width_weights, options.seed, progress.step)]
-    result = stage(progress.step, width)
-    result.loss.backward()
-    factor = rate_factor(done, options.rates.warm_up)
+    if options.joint:
+        result, figures = _joint_gradient(stage, progress.step, options.widths)
+    else:
+        width = options.widths[pick(options.width_weights, options.seed, progress.step)]
+        result = stage(progress.step, width)
+        result.loss.backward()
+        figures = {"width": width, "loss": result.loss.item(), **result.parts}
+    factor = rate_factor(done, options.rates.warm_up, options.rates.schedule)
     norm = optimiser.step(factor)
     progress.step += 1
     progress.n_tokens += result.n_tokens
-    figures = {"loss": result.loss.item(), "norm": norm, "factor": factor, **result.parts}
-    rounded = {name: round(value, 5) for name, value in figures.items()}
-    return {"step": progress.step, "tokens": progress.n_tokens, "width": width, **rounded, **result.labels}
+    rounded = {name: round(value, 5) for name, value in (figures | {"norm": norm, "factor": factor}).items()}
+    return {"step": progress.step, "tokens": progress.n_tokens, **rounded, **result.labels}
+
+
+def _joint_gradient(stage: Stage, step: int, widths: tuple[float, ...]) -> tuple[StepLoss, dict[str, float]]:
+    """Add the gradient of the joint loss to the weights: L = sum_i lambda_i L_i over the g widths, lambda_i = 1 / g.
+
+    This is equation 7 of MatMamba (Shukla et al., arXiv 2410.06718). The widths are read one after the other, so
+    memory is that of one width. Returns the result of the last width, and figures for the log: means over the widths,
+    and each width's loss. A text counts once as tokens, though every width reads it.
+    """
+    figures: dict[str, float] = {}
+    sums: dict[str, float] = {}
+    for width in widths:
+        result = stage(step, width)
+        (result.loss / len(widths)).backward()
+        figures[f"loss@{width:g}"] = loss = result.loss.item()
+        for name, value in {**result.parts, "loss": loss, "width": width}.items():
+            sums[name] = sums.get(name, 0.0) + value / len(widths)
+    del sums["width"]  # a mean of widths says nothing
+    return result, figures | sums
 
 
 def _save(student: Trainable, optimiser: Optimiser, options: LoopOptions, progress: Progress) -> None:

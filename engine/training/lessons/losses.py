@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -36,8 +38,17 @@ def distillation(student: Tensor, teacher: Tensor) -> Tensor:
     return _COSINE_WEIGHT * cosine_distance(student, teacher) + kl
 
 
-def info_nce(queries: Tensor, passages: Tensor, same: Tensor, temperature: float = CONTRAST_TEMPERATURE) -> Tensor:
-    """Return InfoNCE of each query against all passages, averaged with that of each passage against all queries.
+def info_nce(
+    queries: Tensor,
+    passages: Tensor,
+    same: Tensor,
+    temperature: float = CONTRAST_TEMPERATURE,
+    both_ways: bool = True,
+) -> Tensor:
+    """Return the mean over queries of -log softmax(cos(query, passages) / temperature) at the query's answer.
+
+    This is equation 2 of Grantner et al. (arXiv 2604.18199). If `both_ways`, it is averaged with the same loss of each
+    answer against all queries, which equation 2 does not have.
 
     queries (n, dim); passages (m, dim), m >= n: the first n answer the queries, the rest are hard negatives of all.
     same (n, m) is True where a passage is not a fair negative of a query (the same document, or a duplicate). The
@@ -47,17 +58,29 @@ def info_nce(queries: Tensor, passages: Tensor, same: Tensor, temperature: float
     answer = torch.eye(n, len(passages), dtype=torch.bool, device=queries.device)
     scores = (queries @ passages.T / temperature).masked_fill(same & ~answer, -torch.inf)
     target = torch.arange(n, device=queries.device)
-    return (F.cross_entropy(scores, target) + F.cross_entropy(scores[:, :n].T, target)) / 2
+    loss = F.cross_entropy(scores, target)
+    return (loss + F.cross_entropy(scores[:, :n].T, target)) / 2 if both_ways else loss
 
 
-def unfair_negatives(documents: Tensor, passage_documents: Tensor, passages: Tensor) -> Tensor:
-    """Return (n, m): True where query i and passage j have the same document, or passage j equals the answer of i.
+def unfair_negatives(
+    documents: Tensor,
+    passage_documents: Tensor,
+    passages: Sequence[NDArray[np.int64]],
+    teacher: Tensor | None = None,
+) -> Tensor:
+    """Return (n, m): True where query i and passage j have the same document, or passage j is a twin of the answer.
 
-    documents (n,) and passage_documents (m,) are ids. passages (m, dim) are unit vectors of any model that
-    distinguishes texts; two passages are equal if their cosine exceeds .999.
+    documents (n,) and passage_documents (m,) are ids. Passages with equal token ids are twins; the first n of the m
+    passages are the answers. teacher (k, dim), k <= m, holds unit vectors of the first k passages: two of them with a
+    cosine above .999 are twins too. The student cannot change these vectors. Its own must never decide: an encoder
+    that gives every text the same vector would make all passages twins and reach a loss of 0.
     """
-    twins = passages[: len(documents)] @ passages.T > _TWIN_COSINE
-    return (documents[:, None] == passage_documents[None, :]) | twins
+    n, numbers = len(documents), dict[bytes, int]()
+    texts = torch.tensor([numbers.setdefault(ids.tobytes(), len(numbers)) for ids in passages], device=documents.device)
+    unfair = (documents[:, None] == passage_documents[None, :]) | (texts[:n, None] == texts[None, :])
+    if teacher is not None:
+        unfair[:, : len(teacher)] |= teacher[:n] @ teacher.T > _TWIN_COSINE
+    return unfair
 
 
 def matryoshka(loss: Callable[..., Tensor], dims: Sequence[int], *vectors: Tensor) -> Tensor:

@@ -36,7 +36,7 @@ class Sentences:
     ) -> None:
         self._student, self._pairs, self._options, self._teacher = student, pairs, options, teacher
         self._ends = np.array([i for end in _ENDS if (i := tokenizer.token_to_id(end)) is not None], np.int64)
-        self._batches = Batches(pairs, options.seed + _OTHER_SEED)
+        self._batches = Batches(pairs, options.seed + _OTHER_SEED, options.sampling)
 
     def __call__(self, step: int, width: float) -> StepLoss:
         """Return the loss of one source's sentences, on three quarters of the usual tokens: short texts are slow."""

@@ -7,9 +7,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional as F
 
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.training.data.batches import Batches, pick
+from longsearch.engine.training.data.batches import DEFAULT_SAMPLING, Batches, Sampling, pick
 from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.shards import PairSet
 from longsearch.engine.training.lessons.loop import Stage, StepLoss
@@ -22,9 +23,11 @@ from longsearch.engine.training.lessons.losses import (
     similarity_kl,
     unfair_negatives,
 )
+from longsearch.engine.training.lessons.pieces import read_in_pieces
 from longsearch.engine.training.lessons.words import Words
 from longsearch.engine.training.student.student import Padded, Trainable
 
+_NO_DOCUMENT = -1  # the id of a hard negative's document; hashes of documents are not negative
 _OTHER_DRAW = 1 << 40  # so that stage and width are drawn independently
 
 
@@ -44,6 +47,13 @@ class PairOptions:
     """Weight of 1 - cos to the teacher's vectors."""
     dims: tuple[int, ...] = ()
     """Matryoshka dimensions of InfoNCE beside the full one; () for none."""
+    both_ways: bool = True
+    """Whether passages must also find their queries in InfoNCE. Equation 2 of the paper has queries only."""
+    max_tokens: int | None = None
+    """Tokens of a text that `Contrast` reads at most, with the instruction; None: all that the shards keep."""
+    accumulate: int = 1
+    """Pieces that `Contrast` reads a batch in, one at a time; the gradient is that of the whole batch."""
+    sampling: Sampling = DEFAULT_SAMPLING
 
 
 class Distillation:
@@ -53,7 +63,7 @@ class Distillation:
         """Raises LongsearchError if the pairs are not labelled."""
         self._student, self._pairs, self._options = student, pairs, options
         self._queries, self._passages = labels_of(pairs)
-        self.batches = Batches(pairs, options.seed)
+        self.batches = Batches(pairs, options.seed, options.sampling)
 
     def __call__(self, step: int, width: float) -> StepLoss:
         """Return the loss of passages in three steps of four, and of the much shorter queries in the fourth."""
@@ -71,7 +81,10 @@ class Distillation:
 
 
 class Contrast:
-    """Stage 2: InfoNCE over the batch, half of it near passages; with labels, also the teacher's scores and vectors."""
+    """Stage 2: InfoNCE over the batch, half of it near passages; with labels, also the teacher's scores and vectors.
+
+    The negatives of a query are the passages of the other pairs and the hard negatives of all pairs of the batch.
+    """
 
     def __init__(
         self,
@@ -84,7 +97,7 @@ class Contrast:
         """With `words`, the targets mix the teacher's scores and vectors with those of the words."""
         self._student, self._pairs, self._options, self._prompter = student, pairs, options, prompter
         self._words = words
-        self.batches = Batches(pairs, options.seed)
+        self.batches = Batches(pairs, options.seed, options.sampling)
 
     def __call__(self, step: int, width: float) -> StepLoss:
         """Return the loss of a batch of pairs of one source."""
@@ -93,30 +106,44 @@ class Contrast:
         kind = pairs.kind_names[int(pairs.kinds[rows[0]])]
         queries = self._prompter([pairs.queries[row] for row in rows], kind, o.seed, step)
         passages = [pairs.passages[row] for row in rows]
-        q, p = (student(Padded.of(ids, student.device), width) for ids in (queries, passages))
-        terms = self._terms(q, p, rows)
+        negatives = [ids for row in rows for ids in pairs.hard_negatives.of(int(row))]
+        queries, passages, negatives = ([t[: o.max_tokens] for t in ids] for ids in (queries, passages, negatives))
+        q, p = (read_in_pieces(student, ids, width, o.accumulate) for ids in (queries, passages))
+        hard = read_in_pieces(student, negatives, width, o.accumulate) if negatives else p[:0]
+        terms = {"nce": self._nce(q, torch.cat((p, hard)), rows, passages + negatives)}
+        terms |= self._taught(q, p, rows, passages)
         weights = {"nce": o.contrast_weight, "kl": 1.0, "cosine_distance": o.cosine_weight}
         loss = torch.stack([weights[name] * term for name, term in terms.items()]).sum()
         figures = {name: value.item() for name, value in terms.items()} | {"pairs": float(len(rows))}
-        return StepLoss(loss, n_tokens(queries) + n_tokens(passages), figures, {"source": _source(pairs, rows)})
+        return StepLoss(loss, n_tokens(queries + passages + negatives), figures, {"source": _source(pairs, rows)})
 
-    def _terms(self, q: Tensor, p: Tensor, rows: NDArray[np.int64]) -> dict[str, Tensor]:
+    def _nce(self, q: Tensor, p: Tensor, rows: NDArray[np.int64], texts: list[NDArray[np.int64]]) -> Tensor:
+        """Return InfoNCE. p (m, dim) and `texts` are the passages of `rows`, then the hard negatives."""
         documents = torch.from_numpy(self._pairs.documents[rows]).to(q.device)
+        of_texts = F.pad(documents, (0, len(texts) - len(rows)), value=_NO_DOCUMENT)
+        vectors = self._pairs.passage_vectors
+        teacher = None if vectors is None else on_device(vectors[rows], self._student)
+        same = unfair_negatives(documents, of_texts, texts, teacher)
+        loss = partial(info_nce, same=same, both_ways=self._options.both_ways)
+        return matryoshka(loss, (q.shape[1], *self._options.dims), q, p)
+
+    def _taught(
+        self, q: Tensor, p: Tensor, rows: NDArray[np.int64], passages: list[NDArray[np.int64]]
+    ) -> dict[str, Tensor]:
+        """Return the terms that compare the student with the teacher; none if the pairs have no labels."""
         if self._pairs.query_vectors is None or self._pairs.passage_vectors is None:
-            same = unfair_negatives(documents, documents, p.detach())
-            return {"nce": _nce(q, p, same, self._options.dims)}
+            return {}
         teacher_q = on_device(self._pairs.query_vectors[rows], self._student)
         teacher_p = on_device(self._pairs.passage_vectors[rows], self._student)
-        same = unfair_negatives(documents, documents, teacher_p)
         scores = teacher_q @ torch.cat((teacher_p, teacher_q)).T
         temperature = DISTILLATION_TEMPERATURE
         if self._words:
-            queries, passages = ([texts[row] for row in rows] for texts in (self._pairs.queries, self._pairs.passages))
+            queries = [self._pairs.queries[row] for row in rows]
             scores = self._words.mixed_scores(scores, queries, passages + queries)
             teacher_q = self._words.mixed_vectors(teacher_q, queries)
             teacher_p = self._words.mixed_vectors(teacher_p, passages)
             temperature *= 1 - self._words.share  # mixing shrinks the differences by this factor
-        terms = {"nce": _nce(q, p, same, self._options.dims), "kl": _kl(q, p, scores, temperature)}
+        terms = {"kl": _kl(q, p, scores, temperature)}
         # a larger model's vectors have more dimensions than the teacher's: then there is no cosine
         if q.shape == teacher_q.shape:
             terms["cosine_distance"] = (cosine_distance(q, teacher_q) + cosine_distance(p, teacher_p)) / 2
@@ -141,10 +168,6 @@ def _kl(q: Tensor, p: Tensor, scores: Tensor, temperature: float) -> Tensor:
     return similarity_kl(q @ torch.cat((p, q)).T, scores, temperature, others)
 
 
-def _nce(q: Tensor, p: Tensor, same: Tensor, dims: tuple[int, ...]) -> Tensor:
-    return matryoshka(partial(info_nce, same=same), (q.shape[1], *dims), q, p)
-
-
 def labels_of(pairs: PairSet) -> tuple[NDArray[np.float16], NDArray[np.float16]]:
     """Return the teacher's vectors of queries and of passages. Raises LongsearchError if there are none."""
     if pairs.query_vectors is None or pairs.passage_vectors is None:
@@ -157,7 +180,7 @@ def labels_of(pairs: PairSet) -> tuple[NDArray[np.float16], NDArray[np.float16]]
 def on_device(vectors: NDArray[np.float16], student: Trainable) -> Tensor:
     """Return rows of labels in float32 on the student's device, normalised again after float16."""
     rows = torch.from_numpy(vectors).to(student.device).float()
-    return torch.nn.functional.normalize(rows, dim=-1)
+    return F.normalize(rows, dim=-1)
 
 
 def n_tokens(rows: list[NDArray[np.int64]]) -> int:

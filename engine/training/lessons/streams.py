@@ -3,7 +3,8 @@
 A batch of documents is read side by side, slice by slice (a slice is a vertical chunk). The state is carried from slice
 to slice, but its gradient is not (truncated backpropagation), so memory is that of one slice. In every slice, sentences
 of passages are their queries (inverse cloze), and the other passages of the batch are negatives. The document's vector
-so far is matched with its title. A teacher, if there is one, gives target vectors and says which negatives are unfair.
+so far is matched with its title. A teacher, if there is one, gives target vectors and finds near-duplicates among the
+negatives.
 """
 
 from collections.abc import Callable
@@ -45,6 +46,10 @@ class StreamOptions:
     cosine_weight: float = 4.0
     """Weight of 1 - cos between passages and the teacher's vectors, each passage read alone."""
     document_weight: float = 0.25
+    both_ways: bool = True
+    """Whether passages must also find their queries in InfoNCE. Equation 2 of the paper has queries only."""
+    joint: bool = False
+    """Whether each step is called once for each width: then every width carries its own state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +98,20 @@ class Streams:
             raise LongsearchError(message, hint)
         self._student, self._options, self._prompter, self._teacher = student, options, prompter, teacher
         self.reading = Reading((), 1.0)
-        """The documents that are being read, and their state."""
+        """The documents that are being read, and their state; of a joint step, those of the width called last."""
+        self._readings: dict[float, Reading] = {}
 
     def __call__(self, step: int, width: float) -> StepLoss:
-        """Return the loss of the next slice. `width` applies from the next documents on: a state keeps its width."""
+        """Return the loss of the next slice. `width` applies from the next documents on: a state keeps its width.
+
+        In a joint step each width reads the next slice of the same documents.
+        """
+        if self._options.joint:
+            self.reading = self._readings.get(width, Reading((), width))
         if self.reading.is_done:
             self.reading = Reading(self._draw(step), width)
+        if self._options.joint:
+            self._readings[width] = self.reading
         reading, student = self.reading, self._student
         start, stop = reading.place, reading.place + self._options.slice_tokens
         texts = Padded.of([d.ids[start:stop] for d in reading.documents], student.device)
@@ -136,8 +149,8 @@ class Streams:
         ids = [self.reading.documents[p.row].ids[p.first : p.stop] for p, _ in cloze]
         teacher = self._teacher_vectors(ids)
         rows = torch.arange(len(cloze), device=vectors.device)  # here passages of one document are fair negatives
-        same = unfair_negatives(rows, rows, vectors.detach() if teacher is None else teacher)
-        terms = {"nce": info_nce(query_vectors, vectors, same)}
+        same = unfair_negatives(rows, rows, ids, teacher)
+        terms = {"nce": info_nce(query_vectors, vectors, same, both_ways=self._options.both_ways)}
         if teacher is not None:
             terms["cosine_distance"] = cosine_distance(vectors, teacher)
         return terms
@@ -150,7 +163,8 @@ class Streams:
         titles = self._prompter([d.title for d in self.reading.documents], "title2", self._options.seed, step)
         queries = self._student(Padded.of(titles, self._student.device), self.reading.width)
         rows = torch.arange(len(titles), device=totals.device)
-        return info_nce(queries, self._student.project(totals), rows[:, None] == rows[None, :])
+        same = rows[:, None] == rows[None, :]
+        return info_nce(queries, self._student.project(totals), same, both_ways=self._options.both_ways)
 
 
 @dataclass(slots=True)

@@ -1,6 +1,6 @@
 """Labels shards: computes the teacher's vectors of every query and passage once, and stores them.
 
-The teacher is all-MiniLM-L6-v2. It reads at most 160 tokens of a text, as many as the shards keep.
+The teacher is all-MiniLM-L6-v2. It reads as many tokens of a text as the shards keep (160 by default), at most 510.
 """
 
 import shutil
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.minilm import MiniLM
 from longsearch.engine.training.data.shards import load_shard, save_teacher, shard_paths, teacher_path, tokenizer_hash
+
+_POSITIONS = 512  # tokens that the teacher can read, with [CLS] and [SEP]
 
 
 def label_shards(folder: Path, teacher: MiniLM) -> Iterator[tuple[Path, int]]:
@@ -29,7 +31,7 @@ def label_shards(folder: Path, teacher: MiniLM) -> Iterator[tuple[Path, int]]:
             hint = "tokenize with the teacher's vocabulary, or copy its vectors by --vectors-of"
             raise LongsearchError(f"{path} was made with another tokenizer than the teacher's", hint)
         queries, passages = (rows_of(arrays[f"{n}_ids"], arrays[f"{n}_stops"]) for n in ("query", "passage"))
-        longest = max(len(row) for row in (*queries, *passages)) + 2
+        longest = min(max(len(row) for row in (*queries, *passages)) + 2, _POSITIONS)
         vectors = teacher.encode_ids(queries + passages, longest)
         save_teacher(path, vectors[: len(queries)], vectors[len(queries) :])
         yield path, sum(len(row) for row in (*queries, *passages))

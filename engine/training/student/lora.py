@@ -32,14 +32,17 @@ _NF4_BLOCK = 64  # numbers that share a scale
 class LoraStudent(Trainable):
     """A model with adapters: vector = normalise(hidden state of the end-of-sequence token after the text)."""
 
-    def __init__(self, model: Mamba2, eos_id: int, rank: int) -> None:
-        """Add adapters of `rank` to every projection of `model`. Raises ModelError if peft is not installed."""
+    def __init__(self, model: Mamba2, eos_id: int, rank: int, alpha: float | None = None) -> None:
+        """Add adapters of `rank` to every projection of `model`: W + alpha / rank * B A; alpha is 2 * rank if None.
+
+        Raises ModelError if peft is not installed.
+        """
         super().__init__()
         try:
             from peft import LoraConfig, inject_adapter_in_model  # seconds to import
         except ImportError:
             raise ModelError("LoRA needs the package peft, which is not installed", "pip install peft") from None
-        config = LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=_TARGETS)
+        config = LoraConfig(r=rank, lora_alpha=cast(int, 2 * rank if alpha is None else alpha), target_modules=_TARGETS)
         self.model = cast(Mamba2, inject_adapter_in_model(config, model, adapter_name=_ADAPTER))
         self.eos_id = eos_id
 
@@ -60,8 +63,8 @@ class LoraStudent(Trainable):
         return F.normalize(hidden[rows, lengths].float(), dim=-1)
 
     def groups(self, rates: Rates) -> list[dict[str, Any]]:
-        """Return the adapters, as one group without weight decay."""
-        return [{"params": list(self._adapters().values()), "lr": rates.blocks, "weight_decay": 0.0}]
+        """Return the adapters, as one group."""
+        return [{"params": list(self._adapters().values()), "lr": rates.blocks, "weight_decay": rates.weight_decay}]
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the weights by their names in the checkpoint, the adapters merged into their matrices."""
@@ -97,9 +100,11 @@ class LoraStudent(Trainable):
 
 
 def load_lora_student(
-    folder: Path, device: str, dtype: torch.dtype, rank: int, base_bits: int = 16
+    folder: Path, device: str, dtype: torch.dtype, rank: int, base_bits: int = 16, alpha: float | None = None
 ) -> tuple[LoraStudent, Tokenizer]:
     """Load a checkpoint and add adapters. Its matrices are frozen in `dtype`, or in 4 bits if `base_bits` is 4.
+
+    The adapters have the given rank and alpha; alpha is 2 * rank if None.
 
     Raises ModelError if the checkpoint has no eos readout, or if a package is missing.
     """
@@ -115,7 +120,7 @@ def load_lora_student(
     if base_bits == 4:
         _to_four_bits(model, dtype)
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    return LoraStudent(model.to(device), eos_id, rank).to(device).train(), tokenizer
+    return LoraStudent(model.to(device), eos_id, rank, alpha).to(device).train(), tokenizer
 
 
 def _to_four_bits(model: Mamba2, dtype: torch.dtype) -> None:

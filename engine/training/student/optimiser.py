@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from longsearch.engine.training.student.student import Rates, Trainable
+from longsearch.engine.training.student.student import Rates, Schedule, Trainable
 
 _BETAS = (0.9, 0.98)
 
@@ -57,9 +57,15 @@ class Optimiser:
             optimiser.load_state_dict(state[name])
 
 
-def rate_factor(progress: float, warm_up: float, floor: float = 0.01) -> float:
-    """Return the share of the peak rate at `progress` (0 to 1): a cosine rise to 1, then a cosine fall to `floor`."""
-    if progress < warm_up:
-        return 0.5 * (1 - math.cos(math.pi * progress / warm_up)) * (1 - floor) + floor
+def rate_factor(progress: float, warm_up: float, schedule: Schedule = Schedule.COSINE, floor: float = 0.01) -> float:
+    """Return the share of the peak rate at `progress` (0 to 1), which peaks at `warm_up`.
+
+    COSINE rises and falls as a cosine, between `floor` and 1. LINEAR rises from 0 to 1 and falls to 0 in straight
+    lines, as `get_linear_schedule_with_warmup` of transformers does.
+    """
+    rising = progress < warm_up
     fallen = min(1.0, (progress - warm_up) / max(1 - warm_up, 1e-9))
-    return floor + (1 - floor) * 0.5 * (1 + math.cos(math.pi * fallen))
+    if schedule is Schedule.LINEAR:
+        return progress / warm_up if rising else 1 - fallen
+    angle = math.pi * (1 + progress / warm_up) if rising else math.pi * fallen
+    return floor + (1 - floor) * 0.5 * (1 + math.cos(angle))

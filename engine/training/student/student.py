@@ -5,6 +5,7 @@ It turns token ids into unit vectors.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,16 @@ from longsearch.engine.models.matmamba import NestedMamba2
 from longsearch.engine.training.student.whole_text import fits, read_whole
 
 
+class Schedule(Enum):
+    """The curve of the rates: a rise during the warm-up, then a fall to the end of the run."""
+
+    COSINE = "cosine"
+    LINEAR = "linear"
+
+
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Peak learning rates."""
+    """Peak learning rates, their schedule, and weight decay."""
 
     blocks: float = 1e-3
     embedding: float = 4e-4
@@ -29,7 +37,8 @@ class Rates:
     warm_up: float = 0.1
     """Share of the training in which the rates rise. 300 steps at too high a rate once cost ten minutes."""
     weight_decay: float = 0.01
-    """Weight decay of the blocks' matrices."""
+    """Weight decay of the blocks' matrices, or of LoRA's adapters."""
+    schedule: Schedule = Schedule.COSINE
 
 
 @dataclass(frozen=True, slots=True)

