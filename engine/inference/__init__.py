@@ -1,4 +1,4 @@
-"""From text to vectors: token stream, vertical schedule, readouts, encoder."""
+"""Turns text into vectors: token stream, vertical schedule, readouts, encoder."""
 
 from engine.inference.encoder import Encoder
 

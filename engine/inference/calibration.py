@@ -1,7 +1,7 @@
-"""How many tokens to read at a time (V) on this machine, found by trying, once for a model and a machine.
+"""Chooses V, the number of tokens to read at a time, by measuring once for each model and machine.
 
-A slice that is too short spends its time between products; one that is too long spills out of the caches and costs
-memory. What was found is kept in a small JSON file. Knows no documents: random tokens take as long as any.
+In a short slice the fixed costs dominate; a long slice overflows the caches and takes memory. The result is cached in a
+small JSON file. Reads random tokens, which take as long as real ones.
 """
 
 import json
@@ -19,40 +19,41 @@ from engine.inference.vertical import RecurrentModel
 
 SIZES = {"cpu": (256, 512, 1024, 2048), "cuda": (1024, 2048, 4096, 8192, 16384)}
 BUDGET_S = 3.0
-_GOOD_ENOUGH = 0.97  # of the best: 3 % are within what the next run would say
-_SHARE_OF_FREE = 0.5  # of a GPU's memory: the rest is for other programs, and for rows of many documents
+_GOOD_ENOUGH = 0.97  # of the best rate: two runs differ by 3 %
+_SHARE_OF_FREE = 0.5  # of the free GPU memory; the rest is for other programs and for batches of documents
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What reading slices of one size was like."""
+    """The speed of reading slices of one size."""
 
     vertical_size: int
     """V, in tokens."""
     tokens_per_s: float
-    """In the fastest slice: what else the machine does only ever slows one down."""
+    """The rate of the fastest slice: other load on the machine can only slow a slice down."""
 
 
 def choose(trials: Sequence[Trial]) -> int:
-    """The smallest V that is as good as the best, within 3 %: memory grows with it."""
+    """Return the smallest V whose rate is within 3 % of the best; memory grows with V."""
     best = max(trial.tokens_per_s for trial in trials)
     return min(trial.vertical_size for trial in trials if trial.tokens_per_s >= _GOOD_ENOUGH * best)
 
 
 def affordable(sizes: Sequence[int], bytes_per_token: float, free_bytes: int) -> list[int]:
-    """Those of the sizes whose activations take no more than half of what is free; the smallest always."""
+    """Return the sizes whose activations take at most half of the free memory, and always the smallest."""
     limit = free_bytes * _SHARE_OF_FREE
     return [size for size in sizes if size == min(sizes) or size * bytes_per_token <= limit]
 
 
 def sizes_for(device: str, block_size: int) -> list[int]:
-    """Values of V worth trying, ascending: multiples of Q."""
+    """Return the values of V to try, ascending: multiples of Q."""
     return sorted({max(size // block_size, 1) * block_size for size in SIZES[device.partition(":")[0]]})
 
 
 def calibrate(encoder: Encoder, budget_s: float) -> list[Trial]:
-    """Time slices of every size in turn, again and again, for about `budget_s` (one slice of each at least, but none
-    that would take longer than what is left).
+    """Time slices of each size in turn, repeatedly, for about `budget_s` seconds.
+
+    Stops before a slice that would take longer than the time left, so a slow machine may not try every size.
     """
     sizes = sizes_for(encoder.hardware.device, encoder.model.block_size)
     if encoder.model.device.type == "cuda":
@@ -60,7 +61,7 @@ def calibrate(encoder: Encoder, budget_s: float) -> list[Trial]:
         sizes = affordable(sizes, _bytes_per_token(encoder, sizes[0]), free)
     best: dict[int, float] = {}
     end = time.perf_counter() + budget_s
-    _slice_s(encoder, sizes[0])  # the first pays for what is set up once
+    _slice_s(encoder, sizes[0])  # the first slice pays for one-time setup
     while True:
         for size in sizes:
             rate = max(best.values(), default=0.0)
@@ -70,10 +71,10 @@ def calibrate(encoder: Encoder, budget_s: float) -> list[Trial]:
 
 
 def calibrated_size(encoder: Encoder, cache: Path, may_measure: bool) -> int | None:
-    """V as it was found before, by this model on this machine, or else as it is found now, where it `may_measure`.
+    """Return V from the cache, or measure it now if `may_measure`; None if it is not known.
 
-    Nothing is found on a processor that has other work: the shortest slices get away with it most often, look fastest,
-    and would be believed ever after (256 tokens once, at half the speed of 2,048).
+    A busy processor is never measured: short slices are disturbed least, look fastest and would then be cached for good
+    (once 256 tokens, at half the speed of 2,048).
     """
     known, key = _load(cache), _key(encoder)
     size = known.get(key)
@@ -87,7 +88,7 @@ def calibrated_size(encoder: Encoder, cache: Path, may_measure: bool) -> int | N
 
 
 def _is_busy() -> bool:
-    """Whether more than half of the processor was at work in the last minute."""
+    """Whether the processor was more than half busy during the last minute."""
     return os.getloadavg()[0] > 0.5 * (os.cpu_count() or 1)
 
 
@@ -104,7 +105,7 @@ def _slice_s(encoder: Encoder, size: int) -> float:
 
 
 def _bytes_per_token(encoder: Encoder, size: int) -> float:
-    """GPU memory that a slice takes beyond the weights, for each of its tokens."""
+    """GPU memory per token of a slice, beyond the weights."""
     device = encoder.model.device
     torch.cuda.reset_peak_memory_stats(device)
     before = torch.cuda.memory_allocated(device)
@@ -118,17 +119,17 @@ def _wait_for(device: torch.device) -> None:
 
 
 def _key(encoder: Encoder) -> str:
-    """All that the result depends on."""
+    """The cache key: everything that the result depends on."""
     hardware = encoder.hardware
     is_gpu = encoder.model.device.type == "cuda"
     machine = torch.cuda.get_device_name(encoder.model.device) if is_gpu else f"{torch.get_num_threads()} threads"
-    n_parameters = sum(parameter.numel() for parameter in encoder.model.parameters())  # another at every width
+    n_parameters = sum(parameter.numel() for parameter in encoder.model.parameters())  # differs between widths
     parts = (encoder.fingerprint, n_parameters, encoder.model.block_size, hardware.dtype, machine, torch.__version__)
     return " ".join(map(str, parts))
 
 
 def _load(cache: Path) -> dict[str, int]:
-    """What is known; nothing where the file is missing or no longer readable, which costs 3 seconds."""
+    """Read the cache; {} if the file is missing or damaged, which costs a new measurement of 3 seconds."""
     try:
         known = json.loads(cache.read_text("utf-8"))
     except (OSError, ValueError):
@@ -139,7 +140,7 @@ def _load(cache: Path) -> dict[str, int]:
 
 
 def _save(cache: Path, known: dict[str, int]) -> None:
-    """Replace the file in one step, readable by its owner only (mkstemp makes it so)."""
+    """Replace the file atomically; only its owner may read it (mkstemp sees to that)."""
     handle, name = tempfile.mkstemp(dir=cache.parent, prefix=f".{cache.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

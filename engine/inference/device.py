@@ -1,4 +1,4 @@
-"""Which device and number format to run in, chosen once, with the reason kept for `longsearch doctor`."""
+"""Chooses the device and the dtype, once, and keeps the reason for `longsearch doctor`."""
 
 import re
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """Where and how the model runs."""
+    """The device and the dtype that the model runs in."""
 
     device: str
     """A torch device, such as `cpu` or `cuda:0`."""
     dtype: torch.dtype
-    """Of the products; decays, states and the residual stream are float32 always."""
+    """The dtype of the matrix products; decays, states and the residual stream are always float32."""
     reason: str
-    """One line for a person."""
+    """Why these were chosen, in one line for the user."""
 
 
 def choose_hardware(device: str = "auto", dtype: str = "auto") -> Hardware:
-    """Settle `auto`. Raises ModelError for a device that is not there or a dtype that is not one of ours."""
+    """Resolve `auto`. Raises ModelError for a device that does not exist and for an unsupported dtype."""
     chosen, reasons = (device, [f"{device} was asked for"]) if device != "auto" else _best_device()
     if not _DEVICE.fullmatch(chosen):
         raise ModelError(f"unknown device {chosen!r}", "one of auto, cpu, cuda, cuda:0, cuda:1, ...")
@@ -52,7 +52,7 @@ def _best_dtype(device: str) -> tuple[torch.dtype, str]:
         if torch.cuda.is_bf16_supported():
             return torch.bfloat16, "the GPU multiplies bfloat16"
         return torch.float32, "the GPU has no bfloat16"
-    # a processor without these instructions emulates bfloat16, slower than float32
+    # a processor without these instructions emulates bfloat16, more slowly than it computes float32
     if device == "cpu" and (torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()):
         return torch.bfloat16, "the processor multiplies bfloat16"
     return torch.float32, f"{device} has no fast bfloat16"

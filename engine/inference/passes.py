@@ -1,7 +1,7 @@
-"""What a document is while it is read, for each readout: the tokens still to come, and vectors as they finish.
+"""One document during its pass, under each readout: the tokens that remain, and the vectors as they are finished.
 
-Knows no text and no model: token ids and the passages' borders in tokens come in, hidden states are turned into unit
-vectors. `engine.inference.slots` runs the model.
+Takes token ids, borders of passages in tokens, and hidden states; returns unit vectors. Knows no text and no model:
+`engine.inference.slots` runs the model.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,52 +20,55 @@ from engine.inference.saved_states import PassState
 
 
 class Excerpts(NamedTuple):
-    """Of one passage."""
+    """The excerpts of one passage."""
 
     starts: NDArray[np.int64]
-    """(n_excerpts,) where they begin, in characters from the passage's start; each goes on to the next."""
+    """(n_excerpts,) the start of each, in characters from the start of the passage; each ends where the next starts."""
     vectors: Vectors
     """(n_excerpts, dim)"""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedPart:
-    """A step of a pass: the vectors finished since the step before."""
+    """One step of a pass: the vectors finished in this step."""
 
     first_passage: int
     vectors: Vectors
-    """(n, dim) of passages first_passage .. first_passage + n - 1; n may be 0."""
+    """(n, dim) the vectors of passages first_passage .. first_passage + n - 1; n may be 0."""
     excerpts: list[Excerpts]
-    """Of each of these passages; none where it is one excerpt, or the readout has none."""
+    """One entry for each of these passages; empty if the passage is one excerpt or the readout makes no excerpts."""
     n_tokens_done: int
-    """Tokens of the document read so far."""
+    """Number of tokens of the document read so far."""
     saved_state: Callable[[], bytes]
-    """The state to go on from, serialised when called (a few megabytes)."""
+    """Call it to serialise the state to resume from (a few megabytes)."""
     document_vector: Vectors
-    """(dim,) In the last part, the document's; before, that of what was read (mean), or up to a passage's end (eos)."""
+    """(dim,) The vector of the text read so far (mean), or of the text up to the last probe (eos).
+
+    In the last part it is the vector of the document.
+    """
     is_last: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What a step finished of one document."""
+    """The results of one step for one document."""
 
     vectors: Vectors
-    """(n, dim) of passages."""
+    """(n, dim) the vectors of the passages finished."""
     excerpts: list[Excerpts]
     """As in `EmbeddedPart`."""
 
 
 class Reading(Protocol):
-    """One document that is being read."""
+    """One document during its pass."""
 
     @property
     def stream(self) -> NDArray[np.int64]:
-        """What is still to be given to the model when the reading begins, probes included."""
+        """(n,) The tokens, with probes, that the model must still read when the pass starts."""
 
     @property
     def probes(self) -> NDArray[np.bool_] | None:
-        """Which of it are probes (see `engine.models.probes`); None: none is."""
+        """(n,) Which tokens of `stream` are probes (see `engine.models.probes`); None if there are none."""
 
     @property
     def n_tokens_done(self) -> int: ...
@@ -73,7 +76,7 @@ class Reading(Protocol):
     def n_passages_done(self) -> int: ...
     @property
     def sums(self) -> tuple[Tensor, ...]:
-        """The readout's running sums, as a saved_state keeps them."""
+        """The running sums of the readout, as `PassState` keeps them."""
 
     @property
     def document_vector(self) -> Vectors:
@@ -81,22 +84,23 @@ class Reading(Protocol):
 
 
 class Readout(Protocol):
-    """How hidden states become vectors, for several documents at once."""
+    """Turns hidden states into vectors, for several documents at once."""
 
     n_sums: int
 
     def begin(self, ids: NDArray[np.int64], borders: Borders, resume: PassState | None) -> Reading:
-        """A document of ids (n_tokens,), from `resume` on."""
+        """Start the pass over a document of ids (n_tokens,), or resume it from `resume`."""
 
     def take(self, readings: Sequence[Any], hidden: Tensor, ids: Tensor, lengths: Sequence[int]) -> list[Finished]:
-        """Add hidden (documents, length, d_model) of ids (documents, length), of which the first `lengths` count.
+        """Add one slice of each document; return the vectors that each document finished.
 
-        `readings` are what `begin` gave. Returns what each document finished.
+        `readings` come from `begin`. hidden (documents, length, d_model); ids (documents, length). Only the first
+        `lengths` tokens of each document count; the rest is padding.
         """
 
 
 class MeanReading:
-    """A document under the `mean` readout: weighted sums of hidden states, a passage's being those of its excerpts."""
+    """A document under the `mean` readout: sums hidden states by excerpt, and excerpts by passage."""
 
     probes = None
 
@@ -105,7 +109,7 @@ class MeanReading:
         self.n_passages_done = 0
         self._borders = borders
         self._waiting = torch.zeros(0, head.projection.shape[1], device=head.projection.device)
-        """(n, d_model) of excerpts that were finished before their passage is."""
+        """(n, d_model) the sums of finished excerpts whose passage is unfinished."""
         if resume:
             self.n_passages_done = resume.n_passages_done
             self.means.position = resume.n_tokens_done
@@ -126,8 +130,10 @@ class MeanReading:
         return self.means.document()
 
     def finish(self, excerpts: Tensor) -> tuple[Tensor, list[NDArray[np.int64]]]:
-        """Take the sums (n, d_model) of excerpts that were just finished. Returns those of the passages that are whole
-        now, (n_excerpts, d_model), and where each passage's begin, (n,) in characters.
+        """Add the sums (n, d_model) of the excerpts just finished, and release those of finished passages.
+
+        Returns the sums (n_excerpts, d_model) of the excerpts of all passages that are now finished, and for each of
+        these passages the starts of its excerpts, in characters from the start of the passage.
         """
         self._waiting = torch.cat((self._waiting, excerpts))
         done, self.n_passages_done = self.n_passages_done, self._borders.n_passages_within(self.means.n_finished)
@@ -137,7 +143,7 @@ class MeanReading:
 
 
 class MeanReadout:
-    """Weighted means of hidden states."""
+    """The vector of a text is the weighted mean of its hidden states."""
 
     n_sums = 3
 
@@ -154,19 +160,19 @@ class MeanReadout:
         """See `Readout`."""
         sums = push([reading.means for reading in readings], hidden, ids, lengths)
         finished = [reading.finish(own) for reading, own in zip(readings, sums, strict=True)]
-        starts = [one for _, own in finished for one in own]
+        starts = [of_passage for _, own in finished for of_passage in own]
         excerpts = torch.cat([own for own, _ in finished])
-        sizes = np.array([len(one) for one in starts], np.int64)
+        sizes = np.array([len(of_passage) for of_passage in starts], np.int64)
         owners = torch.from_numpy(np.repeat(np.arange(len(sizes)), sizes)).to(excerpts.device)
         passages = torch.zeros(len(sizes), excerpts.shape[1], device=excerpts.device).index_add_(0, owners, excerpts)
-        # one product for all documents: on a GPU each of many small ones would cost as much
+        # one matrix product for all documents: on a GPU each of many small products costs as much
         of_passages, of_excerpts = np.split(self._head.vectors(torch.cat((passages, excerpts))), [len(sizes)])
         one_by_one = [
             Excerpts(own, vectors) if len(own) > 1 else Excerpts(own[:0], vectors[:0])
             for own, vectors in zip(starts, np.split(of_excerpts, np.cumsum(sizes))[: len(starts)], strict=True)
         ]
         ends = np.cumsum([len(own) for _, own in finished])
-        # a copy: who keeps the passages' vectors need not keep the excerpts' too, five times as many
+        # a copy, so that keeping the passage vectors does not keep the excerpt vectors alive, five times as many
         return [
             Finished(of_passages[end - len(own) : end].copy(), one_by_one[end - len(own) : end])
             for end, (_, own) in zip(ends, finished, strict=True)
@@ -174,7 +180,7 @@ class MeanReadout:
 
 
 class EosReading:
-    """A document under the `eos` readout: EOS stands as a probe after every passage and after the whole."""
+    """A document under the `eos` readout: an EOS token follows each passage, and the document, as a probe."""
 
     sums = ()
 
@@ -188,13 +194,13 @@ class EosReading:
         rest = ids[self.n_tokens_done :]
         ends = passages[self.n_passages_done :, 1] - self.n_tokens_done
         if not len(ends) or ends[-1] != len(rest):
-            ends = np.append(ends, len(rest))  # no passage ends where the document does
+            ends = np.append(ends, len(rest))  # no passage ends at the end of the document
         self.stream = np.insert(rest, ends, eos_id)
         self.probes = np.insert(np.zeros(len(rest), np.bool_), ends, True)
         self._at = 0
 
     def advance(self, length: int, vectors: Vectors) -> Vectors:
-        """Take `length` tokens of the stream as read, `vectors` being the probes' among them; those of passages."""
+        """Mark `length` tokens of the stream as read, given the `vectors` of their probes; return those of passages."""
         n_new = min(len(vectors), self.n_passages - self.n_passages_done)
         self.n_tokens_done += length - len(vectors)
         self.n_passages_done += n_new
@@ -204,12 +210,12 @@ class EosReading:
         return vectors[:n_new]
 
     def probes_within(self, length: int) -> NDArray[np.int64]:
-        """Where in the next `length` tokens of the stream the probes are."""
+        """Return the positions of the probes among the next `length` tokens of the stream."""
         return np.flatnonzero(self.probes[self._at : self._at + length])
 
 
 class EosReadout:
-    """What EOS says after a passage's last token; that EOS itself is not carried on. Of excerpts it says nothing."""
+    """A passage's vector is the hidden state of an EOS token after it, which the state forgets. Makes no excerpts."""
 
     n_sums = 0
 

@@ -1,6 +1,6 @@
-"""How hidden states become vectors: running sums for the `mean` readout, the last token for `eos`.
+"""Turns hidden states into vectors by running weighted sums: the arithmetic of the `mean` readout.
 
-Knows no text, no passage and no model: spans of tokens, hidden states and weights in, sums and unit vectors out.
+Takes spans of tokens, hidden states and weights; returns sums and unit vectors. Knows no text, no passage and no model.
 """
 
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ class MeanHead:
     projection: Tensor
     """(dim, d_model) float32."""
     token_weight: Tensor
-    """(vocabulary,) float32, positive."""
+    """(vocab_size,) float32, positive."""
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], config: ModelConfig) -> "MeanHead":
-        """From a checkpoint's `readout.*` tensors. Raises ModelError where one is missing or does not fit."""
+        """Build it from the `readout.*` tensors of a checkpoint. Raises ModelError if one is missing or misshapen."""
         try:
             projection, log_weight = tensors["projection.weight"], tensors["token_log_weight"]
         except KeyError as error:
@@ -35,57 +35,59 @@ class MeanHead:
             raise ModelError(f"the weights lack readout.{error.args[0]}, which the mean readout needs", hint) from None
         if projection.shape[1:] != (config.d_model,) or log_weight.shape != (config.vocab_size,):
             shapes = f"{tuple(projection.shape)} and {tuple(log_weight.shape)}"
-            raise ModelError(f"the mean readout's tensors are {shapes}: not of this model", "copy the model again")
+            raise ModelError(f"the tensors of the mean readout are {shapes}: not of this model", "copy the model again")
         return cls(projection, log_weight.exp())
 
     def vectors(self, sums: Tensor) -> NDArray[np.float32]:
         """Weighted sums (n, d_model) -> unit vectors (n, dim)."""
-        return unit(sums @ self.projection.T)  # linear, so it can come after the sum
+        return unit(sums @ self.projection.T)  # the projection is linear, so it can follow the sum
 
 
 def unit(vectors: Tensor) -> NDArray[np.float32]:
-    """(n, dim) -> unit float32 rows on the CPU."""
+    """Normalise the rows of (n, dim) to length 1; returns float32 on the CPU."""
     rows: NDArray[np.float32] = F.normalize(vectors.float(), dim=-1).cpu().numpy()
     return rows
 
 
 @dataclass(slots=True)
 class RunningMeans:
-    """Weighted sums of one document and of spans in it, over hidden states that arrive slice by slice."""
+    """The weighted sums of one document and of its spans, updated slice by slice."""
 
     head: MeanHead
     borders: NDArray[np.int64]
-    """(n_spans, 2): index of each span's first token and one past its last; ascending, not overlapping."""
+    """(n_spans, 2): the first token of each span and the token after its last; ascending, without overlap."""
     position: int = 0
-    """Tokens read so far."""
+    """Number of tokens read so far."""
     n_finished: int = 0
-    """Spans whose last token has been read."""
+    """Number of spans whose last token has been read."""
     total: Tensor = field(default_factory=lambda: torch.zeros(0))
-    """(d_model,) sum over all tokens so far."""
+    """(d_model,) sum over all tokens read so far."""
     open: Tensor = field(default_factory=lambda: torch.zeros(0))
-    """(d_model,) sum of the span that the last slice ended in."""
+    """(d_model,) sum of the unfinished span at the end of the last slice."""
 
     def document(self) -> NDArray[np.float32]:
-        """The vector of all that was read, (dim,)."""
+        """Return the vector (dim,) of all tokens read so far."""
         vector: NDArray[np.float32] = self.head.vectors(self.total[None])[0]
         return vector
 
     def place(self, length: int) -> tuple[NDArray[np.int64], int, int]:
-        """Where the next `length` tokens belong: for each how many spans after `n_finished` it lies, -1 for none;
-        how many of those spans they finish; and how many they have begun.
+        """Locate the next `length` tokens among the spans.
+
+        Returns, for each token, the index of its span counted from `n_finished`, or -1 outside all spans; the number of
+        spans that these tokens finish; and the number of spans that start before the last of them.
         """
         stop = self.position + length
         finished = int(np.searchsorted(self.borders[:, 1], stop, side="right"))
-        # spans that begin before `stop`, and those without tokens that begin and end at it
+        # spans that start before `stop`, and empty spans at `stop`
         begun = max(int(np.searchsorted(self.borders[:, 0], stop)), finished)
         positions = np.arange(self.position, stop)
-        span = np.searchsorted(self.borders[:, 0], positions, side="right") - 1  # -1: before the first
-        stops = np.append(self.borders[:, 1], 0)  # for -1: nothing is inside
+        span = np.searchsorted(self.borders[:, 0], positions, side="right") - 1  # -1: before the first span
+        stops = np.append(self.borders[:, 1], 0)  # the last entry serves span -1: no token is inside
         inside = (span >= self.n_finished) & (positions < stops[span])
         return np.where(inside, span - self.n_finished, -1), finished - self.n_finished, begun - self.n_finished
 
     def advance(self, length: int, total: Tensor, sums: Tensor, n_new: int) -> None:
-        """Take over what `length` tokens added: `total` (d_model,), and `sums` (n_begun, d_model) of the spans."""
+        """Add the sums of the next `length` tokens: `total` (d_model,), and `sums` (n_begun, d_model) by span."""
         self.open = sums[n_new].clone() if n_new < len(sums) else torch.zeros_like(total)
         self.total = self.total + total if self.total.numel() else total
         self.position += length
@@ -93,14 +95,14 @@ class RunningMeans:
 
 
 def push(means: Sequence[RunningMeans], hidden: Tensor, ids: Tensor, lengths: Sequence[int]) -> list[Tensor]:
-    """Add a slice of each document. hidden (documents, length, d_model); ids (documents, length), of which each
-    document's first `lengths` count, the rest is padding. Returns the sums of the spans each finished, (n, d_model).
+    """Add one slice of each document; return for each document the sums (n, d_model) of the spans it finished.
 
-    One sum for all documents: on a GPU each of many small ones would cost as much.
+    hidden (documents, length, d_model); ids (documents, length). Only the first `lengths` tokens of each document
+    count; the rest is padding. All documents share one sum, because on a GPU each of many small sums costs as much.
     """
     places = [mean.place(length) for mean, length in zip(means, lengths, strict=True)]
     offsets = np.cumsum([0, *(begun for *_, begun in places)])
-    slots = np.full(tuple(ids.shape), offsets[-1])  # one more than there are collects what lies in no span
+    slots = np.full(tuple(ids.shape), offsets[-1])  # one extra slot collects the tokens outside all spans
     for row, (place, *_) in enumerate(places):
         slots[row, : len(place)] = np.where(place < 0, offsets[-1], place + offsets[row])
     padding = torch.arange(ids.shape[1], device=ids.device) >= torch.tensor(lengths, device=ids.device)[:, None]

@@ -1,6 +1,6 @@
-"""A pass over a document as bytes: saved in the middle, loaded on another day, it goes on with the same result.
+"""Saves a pass over a document as bytes and resumes it later with the same result.
 
-It goes on in another document too, if that begins as the first one did: a note to which something was added.
+A saved state also resumes in a longer document that starts with the same tokens: a note that has grown.
 """
 
 import hashlib
@@ -22,21 +22,21 @@ _HINT = "the document is read again from its start"
 
 @dataclass(frozen=True, slots=True)
 class PassState:
-    """Everything a streaming pass needs to go on."""
+    """Everything that a streaming pass needs to continue."""
 
     model: LayerState
     n_tokens_done: int
     n_passages_done: int
     sums: tuple[Tensor, ...]
-    """The readout's running sums; () for readouts without."""
+    """The running sums of the readout; () for a readout without sums."""
     digest: bytes = b""
-    """Of what was read, where it was loaded."""
+    """Hash of the tokens and borders read so far; empty unless the state was loaded from bytes."""
 
 
 def to_bytes(state: PassState, ids: NDArray[np.int64], borders: Borders) -> bytes:
-    """Serialise, in safetensors; some megabytes, whatever the length of what was read.
+    """Serialise as safetensors. The size, some megabytes, does not depend on the length of the document.
 
-    ids (n_tokens,) and borders are the document's: their beginning is remembered by a hash.
+    ids (n_tokens,) and borders are those of the document; a hash of the part read so far is saved with the state.
     """
     tensors = state.model.tensors() | {f"sums.{i}": t for i, t in enumerate(state.sums)}
     tensors["done"] = torch.tensor([state.n_tokens_done, state.n_passages_done])
@@ -46,7 +46,7 @@ def to_bytes(state: PassState, ids: NDArray[np.int64], borders: Borders) -> byte
 
 
 def from_bytes(data: bytes, device: str, family: type[LayerState]) -> PassState:
-    """The inverse, for a model whose states are of class `family`. Raises ModelError for bytes that are no state."""
+    """Load bytes from `to_bytes`, for a model whose state class is `family`. Raises ModelError for damaged bytes."""
     try:
         tensors = {name: t.to(device) for name, t in load(data).items()}
         n_tokens, n_passages = (int(n) for n in tensors["done"])
@@ -59,8 +59,10 @@ def from_bytes(data: bytes, device: str, family: type[LayerState]) -> PassState:
 
 
 def check_fits(state: PassState, empty: LayerState, n_sums: int, ids: NDArray[np.int64], borders: Borders) -> None:
-    """Raise ModelError unless `state` can be gone on from: by the model whose first state is `empty`, with a readout
-    of `n_sums` sums, in a document that begins, up to there, with the tokens and passages of the one that was read.
+    """Raise ModelError unless a pass over this document can resume from `state`.
+
+    `empty` is the initial state of the model, `n_sums` the number of sums of its readout. The document must start with
+    the tokens and passages that were read when `state` was saved.
     """
     found, expected = ({name: t.shape for name, t in s.tensors().items()} for s in (state.model, empty))
     n_tokens, n_passages = state.n_tokens_done, state.n_passages_done
@@ -69,14 +71,16 @@ def check_fits(state: PassState, empty: LayerState, n_sums: int, ids: NDArray[np
         found != expected
         or len(state.sums) != n_sums
         or not within
-        or (borders.passages[n_passages:, 1] < n_tokens).any()  # the old one's ends later
+        or (
+            borders.passages[n_passages:, 1] < n_tokens
+        ).any()  # the new document ends the passage earlier than the old one
         or state.digest != _digest(ids, borders, n_tokens, n_passages)
     ):
-        raise ModelError("a saved state is of another model or another document", _HINT)
+        raise ModelError("a saved state belongs to another model or another document", _HINT)
 
 
 def _digest(ids: NDArray[np.int64], borders: Borders, n_tokens: int, n_passages: int) -> bytes:
-    """Of the tokens read, the excerpts done and how they make passages, and where that begins which was begun."""
+    """Hash the tokens read, the finished excerpts, their passages, and the start of an unfinished excerpt."""
     done = borders.excerpts[:, 1] <= n_tokens
     begun = borders.excerpts[~done, 0]
     digest = hashlib.blake2b(digest_size=16)

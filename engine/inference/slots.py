@@ -1,8 +1,8 @@
-"""Many documents through one model at once: a document a row, its state reset when it ends and the next streamed in.
+"""Reads many documents with one model at once: one document a row; when it ends, the next one takes its row.
 
-Every step reads about the same number of tokens, however many documents are left and however long the longest is, so
-memory does not grow with either. Rows are right-padded only in a document's last slice, after which its state is of no
-use to anybody: so no mask is needed, and nothing leaks. Knows no text: ids and borders in, parts out.
+Every step reads about the same number of tokens, so memory grows neither with the number of documents nor with their
+length. A row is padded, on its right, only in the last slice of its document, and the state after that slice is never
+used: so padding needs no mask and cannot leak. Takes ids and borders, returns parts. Knows no text.
 """
 
 from bisect import bisect_right
@@ -23,15 +23,15 @@ from engine.inference.vertical import RecurrentModel, step_probed
 from engine.models.state import LayerState
 
 K = TypeVar("K")
-_STEPS_COST = 16  # a step costs, beside its tokens, what 1/16 of a full one does: on a CPU 6 ms of 100 for 1,024 tokens
+_STEPS_COST = 16  # the fixed cost of a step is 1/16 of a full step: on a CPU, 6 of 100 ms for 1,024 tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Document(Generic[K]):
-    """One to be read."""
+    """A document to read."""
 
     key: K
-    """The caller's own name of it."""
+    """The caller's name for the document."""
     ids: NDArray[np.int64]
     """(n_tokens,)"""
     borders: Borders
@@ -39,18 +39,19 @@ class Document(Generic[K]):
 
 
 def rows_that_fit(most: int, state_bytes: int, free_bytes: int) -> int:
-    """How many documents to read at once on a GPU: `most`, or fewer where their states take an eighth of what is free.
+    """Return how many documents to read at once on a GPU: at most `most`, with states in an eighth of the free memory.
 
-    A step holds the old states, the new ones, and in every layer those that enter each block. A 7B's are 268 MB each.
+    A step holds the old states, the new states and, in each layer, the states that enter its blocks. One state of a 7B
+    model is 268 MB.
     """
     return max(min(most, free_bytes // (8 * state_bytes)), 1)
 
 
 def slice_length(left: Sequence[int], budget: int, block_size: int) -> int:
-    """How far to read now, where documents have `left` tokens to go.
+    """Return how many tokens of each row to read in the next step, when the documents have `left` tokens left.
 
-    At most `budget` tokens over all rows (V = budget / rows, a multiple of Q = `block_size`, at least Q); of those as
-    many as can be had for less padding than a step of its own would cost.
+    All rows together read at most `budget` tokens: V = budget / rows, rounded to a multiple of Q = `block_size`, at
+    least Q. Within V the step is as long as possible while its padding costs less than another step would.
     """
     largest = min(max(budget // len(left) // block_size, 1) * block_size, max(left))
 
@@ -58,17 +59,17 @@ def slice_length(left: Sequence[int], budget: int, block_size: int) -> int:
         return sum(max(length - n, 0) for n in left)
 
     length = bisect_right(range(1, largest + 1), budget // _STEPS_COST, key=padding)
-    # whole blocks, or the end of a document, which then leaves no remainder for another step
+    # whole blocks, or up to the end of a document, which then needs no further step
     return length if length == largest else max(length // block_size * block_size, *(n for n in left if n <= length))
 
 
 def read_documents(
     model: RecurrentModel, readout: Readout, documents: Iterable[Document[K]], n_rows: int, budget: int
 ) -> Iterator[tuple[K, EmbeddedPart]]:
-    """Read all documents, `n_rows` at once, about `budget` tokens a step; a part of each after every step.
+    """Read all documents, `n_rows` at once and about `budget` tokens a step; yield a part of each after every step.
 
-    Documents are taken from the iterable when a row falls free, and may finish in another order than they came. The
-    last part of each tells its document vector. None may be without tokens.
+    A document is taken from the iterable when a row becomes free. Documents may finish in another order than they
+    arrive. The last part of each holds its document vector. Every document must have tokens.
     """
     waiting = _begun(readout, documents)
     slots = list(islice(waiting, n_rows))
@@ -78,10 +79,10 @@ def read_documents(
     while slots:
         if is_step := all(slot.n_left for slot in slots):
             finished, state = _step(model, readout, slots, state, budget)
-        else:  # some begin where they ended, and have only their own vector to tell
+        else:  # some documents resume at their end: only their document vector is missing
             finished = [Finished(slot.reading.document_vector[None][:0], []) for slot in slots]
         for row, (slot, found) in enumerate(zip(slots, finished, strict=True)):
-            if not slot.n_left:  # its row is about to be overwritten
+            if not slot.n_left:  # its row will be overwritten
                 yield slot.document.key, slot.part(found, state.rows([row]), 0)
             elif is_step:
                 yield slot.document.key, slot.part(found, state, row)
@@ -91,18 +92,18 @@ def read_documents(
 def _step(
     model: RecurrentModel, readout: Readout, slots: Sequence["_Slot[K]"], state: LayerState, budget: int
 ) -> tuple[list[Finished], LayerState]:
-    """One step of all rows: what each document finished, and the next state."""
+    """Run one step of all rows; return the vectors that each document finished, and the next state."""
     size = slice_length([slot.n_left for slot in slots], budget, model.block_size)
     tokens, probes = np.zeros((len(slots), size), np.int64), np.zeros((len(slots), size), np.bool_)
     lengths = [slot.fill(tokens[row], probes[row]) for row, slot in enumerate(slots)]
     ids = torch.from_numpy(tokens).to(model.device)
-    with torch.inference_mode():  # not around the yields, or it would leak to the caller
+    with torch.inference_mode():  # never around a yield, or it would leak to the caller
         hidden, state = step_probed(model, ids, probes, state)
         return readout.take([slot.reading for slot in slots], hidden, ids, lengths), state
 
 
 class _Slot(Generic[K]):
-    """A row's document and how much of its stream the model was given."""
+    """The document of a row, and how much of its stream the model has read."""
 
     def __init__(self, document: Document[K], reading: Reading) -> None:
         self.document = document
@@ -114,7 +115,7 @@ class _Slot(Generic[K]):
         return len(self.reading.stream) - self._at
 
     def fill(self, tokens: NDArray[np.int64], probes: NDArray[np.bool_]) -> int:
-        """Write the next tokens into a row; how many there were."""
+        """Write the next tokens and probes into a row; return how many tokens there were."""
         given = slice(self._at, self._at + len(tokens))
         length = min(len(tokens), self.n_left)
         tokens[:length] = self.reading.stream[given]
@@ -144,7 +145,7 @@ def _begun(readout: Readout, documents: Iterable[Document[K]]) -> Iterator[_Slot
 def _refilled(
     model: RecurrentModel, slots: list[_Slot[K]], state: LayerState, waiting: Iterator[_Slot[K]]
 ) -> tuple[list[_Slot[K]], LayerState]:
-    """Rows for the next step: those that go on, and new documents in place of finished ones as long as there are."""
+    """Return the rows of the next step: a new document replaces each finished one, as long as any are waiting."""
     kept = []
     for row, slot in enumerate(slots):
         if not slot.n_left:
@@ -160,7 +161,7 @@ def _refilled(
 
 
 def _put_in(model: RecurrentModel, state: LayerState, row: int, slot: _Slot[K]) -> None:
-    """Overwrite one row of `state` with the state that the slot's document begins from."""
+    """Overwrite one row of `state` with the state in which the document of the slot starts."""
     resume = slot.document.resume
     first = (resume.model if resume else model.initial_state()).tensors()
     with torch.inference_mode():

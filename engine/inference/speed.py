@@ -1,7 +1,7 @@
-"""How fast a model reads here, and how much of it the machine's own products would allow.
+"""Measures how fast a model reads on this machine, and how fast the machine multiplies the model's matrices.
 
-Knows no documents: random tokens take as long as any. Every rate is that of the fastest try, since whatever else the
-machine does only ever slows one down.
+Reads random tokens, which take as long as real ones. Every rate is the rate of the fastest try, because other load on
+the machine can only slow a try down.
 """
 
 import time
@@ -18,11 +18,11 @@ from engine.inference.tokens import TokenizedText
 from engine.types import Passage
 
 NOTE_TOKENS = 200
-PASSAGE_TOKENS = 130  # as the passages of prose are on average
+PASSAGE_TOKENS = 130  # the average of prose
 
 
 def random_document(encoder: Encoder, n_tokens: int, seed: int = 0) -> tuple[TokenizedText, list[Passage]]:
-    """A document as `Encoder.split` gives it, each token a word of one letter."""
+    """Return a document in the form of `Encoder.split`, each token a word of one letter."""
     ids = np.random.default_rng(seed).integers(0, encoder.tokenizer.vocabulary_size, n_tokens)
     borders = [(start, min(start + PASSAGE_TOKENS, n_tokens)) for start in range(0, n_tokens, PASSAGE_TOKENS)]
     passages = [Passage(2 * start, 2 * stop, stop - start) for start, stop in borders]
@@ -30,7 +30,7 @@ def random_document(encoder: Encoder, n_tokens: int, seed: int = 0) -> tuple[Tok
 
 
 def document_rate(encoder: Encoder, seconds: float) -> float:
-    """Tokens a second of one long document."""
+    """Tokens a second on one long document."""
     tokens, passages = random_document(encoder, 100_000)
     best, done, began = 0.0, 0, time.perf_counter()
     end = began + seconds
@@ -44,7 +44,7 @@ def document_rate(encoder: Encoder, seconds: float) -> float:
 
 
 def notes_rates(encoder: Encoder, seconds: float) -> tuple[float, float]:
-    """Tokens a second of notes of 200 tokens: one by one, and as many at once as `stream_many` takes."""
+    """Tokens a second on notes of 200 tokens: one by one, and as many at once as `stream_many` takes."""
     rows, _ = encoder.batch()
     note = random_document(encoder, NOTE_TOKENS)
     best = [0.0, 0.0]
@@ -65,12 +65,12 @@ def notes_rates(encoder: Encoder, seconds: float) -> tuple[float, float]:
 
 
 def linear_flops(encoder: Encoder) -> int:
-    """Operations of a token's dense products (the mixers' projections, not their scans)."""
+    """Floating-point operations per token in the linear layers; the scans are not counted."""
     return sum(2 * layer.weight.numel() for layer in _linear_layers(encoder))
 
 
 def matmul_rate(encoder: Encoder, dtype: torch.dtype, seconds: float) -> float:
-    """Operations a second of the machine's own product at the model's shapes: V tokens by each of its matrices."""
+    """Floating-point operations a second of plain matrix products: V tokens times each matrix of the model."""
     device = encoder.model.device
     shapes = sorted({tuple(layer.weight.shape) for layer in _linear_layers(encoder)})
     tries = []

@@ -1,7 +1,7 @@
-"""Vertically chunked inference: V tokens through all layers, then the next V, the state carried on.
+"""Vertically chunked inference: V tokens pass through all layers, then the next V; the state is carried between them.
 
-Memory is that of one slice however long the text is (Grantner et al., arXiv 2604.18199, section 3.2.3). A text no
-longer than V goes through in one slice, which is the horizontal pass. Knows no text and no readout.
+Memory does not depend on the length of the text (Grantner et al., arXiv 2604.18199, section 3.2.3). A text of at most V
+tokens is one slice, which is the horizontal pass. Knows no text and no readout.
 """
 
 from collections.abc import Sequence
@@ -14,32 +14,32 @@ from torch import Tensor
 
 
 class RecurrentModel(Protocol):
-    """What any family of recurrent models offers; the state's type is the family's own."""
+    """The interface of every family of recurrent models; each family has a state type of its own."""
 
     block_size: int
-    """Q; slices of a multiple of it give bit for bit what one pass gives."""
+    """Q. Slices of a multiple of Q give the result of one pass to 2e-6, other slices to about 1e-5 (float32)."""
 
     @property
     def device(self) -> torch.device:
-        """Where it runs."""
+        """The device of the weights."""
 
     def initial_state(self, batch: int = 1) -> Any:
-        """The state before anything was read."""
+        """The state before the first token."""
 
     def step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
-        """(batch, length) ids and a state -> (batch, length, d_model) hidden and the next state."""
+        """ids (batch, length) and a state -> hidden (batch, length, d_model) and the next state."""
 
 
 @runtime_checkable
 class ProbedModel(Protocol):
-    """A model that reads probes (see `engine.models.probes`) in the same step as the text around them."""
+    """A model that reads probes (see `engine.models.probes`) in one step with the text around them."""
 
     def step_probed(self, tokens: Tensor, mask: NDArray[np.bool_], state: Any) -> tuple[Tensor, Any]:
-        """As `RecurrentModel.step`, where `mask` (batch, length) says which tokens are to leave no trace."""
+        """As `RecurrentModel.step`; tokens where `mask` (batch, length) is true leave no trace in the state."""
 
 
 def step_probed(model: RecurrentModel, tokens: Tensor, probes: NDArray[np.bool_], state: Any) -> tuple[Tensor, Any]:
-    """As `model.step`, with tokens (where `probes` (batch, length) is true) that the others and the state forget."""
+    """As `model.step`; tokens where `probes` (batch, length) is true leave no trace in other tokens or the state."""
     if not probes.any():
         return model.step(tokens, state)
     if isinstance(model, ProbedModel):
@@ -50,9 +50,9 @@ def step_probed(model: RecurrentModel, tokens: Tensor, probes: NDArray[np.bool_]
 def step_around_probes(
     model: RecurrentModel, tokens: Tensor, probes: NDArray[np.bool_], state: Any
 ) -> tuple[Tensor, Any]:
-    """The same for any family: row by row, from probe to probe, with all of a row's probes in one batched step.
+    """`step_probed` for any family: read each row from probe to probe, then all probes of the row as one batch.
 
-    Holds a state for each probe of a row at a time.
+    Memory holds one state for each probe of a row.
     """
     hidden, states = [], []
     for row, mask in enumerate(probes):
@@ -65,7 +65,7 @@ def step_around_probes(
 def _row_around_probes(
     model: RecurrentModel, tokens: Tensor, mask: NDArray[np.bool_], state: Any
 ) -> tuple[Tensor, Any]:
-    """One row: tokens (length,) and a state of batch 1 -> hidden (length, d_model) and the next state."""
+    """Read one row: tokens (length,) and a state of batch 1 -> hidden (length, d_model) and the next state."""
     at = np.flatnonzero(mask)
     states, parts = [], []
     for start, stop in zip([0, *(at + 1)], [*at, len(mask)], strict=True):
@@ -74,13 +74,13 @@ def _row_around_probes(
             parts.append(text[0])
         states.append(state)
     if len(at):
-        said, _ = model.step(tokens[at][:, None], _joined(states[:-1]))
-        parts.append(said[:, 0])
+        answers, _ = model.step(tokens[at][:, None], _joined(states[:-1]))  # (n_probes, 1, d_model)
+        parts.append(answers[:, 0])
     order = np.argsort(np.concatenate((np.flatnonzero(~mask), at)))
     return torch.cat(parts)[torch.from_numpy(order).to(tokens.device)], state
 
 
 def _joined(states: Sequence[Any]) -> Any:
-    """The rows of all states, as one batch."""
+    """One state whose batch holds the rows of all states."""
     tensors = [state.tensors() for state in states]
     return type(states[0]).from_tensors({name: torch.cat([t[name] for t in tensors]) for name in tensors[0]})

@@ -252,7 +252,7 @@ def test_a_folder_that_is_there_wins_over_a_name(cache: Path, tmp_path: Path, mo
     "text", ["name", "a/b/c", "../b", "a/..", "a/b@", "-a/b", "a/b c", "a/b\n", "a/b@..", "ä/b", ""]
 )
 def test_what_is_no_name_is_refused(text: str) -> None:
-    with pytest.raises(ModelError, match="no model's name"):
+    with pytest.raises(ModelError, match="not a model's name"):
         ModelName.parse(text)
 
 
