@@ -1,9 +1,9 @@
-"""Where the GPU's tests run: on an NVIDIA GPU or, of the kernels alone, in Triton's interpreter on the CPU.
+"""Chooses where the GPU tests run: on an NVIDIA GPU; the kernel tests also in Triton's interpreter on the CPU.
 
     pytest -m gpu tests/gpu                                           # on a GPU
     TRITON_INTERPRET=1 pytest -m gpu tests/gpu/test_gpu_kernels.py    # on a CPU with triton, mamba-ssm and einops
 
-The interpreter multiplies no bfloat16 (Triton 3.9 multiplies its bits as integers), so there it is float32 alone.
+The interpreter cannot multiply bfloat16 (Triton 3.9 multiplies its bits as integers), so it tests only float32.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ def gpu() -> torch.device:
 
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch) -> torch.device:
-    """Where Triton kernels run: a GPU, or the CPU in the interpreter."""
+    """The device of the Triton kernels: a GPU, or the CPU in the interpreter."""
     if torch.cuda.is_available() and not INTERPRETED:
         return torch.device("cuda:0")
     if not INTERPRETED:
@@ -42,9 +42,9 @@ def device(monkeypatch: pytest.MonkeyPatch) -> torch.device:
 
 @pytest.fixture
 def mamba_ssm(device: torch.device) -> None:
-    """mamba-ssm's kernels, imported."""
+    """Import mamba-ssm's kernels."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # says that it chose a configuration
+        warnings.simplefilter("ignore")  # it warns that it chose a configuration
         try:
             load_mamba_ssm("ssd_combined")
         except ImportError as error:
@@ -53,8 +53,8 @@ def mamba_ssm(device: torch.device) -> None:
 
 @pytest.fixture(params=[torch.float32, torch.bfloat16], ids=str)
 def dtype(request: pytest.FixtureRequest) -> torch.dtype:
-    """Of the products."""
+    """The dtype of the products."""
     if INTERPRETED and request.param == torch.bfloat16:
-        pytest.skip("Triton's interpreter multiplies no bfloat16")
+        pytest.skip("Triton's interpreter cannot multiply bfloat16")
     chosen: torch.dtype = request.param
     return chosen

@@ -1,4 +1,4 @@
-"""The GPU's benchmark runs through, on tiny shapes without a GPU, so that it does when there is one."""
+"""Runs the GPU benchmark on tiny shapes without a GPU, so that it is known to work before a GPU is at hand."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ def test_the_benchmark_runs_from_end_to_end_on_tiny_shapes(tmp_path: Path) -> No
     assert {"date", "card", "torch", "matmul"} <= measured["about"].keys()
 
 
-def test_what_would_take_too_long_is_left_out_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_that_would_take_too_long_are_left_out_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(BENCH)
     from gpu_timing import Cell, Row, why_leave_out
 

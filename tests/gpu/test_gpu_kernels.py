@@ -1,4 +1,4 @@
-"""Each Triton kernel against its twin in plain torch, on a GPU or in Triton's interpreter."""
+"""Compares each Triton kernel with its twin in plain torch, on a GPU or in Triton's interpreter."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +27,7 @@ needs_mamba_ssm = pytest.mark.usefixtures("mamba_ssm")
 def random_inputs(
     device: torch.device, dtype: torch.dtype, length: int, groups: int = 1, batch: int = 1
 ) -> tuple[Tensor, ...]:
-    """x, dt, A, B, C and a state; decays from "never forgets" to "forgets at once"."""
+    """x, dt, A, B, C and a state; some heads never forget, others forget at once."""
     make = torch.Generator().manual_seed(length)
     x = torch.randn(batch, length, HEADS, HEAD_DIM, generator=make)
     dt = torch.rand(batch, length, HEADS, generator=make)
@@ -44,20 +44,22 @@ def random_inputs(
 
 
 def assert_close(found: Tensor, expected: Tensor, dtype: torch.dtype) -> None:
-    """Relative to the norm: a GPU's Triton multiplies float32 in TensorFloat-32 (5e-4), the interpreter does not."""
+    """Compare relative to the norm. On a GPU, Triton multiplies float32 in TensorFloat-32 (5e-4)."""
     difference = float((found.float() - expected.float()).norm() / expected.float().norm())
     assert difference < (0.01 if dtype == torch.bfloat16 else 1e-5 if INTERPRETED else 2e-3)
 
 
 def exact(inputs: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
-    """The torch scan of the same numbers, in float32."""
+    """Run the torch scan on the same numbers, in float32."""
     return ssd_scan(*(t.float() for t in inputs), Q)
 
 
 @needs_mamba_ssm
 @pytest.mark.parametrize("groups", [1, 8])
 @pytest.mark.parametrize("length", [1, Q, 2 * Q + 5])
-def test_the_triton_scan_is_the_torch_scan(device: torch.device, dtype: torch.dtype, length: int, groups: int) -> None:
+def test_the_triton_scan_equals_the_torch_scan(
+    device: torch.device, dtype: torch.dtype, length: int, groups: int
+) -> None:
     inputs = random_inputs(device, dtype, length, groups, batch=2)
     y, state = ssd_scan_triton(*inputs, Q)
     expected_y, expected_state = exact(inputs)
@@ -67,7 +69,7 @@ def test_the_triton_scan_is_the_torch_scan(device: torch.device, dtype: torch.dt
 
 
 @needs_mamba_ssm
-def test_slices_add_up_to_one_scan(device: torch.device, dtype: torch.dtype) -> None:
+def test_slices_equal_one_scan(device: torch.device, dtype: torch.dtype) -> None:
     x, dt, A, B, C, state = random_inputs(device, dtype, 3 * Q + 5)
     whole, whole_state = ssd_scan_triton(x, dt, A, B, C, state, Q)
     parts = []
@@ -79,7 +81,7 @@ def test_slices_add_up_to_one_scan(device: torch.device, dtype: torch.dtype) -> 
 
 
 def packed(device: torch.device, dtype: torch.dtype) -> tuple[tuple[Tensor, ...], Tensor, list[list[slice]]]:
-    """Two rows of documents that end inside blocks and at their ends, their labels, and where they lie."""
+    """Two rows of documents, which end inside blocks and at their ends; their labels; and their spans."""
     lengths = [[Q + 3, 2, 2 * Q + 3], [2 * Q, Q + 1, 7]]
     labels = torch.stack([torch.arange(3).repeat_interleave(torch.tensor(row)) for row in lengths])
     ends = [torch.tensor(row).cumsum(0).tolist() for row in lengths]
@@ -90,10 +92,10 @@ def packed(device: torch.device, dtype: torch.dtype) -> tuple[tuple[Tensor, ...]
 
 @needs_mamba_ssm
 @pytest.mark.parametrize("at_once", [ssd_triton.MAX_ELEMENTS, HEADS * HEAD_DIM * D_STATE])
-def test_documents_packed_into_a_row_know_nothing_of_each_other(
+def test_documents_packed_into_one_row_are_independent(
     device: torch.device, dtype: torch.dtype, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The state goes on in document 0 alone, whether a row is one launch or one for every block."""
+    """Only document 0 continues from the state, whether a row takes one launch or one per block."""
     monkeypatch.setattr(ssd_triton, "MAX_ELEMENTS", at_once)
     inputs, labels, documents = packed(device, dtype)
     y, final = ssd_scan_triton(*inputs, Q, labels)
@@ -110,7 +112,7 @@ def test_documents_packed_into_a_row_know_nothing_of_each_other(
 
 @needs_mamba_ssm
 @pytest.mark.parametrize(("limit", "value"), [("MAX_ELEMENTS", 2 * Q * HEADS * HEAD_DIM), ("MAX_PROGRAMS", 4)])
-def test_what_one_launch_cannot_address_is_scanned_in_several(
+def test_inputs_too_large_for_one_launch_are_scanned_in_several(
     device: torch.device, dtype: torch.dtype, limit: str, value: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inputs = random_inputs(device, dtype, 2 * Q + 5, groups=2, batch=2)
@@ -126,7 +128,7 @@ def test_what_one_launch_cannot_address_is_scanned_in_several(
 
 
 @needs_mamba_ssm
-def test_slices_of_wider_tensors_are_read_where_they_are(device: torch.device, dtype: torch.dtype) -> None:
+def test_views_of_wider_tensors_are_scanned_without_copies(device: torch.device, dtype: torch.dtype) -> None:
     """x, B and C are views of the convolution's output."""
     x, dt, A, B, C, state = random_inputs(device, dtype, Q + 3, groups=2)
     wide = torch.cat((x.flatten(2), B.flatten(2), C.flatten(2)), -1)
@@ -141,7 +143,7 @@ def test_slices_of_wider_tensors_are_read_where_they_are(device: torch.device, d
 @pytest.mark.parametrize("convolve", [convolve_triton, convolve_causal_conv1d])
 @pytest.mark.parametrize(("length", "channels"), [(1, 8), (2, 200), (70, 136)])
 @pytest.mark.parametrize("biased", [True, False])
-def test_each_convolution_is_torchs(
+def test_each_convolution_equals_torchs(
     device: torch.device, dtype: torch.dtype, convolve: Callable[..., Tensor], length: int, channels: int, biased: bool
 ) -> None:
     if convolve is convolve_causal_conv1d:
@@ -161,7 +163,7 @@ def test_each_convolution_is_torchs(
 @needs_mamba_ssm
 @pytest.mark.parametrize("groups", [1, 8])
 @pytest.mark.parametrize("at_once", [ssd_triton.MAX_ELEMENTS, 1000])
-def test_the_gated_norm_is_torchs(
+def test_the_gated_norm_equals_torchs(
     device: torch.device, dtype: torch.dtype, groups: int, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(norm, "MAX_ELEMENTS", at_once)
@@ -175,10 +177,10 @@ def test_the_gated_norm_is_torchs(
 
 @needs_mamba_ssm
 @pytest.mark.parametrize("groups", [1, 2])
-def test_a_model_of_triton_kernels_is_the_model_of_torchs(
+def test_a_model_with_triton_kernels_equals_the_model_with_torch(
     device: torch.device, groups: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In float32, in two slices of which the second is not whole blocks."""
+    """In float32, in two slices; the second does not fill its last block."""
     config = tiny_config(n_groups=groups, num_hidden_layers=2, chunk_size=Q)
     folder = save_checkpoint(tmp_path, config, random_tensors(config))
     tokens = torch.randint(0, 390, (1, Q + 5), generator=torch.Generator().manual_seed(0)).to(device)
@@ -207,7 +209,7 @@ def test_a_model_of_triton_kernels_is_the_model_of_torchs(
 def test_every_kernel_passes_its_trial(
     device: torch.device, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """But on a GPU not the scan in float32, where Triton multiplies in TensorFloat-32."""
+    """Except the float32 scan on a GPU, where Triton multiplies in TensorFloat-32."""
     monkeypatch.setattr(kernels, "on_gpu", lambda t: True)
     for cache in ("_chosen", "_verdicts"):
         monkeypatch.setattr(kernels, cache, {})
@@ -226,7 +228,7 @@ def test_every_kernel_passes_its_trial(
     assert norm == "gated norm by mamba-ssm"
 
 
-def test_the_convolution_counts_in_more_than_32_bits(gpu: torch.device) -> None:
+def test_the_convolution_addresses_more_than_2_to_the_31_elements(gpu: torch.device) -> None:
     """300,000 tokens of 8,192 channels are 2.5e9 elements."""
     extended = torch.randn(1, 300_003, 8192, device=gpu, dtype=torch.bfloat16)
     weight = torch.randn(8192, 1, 4, device=gpu, dtype=torch.bfloat16)

@@ -1,4 +1,4 @@
-"""Whole models on a GPU: against the CPU, in slices against themselves, and in memory that does not grow."""
+"""Runs whole models on a GPU: compares them with the CPU and slices with one pass, and measures memory."""
 
 import sys
 from pathlib import Path
@@ -43,12 +43,12 @@ def read(model: Mamba2, ids: np.ndarray, size: int) -> tuple[Tensor, Mamba2State
 
 
 def difference(found: Tensor, expected: Tensor) -> float:
-    """Relative, in the norm."""
+    """The relative difference in the norm."""
     return float((found.cpu().double() - expected.cpu().double()).norm() / expected.cpu().double().norm())
 
 
 @pytest.mark.parametrize(("dtype", "rounding"), [(torch.float32, 1e-4), (torch.bfloat16, 0.05)])
-def test_a_model_on_the_gpu_is_the_model_on_the_cpu(
+def test_a_model_on_the_gpu_equals_the_model_on_the_cpu(
     gpu: torch.device, folder: Path, dtype: torch.dtype, rounding: float
 ) -> None:
     ids = random_ids(5 * Q + 3)
@@ -62,7 +62,7 @@ def test_a_model_on_the_gpu_is_the_model_on_the_cpu(
 
 @pytest.mark.parametrize(("dtype", "rounding"), [(torch.float32, 1e-4), (torch.bfloat16, 0.03)])
 @pytest.mark.parametrize("size", [Q, 4 * Q, 7])
-def test_read_in_vertical_chunks_is_read_whole(
+def test_vertical_chunks_equal_the_horizontal_pass(
     gpu: torch.device, folder: Path, dtype: torch.dtype, rounding: float, size: int
 ) -> None:
     model, ids = load(folder, gpu, dtype), random_ids(20 * Q + 5)
@@ -72,7 +72,7 @@ def test_read_in_vertical_chunks_is_read_whole(
     assert difference(torch.stack(state.ssm), torch.stack(whole_state.ssm)) < rounding
 
 
-def test_rows_of_a_batch_are_documents_of_their_own(gpu: torch.device, folder: Path) -> None:
+def test_rows_of_a_batch_are_independent(gpu: torch.device, folder: Path) -> None:
     model = load(folder, gpu)
     tokens = torch.from_numpy(np.stack([random_ids(3 * Q), random_ids(3 * Q)[::-1]])).to(gpu)
     with torch.inference_mode():
@@ -82,7 +82,7 @@ def test_rows_of_a_batch_are_documents_of_their_own(gpu: torch.device, folder: P
 
 
 def test_probes_leave_no_trace(gpu: torch.device, folder: Path) -> None:
-    """A probe's hidden state is what the text would have ended with there; the others' are as if it were not there."""
+    """A probe has the hidden state of a text that ends there; the other tokens are read as if it were absent."""
     model, ids = load(folder, gpu), torch.from_numpy(random_ids(2 * Q)).to(gpu)
     mask = np.zeros((1, 2 * Q), np.bool_)
     mask[0, [5, Q + 1]] = True
@@ -96,7 +96,7 @@ def test_probes_leave_no_trace(gpu: torch.device, folder: Path) -> None:
     assert difference(probed[0, 5], ended[0, -1]) < 1e-4
 
 
-def test_a_state_saved_on_the_gpu_goes_on_where_it_was(gpu: torch.device, folder: Path) -> None:
+def test_a_state_saved_on_the_gpu_resumes_on_the_gpu(gpu: torch.device, folder: Path) -> None:
     model, ids = load(folder, gpu), random_ids(6 * Q)
     whole, _ = read(model, ids, 2 * Q)
     _, state = read(model, ids[: 4 * Q], 2 * Q)
@@ -108,8 +108,8 @@ def test_a_state_saved_on_the_gpu_goes_on_where_it_was(gpu: torch.device, folder
 
 
 @pytest.mark.usefixtures("mamba_ssm")
-def test_the_triton_kernels_are_the_ones_that_run(gpu: torch.device, folder: Path) -> None:
-    """In bfloat16; a float32 scan is left to torch where Triton would multiply in TensorFloat-32."""
+def test_triton_kernels_run_on_the_gpu(gpu: torch.device, folder: Path) -> None:
+    """In bfloat16; a float32 scan runs in torch, because Triton would multiply in TensorFloat-32."""
     kernels._chosen.clear()
     kernels._verdicts.clear()
     read(load(folder, gpu, torch.bfloat16), random_ids(3 * Q), Q)
@@ -119,7 +119,7 @@ def test_the_triton_kernels_are_the_ones_that_run(gpu: torch.device, folder: Pat
     ]
 
 
-def test_without_mamba_ssm_the_same_vectors_come_from_torch(
+def test_without_mamba_ssm_torch_gives_the_same_hidden_states(
     gpu: torch.device, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = random_ids(5 * Q)
@@ -149,7 +149,7 @@ def read_to_the_end(model: Mamba2, ids: np.ndarray) -> None:
         pass
 
 
-def test_the_bundled_models_vectors_are_those_of_the_cpu(gpu: torch.device) -> None:
+def test_the_bundled_model_gives_the_vectors_of_the_cpu(gpu: torch.device) -> None:
     text = PROSE[:8000]
     on_gpu = Encoder.open(BUNDLED, device="cuda:0", dtype="bfloat16")
     on_cpu = Encoder.open(BUNDLED, device="cpu", dtype="float32")

@@ -1,4 +1,4 @@
-"""Choosing V: the decisions without a machine, the measurement with a small one."""
+"""Chooses V: the decisions as pure functions, and a real measurement with a tiny model."""
 
 import stat
 from pathlib import Path
@@ -21,11 +21,11 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
 
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever else the machine of the tests does."""
+    """Pretend that the processor is idle."""
     monkeypatch.setattr("os.getloadavg", lambda: (0.1, 9.0, 9.0))
 
 
-def test_the_smallest_that_is_nearly_as_good_as_the_best_is_taken() -> None:
+def test_choose_takes_the_smallest_size_close_to_the_best() -> None:
     trials = [Trial(256, 900.0), Trial(512, 975.0), Trial(1024, 1000.0), Trial(2048, 990.0)]
     assert choose(trials) == 512
     assert choose([*trials, Trial(4096, 2000.0)]) == 4096
@@ -37,7 +37,7 @@ def test_the_smallest_that_is_nearly_as_good_as_the_best_is_taken() -> None:
         st.tuples(st.integers(1, 10**5), st.floats(1e-3, 1e9)), min_size=1, max_size=8, unique_by=lambda pair: pair[0]
     )
 )
-def test_what_is_taken_is_within_3_percent_of_the_best_and_nothing_smaller_is(pairs: list[tuple[int, float]]) -> None:
+def test_choose_takes_the_smallest_size_within_3_percent_of_the_best(pairs: list[tuple[int, float]]) -> None:
     trials = [Trial(*pair) for pair in pairs]
     best = max(trial.tokens_per_s for trial in trials)
     taken = next(trial for trial in trials if trial.vertical_size == choose(trials))
@@ -45,14 +45,14 @@ def test_what_is_taken_is_within_3_percent_of_the_best_and_nothing_smaller_is(pa
     assert all(t.tokens_per_s < 0.97 * best for t in trials if t.vertical_size < taken.vertical_size)
 
 
-def test_a_gpu_is_asked_for_no_more_than_half_of_what_is_free() -> None:
+def test_affordable_sizes_take_at_most_half_of_the_free_gpu_memory() -> None:
     sizes = [1024, 2048, 4096, 8192]
     assert affordable(sizes, bytes_per_token=1e6, free_bytes=80 * 10**9) == sizes
     assert affordable(sizes, bytes_per_token=1e6, free_bytes=9 * 10**9) == [1024, 2048, 4096]
-    assert affordable(sizes, bytes_per_token=1e6, free_bytes=1) == [1024]  # something has to be tried
+    assert affordable(sizes, bytes_per_token=1e6, free_bytes=1) == [1024]  # at least one size must be tried
 
 
-def test_fewer_documents_are_read_at_once_where_their_states_are_large() -> None:
+def test_fewer_documents_are_read_at_once_if_their_states_are_large() -> None:
     assert rows_that_fit(32, state_bytes=1_200_000, free_bytes=8 * 10**9) == 32
     assert rows_that_fit(32, state_bytes=268_000_000, free_bytes=20 * 10**9) == 9
     assert rows_that_fit(32, state_bytes=268_000_000, free_bytes=10**9) == 1
@@ -66,7 +66,7 @@ def test_sizes_are_multiples_of_the_block(device: str, block_size: int) -> None:
     assert all(size >= block_size and size % block_size == 0 for size in sizes)
 
 
-def test_every_size_is_tried_and_the_time_is_kept_to(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_size_is_tried_within_the_time_budget(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     read: list[int] = []
 
@@ -81,13 +81,13 @@ def test_every_size_is_tried_and_the_time_is_kept_to(encoder: Encoder, monkeypat
     trials = calibrate(encoder, budget_s=3.0)
     assert [trial.vertical_size for trial in trials] == sizes_for("cpu", encoder.model.block_size)
     assert 2.5 < clock[0] <= 3.1
-    assert choose(trials) == 2048  # 0.01 s a slice is a third of the time of 256 tokens
+    assert choose(trials) == 2048  # the fixed 0.01 s of a slice is 28 % of the time of 256 tokens
     clock[0] = 0.0
-    (only,) = calibrate(encoder, budget_s=0.04)  # a machine so slow that one slice takes all there is
+    (only,) = calibrate(encoder, budget_s=0.04)  # on a machine so slow that one slice takes the whole budget
     assert only.vertical_size == 256
 
 
-def test_it_is_measured_once_and_then_remembered(
+def test_the_size_is_measured_once_and_then_cached(
     encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = tmp_path / "calibration.json"
@@ -116,10 +116,10 @@ def test_a_busy_processor_is_not_measured(encoder: Encoder, tmp_path: Path, monk
     monkeypatch.setattr("os.getloadavg", lambda: (0.9, 0.0, 0.0))
     assert calibrated_size(encoder, tmp_path / "c.json", may_measure=True) == 512
     monkeypatch.setattr("os.getloadavg", lambda: (1.1, 0.0, 0.0))
-    assert calibrated_size(encoder, tmp_path / "c.json", may_measure=True) == 512  # what is known is known
+    assert calibrated_size(encoder, tmp_path / "c.json", may_measure=True) == 512  # a cached size needs no measurement
 
 
-def test_another_number_of_threads_is_another_machine(
+def test_another_number_of_threads_needs_a_new_measurement(
     encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(calibration, "calibrate", lambda *_: [Trial(512, 1.0)])
@@ -129,7 +129,7 @@ def test_another_number_of_threads_is_another_machine(
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"a": "b"}', "\udcff"])
-def test_a_damaged_cache_is_measured_anew(
+def test_a_damaged_cache_is_replaced_by_a_new_measurement(
     encoder: Encoder, tmp_path: Path, content: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(calibration, "calibrate", lambda *_: [Trial(512, 1.0)])
@@ -140,7 +140,7 @@ def test_a_damaged_cache_is_measured_anew(
 
 
 @pytest.mark.parametrize("size", [0, -64, 7, 10**9, True, 512.0])
-def test_a_size_that_could_not_have_been_measured_is_not_believed(
+def test_an_impossible_size_in_the_cache_is_ignored(
     encoder: Encoder, tmp_path: Path, size: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import json
@@ -150,7 +150,7 @@ def test_a_size_that_could_not_have_been_measured_is_not_believed(
     assert calibrated_size(encoder, cache, may_measure=False) is None
 
 
-def test_a_real_measurement_ends_and_chooses_one_of_the_sizes(encoder: Encoder) -> None:
+def test_a_real_measurement_chooses_one_of_the_sizes(encoder: Encoder) -> None:
     trials = calibrate(encoder, budget_s=0.2)
     assert trials
     assert choose(trials) in sizes_for("cpu", encoder.model.block_size)

@@ -1,4 +1,4 @@
-"""Where the model runs is settled once, and what cannot be had is refused."""
+"""Chooses the device and the dtype, and refuses missing and unknown ones."""
 
 import pytest
 import torch
@@ -10,7 +10,7 @@ no_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="about machines wi
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_what_is_asked_for_is_taken(dtype: str) -> None:
+def test_the_requested_device_and_dtype_are_used(dtype: str) -> None:
     hardware = choose_hardware("cpu", dtype)
     assert hardware.device == "cpu"
     assert hardware.dtype == getattr(torch, dtype)
@@ -18,7 +18,7 @@ def test_what_is_asked_for_is_taken(dtype: str) -> None:
 
 
 @no_gpu
-def test_without_a_gpu_auto_is_the_processor_and_says_why() -> None:
+def test_without_a_gpu_auto_means_the_cpu_and_gives_the_reason() -> None:
     hardware = choose_hardware()
     assert hardware.device == "cpu"
     assert hardware.dtype in (torch.float32, torch.bfloat16)
@@ -27,7 +27,7 @@ def test_without_a_gpu_auto_is_the_processor_and_says_why() -> None:
 
 @no_gpu
 @pytest.mark.parametrize("fast", [True, False])
-def test_bfloat16_is_for_processors_that_multiply_it(fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_means_bfloat16_only_on_processors_that_multiply_it(fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: fast)
     monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: False)
     assert choose_hardware("cpu").dtype == (torch.bfloat16 if fast else torch.float32)
@@ -35,21 +35,21 @@ def test_bfloat16_is_for_processors_that_multiply_it(fast: bool, monkeypatch: py
 
 @no_gpu
 @pytest.mark.parametrize("device", ["cuda", "cuda:0", "cuda:7"])
-def test_a_gpu_that_is_not_there_is_refused(device: str) -> None:
+def test_a_missing_gpu_is_refused(device: str) -> None:
     with pytest.raises(ModelError) as caught:
         choose_hardware(device)
     assert "cpu" in caught.value.hint
 
 
 @pytest.mark.parametrize("device", ["tpu", "", "CPU", "cuda:", "cuda:-1", "cuda:x", "mps", "cpu:0"])
-def test_a_device_unheard_of_is_refused(device: str) -> None:
+def test_an_unknown_device_is_refused(device: str) -> None:
     with pytest.raises(ModelError) as caught:
         choose_hardware(device)
     assert "auto" in caught.value.hint
 
 
 @pytest.mark.parametrize("dtype", ["float64", "half", "", "BFLOAT16"])
-def test_a_number_format_unheard_of_is_refused(dtype: str) -> None:
+def test_an_unknown_dtype_is_refused(dtype: str) -> None:
     with pytest.raises(ModelError) as caught:
         choose_hardware("cpu", dtype)
     assert "bfloat16" in caught.value.hint

@@ -1,4 +1,4 @@
-"""The promise on the bundled model: 200,000 tokens in the memory of 20,000, and the result of one pass."""
+"""The bundled model reads 200,000 tokens in the memory of 20,000, with the vectors of one pass."""
 
 import os
 import subprocess
@@ -21,11 +21,11 @@ from engine.store.excerpts import packed
 torch.set_num_threads(1)
 text = sys.stdin.read()
 encoder = Encoder.open("bundled", device="cpu", dtype="float32")
-kept = [  # as the indexer keeps them
+kept = [  # as the indexer stores vectors
     (part.vectors, [packed(*own) for own in part.excerpts]) for part in encoder.stream(*encoder.split(text))
 ]
 status = Path("/proc/self/status")
-if status.exists():  # on Linux ru_maxrss is handed down over fork and exec: a small child tells its parent's peak
+if status.exists():  # on Linux, ru_maxrss survives fork and exec: a small child reports its parent's peak
     peak = int(status.read_text().partition("VmHWM:")[2].split()[0]) * 1024
 else:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
@@ -34,14 +34,14 @@ print(len(encoder.tokenize(text)), peak)
 
 
 def prose_of(n_tokens: int, encoder: Encoder) -> str:
-    """At least so many tokens of text in which no two passages are alike."""
+    """Return a text of at least `n_tokens` tokens in which no two passages are equal."""
     n = -(-n_tokens // len(encoder.tokenizer.tokenize(PROSE)))
     return "\n\n".join(f"Part {i} of {n}, which begins with its number {i * i}.\n\n{PROSE}" for i in range(n))
 
 
 def peak_bytes(text: str) -> tuple[int, int]:
-    """(tokens, peak resident bytes) of encoding `text` in a process of its own."""
-    # glibc then gives large blocks back at once: its fragmentation is up to 4 % of the peak, and another in every run
+    """Encode `text` in a new process; return (tokens, peak resident bytes)."""
+    # makes glibc return large blocks at once; otherwise fragmentation adds up to 4 % to the peak, differently each time
     environment = os.environ | {"MALLOC_MMAP_THRESHOLD_": "131072"}
     done = subprocess.run(
         [sys.executable, "-c", _ENCODE], input=text, capture_output=True, text=True, check=True, env=environment
@@ -59,7 +59,7 @@ def test_memory_does_not_grow_with_the_document() -> None:
 
 
 @pytest.mark.slow
-def test_200_000_tokens_in_slices_are_one_pass_to_the_rounding() -> None:
+def test_200_000_tokens_in_slices_equal_one_pass_to_rounding() -> None:
     encoder = Encoder.open("bundled", device="cpu", dtype="float32")
     tokens, passages = encoder.split(prose_of(200_000, encoder))
     assert len(tokens) >= 200_000
@@ -77,9 +77,9 @@ def test_200_000_tokens_in_slices_are_one_pass_to_the_rounding() -> None:
 
 
 def layer_by_layer(encoder: Encoder, ids: torch.Tensor) -> torch.Tensor:
-    """The horizontal schedule: all tokens through a layer, then through the next; (length, d_model).
+    """The horizontal pass: all tokens through one layer, then through the next. Returns (length, d_model).
 
-    Inside a layer the scan goes over 8,192 tokens at a time, or its intra-block matrices would take 13 GB.
+    Within a layer the scan reads 8,192 tokens at a time; otherwise its intra-block matrices would take 13 GB.
     """
     model, size = encoder.model, 8192
     state = model.initial_state()

@@ -1,4 +1,4 @@
-"""Running sums over slices against one sum over everything."""
+"""Compares running sums over slices with one sum over all tokens."""
 
 from itertools import pairwise
 
@@ -38,7 +38,7 @@ def push_one(means: RunningMeans, hidden: Tensor, ids: Tensor) -> NDArray[np.flo
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    """A length, the sizes of its slices, and borders: ascending, with gaps, touching, and some without tokens."""
+    """Draw a length, the sizes of its slices, and borders: ascending, with gaps, adjacent, some empty."""
     length = draw(st.integers(1, 60))
     slices, rest = [], length
     while rest:
@@ -46,14 +46,14 @@ def cases(draw: st.DrawFn) -> Case:
         rest -= slices[-1]
     ends = sorted(draw(st.lists(st.integers(0, length), max_size=16)))
     borders = list(zip(ends[::2], ends[1::2], strict=False))
-    if draw(st.booleans()):  # touching: each begins where the one before stops
+    if draw(st.booleans()):  # adjacent: each starts where the one before it stops
         borders = list(pairwise(ends))
     return length, slices, borders
 
 
 @settings(max_examples=150)
 @given(cases())
-def test_slices_of_any_size_give_the_sums_of_one_pass(case: Case) -> None:
+def test_sums_over_slices_equal_the_sums_of_one_pass(case: Case) -> None:
     length, slices, borders = case
     make = torch.Generator().manual_seed(length)
     hidden = torch.randn(length, D_MODEL, generator=make)
@@ -66,14 +66,14 @@ def test_slices_of_any_size_give_the_sums_of_one_pass(case: Case) -> None:
         vectors.extend(push_one(means, hidden[start : start + size], ids[start : start + size]))
         start += size
         n_whole = sum(stop <= start for _, stop in borders)
-        assert len(vectors) == means.n_finished == n_whole  # told as soon as they are whole, and not before
+        assert len(vectors) == means.n_finished == n_whole  # each vector comes as soon as its passage is finished
         np.testing.assert_allclose(means.document(), slow_vector(head, hidden, ids, 0, start), atol=1e-5)
     assert len(vectors) == len(borders)
     for vector, (first, stop) in zip(vectors, borders, strict=True):
         np.testing.assert_allclose(vector, slow_vector(head, hidden, ids, first, stop), atol=1e-5)
 
 
-def test_an_empty_passage_gives_a_zero_vector_and_disturbs_no_other() -> None:
+def test_an_empty_passage_has_a_zero_vector_and_changes_no_other() -> None:
     head, hidden, ids = random_head(), torch.ones(4, D_MODEL), torch.arange(4)
     means = RunningMeans(head, np.array([(0, 2), (2, 2), (2, 4)]))
     first, second = push_one(means, hidden[:2], ids[:2]), push_one(means, hidden[2:], ids[2:])
@@ -81,7 +81,7 @@ def test_an_empty_passage_gives_a_zero_vector_and_disturbs_no_other() -> None:
     assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 0, 1])
 
 
-def test_vectors_are_unit_float32_and_bfloat16_is_summed_in_float32() -> None:
+def test_vectors_have_length_1_and_bfloat16_is_summed_in_float32() -> None:
     head = random_head()
     hidden = torch.full((2000, D_MODEL), 1.0, dtype=torch.bfloat16)
     means = RunningMeans(head, np.array([(0, 2000)]))

@@ -1,4 +1,4 @@
-"""Many documents at once against each alone."""
+"""Compares documents read together with each read alone."""
 
 import random
 from pathlib import Path
@@ -47,7 +47,7 @@ def assert_same_as_alone(encoder: Encoder, order: list[str]) -> list[str]:
     return [key for key, _ in found]
 
 
-def test_documents_read_together_are_as_read_alone_in_any_order(encoder: Encoder) -> None:
+def test_documents_read_together_have_the_vectors_of_each_alone_in_any_order(encoder: Encoder) -> None:
     keys = list(texts())
     finished = assert_same_as_alone(encoder, keys)
     assert finished != keys  # short ones overtake long ones
@@ -56,12 +56,12 @@ def test_documents_read_together_are_as_read_alone_in_any_order(encoder: Encoder
 
 
 @pytest.mark.parametrize("n_documents", [0, 1, 2, 4, 5])
-def test_there_may_be_fewer_documents_than_rows(encoder: Encoder, n_documents: int) -> None:
+def test_fewer_documents_than_rows_are_read_correctly(encoder: Encoder, n_documents: int) -> None:
     assert_same_as_alone(encoder, list(texts())[:n_documents])
 
 
-def test_a_row_tells_nothing_of_the_document_before(encoder: Encoder) -> None:
-    """Loud: embeddings a thousand times as large; whatever was left of it in a row would drown what comes after."""
+def test_a_document_leaves_no_trace_in_the_next_one_of_its_row(encoder: Encoder) -> None:
+    """The "loud" documents have embeddings a thousand times as large: any trace would swamp the next document."""
     quiet = encoder.split(PROSE[:900])
     loud_id = int(quiet[0].ids.max()) + 1 if int(quiet[0].ids.max()) + 1 < encoder.model.config.vocab_size else 0
     assert loud_id not in quiet[0].ids
@@ -86,7 +86,9 @@ def test_a_row_tells_nothing_of_the_document_before(encoder: Encoder) -> None:
             weight[loud_id] = before
 
 
-def test_steps_stay_as_large_however_long_the_longest_is(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_a_step_does_not_depend_on_the_longest_document(
+    encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sizes: list[int] = []
     true_step = type(encoder.model).step_embedded
 
@@ -114,7 +116,7 @@ def test_steps_stay_as_large_however_long_the_longest_is(encoder: Encoder, monke
     np.testing.assert_allclose(last["long"].document_vector, alone.document_vector, atol=1e-5)
 
 
-def test_a_saved_state_taken_among_others_goes_on_alone_and_among_others(encoder: Encoder) -> None:
+def test_a_state_saved_in_a_batch_resumes_alone_and_in_a_batch(encoder: Encoder) -> None:
     names = ["2", "9", "6", "4", "8"]
     split = {name: encoder.split(texts()[name]) for name in names}
     whole = {name: encoder.encode_document(texts()[name]) for name in names}
@@ -146,7 +148,7 @@ def test_a_document_without_tokens_is_refused(encoder: Encoder) -> None:
 @given(
     st.lists(st.integers(1, 10**6), min_size=1, max_size=40), st.integers(1, 20_000), st.sampled_from([1, 8, 64, 256])
 )
-def test_a_slice_is_within_the_budget_and_never_longer_than_anything_left(left: list[int], budget: int, q: int) -> None:
+def test_a_slice_keeps_the_budget_and_is_no_longer_than_the_longest_rest(left: list[int], budget: int, q: int) -> None:
     length = slice_length(left, budget, q)
     assert 1 <= length <= max(left)
     assert length * len(left) <= max(budget, q * len(left))

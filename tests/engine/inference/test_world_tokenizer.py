@@ -1,4 +1,4 @@
-"""RWKV's World tokenizer beside the slowest way to say it."""
+"""Compares RWKV's World tokenizer with a search through the whole vocabulary."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ TEXTS = st.text(st.sampled_from("abc the'mis\n é文書🙂") | st.characters(ex
 
 
 def slow(text: str) -> list[int]:
-    """At each place all of the vocabulary is looked through."""
+    """Search the whole vocabulary at each position."""
     data, ids = text.encode(), []
     while data:
         token = max((token for token in VOCABULARY if data.startswith(token)), key=len)
@@ -30,12 +30,12 @@ def slow(text: str) -> list[int]:
 
 
 @given(TEXTS)
-def test_the_longest_token_is_taken_everywhere(text: str) -> None:
+def test_the_longest_matching_token_is_taken_at_each_position(text: str) -> None:
     assert WorldTokenizer(VOCABULARY).encode(text).ids == slow(text)
 
 
 @given(TEXTS)
-def test_tokens_say_which_characters_they_touch(text: str) -> None:
+def test_offsets_span_the_characters_that_a_token_touches(text: str) -> None:
     encoding = WorldTokenizer(VOCABULARY).encode(text)
     tokens = {number: token for token, number in VOCABULARY.items()}
     place = 0
@@ -60,13 +60,13 @@ def test_a_vocabulary_is_read_from_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "1 'a' 1\n", "1", "x 'a' 1\n", "1 open('/etc/passwd') 1\n", "\0"])
-def test_what_is_no_vocabulary_is_refused(content: str, tmp_path: Path) -> None:
+def test_an_invalid_vocabulary_is_refused(content: str, tmp_path: Path) -> None:
     (tmp_path / WORLD_VOCABULARY).write_text(content)
     with pytest.raises(ModelError, match="cannot read the tokenizer"):
         TextTokenizer.load(tmp_path)
 
 
-def test_a_long_text_gives_in_pieces_the_tokens_of_the_whole() -> None:
+def test_a_long_text_tokenized_in_pieces_gives_the_tokens_of_the_whole() -> None:
     text, tokenizer = PROSE * 20, WorldTokenizer(VOCABULARY)
     assert len(pieces(text)) > 1
     made, whole = TextTokenizer(tokenizer, None).tokenize(text), tokenizer.encode(text)
