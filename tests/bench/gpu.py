@@ -1,8 +1,8 @@
-"""Mamba2 on a GPU, read whole and in vertical chunks, beside a transformer: `python tests/bench/gpu.py --out folder`.
+"""Times Mamba2 on a GPU, whole and in vertical chunks, beside a transformer: `python tests/bench/gpu.py --out FOLDER`.
 
-One call of under 10 minutes: prints a table and what follows from it, writes gpu.json and, with matplotlib, gpu.png.
-What would not fit the time or the card's memory is left out, and the table says so. Weights are random, in bfloat16.
-`--smoke` runs all of it on tiny shapes on the CPU, in seconds.
+One call takes under 10 minutes. It prints a table and conclusions, and writes gpu.json and, with matplotlib, gpu.png.
+Cells that would exceed the time or the card's memory are left out; the table says so. Weights are random, in bfloat16.
+`--smoke` runs everything on tiny shapes on the CPU, in seconds.
 """
 
 import argparse
@@ -29,7 +29,7 @@ _HEADER = f"{'model':14} {'batch':>5} {'tokens':>9} {'V':>7} {'seconds':>9} {'to
 
 
 def plan(model: str, smoke: bool) -> Iterator[Cell]:
-    """What to time of a model, what matters most first: by length, then by V, then batches."""
+    """Yield the cells to time, the most important first: by length, then batches, then by V."""
     lengths = [32, 64] if smoke else [2**n for n in range(10, 21)]
     sizes = [16, 32] if smoke else [256, 512, 1024, 2048, 4096, 8192]
     batch, swept, swept_batch = (2, 64, 64) if smoke else (32, 65_536, 8192)
@@ -47,15 +47,15 @@ def plan(model: str, smoke: bool) -> Iterator[Cell]:
 
 
 def usual_size(smoke: bool) -> int:
-    """V for one document."""
+    """The V that reads one document."""
     return 32 if smoke else 4096
 
 
 def measure(bench: Bench, smoke: bool, dtype: torch.dtype) -> Iterator[tuple[str, Any]]:
-    """Yield ("rows", Row), ("ratios", {...}) and ("kernels", {...}) as they are measured, one model after another."""
+    """Yield ("rows", Row), ("ratios", {...}) and ("kernels", {...}) as they are measured, model by model."""
     for name, config in (SMOKE_CONFIGS if smoke else CONFIGS).items():
         model = make(config, bench.clock.device, dtype)
-        read(model, random_tokens(1, usual_size(smoke), bench.clock.device), usual_size(smoke))  # kernels are compiled
+        read(model, random_tokens(1, usual_size(smoke), bench.clock.device), usual_size(smoke))  # compiles the kernels
         yield from (("rows", bench.row(cell, model)) for cell in plan(name, smoke))
         if isinstance(model, Mamba2) and bench.deadline - time.perf_counter() > 60 * (not smoke):
             yield "ratios", {f"{name}, {label}": found for label, found in ratios(bench, model, smoke)}
@@ -64,7 +64,7 @@ def measure(bench: Bench, smoke: bool, dtype: torch.dtype) -> Iterator[tuple[str
 
 
 def ratios(bench: Bench, model: Mamba2, smoke: bool) -> Iterator[tuple[str, float]]:
-    """Vertical over horizontal time, for the two ways an encoder reads: one document, and a full batch at V = 2 Q."""
+    """Yield vertical time / horizontal time for both ways of reading: one document, and a full batch at V = 2 Q."""
     one, many, batch = (64, 64, 2) if smoke else (32_768, 2048, 32)
     V, V_batch = usual_size(smoke), 2 * model.block_size
     yield f"batch 1, {one} tokens, V = {V}", bench.ratio(model, 1, one, V)
@@ -72,7 +72,7 @@ def ratios(bench: Bench, model: Mamba2, smoke: bool) -> Iterator[tuple[str, floa
 
 
 def busiest_kernels(model: nn.Module, n_tokens: int, device: torch.device) -> dict[str, float]:
-    """The device's milliseconds by kernel in one slice, most first; {} on a CPU."""
+    """Milliseconds on the device by kernel in one slice, the longest first; {} on a CPU."""
     if device.type != "cuda":
         return {}
     tokens = random_tokens(1, n_tokens, device)
@@ -83,7 +83,7 @@ def busiest_kernels(model: nn.Module, n_tokens: int, device: torch.device) -> di
 
 
 def described(device: torch.device) -> dict[str, str]:
-    """Date, card and versions."""
+    """Describe the run: date, card and versions."""
     found = {"date": datetime.now(UTC).date().isoformat(), "python": platform.python_version()}
     found["card"] = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
     found["cuda"] = torch.version.cuda or "none"
@@ -96,7 +96,7 @@ def described(device: torch.device) -> dict[str, str]:
 
 
 def line(row: Row) -> str:
-    """A row of the table."""
+    """Format a row of the table."""
     cell = row.cell
     V = "whole" if cell.whole else str(cell.vertical_size)
     head = f"{cell.model:14} {cell.batch:5} {cell.tokens:9,} {V:>7}"
@@ -106,9 +106,9 @@ def line(row: Row) -> str:
 
 
 def conclusions(rows: list[Row], ratios: dict[str, float]) -> list[str]:
-    """What the papers claim, in this card's figures."""
+    """Compare the papers' claims with the figures of this card."""
     said = [f"vertical / whole time, {label}: {ratio:.3f}" for label, ratio in ratios.items()]
-    best: dict[tuple[str, int, int], Row] = {}  # of each model, batch and length
+    best: dict[tuple[str, int, int], Row] = {}  # the fastest row of each model, batch and length
     for row in rows:
         key = row.cell.model, row.cell.batch, row.cell.tokens
         if row.seconds and (key not in best or row.seconds < best[key].seconds):
@@ -130,10 +130,10 @@ def conclusions(rows: list[Row], ratios: dict[str, float]) -> list[str]:
 
 
 def main() -> None:
-    """Measure everything, in the time there is."""
+    """Measure as much as the time allows."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path(), help="folder for gpu.json and gpu.png")
-    parser.add_argument("--budget-s", type=float, default=540, help="seconds for all of it (default 540)")
+    parser.add_argument("--budget-s", type=float, default=540, help="seconds for everything (default 540)")
     parser.add_argument("--cell-s", type=float, default=25, help="seconds for one pass (default 25)")
     parser.add_argument("--smoke", action="store_true", help="tiny shapes on the CPU")
     arguments = parser.parse_args()
@@ -153,13 +153,13 @@ def main() -> None:
             print(line(measured), flush=True)
         else:
             found[kind] |= measured
-        write(arguments.out / "gpu.json", about, found)  # each time: whatever ends the call, this much was measured
+        write(arguments.out / "gpu.json", about, found)  # after each row, so that an interrupted call keeps its rows
     print(*conclusions(found["rows"], found["ratios"]), *verdicts(), sep="\n")
     print(plot(arguments.out / "gpu.json", arguments.out / "gpu.png"))
 
 
 def write(path: Path, about: dict[str, str], found: dict[str, Any]) -> None:
-    """All of it as JSON."""
+    """Write all figures as JSON."""
     rows = [asdict(row) | {"tokens_per_s": row.tokens_per_s} for row in found["rows"]]
     done = {"about": about, "kernel_choice": verdicts(), **found, "rows": rows}
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The models that `gpu.py` times, with random weights made on the device: speed does not depend on what was learnt."""
+"""The models that `gpu.py` times, with random weights made on the device: speed does not depend on the weights."""
 
 from dataclasses import dataclass
 
@@ -44,9 +44,9 @@ SMOKE_CONFIGS: dict[str, Mamba2Config | DecoderConfig] = {
 
 
 def make(config: Mamba2Config | DecoderConfig, device: torch.device, dtype: torch.dtype) -> nn.Module:
-    """A model of `config`, on the device from the start."""
+    """Make a model of `config` directly on the device."""
     torch.manual_seed(0)
-    torch.set_default_dtype(dtype)  # or 7 billion float32 weights would need 28 GB before they are rounded
+    torch.set_default_dtype(dtype)  # 7 billion weights would take 28 GB in float32
     try:
         with torch.device(device), torch.no_grad():
             model = Decoder(config) if isinstance(config, DecoderConfig) else Mamba2(config)
@@ -54,14 +54,14 @@ def make(config: Mamba2Config | DecoderConfig, device: torch.device, dtype: torc
         torch.set_default_dtype(torch.float32)
     if isinstance(model, Mamba2):
         with torch.no_grad():
-            for layer in model.layers:  # as Mamba2 is initialised: steps of 0.001 to 0.1, A of -1 to -16
+            for layer in model.layers:  # Mamba2's initialisation: dt of 0.001 to 0.1, A of -1 to -16
                 layer.mixer.dt_bias.uniform_(-6.9, -2.3)
                 layer.mixer.A_log.uniform_(0, 2.77)
     return model.eval().requires_grad_(False)
 
 
 def read(model: nn.Module, tokens: Tensor, vertical_size: int) -> Tensor:
-    """The last hidden states of tokens (batch, length), as an embedder reads them; no vocabulary is multiplied.
+    """Read tokens (batch, length) as an embedder does; return the last hidden states (batch, d_model), no logits.
 
     A Mamba2 reads `vertical_size` tokens at a time, a transformer all at once.
     """
@@ -76,7 +76,7 @@ def read(model: nn.Module, tokens: Tensor, vertical_size: int) -> Tensor:
 
 
 def flops_per_token(model: nn.Module) -> int:
-    """2 for each weight of a linear layer; scan, attention, convolution and norms are not counted."""
+    """2 per weight of a linear layer; scan, attention, convolution and norms are not counted."""
     return 2 * sum(m.weight.numel() for m in model.modules() if isinstance(m, nn.Linear))
 
 
@@ -105,7 +105,7 @@ class Decoder(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Attention, then SwiGLU, each before a residual sum; projections of one input are one product."""
+    """Attention, then SwiGLU, each with a residual sum; projections of the same input share one product."""
 
     def __init__(self, config: DecoderConfig) -> None:
         super().__init__()
@@ -118,7 +118,7 @@ class DecoderLayer(nn.Module):
         self.down = nn.Linear(c.d_ffn, c.d_model, bias=False)
 
     def forward(self, hidden: Tensor, rotary: tuple[Tensor, Tensor]) -> Tensor:
-        """hidden (batch, length, d_model), of the same shape."""
+        """hidden (batch, length, d_model) -> the same shape."""
         c = self.config
         qkv = self.qkv(self.norm_in(hidden)).unflatten(-1, (-1, self.head_dim)).transpose(1, 2)
         q, k, v = qkv.split((c.n_heads, c.n_kv_heads, c.n_kv_heads), 1)  # (batch, heads, length, head_dim)

@@ -1,4 +1,4 @@
-"""Draws what `gpu.py` measured: `python tests/bench/gpu_plot.py gpu.json gpu.png`. Needs matplotlib."""
+"""Plots the figures of `gpu.py`: `python tests/bench/gpu_plot.py gpu.json gpu.png`. Needs matplotlib."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ Row = dict[str, Any]
 
 
 def plot(source: Path, target: Path) -> str:
-    """Draw time and memory by length, and speed by V; a line that says what came of it."""
+    """Plot time and memory by length, and speed by V; return a line for the user."""
     try:
         import matplotlib
     except ImportError:
@@ -49,7 +49,7 @@ def plot(source: Path, target: Path) -> str:
 
 
 def by_length(rows: list[Row]) -> dict[str, list[Row]]:
-    """One document at a time: each model read whole, and at the V that most lengths were read with."""
+    """Curves by length for one document: each model whole, and at each V used for several lengths."""
 
     def label(row: Row) -> str:
         cell = row["cell"]
@@ -61,7 +61,7 @@ def by_length(rows: list[Row]) -> dict[str, list[Row]]:
 
 
 def by_size(rows: list[Row]) -> dict[str, list[Row]]:
-    """Each model and batch by V, at the length that was read with most sizes."""
+    """Curves by V, for each model, batch and length that was read with several V."""
 
     def label(row: Row) -> str:
         cell = row["cell"]

@@ -1,4 +1,4 @@
-"""Times one model on one device, cell by cell, within a budget of seconds. Knows no table and no file."""
+"""Times models on one device, cell by cell, within a time budget. Knows no table and no file."""
 
 import statistics
 import time
@@ -12,14 +12,14 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One thing to time."""
+    """One combination of model, batch, length and V to time."""
 
     model: str
     batch: int
     tokens: int
-    """Of each row."""
+    """Tokens of each row of the batch."""
     vertical_size: int
-    """V; `tokens` or more is the horizontal pass, and a transformer's only way."""
+    """V; `tokens` or more means the horizontal pass, the only way for a transformer."""
 
     @property
     def whole(self) -> bool:
@@ -29,15 +29,15 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What was measured of a cell."""
+    """The measurements of a cell."""
 
     cell: Cell
     seconds: float = 0.0
-    """Median; 0 where nothing was measured."""
+    """Median; 0 if nothing was measured."""
     peak_gib: float = 0.0
-    """Allocated at most, weights included; 0 on a CPU."""
+    """Peak of allocated memory, weights included; 0 on a CPU."""
     share: float = 0.0
-    """Of the device's own matmul rate, counting the products of linear layers alone."""
+    """Share of the device's own matmul rate; only the products of linear layers are counted."""
     left_out: str = ""
     """Why nothing was measured."""
 
@@ -48,13 +48,13 @@ class Row:
 
 
 class Clock:
-    """Times what runs on a device."""
+    """Times functions that run on a device."""
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
 
     def seconds(self, run: Callable[[], object]) -> float:
-        """Of one run, until the device is done."""
+        """Seconds of one run, until the device is idle."""
         self._wait()
         began = time.perf_counter()
         run()
@@ -62,13 +62,13 @@ class Clock:
         return time.perf_counter() - began
 
     def median(self, run: Callable[[], object], budget_s: float, at_most: int = 5) -> float:
-        """Of up to `at_most` runs after a first one, which counts only where it alone spends the budget."""
+        """Median seconds of up to `at_most` runs; the first run counts only if it alone spends the budget."""
         first = self.seconds(run)
         runs = min(at_most, int(budget_s / first))
         return statistics.median([self.seconds(run) for _ in range(runs)] or [first])
 
     def matmul_flops(self, sizes: tuple[int, ...], dtype: torch.dtype) -> float:
-        """Operations a second of the best square product of random numbers: zeros run 13 % faster on an H200."""
+        """Operations a second of the best square product; of random numbers: zeros run 13 % faster on an H200."""
         found = []
         for size in sizes:
             a, b = (torch.randn(size, size, device=self.device, dtype=dtype) for _ in range(2))
@@ -81,15 +81,15 @@ class Clock:
 
 
 class Bench:
-    """Measures cells of one model after another, and leaves out what does not fit."""
+    """Measures cells, model by model, and leaves out those that exceed time or memory."""
 
     def __init__(self, clock: Clock, matmul_flops: float, cell_s: float, deadline: float) -> None:
-        """`cell_s`: the most seconds of one pass; `deadline`: of `time.perf_counter`."""
+        """`cell_s`: maximum seconds of one pass; `deadline`: a value of `time.perf_counter`."""
         self.clock, self.matmul_flops, self.cell_s, self.deadline = clock, matmul_flops, cell_s, deadline
         self._last: dict[tuple[str, int, bool], Row] = {}
 
     def row(self, cell: Cell, model: nn.Module) -> Row:
-        """Measure a cell, or say why not."""
+        """Measure a cell, or return the reason why not."""
         kind = (cell.model, cell.batch, cell.whole)
         reason = why_leave_out(self._last.get(kind), cell, self.cell_s, self.deadline - time.perf_counter())
         if reason:
@@ -98,13 +98,13 @@ class Bench:
             row = self._measured(cell, model)
         except torch.OutOfMemoryError:
             return Row(cell, left_out="out of memory")
-        except RuntimeError as error:  # of CUDA, cuBLAS or cuDNN at sizes they do not take: the rest is to go on
+        except RuntimeError as error:  # CUDA, cuBLAS or cuDNN refuse some sizes; the other cells go on
             return Row(cell, left_out=f"{type(error).__name__}: {str(error).partition(chr(10))[0]}")
         self._last[kind] = row
         return row
 
     def ratio(self, model: nn.Module, batch: int, tokens: int, vertical_size: int, rounds: int = 5) -> float:
-        """Time of reading vertically over time of reading whole, taking turns: the median over rounds."""
+        """Median over rounds of vertical time / horizontal time, measured in turns."""
         ids = random_tokens(batch, tokens, self.clock.device)
         ratios = []
         for _ in range(rounds + 1):
@@ -126,9 +126,9 @@ class Bench:
 
 
 def why_leave_out(last: Row | None, cell: Cell, cell_s: float, left_s: float) -> str:
-    """Why there is no time for a cell, judged by the last one of its kind, or "".
+    """Return why there is no time for a cell, judged by the last cell of its kind, or "".
 
-    Time is linear in tokens; of a transformer it is taken to grow with their square, which it comes to.
+    Time is assumed linear in tokens; for a transformer quadratic, which long texts approach.
     """
     growth = cell.tokens / last.cell.tokens if last else 1.0
     expected_s = last.seconds * growth ** (2 if cell.model.startswith("Transformer") else 1) if last else 0.0
@@ -138,5 +138,5 @@ def why_leave_out(last: Row | None, cell: Cell, cell_s: float, left_s: float) ->
 
 
 def random_tokens(batch: int, length: int, device: torch.device) -> Tensor:
-    """(batch, length) ids that every vocabulary has."""
+    """Random ids (batch, length) that every vocabulary has."""
     return torch.randint(0, 99, (batch, length), device=device)

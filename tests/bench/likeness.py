@@ -1,8 +1,8 @@
-"""How well a document's vector finds its like: python tests/bench/likeness.py PATH… [--documents N]
+"""Measures how well a document's vector finds similar documents: python tests/bench/likeness.py PATH… [--documents N]
 
-PATH: long documents (.jsonl, .jsonl.xz) or the folder of an evaluation set. Of each source, N documents are drawn and
-cut in two; the second halves are ranked for each first half by the cosine of their vectors. Prints how often its own is
-first, and the cosines of halves and of strangers.
+PATH: long documents (.jsonl, .jsonl.xz) or the folder of an evaluation set. Draws N documents of each source and cuts
+each in two. Each first half ranks all second halves by the cosine of their vectors. Prints how often its own second
+half is first, and the cosines of own and other halves.
 """
 
 import argparse
@@ -18,11 +18,11 @@ from engine.inference import Encoder
 from engine.training.data import read_long_documents
 
 _CHARACTERS = 6_000, 40_000
-"""A document shorter than the first is passed over, of a longer one than the second its beginning is taken."""
+"""Shorter documents are skipped; longer documents are cut."""
 
 
 def read(paths: list[Path]) -> Iterator[tuple[str, str]]:
-    """(source, text) of every document."""
+    """Yield (source, text) of every document."""
     for path in paths:
         if path.is_dir():
             yield from ((path.name, document.full_text) for document in load_dataset(path).documents)
@@ -31,7 +31,7 @@ def read(paths: list[Path]) -> Iterator[tuple[str, str]]:
 
 
 def halves(texts: list[str], encoder: Encoder) -> NDArray[np.float32]:
-    """(n, n) cosines of first halves (rows) and second halves (columns)."""
+    """Return the cosines (n, n) of first halves (rows) and second halves (columns)."""
     pairs = [
         [encoder.encode_document(half).vector for half in (text[: len(text) // 2], text[len(text) // 2 :])]
         for text in texts
@@ -42,10 +42,12 @@ def halves(texts: list[str], encoder: Encoder) -> NDArray[np.float32]:
 
 
 def main() -> None:
-    """A line for each source, and one for all mixed."""
+    """Print one line per source, and one for all documents mixed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
-    parser.add_argument("--documents", type=int, default=80, dest="n", metavar="N", help="of each source (80)")
+    parser.add_argument(
+        "--documents", type=int, default=80, dest="n", metavar="N", help="documents of each source (default 80)"
+    )
     options = parser.parse_args()
     by_source: dict[str, list[str]] = {}
     for source, text in read(options.paths):

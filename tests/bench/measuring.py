@@ -1,4 +1,4 @@
-"""What the benchmarks share: texts to measure on, and the peak memory of a process of its own."""
+"""Helpers of the benchmarks: texts to read, and the peak memory of a new process."""
 
 import os
 import subprocess
@@ -10,14 +10,14 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 def read_texts(paths: list[Path], n_characters: int) -> list[str]:
-    """The files' texts, or one text of `n_characters` of the repository's own prose where none are named."""
+    """Return the texts of the files; without files, one text of `n_characters` of the repository's own prose."""
     if paths:
         return [path.read_text("utf-8", "replace") for path in paths]
     return [own_prose(n_characters)]
 
 
 def own_prose(n_characters: int) -> str:
-    """The sample documents, over and over, each time under another number so that no two parts are alike."""
+    """Repeat the sample documents, each time under a new number, so that no two parts are equal."""
     samples = [path.read_text("utf-8") for path in sorted((REPOSITORY / "assets" / "samples").iterdir())]
     n_parts = -(-n_characters // min(len(sample) for sample in samples))
     parts = [f"Part {number}.\n\n{sample}\n\n" for number, sample in enumerate(islice(cycle(samples), n_parts))]
@@ -25,7 +25,7 @@ def own_prose(n_characters: int) -> str:
 
 
 def run_python(code: str, *arguments: str, text: str = "", **environment: str) -> list[float]:
-    """The numbers that `code`, run in a process of its own with `text` on its standard input, prints on one line."""
+    """Run `code` in a new process with `text` on its standard input; return the numbers that it prints."""
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
         input=text,
@@ -42,8 +42,8 @@ import resource, sys
 from pathlib import Path
 def peak_mib():
     status = Path("/proc/self/status")
-    if status.exists():  # on Linux ru_maxrss is handed down over fork and exec: a small child tells its parent's peak
+    if status.exists():  # on Linux, ru_maxrss survives fork and exec: a small child reports its parent's peak
         return int(status.read_text().partition("VmHWM:")[2].split()[0]) / 2**10
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 """
-"""Code to put before a measured process's own."""
+"""Code to put in front of the code of a measured process."""

@@ -1,6 +1,6 @@
-"""The pictures in the README, taken of the real app: python tests/bench/screenshots.py FOLDER QUERY OUT
+"""Takes the README's screenshots of the real app: python tests/bench/screenshots.py FOLDER QUERY OUT
 
-FOLDER is indexed already and a daemon runs. Writes OUT/app-80x24.svg and OUT/app-140x40.svg.
+FOLDER must be indexed and a daemon must run. Writes OUT/app-80x24.svg and OUT/app-140x40.svg.
 """
 
 import argparse
@@ -16,7 +16,7 @@ SETTLED_S = 4.0
 
 
 async def take(folder: Path, query: str, out: Path, size: tuple[int, int]) -> None:
-    """Type the query, wait for the answer by meaning, write the picture."""
+    """Type the query, wait for the results by meaning, write the screenshot."""
     app = LongsearchApp(LocalBackend(folder))
     async with app.run_test(size=size) as pilot:
         await pilot.pause(1)
@@ -26,7 +26,7 @@ async def take(folder: Path, query: str, out: Path, size: tuple[int, int]) -> No
 
 
 def main() -> None:
-    """Take them all."""
+    """Take all screenshots."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
     parser.add_argument("query")

