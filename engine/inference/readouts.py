@@ -23,7 +23,7 @@ class MeanHead:
     projection: Tensor
     """(dim, d_model) float32."""
     token_weight: Tensor
-    """(vocabulary,) float32, positive."""
+    """(vocab_size,) float32, positive."""
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], config: ModelConfig) -> "MeanHead":
@@ -57,9 +57,9 @@ class RunningMeans:
     borders: NDArray[np.int64]
     """(n_spans, 2) the index of each span's first token and one past its last; ascending, not overlapping."""
     position: int = 0
-    """Tokens read so far."""
+    """Number of tokens read so far."""
     n_finished: int = 0
-    """Spans whose last token has been read."""
+    """Number of spans whose last token has been read."""
     total: Tensor = field(default_factory=lambda: torch.zeros(0))
     """(d_model,) sum over all tokens read so far."""
     open: Tensor = field(default_factory=lambda: torch.zeros(0))

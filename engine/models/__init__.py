@@ -1,1 +1,1 @@
-"""Configurations and weights of every family of recurrent models, and the operations they share."""
+"""The families of recurrent models: configurations, weights, layers and operations."""

@@ -1,7 +1,7 @@
-"""What a checkpoint's config.json says, in one vocabulary for each family. Reads no weights.
+"""Reads a checkpoint's config.json into one dataclass per family. Reads no weights.
 
-Mamba2 is read in Hugging Face's and in state-spaces' words, RWKV-7 in flash-linear-attention's, xLSTM in Hugging
-Face's. Any of them may have a section "longsearch" that says how hidden states become vectors.
+Formats: Mamba2 as Hugging Face or state-spaces write it, RWKV-7 as flash-linear-attention, xLSTM as Hugging Face. Each
+may have a section "longsearch" that defines how hidden states become vectors.
 """
 
 import json
@@ -16,12 +16,12 @@ from longsearch.engine.models.xlstm_config import XLSTMConfig, read_xlstm
 
 INSTRUCTION_TEMPLATE = "Instruction: {prompt}\nQuery: {text}"
 MLP_ACTIVATION = "hardswish"
-"""Of the MLPs a Mamba2 may have; transformers' name for it."""
+"""The activation of a Mamba2's MLPs, under its name in transformers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mamba2Config:
-    """Shape of a Mamba2 model; names as in the papers, defaults as state-spaces trains them."""
+    """Shape of a Mamba2 model; names as in the papers, defaults as in state-spaces' models."""
 
     d_model: int
     n_layers: int
@@ -29,13 +29,13 @@ class Mamba2Config:
     d_state: int = 128
     head_dim: int = 64
     n_heads: int = 0
-    """0: expand * d_model / head_dim."""
+    """0: computed as expand * d_model / head_dim."""
     n_groups: int = 1
     gated_norm_groups: int = 0
     """Groups of the gated RMSNorm; 0: n_groups. 1 for checkpoints made before the norm was grouped."""
     d_conv: int = 4
     block_size: int = 256
-    """Q, the intra-layer block of the SSD decomposition."""
+    """Q, the block size of the SSD decomposition."""
     norm_eps: float = 1e-5
     dt_min: float = 0.0
     """dt is clamped to [dt_min, dt_max] after its softplus (`time_step_limit`)."""
@@ -44,7 +44,7 @@ class Mamba2Config:
     use_conv_bias: bool = True
     final_norm: bool = True
     d_mlp: int | None = None
-    """Channels of the MLP after each mixer, both normalised after their residual sum, as BERT's; None: mixers alone."""
+    """Channels of the MLP after each mixer, with norms after both residual sums as in BERT; None: no MLPs."""
 
     @property
     def d_inner(self) -> int:
@@ -63,21 +63,21 @@ ModelConfig = Mamba2Config | RWKV7Config | XLSTMConfig
 
 @dataclass(frozen=True, slots=True)
 class ReadoutConfig:
-    """How hidden states become vectors; the "longsearch" section of a config.json."""
+    """How hidden states become vectors: the section "longsearch" of a config.json."""
 
     readout: str = "eos"
     """`eos` or `mean`."""
     dim: int = 0
     """Length of the vectors; 0: d_model."""
     default_instruction: str = ""
-    """The prompt of a query that came without one; "": such a query is encoded as it is."""
+    """The instruction of a query that has none of its own; "": the query is encoded without one."""
     query_template: str = INSTRUCTION_TEMPLATE
     widths: tuple[float, ...] = (1.0,)
-    """Nested fractions of the heads the model was trained at (MatMamba)."""
+    """The fractions of heads at which the model was trained (MatMamba)."""
 
 
 def read_config(path: Path) -> tuple[ModelConfig, ReadoutConfig]:
-    """Read a checkpoint's config.json. Raises ModelError where it is none we can run."""
+    """Read a checkpoint's config.json. Raises ModelError for a model that longsearch cannot run."""
     try:
         raw = json.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
@@ -123,12 +123,12 @@ def _hugging_face(raw: dict[str, Any]) -> Mamba2Config:
 
 def _mlp_size(raw: dict[str, Any]) -> int | None:
     if "intermediate_size" in raw and raw.get("hidden_act") != MLP_ACTIVATION:
-        raise ModelError(f"hidden_act is {raw.get('hidden_act')!r}", f"MLPs are read with {MLP_ACTIVATION!r} alone")
+        raise ModelError(f"hidden_act is {raw.get('hidden_act')!r}", f"only MLPs with {MLP_ACTIVATION!r} can be read")
     return raw.get("intermediate_size")
 
 
 def _number(value: Any) -> float:
-    """A float, which transformers 5 writes as {"__float__": "Infinity"} where JSON has none."""
+    """Return a float; transformers 5 writes those that JSON lacks as {"__float__": "Infinity"}."""
     return float(value["__float__"] if isinstance(value, dict) else value)
 
 
@@ -158,7 +158,7 @@ def _state_spaces(raw: dict[str, Any]) -> Mamba2Config:
 
 
 def _completed(config: Mamba2Config) -> Mamba2Config:
-    """Fill in what follows from the rest."""
+    """Fill in the sizes that follow from others."""
     n_heads = config.n_heads or 2 * config.d_model // config.head_dim
     return replace(config, n_heads=n_heads, gated_norm_groups=config.gated_norm_groups or config.n_groups)
 
@@ -173,7 +173,7 @@ _CAN_BE_READ = "Mamba2, RWKV-7 and xLSTM checkpoints can be read"
 
 
 def _check_sizes(config: ModelConfig) -> None:
-    """Refuse what cannot be."""
+    """Raise ModelError for impossible sizes."""
     sizes = {f.name: getattr(config, f.name) for f in fields(config) if f.type is int}
     wrong = [name for name, size in sizes.items() if not isinstance(size, int) or not 0 < size < 2**31]
     if wrong or not _fit_together(config):

@@ -1,13 +1,13 @@
-"""The table of token vectors, made so that loading a checkpoint stays quick."""
+"""The token embedding, built so that opening a model stays fast."""
 
 import torch
 from torch import nn
 
 
 def token_table(vocabulary: int, d_model: int) -> nn.Embedding:
-    """An embedding (vocabulary, d_model), drawn from a normal distribution, unless it is a "meta" tensor.
+    """Return an embedding (vocabulary, d_model) with normally distributed weights; "meta" tensors stay empty.
 
-    torch imports some 800 modules to draw random numbers that do not exist: most of the time of opening a model.
+    torch imports some 800 modules to initialise a "meta" tensor, which took most of the time of opening a model.
     """
     table = torch.empty(vocabulary, d_model)
     if not table.is_meta:

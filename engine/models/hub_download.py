@@ -1,6 +1,10 @@
-"""Download a model by its name: only its configuration, its tokenizer and its safetensors, of one commit.
+"""Downloads a model by its name: only its configuration, its tokenizer and its safetensors, all of one commit.
 
-The one place of longsearch that speaks to the Hugging Face hub, and only when a person asks for it.
+This is the only module that contacts the Hugging Face hub, and only when the user asks for a download.
+
+`huggingface_hub.snapshot_download` would replace little of it. The checks need the list of files, config.json and the
+index before anything else; its patterns also match files in subfolders; and when the hub cannot be reached, it returns
+the cached folder, which older versions do not check for missing files.
 """
 
 import shutil
@@ -26,45 +30,48 @@ _TOKENIZER_FILES = (
     "vocab.json",
 )
 _READABLE_TOKENIZERS = {"tokenizer.json", "tokenizer.model", "vocab.json", WORLD_VOCABULARY}
-_OTHER_CONVERSIONS = "longsearch reads safetensors alone; look for a conversion, such as AntonV/mamba2-130m-hf"
+_OTHER_CONVERSIONS = "longsearch reads only safetensors; look for a conversion, such as AntonV/mamba2-130m-hf"
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file of a repository."""
+    """A file in a repository."""
 
     name: str
+    """Its path in the repository."""
     n_bytes: int
 
 
 class Hub(Protocol):
-    """What a download needs of the hub; tests bring their own."""
+    """The operations of the hub that a download needs; tests replace them."""
 
     def list_files(self, name: ModelName) -> tuple[str, list[RemoteFile]]:
-        """The commit that `name` means now, and its files. Raises ModelError where there is none or no network."""
+        """Return the commit that `name` means now, and its files. Raises ModelError if there is none or no network."""
 
     def fetch(self, repo: str, commit: str, file: str) -> Path:
-        """Download a file into the cache, with progress; its path there. Raises ModelError."""
+        """Download a file into the cache, with a progress bar; return its path. Raises ModelError."""
 
 
 @dataclass(frozen=True, slots=True)
 class Downloaded:
-    """What came of it."""
+    """The result of a download."""
 
     name: ModelName
-    """With the commit as its revision: what the bare name means from now on."""
+    """Its revision is the commit that the name without a revision means from now on."""
     folder: Path
     n_bytes: int
 
 
 def download(name: ModelName, hub: Hub, announce: Callable[[str], None]) -> Downloaded:
-    """Bring a model into the cache and pin its name to the commit. Raises ModelError before the weights are fetched
-    where it is of no family we run, has no safetensors, or does not fit on the disk.
+    """Download a model into the cache and pin its name to the commit; `announce` gets progress messages.
+
+    Raises ModelError before any weights are fetched if the family is not supported, if there is no readable tokenizer,
+    if there are no safetensors, or if the disk is too small.
     """
     commit, remote = hub.list_files(name)
     files = {file.name: file for file in remote}
     if "config.json" not in files:
-        raise ModelError(f"{name} has no config.json", "it is no model that longsearch can run")
+        raise ModelError(f"{name} has no config.json", "longsearch cannot run it")
     folder = hub.fetch(name.repo, commit, "config.json").parent
     read_config(folder / "config.json")
     lender = tokenizer_lender(name)
@@ -88,7 +95,7 @@ def download(name: ModelName, hub: Hub, announce: Callable[[str], None]) -> Down
 
 
 def _weights(name: ModelName, remote: Sequence[RemoteFile], folder: Path) -> list[RemoteFile]:
-    """The safetensors to fetch: those of the index where there is one, for some repositories hold them twice."""
+    """Return the safetensors to fetch: those in the index, if any, for some repositories hold them twice."""
     files = [file for file in remote if file.name.endswith(".safetensors") and "/" not in file.name]
     if not files:
         raise ModelError(f"{name} has no safetensors", _OTHER_CONVERSIONS)
@@ -96,7 +103,7 @@ def _weights(name: ModelName, remote: Sequence[RemoteFile], folder: Path) -> lis
         named = indexed_files(folder / INDEX)
         files = [file for file in files if file.name in named]
         if len(files) < len(named):
-            raise ModelError(f"{name} lacks files that its index names", "it is damaged where it is published")
+            raise ModelError(f"{name} lacks files that its index names", "the published repository is damaged")
     return files
 
 
@@ -109,25 +116,25 @@ def _check_space(folder: Path, n_bytes: int) -> None:
 
 def _fetch_tokenizer(lender: ModelName, hub: Hub, announce: Callable[[str], None]) -> None:
     commit, remote = hub.list_files(lender)
-    announce(f"its tokenizer is that of {lender.repo}")
+    announce(f"it uses the tokenizer of {lender.repo}")
     folder = None
     for file in remote:
         if file.name in _TOKENIZER_FILES:
             folder = hub.fetch(lender.repo, commit, file.name).parent
     if folder is None:
-        raise ModelError(f"{lender} has no tokenizer any more", "copy a tokenizer.json beside the model's config.json")
+        raise ModelError(f"{lender} no longer has a tokenizer", "copy a tokenizer.json beside the model's config.json")
     _pin(folder, commit)
 
 
 def _pin(snapshot: Path, commit: str) -> None:
-    """Write the ref; Hugging Face's tools then keep the commit when they prune."""
+    """Write the ref "longsearch", so that Hugging Face's tools keep the commit when they prune the cache."""
     refs = snapshot.parents[1] / "refs"
     refs.mkdir(exist_ok=True)
     (refs / PIN).write_text(commit, "ascii")
 
 
 class HuggingFaceHub:
-    """The hub itself."""
+    """The real hub."""
 
     def list_files(self, name: ModelName) -> tuple[str, list[RemoteFile]]:
         """See `Hub`."""
@@ -139,15 +146,15 @@ class HuggingFaceHub:
         return str(info.sha), [RemoteFile(file.rfilename, file.size or 0) for file in info.siblings or ()]
 
     def fetch(self, repo: str, commit: str, file: str) -> Path:
-        """See `Hub`; shows Hugging Face's own progress bar on stderr."""
+        """See `Hub`; Hugging Face's own progress bar appears on stderr."""
         from huggingface_hub import hf_hub_download
 
         return Path(_asked(repo, lambda: hf_hub_download(repo, file, revision=commit)))
 
 
 def _asked(repo: str, ask: Callable[[], Answer]) -> Answer:
-    """The hub's answer, its many errors turned into ours."""
-    # HTTPError is that of its HTTP client, which has been another before and may be again
+    """Call the hub; convert its many errors to ModelError."""
+    # HTTPError belongs to the hub's HTTP client, which has changed before and may change again
     from huggingface_hub.errors import (  # type: ignore[attr-defined]
         GatedRepoError,
         HTTPError,
@@ -159,11 +166,11 @@ def _asked(repo: str, ask: Callable[[], Answer]) -> Answer:
         return ask()
     except GatedRepoError as error:
         hint = f"accept its terms at https://huggingface.co/{repo}, then: hf auth login"
-        raise ModelError(f"{repo} is given only to people who accepted its terms", hint) from error
+        raise ModelError(f"{repo} requires that you accept its terms", hint) from error
     except RevisionNotFoundError as error:
-        raise ModelError(f"{repo} has no such revision", "leave @REVISION out, or check it on its page") from error
+        raise ModelError(f"{repo} has no such revision", "omit @REVISION, or check it on the model's page") from error
     except RepositoryNotFoundError as error:
         raise ModelError(f"there is no public model {repo} on the Hugging Face hub", "check the spelling") from error
     except (HTTPError, OSError, ValueError) as error:  # no network, no space, no permission
-        hint = "what was fetched is kept: run the same again"
+        hint = "run the command again: files already fetched are kept"
         raise ModelError(f"{repo} could not be downloaded: {error}", hint) from error

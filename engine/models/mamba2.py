@@ -1,7 +1,7 @@
-"""Mamba2 as an encoder: tokens and a state in, hidden states and the next state out.
+"""Mamba2 (Dao and Gu, arXiv 2405.21060) as an encoder: tokens and a state in, hidden states and the next state out.
 
-The mixer is written out here because a slice of many tokens must carry both states, the convolution's and the SSM's,
-which packaged mixers do only one token at a time. Knows no files, text or vectors.
+The mixer is our own because it must carry both states, of the convolution and of the SSM, over a slice of many tokens.
+Packaged mixers do that only one token at a time. Knows no files, text or vectors.
 """
 
 from collections.abc import Sequence
@@ -22,19 +22,19 @@ from longsearch.engine.models.state import LayerState
 
 @dataclass(frozen=True, slots=True)
 class Mamba2State(LayerState):
-    """All that is carried from one slice to the next; its size does not depend on how much was read."""
+    """The state carried from one slice to the next; its size does not depend on how many tokens were read."""
 
     conv: tuple[Tensor, ...]
-    """A layer each: the convolution's last inputs (batch, d_conv - 1, d_conv_channels)."""
+    """Per layer, the last inputs of the convolution (batch, d_conv - 1, d_conv_channels)."""
     ssm: tuple[Tensor, ...]
-    """A layer each: (batch, heads, head_dim, d_state), float32 always (bfloat16 drifts 10 % in 200k tokens)."""
+    """Per layer (batch, heads, head_dim, d_state), always float32: bfloat16 drifts by 10 % over 200,000 tokens."""
 
 
 class Mamba2(nn.Module):
-    """The stack: embedding, `n_layers` residual mixers, final norm where the checkpoint has one."""
+    """The stack: embedding, `n_layers` residual mixers, and a final norm if the checkpoint has one."""
 
     def __init__(self, config: Mamba2Config, heads: Sequence[int] | None = None) -> None:
-        """`heads`: how many each layer has, where not all have `config.n_heads` (a width of a MatMamba model)."""
+        """`heads`: the number of heads of each layer in a width of a MatMamba model; None: `config.n_heads` each."""
         super().__init__()
         self.config = config
         self.heads = tuple(heads or (config.n_heads,) * config.n_layers)
@@ -45,11 +45,11 @@ class Mamba2(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return self.embeddings.weight.device
 
     def initial_state(self, batch: int = 1) -> Mamba2State:
-        """The state before anything was read."""
+        """The state before the first token."""
         return empty_state(self.config, self.heads, batch, self.embeddings.weight)
 
     def step(self, tokens: Tensor, state: Mamba2State) -> tuple[Tensor, Mamba2State]:
@@ -57,14 +57,14 @@ class Mamba2(nn.Module):
         return self.step_embedded(self.embeddings(tokens), state)
 
     def step_probed(self, tokens: Tensor, mask: NDArray[np.bool_], state: Mamba2State) -> tuple[Tensor, Mamba2State]:
-        """As `step`; tokens where `mask` (batch, length) is true have hidden states, but leave no trace in others."""
+        """As `step`; tokens where `mask` (batch, length) is true get hidden states but leave no trace in the state."""
         probes = Probes.locate(mask, self.config.d_conv, self.device)
         return self.step_embedded(self.embeddings(tokens), state, probes)
 
     def step_embedded(
         self, embedded: Tensor, state: Mamba2State, probes: Probes | None = None
     ) -> tuple[Tensor, Mamba2State]:
-        """As `step`, from the tokens' embeddings (batch, length, d_model)."""
+        """As `step`, from token embeddings (batch, length, d_model)."""
         hidden = embedded.float()  # the residual stream stays float32
         conv, ssm = [], []
         for layer, layer_conv, layer_ssm in zip(self.layers, state.conv, state.ssm, strict=True):
@@ -74,15 +74,15 @@ class Mamba2(nn.Module):
         return self.norm_f(hidden), Mamba2State(tuple(conv), tuple(ssm))
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Hidden states of whole sequences from an empty state, (batch, length, d_model): the horizontal pass."""
+        """The horizontal pass: tokens (batch, length) of whole sequences -> hidden (batch, length, d_model)."""
         hidden, _ = self.step(tokens, self.initial_state(tokens.shape[0]))
         return hidden
 
 
 def empty_state(config: Mamba2Config, heads: Sequence[int], batch: int, like: Tensor) -> Mamba2State:
-    """The state before anything was read of a model whose layers have `heads`, on the device of `like`.
+    """Return the initial state of a model whose layers have `heads` heads, on the device of `like`.
 
-    The convolution's part has the dtype of `like`.
+    The convolution's tensors have the dtype of `like`.
     """
     conv, ssm = [], []
     for n in heads:
@@ -93,7 +93,7 @@ def empty_state(config: Mamba2Config, heads: Sequence[int], batch: int, like: Te
 
 
 def at_heads(config: Mamba2Config, heads: int) -> Mamba2Config:
-    """A layer's config where it has `heads` of the config's: its MLP, if there is one, is as much narrower."""
+    """Return the config of a layer with `heads` heads; its MLP, if any, shrinks by the same factor."""
     d_mlp = None if config.d_mlp is None else max(1, config.d_mlp * heads // config.n_heads)
     return replace(config, n_heads=heads, d_mlp=d_mlp)
 
@@ -119,9 +119,9 @@ class Mamba2Block(nn.Module):
 
 
 class PostNormBlock(nn.Module):
-    """A layer of BERT (Devlin et al. 2019) with a mixer in the place of attention: sums are normalised, not inputs.
+    """A layer of BERT (Devlin et al. 2019) with a mixer in place of attention: the norms follow the residual sums.
 
-    So weights of a BERT's MLPs, norms and value projections are a start for it.
+    So it can start from the MLPs, norms and value projections of a BERT.
     """
 
     def __init__(self, config: Mamba2Config, d_mlp: int) -> None:
@@ -141,10 +141,10 @@ class PostNormBlock(nn.Module):
 
 
 class MLP(nn.Module):
-    """down(hardswish(up(x))), token by token.
+    """down(hardswish(up(x))), for each token.
 
-    hardswish(s x) / s is GELU's shape (s = 1.7; the difference is 0.07 at most) for a comparison and two products: GELU
-    itself took as long as the matrix before it. BERT's weights take the s in, see `engine.training.from_teacher`.
+    hardswish(s x) / s with s = 1.7 differs from GELU by at most 0.07 and costs a comparison and two products; GELU took
+    as long as the matrix product before it. `engine.training.from_teacher` multiplies s into BERT's weights.
     """
 
     def __init__(self, d_model: int, d_mlp: int) -> None:
@@ -159,7 +159,7 @@ class MLP(nn.Module):
 
 
 class Mamba2Mixer(nn.Module):
-    """Projection, causal convolution, SSD scan, gated norm, projection (Dao and Gu 2024, section 7)."""
+    """Projection, causal convolution, SSD scan, gated norm, projection (arXiv 2405.21060, section 7)."""
 
     def __init__(self, config: Mamba2Config) -> None:
         super().__init__()
@@ -177,31 +177,31 @@ class Mamba2Mixer(nn.Module):
     def forward(
         self, u: Tensor, conv: Tensor, ssm: Tensor, block_size: int, probes: Probes | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """u (batch, length, d_model) -> mixed, of the same shape, and both states after its last token."""
+        """u (batch, length, d_model) -> mixed, of the same shape, and both states after the last token."""
         c = self.config
-        projected = self.in_proj(u.to(self.conv1d.weight.dtype))
+        projected = self.in_proj(u.to(self.conv1d.weight.dtype))  # (batch, length, d_inner + d_conv_channels + heads)
         z, xBC, dt = projected.split((c.d_inner, c.d_conv_channels, c.n_heads), dim=-1)
-        xBC, conv = self.convolve(xBC, conv, probes)
+        xBC, conv = self.convolve(xBC, conv, probes)  # (batch, length, d_conv_channels)
         x, B, C = xBC.split((c.d_inner, c.n_groups * c.d_state, c.n_groups * c.d_state), dim=-1)
         x = x.unflatten(-1, (c.n_heads, c.head_dim))  # (batch, length, heads, head_dim)
         B, C = (t.unflatten(-1, (c.n_groups, c.d_state)) for t in (B, C))  # (batch, length, groups, d_state)
-        dt = F.softplus(dt.float() + self.dt_bias.float()).clamp(c.dt_min, c.dt_max)
-        A = -self.A_log.float().exp()
-        remembered = dt if probes is None else dt.masked_fill(probes.mask[..., None], 0)
-        y, ssm = ssd_scan(x, remembered, A, B, C, ssm, block_size)
+        dt = F.softplus(dt.float() + self.dt_bias.float()).clamp(c.dt_min, c.dt_max)  # (batch, length, heads)
+        A = -self.A_log.float().exp()  # (heads,)
+        scan_dt = dt if probes is None else dt.masked_fill(probes.mask[..., None], 0)  # 0: the state forgets the token
+        y, ssm = ssd_scan(x, scan_dt, A, B, C, ssm, block_size)  # y (batch, length, heads, head_dim)
         if probes is not None:
             y = probes.answer(y, x, dt, A, B, C)
-        D = self.D.to(x.dtype).repeat_interleave(c.head_dim)  # over channels: twice as fast as over heads
-        y = y.flatten(-2) + x.flatten(-2) * D
+        D = self.D.to(x.dtype).repeat_interleave(c.head_dim)  # by channel: twice as fast as by head
+        y = y.flatten(-2) + x.flatten(-2) * D  # (batch, length, d_inner)
         return self.out_proj(self.norm(y, z)), conv, ssm
 
     def convolve(self, xBC: Tensor, conv: Tensor, probes: Probes | None = None) -> tuple[Tensor, Tensor]:
-        """Depthwise causal convolution that begins where the last slice ended, then SiLU."""
+        """Run the depthwise causal convolution and SiLU on xBC (batch, length, channels), from the state `conv`."""
         extended = torch.cat((conv.to(xBC.dtype), xBC), dim=1)  # (batch, d_conv - 1 + length, channels)
         out = convolve(extended, self.conv1d.weight, self.conv1d.bias)
         if probes is not None:
             return probes.mend(out, extended, self.conv1d.weight, self.conv1d.bias), probes.carried(extended)
-        # cloned, or the state would keep the whole slice's memory alive
+        # cloned, or the state would keep the memory of the whole slice alive
         return out, extended[:, xBC.shape[1] :].clone()
 
 

@@ -1,9 +1,9 @@
-"""Nested widths of one Mamba2 (MatMamba, Shukla et al., arXiv 2410.06718): the first heads of every layer, alone.
+"""Nested widths of one Mamba2 (MatMamba, Shukla et al., arXiv 2410.06718): each layer runs with its first heads only.
 
-A width keeps a fraction of a layer's heads: their rows of z, x and dt in `in_proj`, their channels of x in the
-convolution, their A, D, dt bias and norm weights, their columns of `out_proj`; B and C stay whole. A layer's MLP keeps
-the same fraction of its channels (MatFormer, Devvrit et al., arXiv 2310.07707). All widths share weights, and vectors
-of all widths share one space. Knows no text, no training and no files.
+A width keeps a fraction of a layer's heads: their rows of z, x and dt in `in_proj`; their channels of x in the
+convolution; their A, D, dt bias and norm weights; their columns of `out_proj`. B and C stay complete. The MLP of a
+layer keeps the same fraction of its channels (MatFormer, Devvrit et al., arXiv 2310.07707). All widths share weights,
+and their vectors share one space. Knows no text, no training and no files.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,10 +19,10 @@ from longsearch.engine.models.weights import ALWAYS_FLOAT32
 
 
 def heads_of(config: Mamba2Config, width: float | Sequence[float]) -> tuple[int, ...]:
-    """Heads that each layer keeps at `width`, a fraction for all or one for each layer (Mix'n'Match).
+    """Return how many heads each layer keeps at `width`: one fraction for all layers, or one per layer (Mix'n'Match).
 
-    Raises ModelError for a fraction outside (0, 1], a list of another length, and models with several groups of B and
-    C or of the gated norm, whose heads cannot be cut from the end.
+    Raises ModelError for a fraction outside (0, 1], for a list whose length is not the number of layers, and for models
+    with several groups of B and C or of the gated norm, whose last heads cannot be removed.
     """
     widths = [width] * config.n_layers if isinstance(width, float | int) else list(width)
     if len(widths) != config.n_layers or not all(0 < w <= 1 for w in widths):
@@ -35,7 +35,7 @@ def heads_of(config: Mamba2Config, width: float | Sequence[float]) -> tuple[int,
 
 
 def slice_parameters(parameters: Mapping[str, Tensor], config: Mamba2Config, heads: Sequence[int]) -> dict[str, Tensor]:
-    """The parameters, by name, of the model whose layers keep their first `heads`; gradients flow to the full ones."""
+    """Return the parameters of the model whose layers keep their first `heads`; gradients flow into `parameters`."""
     sliced = dict(parameters)
     for layer, kept in enumerate(heads):
         if kept == config.n_heads:
@@ -49,7 +49,7 @@ def slice_parameters(parameters: Mapping[str, Tensor], config: Mamba2Config, hea
 
 
 def _pieces(config: Mamba2Config, kept: int) -> list[tuple[str, int, list[tuple[int, int]]]]:
-    """(tensor, dimension, (start, length) of what is kept); in_proj is [z, x, B, C, dt], the convolution [x, B, C]."""
+    """List (tensor, dimension, kept ranges as (start, length)); in_proj is [z, x, B, C, dt], conv1d [x, B, C]."""
     channels, mlp = kept * config.head_dim, [(0, at_heads(config, kept).d_mlp or 0)]
     full, BC = config.d_inner, 2 * config.n_groups * config.d_state
     rows = [(0, channels), (full, channels), (2 * full, BC), (2 * full + BC, kept)]
@@ -71,9 +71,9 @@ def _pieces(config: Mamba2Config, kept: int) -> list[tuple[str, int, list[tuple[
 
 
 def at_width(model: nn.Module, width: float | Sequence[float]) -> Mamba2:
-    """A standalone model of `width`; it shares the embedding with `model` and copies what else it keeps.
+    """Return a standalone model of `width`, which shares the embedding with `model` and copies its other weights.
 
-    Raises ModelError as `heads_of`, and for another family than Mamba2.
+    Raises ModelError as `heads_of` does, and for every family but Mamba2.
     """
     if not isinstance(model, Mamba2):
         raise ModelError("this model cannot be run at part of its width", "only MatMamba models have widths")
@@ -87,10 +87,10 @@ def at_width(model: nn.Module, width: float | Sequence[float]) -> Mamba2:
 
 
 class NestedMamba2:
-    """One full model run at any of its widths, with gradients into the full weights: for training."""
+    """Runs one full model at any of its widths, with gradients into the full weights: for training."""
 
     def __init__(self, model: Mamba2, dtype: torch.dtype = torch.float32) -> None:
-        """`dtype` of the matrices' products; `model` keeps its own, float32 where it is trained."""
+        """`dtype` is that of the matrix products; the weights of `model` keep their own, float32 in training."""
         self.model = model
         self.dtype = dtype
         self._shells: dict[tuple[int, ...], _Step] = {}
@@ -98,7 +98,7 @@ class NestedMamba2:
     def step(
         self, embedded: Tensor, state: Mamba2State | None, width: float | Sequence[float]
     ) -> tuple[Tensor, Mamba2State]:
-        """As `Mamba2.step_embedded`, at `width`; `state` None is the state before anything was read."""
+        """As `Mamba2.step_embedded`, at `width`; with `state` None it starts from the initial state."""
         config = self.model.config
         heads = heads_of(config, width)
         if heads not in self._shells:
@@ -113,7 +113,7 @@ class NestedMamba2:
         return hidden, state
 
     def parameters(self, width: float | Sequence[float]) -> dict[str, Tensor]:
-        """The layers' parameters at `width`, by name, as they are trained."""
+        """Return the parameters of the layers at `width`, by name, in the dtype in which they are trained."""
         trained = {name: p for name, p in self.model.named_parameters() if not name.startswith("embeddings.")}
         return slice_parameters(trained, self.model.config, heads_of(self.model.config, width))
 
@@ -122,7 +122,7 @@ class NestedMamba2:
 
 
 class _Step(nn.Module):
-    """`functional_call` calls forward; what it is to run here is `step_embedded`."""
+    """Wraps `step_embedded` as `forward`, which `functional_call` calls."""
 
     def __init__(self, model: Mamba2) -> None:
         super().__init__()

@@ -1,9 +1,9 @@
-"""Tokens that a recurrent model reads without remembering them: what would it say if the text ended here?
+"""Probes: tokens that a recurrent model reads without remembering them, such as an EOS after each passage.
 
-A probe stands in the slice at its place, so that one pass answers at the ends of all passages; what follows is read as
-if it were not there. In a Mamba2 layer that is exact: the convolution takes its inputs from the tokens around a probe;
-the scan sees it with dt = 0, which leaves the state as it is and yields C h of the state before it, to which the
-probe's own step is added: y = exp(dt A) C h + dt (C . B) x. Knows no weights and no readout.
+A probe stands in the slice at its position and gets a hidden state; the tokens after it are read as if it were absent.
+So one pass yields an EOS vector at the end of every passage. In a Mamba2 layer this is exact. The convolution of other
+tokens skips probes. The scan reads a probe with dt = 0, which leaves the state unchanged and yields C h of the state
+before it; then the probe's own step is added: y = exp(dt A) C h + dt (C . B) x. Knows no weights and no readout.
 """
 
 from dataclasses import dataclass
@@ -17,27 +17,30 @@ from torch.nn import functional as F
 
 @dataclass(frozen=True, slots=True)
 class Probes:
-    """Where the probes of a slice (batch, length) are, worked out once for all layers."""
+    """The positions of the probes in a slice (batch, length), computed once for all layers."""
 
     mask: Tensor
-    """(batch, length) bool."""
+    """(batch, length) bool, true at probes."""
     at: tuple[Tensor, Tensor]
-    """(n_probes,) rows and (n_probes,) positions."""
+    """(n_probes,) rows and (n_probes,) positions of the probes."""
     mended: tuple[Tensor, Tensor]
-    """Rows and positions whose convolution would reach back over a probe."""
+    """(n_mended,) rows and (n_mended,) positions of the tokens whose convolution window contains a probe."""
     windows: Tensor
-    """(n_mended, d_conv) their true inputs, as positions in the slice with the d_conv - 1 carried inputs before it."""
+    """(n_mended, d_conv) the inputs of these tokens without probes, as positions in the extended slice.
+
+    The extended slice has the d_conv - 1 inputs of the convolution state in front.
+    """
     last: Tensor
-    """(batch, d_conv - 1) the inputs to carry on, as positions of the same kind."""
+    """(batch, d_conv - 1) the inputs of the next convolution state, as positions in the extended slice."""
 
     @classmethod
     def locate(cls, mask: NDArray[np.bool_], d_conv: int, device: torch.device) -> "Probes":
-        """From a mask (batch, length) with at least one probe."""
+        """Compute them from a mask (batch, length) with at least one probe."""
         rows, positions, windows, last = [], [], [], []
         reach = np.arange(d_conv - 1)
         for row, probes in enumerate(mask):
             kept = np.concatenate((reach, np.flatnonzero(~probes) + d_conv - 1))
-            n_before = np.cumsum(~probes) - ~probes  # tokens that are no probes before each position
+            n_before = np.cumsum(~probes) - ~probes  # number of non-probes before each position
             window = kept[n_before[:, None] + reach]
             over = np.flatnonzero((window != np.arange(len(probes))[:, None] + reach).any(1))
             rows.append(np.full(len(over), row))
@@ -56,20 +59,21 @@ class Probes:
         return cls(torch.from_numpy(mask).to(device), (at[0], at[1]), (mended[0], mended[1]), inputs[0], carried[0])
 
     def mend(self, convolved: Tensor, extended: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        """Replace in `convolved` (batch, length, channels), after its SiLU, what reached back over a probe.
+        """Replace the outputs whose window contained a probe; returns (batch, length, channels).
 
-        extended (batch, d_conv - 1 + length, channels) are the inputs; weight (channels, 1, d_conv).
+        convolved (batch, length, channels) is the convolution's output after SiLU; extended (batch, d_conv - 1 +
+        length, channels) its input; weight (channels, 1, d_conv); bias (channels,).
         """
         inputs = extended[self.mended[0][:, None], self.windows]  # (n_mended, d_conv, channels)
         true = (inputs * weight.squeeze(1).T).sum(1)
         return convolved.index_put(self.mended, F.silu(true if bias is None else true + bias))
 
     def carried(self, extended: Tensor) -> Tensor:
-        """The convolution's inputs to carry on, (batch, d_conv - 1, channels)."""
+        """Return the next convolution state, (batch, d_conv - 1, channels)."""
         return extended[torch.arange(len(extended), device=extended.device)[:, None], self.last]
 
     def answer(self, y: Tensor, x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor) -> Tensor:
-        """The scan's output y with the probes' own step added. Shapes as in `ssd_scan`; dt is the probes' true one."""
+        """Add the probes' own step to the output y of the scan. Shapes as in `ssd_scan`; dt is not masked."""
         heads, groups = A.shape[0], B.shape[2]
         dt = dt[self.at]  # (n_probes, heads)
         scores = (C[self.at].float() * B[self.at].float()).sum(-1).repeat_interleave(heads // groups, dim=1)

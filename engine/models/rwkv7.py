@@ -1,7 +1,6 @@
-"""RWKV-7 "Goose" as an encoder: tokens and a state in, hidden states and the next state out.
+"""RWKV-7 "Goose" (Peng et al., arXiv 2503.14456) as an encoder: tokens and a state in, hidden and the next state out.
 
-Equations of Peng et al., arXiv 2503.14456; modules are named as in the checkpoints on the Hugging Face hub
-(fla-hub/rwkv7-*). Knows no files, text or vectors.
+Modules have the names of the checkpoints on the Hugging Face hub (fla-hub/rwkv7-*). Knows no files, text or vectors.
 """
 
 import math
@@ -17,7 +16,7 @@ from longsearch.engine.models.ops.wkv7 import wkv7_scan
 from longsearch.engine.models.rwkv7_config import RWKV7Config
 from longsearch.engine.models.state import LayerState
 
-# float32 whatever the rest runs in: small, and decays must not be rounded
+# always float32: they are small, and decays must not be rounded
 _SHIFTS = (".x_r", ".x_w", ".x_k", ".x_v", ".x_a", ".x_g")
 _DECAYS = ("w_lora.lora.0.weight", "w_lora.lora.2.weight", ".lora.2.bias")
 RWKV7_FLOAT32 = ("norm.weight", "norm.bias", *_SHIFTS, ".k_k", ".k_a", ".r_k", *_DECAYS)
@@ -25,14 +24,14 @@ RWKV7_FLOAT32 = ("norm.weight", "norm.bias", *_SHIFTS, ".k_k", ".k_a", ".r_k", *
 
 @dataclass(frozen=True, slots=True)
 class RWKV7State(LayerState):
-    """All that is carried from one slice to the next, float32; its size does not depend on how much was read."""
+    """The state carried from one slice to the next, float32; its size does not depend on how many tokens were read."""
 
     wkv: tuple[Tensor, ...]
-    """A layer each: (batch, heads, head_dim of keys, head_dim of values)."""
+    """Per layer, the WKV state (batch, heads, head_dim of keys, head_dim of values)."""
     attn_shift: tuple[Tensor, ...]
-    """A layer each: what the time mixing read last, (batch, d_model)."""
+    """Per layer, the last input of the time mixing, (batch, d_model)."""
     ffn_shift: tuple[Tensor, ...]
-    """A layer each: what the channel mixing read last, (batch, d_model)."""
+    """Per layer, the last input of the channel mixing, (batch, d_model)."""
 
 
 class RWKV7(nn.Module):
@@ -48,11 +47,11 @@ class RWKV7(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return self.embeddings.weight.device
 
     def initial_state(self, batch: int = 1) -> RWKV7State:
-        """The state before anything was read."""
+        """The state before the first token."""
         c, layers = self.config, range(self.config.n_layers)
         wkv = (batch, c.n_heads, c.head_dim, c.head_dim)
         return RWKV7State(
@@ -65,7 +64,7 @@ class RWKV7(nn.Module):
     def step(self, tokens: Tensor, state: RWKV7State) -> tuple[Tensor, RWKV7State]:
         """Read a slice of any length. tokens (batch, length) integers -> hidden (batch, length, d_model) float32."""
         hidden = self.embeddings(tokens).float()  # the residual stream stays float32
-        v_first = None  # of layer 0, (batch, length, d_model); per token, so nothing of it is carried
+        v_first = None  # values of layer 0, (batch, length, d_model); each token has its own, so no state holds them
         wkv, attn_shift, ffn_shift = [], [], []
         carried = zip(self.layers, state.wkv, state.attn_shift, state.ffn_shift, strict=True)
         for layer, *layer_state in carried:
@@ -96,14 +95,14 @@ class RWKV7Block(nn.Module):
         ffn_last: Tensor,
         block_size: int,
     ) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor, Tensor]]:
-        """The residual stream and the first layer's values, (batch, length, d_model) each, and the layer's state."""
+        """Return the residual stream, the first layer's values (batch, length, d_model both) and the layer's state."""
         hidden = self.pre_norm(hidden)
         read = self.attn_norm(hidden)
         mixed, v_first, wkv = self.attn(read, attn_last, wkv, v_first, block_size)
         hidden = hidden + mixed
         read_by_ffn = self.ffn_norm(hidden)
         hidden = hidden + self.ffn(read_by_ffn, ffn_last)
-        # cloned, or they would keep the whole slice alive
+        # cloned, or the state would keep the memory of the whole slice alive
         return hidden, v_first, (wkv, read[:, -1].clone(), read_by_ffn[:, -1].clone())
 
 
@@ -135,7 +134,7 @@ class TimeMixing(nn.Module):
     def forward(
         self, x: Tensor, last: Tensor, wkv: Tensor, v_first: Tensor | None, block_size: int
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """x (batch, length, d_model) float32 -> mixed, of the same shape, the first layer's values, and the state."""
+        """x (batch, length, d_model) float32 -> mixed, of the same shape; the first layer's values; the next state."""
         delta = _shifted(x, last) - x
         xr, xw, xk, xv, xa, xg = (torch.addcmul(x, delta, getattr(self, f"x_{name}")) for name in "rwkvag")
         r, k, v = _in_dtype(self.r_proj, xr), _in_dtype(self.k_proj, xk), _in_dtype(self.v_proj, xv)
@@ -174,7 +173,7 @@ class ChannelMixing(nn.Module):
 
 
 class LowRank(nn.Module):
-    """up(activation(down(x))): the data-dependent parts of decay, gate and the rest."""
+    """up(activation(down(x))): the data-dependent part of decay, gate, learning rate or value residual."""
 
     def __init__(self, size: int, rank: int, activation: nn.Module, bias: bool = True) -> None:
         super().__init__()
@@ -202,11 +201,11 @@ class Float32LayerNorm(nn.Module):
 
 
 def _shifted(x: Tensor, last: Tensor) -> Tensor:
-    """What was read before each token: x one token later, beginning with `last` (batch, d_model)."""
+    """Shift x by one token, so that each token sees the one before it; `last` (batch, d_model) comes first."""
     return torch.cat((last[:, None], x[:, :-1]), 1)
 
 
 def _in_dtype(linear: nn.Linear, x: Tensor) -> Tensor:
-    """`linear` of x in the dtype of its weights, as float32."""
+    """Apply `linear` in the dtype of its weights; returns float32."""
     y: Tensor = linear(x.to(linear.weight.dtype))
     return y.float()

@@ -1,4 +1,4 @@
-"""What the config.json of an RWKV-7 checkpoint, in flash-linear-attention's words, says. Reads no weights."""
+"""Reads the config.json of an RWKV-7 checkpoint, as flash-linear-attention writes it. Reads no weights."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ from longsearch.engine.errors import ModelError
 
 @dataclass(frozen=True, slots=True)
 class RWKV7Config:
-    """Shape of an RWKV-7 model; defaults as flash-linear-attention writes them."""
+    """Shape of an RWKV-7 model; defaults as in flash-linear-attention."""
 
     d_model: int
     n_layers: int
@@ -17,7 +17,7 @@ class RWKV7Config:
     d_ffn: int = 0
     """0: 4 * d_model."""
     decay_rank: int = 64
-    """Ranks of the data-dependent decay, gate, in-context learning rate (a) and value residual (v)."""
+    """Rank of the data-dependent decay; below: of gate, in-context learning rate (a) and value residual (v)."""
     gate_rank: int = 128
     a_rank: int = 64
     v_rank: int = 16
@@ -25,17 +25,17 @@ class RWKV7Config:
     """Q (arXiv 2604.18199, section 4.2)."""
     norm_eps: float = 1e-5
     norm_first: bool = True
-    """A norm right after the embedding."""
+    """Whether a norm follows the embedding."""
     norm_bias: bool = True
 
     @property
     def n_heads(self) -> int:
-        """Heads of d_model channels in all."""
+        """Number of heads; together they have d_model channels."""
         return self.d_model // self.head_dim
 
 
 def read_rwkv7(raw: dict[str, Any]) -> RWKV7Config:
-    """Raises ModelError for variants that cannot be run, KeyError and the like for garbled files."""
+    """Convert a config.json. Raises ModelError for unsupported variants, KeyError and the like for garbled files."""
     d_model = raw["hidden_size"]
     head_dim = raw.get("head_dim") or d_model // raw["num_heads"]
     if raw.get("attn") or raw.get("hidden_act", "sqrelu") != "sqrelu":

@@ -1,4 +1,4 @@
-"""The files that hold a checkpoint's weights: which they are, and what tells them from others. Loads no torch."""
+"""The files that hold a checkpoint's weights: finds, hashes and opens them. Loads no torch unless asked to."""
 
 import hashlib
 import json
@@ -13,8 +13,8 @@ from longsearch.engine.errors import ModelError
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors of a checkpoint, in order. Raises ModelError where there are none, or one of them is missing."""
-    index = folder / "model.safetensors.index.json"  # some repositories hold the weights twice, under other names too
+    """Return the safetensors of a checkpoint, in order. Raises ModelError if there are none or one is missing."""
+    index = folder / "model.safetensors.index.json"  # some repositories hold the weights twice, under other names
     files = [folder / name for name in indexed_files(index)] if index.exists() else sorted(folder.glob("*.safetensors"))
     missing = [path.name for path in files if not path.exists()]
     if missing:
@@ -28,20 +28,20 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def indexed_files(index: Path) -> list[str]:
-    """The files that a checkpoint's index names, none of them outside its folder."""
+    """Return the files that a checkpoint's index names. Raises ModelError for a path outside the folder."""
     try:
         names = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"cannot read {index}: {error}", "copy the model again: the file is damaged") from error
     if not all(isinstance(name, str) and Path(name).name == name and name.endswith(".safetensors") for name in names):
-        raise ModelError(f"{index} names files that are no weights", "copy the model again: the file is damaged")
+        raise ModelError(f"{index} names files that are not weights", "copy the model again: the file is damaged")
     return names
 
 
 def hash_weights(folder: Path) -> str:
-    """A hash that tells checkpoints apart: 64 places of up to 1 MB of each file, so that 26 GB take no minute.
+    """Hash 64 samples of up to 1 MB of each file, so that 26 GB take less than a minute.
 
-    Files under 64 MB, the bundled model's among them, are hashed whole.
+    Files under 64 MB, such as those of the bundled model, are hashed completely.
     """
     digest = hashlib.blake2b(digest_size=16)
     places, place_bytes = 64, 1 << 20
@@ -57,7 +57,7 @@ def hash_weights(folder: Path) -> str:
 
 @contextmanager
 def opened(path: Path, framework: str) -> Iterator[Any]:
-    """One of the files, its tensors as `framework` has them ("pt" loads torch). Raises ModelError where damaged."""
+    """Open one of the files, with tensors of `framework` ("pt" loads torch). Raises ModelError if it is damaged."""
     try:
         with safe_open(path, framework=framework) as file:
             yield file

@@ -1,7 +1,7 @@
-"""xLSTM (mLSTM blocks, as in xLSTM 7B) as an encoder: tokens and a state in, hidden states and the next state out.
+"""xLSTM 7B (Beck et al., arXiv 2503.13427) as an encoder: tokens and a state in, hidden states and the next state out.
 
-Architecture of Beck et al., arXiv 2503.13427; modules are named as in Hugging Face's checkpoints (NX-AI/xLSTM-7b).
-Knows no files, text or vectors.
+All blocks are mLSTM blocks. Modules have the names of Hugging Face's checkpoints (NX-AI/xLSTM-7b). Knows no files, text
+or vectors.
 """
 
 from dataclasses import dataclass
@@ -16,25 +16,25 @@ from longsearch.engine.models.ops.mlstm import Memory, mlstm_scan
 from longsearch.engine.models.state import LayerState
 from longsearch.engine.models.xlstm_config import XLSTMConfig
 
-# float32 whatever the rest runs in: small, and gates are exponentiated
+# always float32: they are small, and gates are exponentiated
 _GATES = ("igate_preact.weight", "fgate_preact.weight", "gate_preact.bias")
 XLSTM_FLOAT32 = ("norm.weight", "norm_mlstm.weight", "norm_ffn.weight", *_GATES)
 
 
 @dataclass(frozen=True, slots=True)
 class XLSTMState(LayerState):
-    """All that is carried from one slice to the next, float32; its size does not depend on how much was read."""
+    """The state carried from one slice to the next, float32; its size does not depend on how many tokens were read."""
 
     C: tuple[Tensor, ...]
-    """A layer each: matrix memory, (batch, heads, key_dim, value_dim)."""
+    """Per layer, the matrix memory (batch, heads, key_dim, value_dim)."""
     n: tuple[Tensor, ...]
-    """A layer each: its normaliser, (batch, heads, key_dim)."""
+    """Per layer, the normaliser of the memory (batch, heads, key_dim)."""
     m: tuple[Tensor, ...]
-    """A layer each: log of the scale of both, (batch, heads)."""
+    """Per layer, the log of the scale of C and n (batch, heads)."""
 
 
 class XLSTM(nn.Module):
-    """The stack: embedding, `n_layers` of mLSTM and feed-forward, final norm where the checkpoint has one."""
+    """The stack: embedding, `n_layers` of mLSTM and feed-forward, and a final norm if the checkpoint has one."""
 
     def __init__(self, config: XLSTMConfig) -> None:
         super().__init__()
@@ -46,11 +46,11 @@ class XLSTM(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return self.embeddings.weight.device
 
     def initial_state(self, batch: int = 1) -> XLSTMState:
-        """The state before anything was read."""
+        """The state before the first token."""
         c = self.config
         shapes = ((c.key_dim, c.value_dim), (c.key_dim,), ())
         return XLSTMState(
@@ -88,7 +88,7 @@ class XLSTMBlock(nn.Module):
 
 
 class MLSTMLayer(nn.Module):
-    """Projections, capped gates, the matrix memory, a norm for each head, output gate, projection."""
+    """Projections, capped gates, the matrix memory, a norm per head, output gate, projection."""
 
     def __init__(self, config: XLSTMConfig) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ class MLSTMLayer(nn.Module):
         self.out_proj = nn.Linear(values, c.d_model, bias=False)
 
     def forward(self, x: Tensor, memory: Memory, block_size: int) -> tuple[Tensor, Memory]:
-        """x (batch, length, d_model) float32 -> mixed, of the same shape, and the memory after its last token."""
+        """x (batch, length, d_model) float32 -> mixed, of the same shape, and the memory after the last token."""
         c, rounded = self.config, x.to(self.q.weight.dtype)
         q, k, v = (linear(rounded).unflatten(-1, (c.n_heads, -1)) for linear in (self.q, self.k, self.v))
         i, f = (self._capped(gate(x)) for gate in (self.igate_preact, self.fgate_preact))  # (batch, length, heads)

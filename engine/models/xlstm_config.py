@@ -1,4 +1,4 @@
-"""What the config.json of an xLSTM checkpoint, in Hugging Face's words, says. Reads no weights."""
+"""Reads the config.json of an xLSTM checkpoint, as Hugging Face writes it. Reads no weights."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,29 +8,29 @@ from longsearch.engine.errors import ModelError
 
 @dataclass(frozen=True, slots=True)
 class XLSTMConfig:
-    """Shape of an xLSTM of mLSTM blocks; names as in the papers, defaults those of xLSTM 7B."""
+    """Shape of an xLSTM of mLSTM blocks; names as in the papers, defaults as in xLSTM 7B."""
 
     d_model: int
     n_layers: int
     vocab_size: int
     n_heads: int
     key_dim: int
-    """Of a head."""
+    """Channels of a head's queries and keys."""
     value_dim: int
-    """Of a head."""
+    """Channels of a head's values."""
     d_ffn: int
     block_size: int = 64
-    """Q."""
+    """Q, the block of the scan (arXiv 2604.18199, section 4.2)."""
     norm_eps: float = 1e-6
     eps: float = 1e-6
-    """Added to the normaliser of the memory."""
+    """Added to the normaliser of the memory, against division by zero."""
     gate_cap: float = 15.0
-    """Input and forget gates are capped at +-gate_cap before their exponential and sigmoid."""
+    """Soft cap: gate preactivations stay within +-gate_cap."""
     final_norm: bool = True
 
 
 def read_xlstm(raw: dict[str, Any]) -> XLSTMConfig:
-    """Raises ModelError for variants that cannot be run, KeyError and the like for garbled files."""
+    """Convert a config.json. Raises ModelError for unsupported variants, KeyError and the like for garbled files."""
     if raw.get("slstm_at") or raw.get("slstm_block"):
         raise ModelError(
             "it has sLSTM layers", "only xLSTM models of mLSTM blocks alone, such as xLSTM 7B, can be read"

@@ -1,1 +1,1 @@
-"""Operations the families share, each in plain torch; faster twins stand beside them and are tested against them."""
+"""Operations of the models, each in plain torch, with faster twins that are tested against it."""

@@ -1,4 +1,4 @@
-"""The quick reading on a processor agrees with the plain one: outputs, states, slices, widths, bfloat16."""
+"""Compares `QuickMamba2` with `Mamba2`: hidden states, states, slices, widths, bfloat16."""
 
 from dataclasses import replace
 
@@ -36,15 +36,15 @@ POST_NORM = replace(CONFIG, d_mlp=40, use_bias=True)
 
 @pytest.mark.parametrize("config", [CONFIG, POST_NORM], ids=["mixers alone", "MLPs and post-norms"])
 @pytest.mark.parametrize(("batch", "length"), [(1, 64), (1, 61), (3, 24), (2, 5), (1, 1)])
-def test_hidden_and_states_are_those_of_the_slow_twin(batch, length, config):
+def test_hidden_states_and_states_equal_those_of_the_slow_twin(batch, length, config):
     plain, quick = both(config)
     ids, state = tokens(batch, length), plain.initial_state(batch)
     with torch.inference_mode():
-        _, state = plain.step(tokens(batch, 13), state)  # something to carry
+        _, state = plain.step(tokens(batch, 13), state)  # a state that is not empty
         check(plain.step(ids, state), quick.step(ids, state))
 
 
-def test_the_state_handed_in_is_left_as_it_was():
+def test_a_step_does_not_change_the_state_passed_in():
     _, quick = both()
     with torch.inference_mode():
         _, state = quick.step(tokens(1, 20), quick.initial_state())
@@ -54,13 +54,13 @@ def test_the_state_handed_in_is_left_as_it_was():
 
 
 @pytest.mark.parametrize("config", [CONFIG, POST_NORM], ids=["mixers alone", "MLPs and post-norms"])
-def test_each_layer_may_have_its_own_width(config):
+def test_each_layer_can_have_a_width_of_its_own(config):
     plain, quick = both(config, heads=(8, 2, 4))
     with torch.inference_mode():
         check(plain.step(tokens(1, 40), plain.initial_state()), quick.step(tokens(1, 40), quick.initial_state()))
 
 
-def test_decays_beyond_float32_are_left_to_the_exact_scan():
+def test_decays_beyond_float32_run_the_exact_scan():
     plain, quick = both()
     for model in (plain, quick):
         model.layers[1].mixer.A_log.fill_(3.0)
@@ -73,7 +73,7 @@ def test_decays_beyond_float32_are_left_to_the_exact_scan():
 
 @pytest.mark.parametrize("fused", [True, False])
 @pytest.mark.parametrize("config", [CONFIG, POST_NORM], ids=["mixers alone", "MLPs and post-norms"])
-def test_in_bfloat16_it_errs_no_more_than_the_slow_twin(config, fused, monkeypatch):
+def test_the_bfloat16_error_is_no_larger_than_that_of_the_slow_twin(config, fused, monkeypatch):
     if fused and not mamba2_quick._FUSED:
         pytest.skip("oneDNN has no products in bfloat16 on this processor")
     monkeypatch.setattr(mamba2_quick, "_FUSED", fused)
@@ -89,7 +89,7 @@ def test_in_bfloat16_it_errs_no_more_than_the_slow_twin(config, fused, monkeypat
     assert 0 < errors[1] < 1.5 * errors[0]
 
 
-def test_under_gradients_and_with_probes_it_is_the_slow_twin():
+def test_gradients_and_probes_run_the_slow_twin():
     plain, quick = both()
     embedded = plain.embeddings(tokens(1, 9)).requires_grad_()
     hidden, _ = quick.step_embedded(embedded, quick.initial_state())
@@ -103,6 +103,6 @@ def test_under_gradients_and_with_probes_it_is_the_slow_twin():
         )
 
 
-def test_models_of_several_groups_are_not_quick():
+def test_models_with_several_groups_cannot_be_quick():
     assert can_be_quick(CONFIG)
     assert not can_be_quick(Mamba2Config(24, 1, 50, head_dim=6, n_heads=8, n_groups=2))

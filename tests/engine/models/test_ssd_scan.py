@@ -1,4 +1,4 @@
-"""The blockwise scans against the recurrence they are rearrangements of, one token at a time in float64."""
+"""Compares the blockwise scans with the recurrence, one token at a time in float64."""
 
 from collections.abc import Callable
 
@@ -32,7 +32,7 @@ def random_inputs(length: int, groups: int = 1, batch: int = 1, seed: int = 0) -
 @EACH
 @pytest.mark.parametrize("groups", [1, 2, 4])
 @pytest.mark.parametrize("length", [1, 3, 4, Q - 1, Q, Q + 1, 2 * Q, 5 * Q + 3])
-def test_the_blockwise_scan_is_the_recurrence(scan: Scan, length: int, groups: int) -> None:
+def test_the_blockwise_scan_equals_the_recurrence(scan: Scan, length: int, groups: int) -> None:
     inputs = random_inputs(length, groups, batch=2)
     y, state = scan(*inputs, Q)
     slow_y, slow_state = slow_scan(*inputs)
@@ -48,7 +48,7 @@ def test_the_blockwise_scan_is_the_recurrence(scan: Scan, length: int, groups: i
     groups=st.sampled_from([1, 2, 4]),
     seed=st.integers(0, 1000),
 )
-def test_slices_of_any_lengths_add_up_to_one_scan(
+def test_slices_of_any_lengths_equal_one_scan(
     scan: Scan, lengths: list[int], block_size: int, groups: int, seed: int
 ) -> None:
     x, dt, A, B, C, first_state = random_inputs(sum(lengths), groups, seed=seed)
@@ -64,7 +64,7 @@ def test_slices_of_any_lengths_add_up_to_one_scan(
 
 
 @EACH
-def test_slices_that_begin_at_blocks_give_one_scan_to_the_last_digits(scan: Scan) -> None:
+def test_slices_that_start_at_blocks_equal_one_scan_to_1e_6(scan: Scan) -> None:
     x, dt, A, B, C, state = random_inputs(6 * Q)
     whole, whole_state = scan(x, dt, A, B, C, state, Q)
     parts = []
@@ -98,7 +98,7 @@ def test_the_state_stays_float32_where_products_are_bfloat16(scan: Scan) -> None
 @EACH
 @pytest.mark.parametrize("log_decay", [0.0, 1.0, 0.99 * MAX_LOG_DECAY, 1.01 * MAX_LOG_DECAY, 10 * MAX_LOG_DECAY])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_blocks_that_forget_a_little_or_everything_are_exact(scan: Scan, log_decay: float, dtype: torch.dtype) -> None:
+def test_blocks_with_weak_and_strong_decays_are_exact(scan: Scan, log_decay: float, dtype: torch.dtype) -> None:
     x, _, _, B, C, state = random_inputs(4 * Q + 3)
     x, B, C = x.to(dtype), B.to(dtype), C.to(dtype)
     dt, A = torch.full((1, 4 * Q + 3, 4), 1.0), torch.tensor([-1e-6, -0.01, -1.0, -log_decay / Q])
