@@ -6,7 +6,7 @@ They are the slow twins of `mlstm_scan` and `wkv7_scan`. No product code calls t
 import torch
 from torch import Tensor
 
-from engine.models.ops.mlstm import Memory
+from longsearch.engine.models.ops.mlstm import Memory
 
 
 def mlstm_recurrent(

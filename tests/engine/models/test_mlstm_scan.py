@@ -8,7 +8,7 @@ from reference_recurrences import mlstm_recurrent
 from torch import Tensor
 from torch.nn import functional as F
 
-from longsearch.engine.models.ops.mlstm import Memory, mlstm_recurrent, mlstm_scan
+from longsearch.engine.models.ops.mlstm import Memory, mlstm_scan
 
 Q, EPS = 8, 1e-6
 Inputs = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
