@@ -4,10 +4,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from references import wkv7_recurrent
 from torch import Tensor
 from torch.nn import functional as F
 
-from longsearch.engine.models.ops.wkv7 import MAX_BLOCK, wkv7_recurrent, wkv7_scan
+from longsearch.engine.models.ops.wkv7 import MAX_BLOCK, wkv7_scan
 
 Q = 8
 STRONGEST = -0.6065306597  # -exp(-0.5): what sigmoid(...) = 1 gives
