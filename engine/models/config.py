@@ -195,4 +195,7 @@ def _readout(raw: dict[str, Any]) -> ReadoutConfig:
     section = ReadoutConfig(**{name: value for name, value in raw.items() if name in known})
     if section.readout not in ("eos", "mean"):
         raise ModelError(f"unknown readout {section.readout!r}", "this model needs a newer longsearch")
-    return replace(section, widths=tuple(section.widths))
+    widths = tuple(section.widths)
+    if not widths or not all(0 < width <= 1 for width in widths):
+        raise ModelError(f"widths are {widths}", "widths are fractions such as 0.5")
+    return replace(section, widths=widths)

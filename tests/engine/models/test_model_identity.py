@@ -28,6 +28,11 @@ def test_the_files_say_what_the_loaded_model_says(readout: str, dim: int, tmp_pa
     assert identify(folder).dim == dim
 
 
+def test_the_bundled_models_fingerprint_stays_the_same() -> None:
+    """With another fingerprint every index would be read again. Change it only together with the model."""
+    assert identify("bundled") == ModelIdentity("5d75beb285a1b90b5673b67a011c3b39", 384)
+
+
 def test_so_do_those_of_the_bundled_model_under_either_name() -> None:
     assert identify("bundled") == identify(BUNDLED) == loaded_identity("bundled")
 
