@@ -146,7 +146,7 @@ class Encoder:
         """
         if not text.strip():
             raise QueryError("the query is empty", "type what you are looking for")
-        prompt = self.readout.default_instruction if instruction is None else instruction
+        prompt = self.readout.query_instruction if instruction is None else instruction
         if prompt:
             text = self.readout.query_template.format_map({"prompt": prompt, "text": text})
         tokens = self.tokenizer.tokenize(text)

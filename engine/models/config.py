@@ -6,7 +6,7 @@ Face's. Any of them may have a section "longsearch" that says how hidden states 
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from longsearch.engine.models.rwkv7_config import RWKV7Config, read_rwkv7
 from longsearch.engine.models.xlstm_config import XLSTMConfig, read_xlstm
 
 INSTRUCTION_TEMPLATE = "Instruction: {prompt}\nQuery: {text}"
+E5_INSTRUCTION = "Given a web search query, retrieve relevant passages that answer the query"
+"""The retrieval instruction of the E5 recipe (Wang et al. 2024; arXiv 2604.18199, table 11, uses it in training)."""
 MLP_ACTIVATION = "hardswish"
 """Of the MLPs a Mamba2 may have; transformers' name for it."""
 
@@ -70,10 +72,14 @@ class ReadoutConfig:
     dim: int = 0
     """Length of the vectors; 0: d_model."""
     default_instruction: str = ""
-    """The prompt of a query that came without one; "": such a query is encoded as it is."""
+    """The instruction of a query that comes without one, as config.json names it; "": none."""
     query_template: str = INSTRUCTION_TEMPLATE
     widths: tuple[float, ...] = (1.0,)
     """Nested fractions of the heads the model was trained at (MatMamba)."""
+    query_instruction: str = field(default="", repr=False)
+    """The instruction of a query that comes without one: `default_instruction`, or else that of the E5 recipe if the
+    readout is `eos`, because embedders with that readout are trained with an instruction in front of every query. It is
+    not in the repr and so not in the fingerprint: the vectors of documents do not depend on it."""
 
 
 def read_config(path: Path) -> tuple[ModelConfig, ReadoutConfig]:
@@ -198,4 +204,5 @@ def _readout(raw: dict[str, Any]) -> ReadoutConfig:
     widths = tuple(section.widths)
     if not widths or not all(0 < width <= 1 for width in widths):
         raise ModelError(f"widths are {widths}", "widths are fractions such as 0.5")
-    return replace(section, widths=widths)
+    is_e5 = section.readout == "eos" and "default_instruction" not in raw
+    return replace(section, widths=widths, query_instruction=E5_INSTRUCTION if is_e5 else section.default_instruction)
