@@ -1,1 +1,1 @@
-"""Configurations and weights of every family of recurrent models, and the operations they share."""
+"""Recurrent models: the configuration and weights of each family, and the operations they share."""

@@ -1,7 +1,7 @@
-"""What a checkpoint's config.json says, in one vocabulary for each family. Reads no weights.
+"""Reads a checkpoint's config.json into one dataclass for each family of models. Reads no weights.
 
-Mamba2 is read in Hugging Face's and in state-spaces' words, RWKV-7 in flash-linear-attention's, xLSTM in Hugging
-Face's. Any of them may have a section "longsearch" that says how hidden states become vectors.
+Mamba2 comes in the layouts of Hugging Face and of state-spaces, RWKV-7 in that of flash-linear-attention, and xLSTM in
+that of Hugging Face. In any layout a section "longsearch" may say how hidden states become vectors.
 """
 
 import json
@@ -18,12 +18,12 @@ INSTRUCTION_TEMPLATE = "Instruction: {prompt}\nQuery: {text}"
 E5_INSTRUCTION = "Given a web search query, retrieve relevant passages that answer the query"
 """The retrieval instruction of the E5 recipe (Wang et al. 2024; arXiv 2604.18199, table 11, uses it in training)."""
 MLP_ACTIVATION = "hardswish"
-"""Of the MLPs a Mamba2 may have; transformers' name for it."""
+"""The activation of a Mamba2's MLPs, by its name in transformers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mamba2Config:
-    """Shape of a Mamba2 model; names as in the papers, defaults as state-spaces trains them."""
+    """The shape of a Mamba2 model. Names are those of the papers, defaults those of state-spaces' training."""
 
     d_model: int
     n_layers: int
@@ -31,22 +31,22 @@ class Mamba2Config:
     d_state: int = 128
     head_dim: int = 64
     n_heads: int = 0
-    """0: expand * d_model / head_dim."""
+    """0 means expand * d_model / head_dim."""
     n_groups: int = 1
     gated_norm_groups: int = 0
-    """Groups of the gated RMSNorm; 0: n_groups. 1 for checkpoints made before the norm was grouped."""
+    """Groups of the gated RMSNorm. 0 means n_groups; checkpoints made before the norm was grouped have 1."""
     d_conv: int = 4
     block_size: int = 256
-    """Q, the intra-layer block of the SSD decomposition."""
+    """Q, the length in tokens of a block of the SSD scan."""
     norm_eps: float = 1e-5
     dt_min: float = 0.0
-    """dt is clamped to [dt_min, dt_max] after its softplus (`time_step_limit`)."""
+    """dt is clamped to [dt_min, dt_max] after its softplus (`time_step_limit` in config.json)."""
     dt_max: float = float("inf")
     use_bias: bool = False
     use_conv_bias: bool = True
     final_norm: bool = True
     d_mlp: int | None = None
-    """Channels of the MLP after each mixer, both normalised after their residual sum, as BERT's; None: mixers alone."""
+    """Channels of the MLP after each mixer; None if there is none. With MLPs the norms follow the sums, as in BERT."""
 
     @property
     def d_inner(self) -> int:
@@ -60,22 +60,23 @@ class Mamba2Config:
 
 
 ModelConfig = Mamba2Config | RWKV7Config | XLSTMConfig
-"""All have d_model, n_layers, vocab_size, block_size."""
+"""Each has d_model, n_layers, vocab_size and block_size."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadoutConfig:
-    """How hidden states become vectors; the "longsearch" section of a config.json."""
+    """How hidden states become vectors: the section "longsearch" of config.json."""
 
     readout: str = "eos"
     """`eos` or `mean`."""
     dim: int = 0
-    """Length of the vectors; 0: d_model."""
+    """Length of the vectors; 0 means d_model."""
     default_instruction: str = ""
-    """The instruction of a query that comes without one, as config.json names it; "": none."""
+    """The instruction of a query that comes without one, as config.json gives it; "" means none."""
     query_template: str = INSTRUCTION_TEMPLATE
+    """Joins an instruction and a query."""
     widths: tuple[float, ...] = (1.0,)
-    """Nested fractions of the heads the model was trained at (MatMamba)."""
+    """The fractions of its heads that the model was trained at (MatMamba)."""
     query_instruction: str = field(default="", repr=False)
     """The instruction of a query that comes without one: `default_instruction`, or else that of the E5 recipe if the
     readout is `eos`, because embedders with that readout are trained with an instruction in front of every query. It is
@@ -83,14 +84,14 @@ class ReadoutConfig:
 
 
 def read_config(path: Path) -> tuple[ModelConfig, ReadoutConfig]:
-    """Read a checkpoint's config.json. Raises ModelError where it is none we can run."""
+    """Read a checkpoint's config.json. Raises ModelError if it is damaged or describes a model that cannot be run."""
     try:
         raw = json.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         hint = "a model is a folder with config.json beside its weights"
         raise ModelError(f"cannot read {path}: {error}", hint) from error
     if not isinstance(raw, dict):
-        raise ModelError(f"{path} is not a model's configuration")
+        raise ModelError(f"{path} is not the configuration of a model")
     try:
         family = "state-spaces" if "ssm_cfg" in raw or "n_layer" in raw else raw.get("model_type")
         if family not in _READERS:
@@ -99,12 +100,12 @@ def read_config(path: Path) -> tuple[ModelConfig, ReadoutConfig]:
         _check_sizes(config)
         return config, _readout(raw.get("longsearch", {}))
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise ModelError(f"{path} lacks or garbles {error}", _CAN_BE_READ) from error
+        raise ModelError(f"{path} has a missing or damaged value: {error}", _CAN_BE_READ) from error
 
 
 def _hugging_face(raw: dict[str, Any]) -> Mamba2Config:
     dt_min, dt_max = (_number(limit) for limit in raw.get("time_step_limit", (0.0, float("inf"))))
-    return _completed(
+    return _with_derived_sizes(
         Mamba2Config(
             d_model=raw["hidden_size"],
             n_layers=raw["num_hidden_layers"],
@@ -129,12 +130,12 @@ def _hugging_face(raw: dict[str, Any]) -> Mamba2Config:
 
 def _mlp_size(raw: dict[str, Any]) -> int | None:
     if "intermediate_size" in raw and raw.get("hidden_act") != MLP_ACTIVATION:
-        raise ModelError(f"hidden_act is {raw.get('hidden_act')!r}", f"MLPs are read with {MLP_ACTIVATION!r} alone")
+        raise ModelError(f"hidden_act is {raw.get('hidden_act')!r}", f"only MLPs with {MLP_ACTIVATION!r} can be read")
     return raw.get("intermediate_size")
 
 
 def _number(value: Any) -> float:
-    """A float, which transformers 5 writes as {"__float__": "Infinity"} where JSON has none."""
+    """Return a float. Transformers 5 writes {"__float__": "Infinity"} for numbers that JSON lacks."""
     return float(value["__float__"] if isinstance(value, dict) else value)
 
 
@@ -144,7 +145,7 @@ def _state_spaces(raw: dict[str, Any]) -> Mamba2Config:
         raise ModelError("not a pure Mamba2 model", "Mamba1, hybrids with attention and gated MLPs cannot be read")
     padding = raw.get("pad_vocab_size_multiple", 8)
     dt_min, dt_max = ssm.get("dt_limit", (0.0, float("inf")))
-    return _completed(
+    return _with_derived_sizes(
         Mamba2Config(
             d_model=raw["d_model"],
             n_layers=raw["n_layer"],
@@ -163,8 +164,8 @@ def _state_spaces(raw: dict[str, Any]) -> Mamba2Config:
     )
 
 
-def _completed(config: Mamba2Config) -> Mamba2Config:
-    """Fill in what follows from the rest."""
+def _with_derived_sizes(config: Mamba2Config) -> Mamba2Config:
+    """Replace the zeros that mean "derive this from the other sizes"."""
     n_heads = config.n_heads or 2 * config.d_model // config.head_dim
     return replace(config, n_heads=n_heads, gated_norm_groups=config.gated_norm_groups or config.n_groups)
 
@@ -179,11 +180,11 @@ _CAN_BE_READ = "Mamba2, RWKV-7 and xLSTM checkpoints can be read"
 
 
 def _check_sizes(config: ModelConfig) -> None:
-    """Refuse what cannot be."""
+    """Raise ModelError if a size is no positive integer or sizes contradict each other."""
     sizes = {f.name: getattr(config, f.name) for f in fields(config) if f.type is int}
     wrong = [name for name, size in sizes.items() if not isinstance(size, int) or not 0 < size < 2**31]
     if wrong or not _fit_together(config):
-        raise ModelError(f"the configuration's sizes do not fit together: {sizes}")
+        raise ModelError(f"the sizes in the configuration do not fit together: {sizes}")
 
 
 def _fit_together(config: ModelConfig) -> bool:

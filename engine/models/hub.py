@@ -1,8 +1,8 @@
-"""Checkpoints by name, `org/name` or `org/name@revision` on the Hugging Face hub, found in this machine's cache.
+"""Finds models of the Hugging Face hub, `org/name` or `org/name@revision`, in the cache on this machine.
 
-Opening a model never touches the network: what is not in the cache is an error that names the command to get it.
-The cache is Hugging Face's own (HF_HOME, HF_HUB_CACHE), shared with every other program; a download leaves a ref
-"longsearch" beside Hugging Face's, so that a name means the same commit until it is downloaded again.
+Opening a model never uses the network. If the cache lacks the model, the error names the command that downloads it. The
+cache is Hugging Face's own (HF_HOME, HF_HUB_CACHE), which other programs share. A download writes a ref "longsearch"
+beside Hugging Face's refs, so a name means the same commit until the model is downloaded again.
 """
 
 import re
@@ -18,31 +18,31 @@ from longsearch.engine.models.xlstm_config import XLSTMConfig
 
 PIN = "longsearch"  # the ref that `engine.models.hub_download` writes
 WORLD_VOCABULARY = "rwkv_vocab_v20230424.txt"
-"""The one there is of RWKV's "World" tokenizer, for which its models have no tokenizer.json."""
+"""The vocabulary of RWKV's "World" tokenizer. Models that use it have no tokenizer.json."""
 
 _NAME = re.compile(
     r"(?P<repo>[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95})(@(?P<revision>[\w./-]{1,200}))?", re.ASCII
 )
 _FAMILY_NAMES: dict[type, str] = {Mamba2Config: "Mamba2", RWKV7Config: "RWKV-7", XLSTMConfig: "xLSTM"}
-# published without one; all were trained with this
+# these models were published without a tokenizer; all were trained with this one
 _BORROWED_TOKENIZERS = {"state-spaces/mamba2": "EleutherAI/gpt-neox-20b"}
 
 
 @dataclass(frozen=True, slots=True)
 class ModelName:
-    """A model on the hub."""
+    """The name of a model on the hub."""
 
     repo: str
     """`org/name`."""
     revision: str = ""
-    """Branch, tag or commit; "": the one downloaded last, else whichever is cached as `main`."""
+    """Branch, tag or commit; "" means the commit that was downloaded last, or else the cached `main`."""
 
     @classmethod
     def parse(cls, text: str) -> "ModelName":
-        """Raises ModelError for what is no name."""
+        """Read a name from text. Raises ModelError if it is not a name."""
         match = _NAME.fullmatch(text)
         if match is None or ".." in text or "--" in text:
-            raise ModelError(f"{text!r} is no model's name", "names are ORG/NAME or ORG/NAME@REVISION, or a folder")
+            raise ModelError(f"{text!r} is not the name of a model", "give ORG/NAME, ORG/NAME@REVISION, or a folder")
         return cls(match["repo"], match["revision"] or "")
 
     def __str__(self) -> str:
@@ -51,12 +51,12 @@ class ModelName:
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """Where a model lies."""
+    """Where the files of a model lie."""
 
     folder: Path
-    """With config.json and the weights."""
+    """Holds config.json and the weights."""
     tokenizer_folder: Path
-    """With tokenizer.json; another where the model was published without."""
+    """Holds tokenizer.json. It is another folder if the model was published without a tokenizer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +64,24 @@ class CachedModel:
     """A model in the cache that can be opened by its name."""
 
     name: ModelName
-    """With the commit as its revision."""
+    """Its revision is the commit."""
     family: str
     folder: Path
     n_bytes: int
-    """Of this commit's files."""
+    """Size of the files of this commit."""
     is_pinned: bool
-    """Whether the bare name means this commit."""
+    """Whether the name without a revision means this commit."""
 
 
 def bundled_model() -> Path:
-    """The folder of the model that ships with longsearch."""
+    """Return the folder of the model that ships with longsearch."""
     return Path(str(resources.files("longsearch.assets"))) / "model"
 
 
 def locate(model: str | Path) -> ModelFiles:
-    """The files of `bundled`, of a model's folder, or of its name on the hub. Raises ModelError where it is none.
+    """Return the files of a model, given as `bundled`, as a folder or as a name on the hub.
 
-    A folder that is there wins over a name.
+    If a folder of that name exists, it is used. Raises ModelError if a model is not completely on this machine.
     """
     if model == "bundled":
         return ModelFiles(bundled_model(), bundled_model())
@@ -91,28 +91,28 @@ def locate(model: str | Path) -> ModelFiles:
     name = ModelName.parse(model)
     folder = _cached_folder(name, "config.json")
     if not any(folder.glob("*.safetensors")):
-        raise ModelError(f"{name} is only partly on this machine", f"longsearch model download {name}")
+        raise ModelError(f"only a part of {name} is on this machine", f"longsearch model download {name}")
     lender = tokenizer_lender(name)
     borrows = lender is not None and not (folder / "tokenizer.json").exists()
     return ModelFiles(folder, _cached_folder(lender, "tokenizer.json", name) if lender and borrows else folder)
 
 
 def tokenizer_file(folder: Path) -> Path | None:
-    """tokenizer.json, or else RWKV's vocabulary; None where there is neither."""
+    """Return the path of tokenizer.json, or else of RWKV's vocabulary, or None."""
     return next((path for name in ("tokenizer.json", WORLD_VOCABULARY) if (path := folder / name).exists()), None)
 
 
 def tokenizer_lender(name: ModelName) -> ModelName | None:
-    """Whose tokenizer a model uses that was published without one."""
+    """Return the model whose tokenizer `name` uses because it was published without one; None for all other models."""
     return next((ModelName(repo) for start, repo in _BORROWED_TOKENIZERS.items() if name.repo.startswith(start)), None)
 
 
 def cached_models() -> list[CachedModel]:
-    """The models in the cache that are of a family we run, by name; of each every commit."""
+    """Return all commits of all models in the cache that belong to a family longsearch runs, sorted by name."""
     from huggingface_hub import CacheNotFound, constants, scan_cache_dir
 
     try:
-        with warnings.catch_warnings(action="ignore"):  # of damaged repositories, which others may have left
+        with warnings.catch_warnings(action="ignore"):  # other programs may have left damaged repositories
             repos = scan_cache_dir(constants.HF_HUB_CACHE).repos
     except CacheNotFound:
         return []
@@ -129,7 +129,7 @@ def cached_models() -> list[CachedModel]:
 
 
 def family_of(folder: Path) -> str:
-    """The family of a checkpoint. Raises ModelError for one we cannot run."""
+    """Return the family of a checkpoint. Raises ModelError if longsearch cannot run it."""
     config, _ = read_config(folder / "config.json")
     return _FAMILY_NAMES[type(config)]
 
@@ -142,12 +142,15 @@ def _family(folder: Path) -> str:
 
 
 def _cached_folder(name: ModelName, file: str, wanted_by: ModelName | None = None) -> Path:
-    """The folder in the cache that has `file`. Raises ModelError, naming the command that gets it."""
-    from huggingface_hub import constants, try_to_load_from_cache  # half a second: only for models named so
+    """Return the cached folder of `name` that has `file`. Raises ModelError, with the command that downloads it."""
+    from huggingface_hub import (
+        constants,
+        try_to_load_from_cache,
+    )  # takes half a second; models given as folders do not need it
 
     for revision in (name.revision,) if name.revision else (PIN, "main"):
         path = try_to_load_from_cache(name.repo, file, constants.HF_HUB_CACHE, revision)
         if isinstance(path, str):
             return Path(path).parent
-    what = f"the tokenizer of {wanted_by}, {name}," if wanted_by else str(name)
-    raise ModelError(f"{what} is not on this machine", f"longsearch model download {wanted_by or name}")
+    missing = f"the tokenizer of {wanted_by}, {name}," if wanted_by else str(name)
+    raise ModelError(f"{missing} is not on this machine", f"longsearch model download {wanted_by or name}")

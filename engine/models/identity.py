@@ -1,6 +1,6 @@
-"""Which model it is, and how long its vectors are, from its files alone: torch and the weights stay where they are.
+"""Reads the fingerprint of a model and the length of its vectors from its files, without torch.
 
-Whether an index is of this model is known in 0.1 s so; to load it for that takes 2 s and hundreds of megabytes.
+So longsearch knows in 0.1 s whether a model made an index. Loading the model takes 2 s and hundreds of megabytes.
 """
 
 import hashlib
@@ -18,16 +18,19 @@ _INCOMPLETE = "the model is incomplete: copy it again"
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """What an index notes of the model whose vectors it holds."""
+    """What an index stores about the model that made its vectors."""
 
     fingerprint: str
-    """Every vector knows its maker: weights, tokenizer, readout, template and passage rules."""
+    """A hash of weights, tokenizer, readout, template and passage rules."""
     dim: int
-    """Length of its vectors."""
+    """Length of the vectors."""
 
 
 def identify(model: str | Path) -> ModelIdentity:
-    """The identity of what `Encoder.open` opens. Raises ModelError; yet not all that cannot be opened is found out."""
+    """Return the identity of the model that `Encoder.open` would open. Raises ModelError.
+
+    It does not find every error that `Encoder.open` finds.
+    """
     files = locate(model)
     config, readout = read_config(files.folder / "config.json")
     dim = config.d_model if readout.readout == "eos" else _rows_of_projection(files.folder)
@@ -35,7 +38,7 @@ def identify(model: str | Path) -> ModelIdentity:
 
 
 def fingerprint(files: ModelFiles, config: ModelConfig, readout: ReadoutConfig) -> str:
-    """A hash of whatever changes vectors. Raises ModelError where weights are missing."""
+    """Return a hash of everything that changes the vectors of documents. Raises ModelError if weights are missing."""
     tokenizer = tokenizer_file(files.tokenizer_folder)
     digest = hashlib.blake2b(digest_size=16)
     digest.update(hash_weights(files.folder).encode())
@@ -45,10 +48,10 @@ def fingerprint(files: ModelFiles, config: ModelConfig, readout: ReadoutConfig) 
 
 
 def _rows_of_projection(folder: Path) -> int:
-    """Of the mean readout's matrix (dim, d_model): its shape stands in its file's header."""
+    """Return dim of the mean readout's matrix (dim, d_model), from the header of its file."""
     for path in weight_files(folder):
         with opened(path, "numpy") as file:
             for name in file.keys():  # noqa: SIM118 - safe_open has no __iter__
                 if name.endswith("readout.projection.weight"):
-                    return int([*file.get_slice(name).get_shape(), 0][0])  # 0 of what is no matrix: no model has it
+                    return int([*file.get_slice(name).get_shape(), 0][0])  # 0 if it is not a matrix; no model has dim 0
     raise ModelError("the weights lack readout.projection.weight, which the mean readout needs", _INCOMPLETE)

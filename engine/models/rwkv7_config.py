@@ -1,4 +1,4 @@
-"""What the config.json of an RWKV-7 checkpoint, in flash-linear-attention's words, says. Reads no weights."""
+"""Reads the config.json of an RWKV-7 checkpoint in the layout of flash-linear-attention. Reads no weights."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,40 +8,43 @@ from longsearch.engine.errors import ModelError
 
 @dataclass(frozen=True, slots=True)
 class RWKV7Config:
-    """Shape of an RWKV-7 model; defaults as flash-linear-attention writes them."""
+    """The shape of an RWKV-7 model. Defaults are those of flash-linear-attention."""
 
     d_model: int
     n_layers: int
     vocab_size: int
     head_dim: int = 64
     d_ffn: int = 0
-    """0: 4 * d_model."""
+    """0 means 4 * d_model."""
     decay_rank: int = 64
-    """Ranks of the data-dependent decay, gate, in-context learning rate (a) and value residual (v)."""
+    """The rank of the data-dependent decay; below, those of the gate, the in-context learning rate (a) and the value
+    residual (v)."""
     gate_rank: int = 128
     a_rank: int = 64
     v_rank: int = 16
     block_size: int = 32
-    """Q (arXiv 2604.18199, section 4.2)."""
+    """Q, in tokens (arXiv 2604.18199, section 4.2)."""
     norm_eps: float = 1e-5
     norm_first: bool = True
-    """A norm right after the embedding."""
+    """Whether a norm follows the embedding."""
     norm_bias: bool = True
 
     @property
     def n_heads(self) -> int:
-        """Heads of d_model channels in all."""
+        """Number of heads; together they have d_model channels."""
         return self.d_model // self.head_dim
 
 
 def read_rwkv7(raw: dict[str, Any]) -> RWKV7Config:
-    """Raises ModelError for variants that cannot be run, KeyError and the like for garbled files."""
+    """Read the sizes. Raises ModelError for a variant that cannot be run, KeyError or TypeError for a damaged file."""
     d_model = raw["hidden_size"]
     head_dim = raw.get("head_dim") or d_model // raw["num_heads"]
     if raw.get("attn") or raw.get("hidden_act", "sqrelu") != "sqrelu":
         raise ModelError("not a pure RWKV-7 model", "hybrids with attention cannot be read")
     if any(size != d_model for size in _listed(raw.get("value_dim") or d_model)):
-        raise ModelError("its values are wider than the model", "only RWKV-7 with value_dim = hidden_size can be read")
+        raise ModelError(
+            "its values are not as wide as the model", "only RWKV-7 with value_dim = hidden_size can be read"
+        )
     return RWKV7Config(
         d_model=d_model,
         n_layers=raw["num_hidden_layers"],

@@ -1,6 +1,6 @@
-"""What every family's state has in common: tensors by name, batch first, so that it can be saved, moved and compared.
+"""The base class of the families' states. It gives tensors by name, so that a state can be saved, moved and compared.
 
-Knows no family: which tensors there are is the families' own.
+Knows no family: each family says which tensors its state has.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,10 @@ from torch import Tensor
 
 @dataclass(frozen=True, slots=True)
 class LayerState:
-    """Base of the families' states: each field is a tuple with a tensor for each layer, (batch, ...)."""
+    """The state of all layers. Each field is a tuple with one tensor (batch, ...) for each layer."""
 
     def tensors(self) -> dict[str, Tensor]:
-        """All of it, flat: field and layer joined by a dot, such as "ssm.3"."""
+        """Return all tensors by name; a name joins field and layer with a dot, such as "ssm.3"."""
         return {
             f"{field.name}.{layer}": tensor
             for field in fields(self)
@@ -24,11 +24,11 @@ class LayerState:
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, Tensor]) -> Self:
-        """The inverse of `tensors`. Raises KeyError where a layer is missing between others."""
+        """Return the state with these tensors: the inverse of `tensors`. Raises KeyError if a layer is missing."""
         return cls(*(_layers(tensors, field.name) for field in fields(cls)))
 
     def rows(self, rows: Sequence[int]) -> Self:
-        """A copy of some rows of the batch."""
+        """Return a copy of some rows of the batch."""
         return type(self).from_tensors({name: tensor[list(rows)].clone() for name, tensor in self.tensors().items()})
 
 

@@ -1,4 +1,4 @@
-"""From a checkpoint's folder to a model ready to run. Only safetensors are read: other formats can run code."""
+"""Loads a checkpoint. Reads only safetensors, because other formats can run code."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ from longsearch.engine.models.xlstm_config import XLSTMConfig
 
 Model = Mamba2 | RWKV7 | XLSTM
 
-# float32 whatever the rest runs in: they are small, and decays must not be rounded
+# always float32: these parameters are small, and decays must not be rounded
 ALWAYS_FLOAT32 = ("A_log", "D", "dt_bias", "norm.weight", "norm.bias", "norm_f.weight")
 
 
 def load_model(folder: Path, config: ModelConfig, device: str, dtype: torch.dtype) -> tuple[Model, dict[str, Tensor]]:
     """Load a checkpoint of any family, in the layouts that `engine.models.config` reads.
 
-    Returns the model in evaluation mode on `device`, matrices in `dtype`, and the tensors of the readout (names
-    without their `readout.` prefix), float32. Raises ModelError where tensors lack, are of another shape, or are left.
+    Returns the model, in evaluation mode on `device` with its matrices in `dtype`, and the tensors of the readout in
+    float32, by their names without `readout.`. Raises ModelError if a tensor is missing, unknown or of another shape.
     """
     family = _FAMILIES[type(config)]
     with torch.device("meta"):
@@ -36,7 +36,7 @@ def load_model(folder: Path, config: ModelConfig, device: str, dtype: torch.dtyp
     found: dict[str, Tensor] = {}
     readout: dict[str, Tensor] = {}
     for stored, whole in _tensors(weight_files(folder)):
-        for name, tensor in family.ours(stored.removeprefix("backbone.").removeprefix("model."), whole):
+        for name, tensor in family.renamed(stored.removeprefix("backbone.").removeprefix("model."), whole):
             if name.startswith("readout."):
                 readout[name.removeprefix("readout.")] = tensor.to(device, torch.float32)
             elif name != "lm_head.weight":
@@ -48,10 +48,10 @@ def load_model(folder: Path, config: ModelConfig, device: str, dtype: torch.dtyp
 
 
 def load_mamba2(folder: Path, config: ModelConfig, device: str, dtype: torch.dtype) -> tuple[Mamba2, dict[str, Tensor]]:
-    """As `load_model`, for what is made for Mamba2 alone. Raises ModelError for the other families."""
+    """Load a Mamba2, as `load_model` does. Raises ModelError for the other families."""
     model, readout = load_model(folder, config, device, dtype)
     if not isinstance(model, Mamba2):
-        raise ModelError(f"{folder} is no Mamba2 model", "only Mamba2 models can be trained")
+        raise ModelError(f"{folder} is not a Mamba2 model", "only Mamba2 models can be trained")
     return model, readout
 
 
@@ -60,7 +60,7 @@ def _mamba2_tensors(name: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
 
 
 def _rwkv7_tensors(name: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Token-shift weights are (1, 1, d_model) or, in older files, all six of a layer in one tensor x_x."""
+    """Flatten token-shift weights of shape (1, 1, d_model). Older files keep all six of a layer in one tensor, x_x."""
     if name.endswith(".attn.x_x"):
         for letter, row in zip("rwkvag", tensor.flatten(1) if tensor.dim() > 2 else tensor, strict=True):
             yield name.removesuffix("x_x") + f"x_{letter}", row.clone()
@@ -76,9 +76,9 @@ def _as_stored(name: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
 class _Family:
     build: Callable[[Any], Model]
     always_float32: tuple[str, ...]
-    """Ends of the names of parameters that are float32 whatever the rest is."""
-    ours: Callable[[str, Tensor], Iterator[tuple[str, Tensor]]]
-    """A stored tensor under our names."""
+    """Endings of the names of parameters that are always float32."""
+    renamed: Callable[[str, Tensor], Iterator[tuple[str, Tensor]]]
+    """Turns a stored tensor into tensors under this package's names."""
 
 
 _FAMILIES: dict[type[ModelConfig], _Family] = {
@@ -99,7 +99,7 @@ def _check(found: dict[str, Tensor], expected: dict[str, Tensor], folder: Path) 
     missing, unknown = sorted(expected.keys() - found.keys()), sorted(found.keys() - expected.keys())
     if missing or unknown:
         raise ModelError(
-            f"{folder}: the weights are not those of its config.json "
+            f"{folder}: the weights do not match its config.json "
             f"({len(missing)} missing, first {missing[:1]}; {len(unknown)} unknown, first {unknown[:1]})"
         )
     for name, tensor in found.items():
