@@ -68,7 +68,8 @@ class OurVectors:
     def queries(self) -> Vectors:
         """(n_queries, dim)"""
         texts = [query.text for query in self.dataset.queries]
-        asked = [*self.cache_key, str(self.instruction), *texts]
+        instruction = self.encoder.readout.query_instruction if self.instruction is None else self.instruction
+        asked = [*self.cache_key, instruction, *texts]
         encode = self.encoder.encode_query
         return self.cache.vectors("our-queries", asked, lambda: np.stack([encode(t, self.instruction) for t in texts]))
 

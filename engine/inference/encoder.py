@@ -28,7 +28,7 @@ from longsearch.engine.models.hub import locate
 from longsearch.engine.models.identity import fingerprint
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.models.mamba2_quick import QuickMamba2, can_be_quick
-from longsearch.engine.models.matmamba import at_width
+from longsearch.engine.models.matmamba import at_width, check_trained
 from longsearch.engine.models.weights import Model, load_model
 from longsearch.engine.types import Passage
 
@@ -85,6 +85,7 @@ class Encoder:
             raise ModelError(f"V = {vertical_size} and Q = {block_size}: sizes must be 1 token or more")
         files = locate(model)
         config, readout = read_config(files.folder / "config.json")
+        check_trained(width, readout.widths)
         hardware = choose_hardware(device, dtype)
         cutter = PassageCutter.of(files, config, readout)
         loaded, tensors = load_model(files.folder, config, hardware.device, hardware.dtype)
@@ -145,7 +146,7 @@ class Encoder:
         """
         if not text.strip():
             raise QueryError("the query is empty", "type what you are looking for")
-        prompt = self.readout.default_instruction if instruction is None else instruction
+        prompt = self.readout.query_instruction if instruction is None else instruction
         if prompt:
             text = self.readout.query_template.format_map({"prompt": prompt, "text": text})
         tokens = self.tokenizer.tokenize(text)

@@ -6,7 +6,7 @@ may have a section "longsearch" that defines how hidden states become vectors.
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from longsearch.engine.models.rwkv7_config import RWKV7Config, read_rwkv7
 from longsearch.engine.models.xlstm_config import XLSTMConfig, read_xlstm
 
 INSTRUCTION_TEMPLATE = "Instruction: {prompt}\nQuery: {text}"
+E5_INSTRUCTION = "Given a web search query, retrieve relevant passages that answer the query"
+"""The retrieval instruction of the E5 recipe (Wang et al. 2024; arXiv 2604.18199, table 11, uses it in training)."""
 MLP_ACTIVATION = "hardswish"
 """The activation of a Mamba2's MLPs, under its name in transformers."""
 
@@ -32,13 +34,13 @@ class Mamba2Config:
     """0: computed as expand * d_model / head_dim."""
     n_groups: int = 1
     gated_norm_groups: int = 0
-    """Groups of the gated RMSNorm; 0: n_groups. 1 for checkpoints made before the norm was grouped."""
+    """Groups of the gated RMSNorm. 0 means n_groups; checkpoints made before the norm was grouped have 1."""
     d_conv: int = 4
     block_size: int = 256
     """Q, the block size of the SSD decomposition."""
     norm_eps: float = 1e-5
     dt_min: float = 0.0
-    """dt is clamped to [dt_min, dt_max] after its softplus (`time_step_limit`)."""
+    """dt is clamped to [dt_min, dt_max] after its softplus (`time_step_limit` in config.json)."""
     dt_max: float = float("inf")
     use_bias: bool = False
     use_conv_bias: bool = True
@@ -58,7 +60,7 @@ class Mamba2Config:
 
 
 ModelConfig = Mamba2Config | RWKV7Config | XLSTMConfig
-"""All have d_model, n_layers, vocab_size, block_size."""
+"""Each has d_model, n_layers, vocab_size and block_size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +70,11 @@ class ReadoutConfig:
     readout: str = "eos"
     """`eos` or `mean`."""
     dim: int = 0
-    """Length of the vectors; 0: d_model."""
+    """Length of the vectors; 0 means d_model."""
     default_instruction: str = ""
     """The instruction of a query that has none of its own; "": the query is encoded without one."""
     query_template: str = INSTRUCTION_TEMPLATE
+    """Joins an instruction and a query."""
     widths: tuple[float, ...] = (1.0,)
     """The fractions of heads at which the model was trained (MatMamba)."""
 
@@ -84,7 +87,7 @@ def read_config(path: Path) -> tuple[ModelConfig, ReadoutConfig]:
         hint = "a model is a folder with config.json beside its weights"
         raise ModelError(f"cannot read {path}: {error}", hint) from error
     if not isinstance(raw, dict):
-        raise ModelError(f"{path} is not a model's configuration")
+        raise ModelError(f"{path} is not the configuration of a model")
     try:
         family = "state-spaces" if "ssm_cfg" in raw or "n_layer" in raw else raw.get("model_type")
         if family not in _READERS:
@@ -93,12 +96,12 @@ def read_config(path: Path) -> tuple[ModelConfig, ReadoutConfig]:
         _check_sizes(config)
         return config, _readout(raw.get("longsearch", {}))
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise ModelError(f"{path} lacks or garbles {error}", _CAN_BE_READ) from error
+        raise ModelError(f"{path} has a missing or damaged value: {error}", _CAN_BE_READ) from error
 
 
 def _hugging_face(raw: dict[str, Any]) -> Mamba2Config:
     dt_min, dt_max = (_number(limit) for limit in raw.get("time_step_limit", (0.0, float("inf"))))
-    return _completed(
+    return _with_derived_sizes(
         Mamba2Config(
             d_model=raw["hidden_size"],
             n_layers=raw["num_hidden_layers"],
@@ -138,7 +141,7 @@ def _state_spaces(raw: dict[str, Any]) -> Mamba2Config:
         raise ModelError("not a pure Mamba2 model", "Mamba1, hybrids with attention and gated MLPs cannot be read")
     padding = raw.get("pad_vocab_size_multiple", 8)
     dt_min, dt_max = ssm.get("dt_limit", (0.0, float("inf")))
-    return _completed(
+    return _with_derived_sizes(
         Mamba2Config(
             d_model=raw["d_model"],
             n_layers=raw["n_layer"],
@@ -177,7 +180,7 @@ def _check_sizes(config: ModelConfig) -> None:
     sizes = {f.name: getattr(config, f.name) for f in fields(config) if f.type is int}
     wrong = [name for name, size in sizes.items() if not isinstance(size, int) or not 0 < size < 2**31]
     if wrong or not _fit_together(config):
-        raise ModelError(f"the configuration's sizes do not fit together: {sizes}")
+        raise ModelError(f"the sizes in the configuration do not fit together: {sizes}")
 
 
 def _fit_together(config: ModelConfig) -> bool:
@@ -195,4 +198,8 @@ def _readout(raw: dict[str, Any]) -> ReadoutConfig:
     section = ReadoutConfig(**{name: value for name, value in raw.items() if name in known})
     if section.readout not in ("eos", "mean"):
         raise ModelError(f"unknown readout {section.readout!r}", "this model needs a newer longsearch")
-    return replace(section, widths=tuple(section.widths))
+    widths = tuple(section.widths)
+    if not widths or not all(0 < width <= 1 for width in widths):
+        raise ModelError(f"widths are {widths}", "widths are fractions such as 0.5")
+    is_e5 = section.readout == "eos" and "default_instruction" not in raw
+    return replace(section, widths=widths, query_instruction=E5_INSTRUCTION if is_e5 else section.default_instruction)

@@ -74,7 +74,7 @@ class CachedModel:
 
 
 def bundled_model() -> Path:
-    """The folder of the model that ships with longsearch."""
+    """Return the folder of the model that ships with longsearch."""
     return Path(str(resources.files("longsearch.assets"))) / "model"
 
 
@@ -91,7 +91,7 @@ def locate(model: str | Path) -> ModelFiles:
     name = ModelName.parse(model)
     folder = _cached_folder(name, "config.json")
     if not any(folder.glob("*.safetensors")):
-        raise ModelError(f"{name} is only partly on this machine", f"longsearch model download {name}")
+        raise ModelError(f"only a part of {name} is on this machine", f"longsearch model download {name}")
     lender = tokenizer_lender(name)
     borrows = lender is not None and not (folder / "tokenizer.json").exists()
     return ModelFiles(folder, _cached_folder(lender, "tokenizer.json", name) if lender and borrows else folder)
@@ -149,5 +149,5 @@ def _cached_folder(name: ModelName, file: str, wanted_by: ModelName | None = Non
         path = try_to_load_from_cache(name.repo, file, constants.HF_HUB_CACHE, revision)
         if isinstance(path, str):
             return Path(path).parent
-    what = f"the tokenizer of {wanted_by}, {name}," if wanted_by else str(name)
-    raise ModelError(f"{what} is not on this machine", f"longsearch model download {wanted_by or name}")
+    missing = f"the tokenizer of {wanted_by}, {name}," if wanted_by else str(name)
+    raise ModelError(f"{missing} is not on this machine", f"longsearch model download {wanted_by or name}")

@@ -19,7 +19,6 @@ from longsearch.engine.models.hub import PIN, WORLD_VOCABULARY, ModelName, token
 from longsearch.engine.models.weight_files import indexed_files
 
 Answer = TypeVar("Answer")
-
 INDEX = "model.safetensors.index.json"
 _SMALL_FILES = ("config.json", INDEX, "vocab.txt", "merges.txt", "tokenizer.model", WORLD_VOCABULARY)
 _TOKENIZER_FILES = (
@@ -110,7 +109,7 @@ def _weights(name: ModelName, remote: Sequence[RemoteFile], folder: Path) -> lis
 def _check_space(folder: Path, n_bytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if n_bytes > free:
-        hint = "make room, or set HF_HUB_CACHE to a folder on another disk"
+        hint = "free some space, or set HF_HUB_CACHE to a folder on another disk"
         raise ModelError(f"{n_bytes / 1e9:.1f} GB do not fit: {free / 1e9:.1f} GB are free at {folder}", hint)
 
 
@@ -140,7 +139,7 @@ class HuggingFaceHub:
         """See `Hub`."""
         from huggingface_hub import HfApi
 
-        info = _asked(
+        info = _answer(
             name.repo, lambda: HfApi().model_info(name.repo, revision=name.revision or None, files_metadata=True)
         )
         return str(info.sha), [RemoteFile(file.rfilename, file.size or 0) for file in info.siblings or ()]
@@ -149,7 +148,7 @@ class HuggingFaceHub:
         """See `Hub`; Hugging Face's own progress bar appears on stderr."""
         from huggingface_hub import hf_hub_download
 
-        return Path(_asked(repo, lambda: hf_hub_download(repo, file, revision=commit)))
+        return Path(_answer(repo, lambda: hf_hub_download(repo, file, revision=commit)))
 
 
 def _asked(repo: str, ask: Callable[[], Answer]) -> Answer:

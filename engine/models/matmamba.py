@@ -31,7 +31,38 @@ def heads_of(config: Mamba2Config, width: float | Sequence[float]) -> tuple[int,
         return (config.n_heads,) * config.n_layers
     if config.n_groups != 1 or config.gated_norm_groups not in (0, 1):
         raise ModelError("this model cannot be run at part of its width", "only models with one group have widths")
-    return tuple(max(1, round(w * config.n_heads)) for w in widths)
+    return tuple(_whole_heads(config, w) for w in widths)
+
+
+def _whole_heads(config: Mamba2Config, width: float) -> int:
+    """Return the heads of one layer at `width`. Raises ModelError, with the nearest widths, if they are not whole."""
+    exact, d_mlp = width * config.n_heads, config.d_mlp or 0
+    possible = [n for n in range(1, config.n_heads + 1) if d_mlp * n % config.n_heads == 0]
+    if round(exact) in possible and abs(exact - round(exact)) < 0.01:  # a third may be given as 0.333
+        return round(exact)
+    nearest = [n for n in possible if n < exact][-1:] + [n for n in possible if n > exact][:1]
+    usable = " or ".join(f"{n / config.n_heads:.3g} ({n} of {config.n_heads} heads)" for n in nearest)
+    of = f"{config.n_heads} heads" + (f" and {d_mlp} MLP channels" if d_mlp else "")
+    raise ModelError(f"width {width:g} does not divide this model's {of} evenly", f"use {usable}")
+
+
+def check_trained(width: float | Sequence[float], trained: Sequence[float]) -> None:
+    """Raise ModelError if any layer would be narrower than the narrowest width that the model was trained at.
+
+    The heads of a model that was trained at full width alone are not ordered by importance: the first half of them is
+    another model, with another vector space. Widths between trained ones are allowed, as in the MatMamba paper
+    (section 3.4).
+    """
+    widths = [width] if isinstance(width, float | int) else width
+    if any(w < min(trained) for w in widths):
+        if min(trained) == 1:
+            message, hint = "this model was trained at its full width alone", "only MatMamba models have other widths"
+        else:
+            message, hint = (
+                f"this model was trained at widths down to {min(trained):g}",
+                "use one of those widths, or one between them",
+            )
+        raise ModelError(f"{message}, not at width {min(widths):g}", hint)
 
 
 def slice_parameters(parameters: Mapping[str, Tensor], config: Mamba2Config, heads: Sequence[int]) -> dict[str, Tensor]:

@@ -15,14 +15,14 @@ class RWKV7Config:
     vocab_size: int
     head_dim: int = 64
     d_ffn: int = 0
-    """0: 4 * d_model."""
+    """0 means 4 * d_model."""
     decay_rank: int = 64
     """Rank of the data-dependent decay; below: of gate, in-context learning rate (a) and value residual (v)."""
     gate_rank: int = 128
     a_rank: int = 64
     v_rank: int = 16
     block_size: int = 32
-    """Q (arXiv 2604.18199, section 4.2)."""
+    """Q, in tokens (arXiv 2604.18199, section 4.2)."""
     norm_eps: float = 1e-5
     norm_first: bool = True
     """Whether a norm follows the embedding."""
@@ -41,7 +41,9 @@ def read_rwkv7(raw: dict[str, Any]) -> RWKV7Config:
     if raw.get("attn") or raw.get("hidden_act", "sqrelu") != "sqrelu":
         raise ModelError("not a pure RWKV-7 model", "hybrids with attention cannot be read")
     if any(size != d_model for size in _listed(raw.get("value_dim") or d_model)):
-        raise ModelError("its values are wider than the model", "only RWKV-7 with value_dim = hidden_size can be read")
+        raise ModelError(
+            "its values are not as wide as the model", "only RWKV-7 with value_dim = hidden_size can be read"
+        )
     return RWKV7Config(
         d_model=d_model,
         n_layers=raw["num_hidden_layers"],

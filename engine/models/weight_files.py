@@ -19,10 +19,10 @@ def weight_files(folder: Path) -> list[Path]:
     missing = [path.name for path in files if not path.exists()]
     if missing:
         raise ModelError(
-            f"{folder} lacks {missing[0]}, a part of its weights", "the model is incomplete: copy it again"
+            f"{folder} lacks {missing[0]}, a part of the weights", "the model is incomplete: copy it again"
         )
     if not files:
-        hint = "only safetensors are read; convert other weights with their own tools first"
+        hint = "longsearch reads only safetensors; convert the weights with the tools they came with"
         raise ModelError(f"no .safetensors file in {folder}", hint)
     return files
 
@@ -44,14 +44,14 @@ def hash_weights(folder: Path) -> str:
     Files under 64 MB, such as those of the bundled model, are hashed completely.
     """
     digest = hashlib.blake2b(digest_size=16)
-    places, place_bytes = 64, 1 << 20
+    samples, sample_bytes = 64, 1 << 20
     for path in weight_files(folder):
         size = path.stat().st_size
         digest.update(f"{path.name}:{size}".encode())
         with path.open("rb") as file:
-            for place in range(places):
-                file.seek(size * place // places)
-                digest.update(file.read(min(place_bytes, -(-size // places))))
+            for sample in range(samples):
+                file.seek(size * sample // samples)
+                digest.update(file.read(min(sample_bytes, -(-size // samples))))
     return digest.hexdigest()
 
 

@@ -36,7 +36,7 @@ def load_model(folder: Path, config: ModelConfig, device: str, dtype: torch.dtyp
     found: dict[str, Tensor] = {}
     readout: dict[str, Tensor] = {}
     for stored, whole in _tensors(weight_files(folder)):
-        for name, tensor in family.ours(stored.removeprefix("backbone.").removeprefix("model."), whole):
+        for name, tensor in family.renamed(stored.removeprefix("backbone.").removeprefix("model."), whole):
             if name.startswith("readout."):
                 readout[name.removeprefix("readout.")] = tensor.to(device, torch.float32)
             elif name != "lm_head.weight":

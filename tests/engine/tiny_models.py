@@ -123,10 +123,13 @@ def save_checkpoint(
     return folder
 
 
-def save_embedder(folder: Path, readout: str, seed: int = 0, dim: int = 12, **changes: Any) -> Path:
+def save_embedder(
+    folder: Path, readout: str, seed: int = 0, dim: int = 12, widths: tuple[float, ...] = (1.0,), **changes: Any
+) -> Path:
     """A whole embedder of random weights with a byte-level BPE, as `Encoder.open` reads it."""
     tokenizer = byte_level_bpe()
-    config = tiny_config(vocab_size=tokenizer.get_vocab_size(), longsearch={"readout": readout}, **changes)
+    section = {"readout": readout, "widths": list(widths)}
+    config = tiny_config(vocab_size=tokenizer.get_vocab_size(), longsearch=section, **changes)
     tensors = random_tensors(config, seed)
     if readout == "mean":
         make = torch.Generator().manual_seed(seed + 1)

@@ -4,7 +4,8 @@ Each head has a log forget gate f and a log input gate i for each token; m keeps
 arXiv 2405.04517, equations 19 to 27 and appendix A.2):
 
     m_t = max(f_t + m_{t-1}, i_t)
-    C_t = exp(f_t + m_{t-1} - m_t) C_{t-1} + exp(i_t - m_t) k_t v_t^T;    n_t likewise with k_t alone
+    C_t = exp(f_t + m_{t-1} - m_t) C_{t-1} + exp(i_t - m_t) k_t v_t^T
+    n_t = exp(f_t + m_{t-1} - m_t) n_{t-1} + exp(i_t - m_t) k_t
     h_t = C_t^T q_t / (max(|n_t . q_t|, exp(-m_t)) + eps),    q scaled by key_dim ** -0.5
 
 Knows no layers, weights or tokens. Everything is float32.
@@ -38,6 +39,7 @@ def mlstm_scan(
     Slices that begin at multiples of `block_size` give the result of one scan over everything.
     """
     length = v.shape[1]
+    # 1. cut the slice into blocks of Q tokens
     Q = min(block_size, length)
     q, k, v = (_blocks(t, Q, 0.0) for t in (q, k, v))  # (batch, blocks, heads, Q, dim)
     i, f = (_blocks(t[..., None], Q, padding).squeeze(-1) for t, padding in ((i, -torch.inf), (f, 0.0)))
@@ -73,7 +75,7 @@ def _pass_states(k: Tensor, v: Tensor, i: Tensor, g: Tensor, memory: Memory) -> 
 
 
 def _blocks(t: Tensor, Q: int, padding: float) -> Tensor:
-    """(batch, length, heads, dim) -> (batch, blocks, heads, Q, dim) float32, padded."""
+    """Pad (batch, length, heads, dim) and cut it into (batch, blocks, heads, Q, dim) float32."""
     padded = F.pad(t.float(), (0, 0, 0, 0, 0, -t.shape[1] % Q), value=padding)
     blocks: Tensor = padded.unflatten(1, (-1, Q)).transpose(2, 3)
     return blocks

@@ -2,7 +2,9 @@
 
 Each head has a state S (key_dim, value_dim), and for each token a log decay w, a receptance r and vectors a, b, k, v:
 
-    S_t = diag(exp(w_t)) S_{t-1} + b_t (a_t^T S_{t-1}) + k_t v_t^T;    y_t = r_t^T S_t
+    r, w, k, a, b   (batch, length, heads, key_dim); r is the receptance; w is the log of the decay, negative
+    v, y            (batch, length, heads, value_dim)
+    S               (batch, heads, key_dim, value_dim), the state
 
 This is RWKV-7 "Goose" (Peng et al., arXiv 2503.14456, section 4.1) with a = -kk and b = kk * in-context learning rate;
 the paper writes S transposed. Knows no layers, weights or tokens. Everything is float32.
@@ -31,6 +33,7 @@ def wkv7_scan(
     This is the WY form of DeltaNet (Yang et al., arXiv 2406.06484) with decay.
     """
     length = v.shape[1]
+    # 1. cut into blocks of Q tokens; padding decays by exp(0), writes nothing and is not read
     Q = min(block_size, length, MAX_BLOCK)
     r, w, k, v, a, b = (_blocks(t, Q) for t in (r, w, k, v, a, b))  # padding: the decay is exp(0), nothing is added
     g = w.cumsum(-2)  # (batch, blocks, heads, Q, key_dim)
@@ -39,11 +42,13 @@ def wkv7_scan(
     inverse = (reference - g).exp()
     b_in, k_in = b * inverse, k * inverse
     a_out, r_out = a * (g - w - reference).exp(), r * (g - reference).exp()
+    # 3. solve for U by forward substitution; a product of powers would grow to 1e8 for repeated keys and cancel
     seen_k = (a_out @ k_in.mT).tril(-1) @ v
     # forward substitution, not powers of the matrix: for repeated keys the powers grow to 1e8 and cancel
     right = torch.cat((seen_k, a * (g - w).exp()), -1)
     solved = torch.linalg.solve_triangular(-(a_out @ b_in.mT).tril(-1), right, upper=False, unitriangular=True)
     seen, from_state = solved.split((v.shape[-1], a.shape[-1]), -1)
+    # 4. pass the state from block to block and complete y
     y, state = _pass_states(
         within=(r_out @ k_in.mT).tril() @ v,
         read_b=(r_out @ b_in.mT).tril(),
@@ -79,7 +84,7 @@ def _pass_states(
 
 
 def _blocks(t: Tensor, Q: int) -> Tensor:
-    """(batch, length, heads, dim) -> (batch, blocks, heads, Q, dim) float32, padded with zeros."""
+    """Pad (batch, length, heads, dim) with zeros and cut it into (batch, blocks, heads, Q, dim) float32."""
     padded = F.pad(t.float(), (0, 0, 0, 0, 0, -t.shape[1] % Q))
     blocks: Tensor = padded.unflatten(1, (-1, Q)).transpose(2, 3)
     return blocks.contiguous()  # one copy instead of several: an eighth faster

@@ -43,4 +43,7 @@ def write_model(folder: Path) -> Path:
     for name in (name for name in tensors if name.endswith("out_proj.weight")):  # with zeros no state would matter
         tensors[name] = torch.randn(tensors[name].shape, generator=generator).half()
     save_file(tensors, path)
+    config = json.loads((folder / "model" / "config.json").read_text())
+    config["longsearch"]["widths"] = [1.0, 0.5]
+    (folder / "model" / "config.json").write_text(json.dumps(config))
     return folder / "model"

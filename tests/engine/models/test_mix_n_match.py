@@ -10,8 +10,10 @@ from tiny_models import PROSE, save_embedder
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.models.mamba2 import Mamba2
 
 HEADS, LAYERS, HEAD_DIM, D_STATE = 4, 2, 8, 8
+NESTED = (1.0, 0.5, 0.25)
 
 
 def kept_by_hand(tensors: dict[str, torch.Tensor], layer: int, heads: int) -> dict[str, torch.Tensor]:
@@ -43,7 +45,7 @@ def kept_by_hand(tensors: dict[str, torch.Tensor], layer: int, heads: int) -> di
 def test_a_width_per_layer_loads_the_weights_of_the_sliced_model(
     width: float | tuple[float, ...], tmp_path: Path
 ) -> None:
-    folder = save_embedder(tmp_path / "model", "mean")
+    folder = save_embedder(tmp_path / "model", "mean", widths=NESTED)
     narrow = Encoder.open(folder, device="cpu", dtype="float32", width=width)
     fractions = width if isinstance(width, tuple) else (width,) * LAYERS
     heads = tuple(round(fraction * HEADS) for fraction in fractions)
@@ -74,4 +76,28 @@ def test_all_widths_share_a_fingerprint_and_a_vector_space(tmp_path: Path) -> No
 @pytest.mark.parametrize("width", [(), (1.0,), (1.0, 0.5, 0.5), (0.0, 1.0), (1.0, 1.5), 0.0, -1.0, 2.0, float("nan")])
 def test_invalid_widths_are_refused(width: float | tuple[float, ...], tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="width"):
-        Encoder.open(save_embedder(tmp_path / "model", "mean"), device="cpu", width=width)
+        Encoder.open(save_embedder(tmp_path / "model", "mean", widths=NESTED), device="cpu", width=width)
+
+
+@pytest.mark.parametrize("width", [0.5, (1.0, 0.25)])
+def test_a_model_that_was_never_trained_nested_opens_at_full_width_alone(
+    width: float | tuple[float, ...], tmp_path: Path
+) -> None:
+    folder = save_embedder(tmp_path / "model", "mean")
+    with pytest.raises(ModelError, match="trained at its full width alone"):
+        Encoder.open(folder, device="cpu", width=width)
+    assert Encoder.open(folder, device="cpu", width=(1.0, 1.0)).fingerprint
+
+
+def test_a_width_between_trained_widths_opens_and_one_below_them_is_refused(tmp_path: Path) -> None:
+    folder = save_embedder(tmp_path / "model", "mean", widths=(1.0, 0.5))
+    between = Encoder.open(folder, device="cpu", width=0.75)
+    assert isinstance(between.model, Mamba2)
+    assert between.model.heads == (3, 3)
+    with pytest.raises(ModelError, match=r"down to 0\.5, not at width 0\.25"):
+        Encoder.open(folder, device="cpu", width=0.25)
+
+
+def test_a_width_that_gives_no_whole_heads_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"width 0\.3 does not divide this model's 4 heads"):
+        Encoder.open(save_embedder(tmp_path / "model", "mean", widths=NESTED), device="cpu", width=0.3)

@@ -187,15 +187,15 @@ def test_each_family_has_a_default_block_size(family: str, tmp_path: Path) -> No
         ("rwkv7", {"hidden_act": "gelu"}, "pure RWKV-7"),
         ("rwkv7", {"value_dim": [16, 32, 16]}, "value_dim"),
         ("rwkv7", {"head_dim": 7}, "fit together"),
-        ("rwkv7", {"head_dim": None}, "garbles"),
+        ("rwkv7", {"head_dim": None}, "missing or damaged"),
         ("rwkv7", {"vocab_size": "large"}, "fit together"),
         ("rwkv7", {"decay_low_rank_dim": 0}, "fit together"),
         ("xlstm", {"slstm_at": [1]}, "sLSTM"),
         ("xlstm", {"weight_mode": "fused"}, "fused"),
         ("xlstm", {"use_bias": True}, "biases"),
-        ("xlstm", {"num_heads": 0}, "garbles"),
+        ("xlstm", {"num_heads": 0}, "missing or damaged"),
         ("xlstm", {"num_heads": 900}, "fit together"),
-        ("xlstm", {"ffn_round_up_to_multiple_of": 0}, "garbles"),
+        ("xlstm", {"ffn_round_up_to_multiple_of": 0}, "missing or damaged"),
     ],
 )
 def test_unsupported_variants_are_refused_with_a_reason(

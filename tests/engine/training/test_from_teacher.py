@@ -9,6 +9,7 @@ from torch.nn import functional as F
 from training_helpers import FakeTeacher, make_bert, make_pairs, make_tokenizer
 from transformers import BertModel
 
+from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.training import commands, preparing
@@ -86,18 +87,21 @@ def teacher(bert, monkeypatch):
     monkeypatch.setattr(preparing, "config_like", small)
 
 
-def test_the_command_writes_a_checkpoint_that_opens_at_any_width_and_trains(bert, teacher, tmp_path):
+def test_the_command_writes_a_checkpoint_that_opens_at_full_width_and_trains(bert, teacher, tmp_path):
     write_shards(make_pairs(60), make_tokenizer(), tmp_path / "shards")
     shards, layers = str(tmp_path / "shards"), ["--teacher-layers", "0", "2", "3"]
     assert commands.run(["new", "--shards", shards, "--out", str(tmp_path / "new"), *layers]) == 0
     trained, _ = load_student(tmp_path / "new", "cpu", torch.float32)
     assert trained.model.config.d_mlp == 48
     assert trained.model.config.dt_max == 1.0
-    full, quarter = (Encoder.open(tmp_path / "new", device="cpu", dtype="float32", width=w) for w in (1.0, 0.25))
-    vectors = [encoder.encode_query("w1 w2 w3") for encoder in (full, quarter)]
-    assert all(np.isclose(np.linalg.norm(vector), 1, atol=1e-5) for vector in vectors)
+    vector = Encoder.open(tmp_path / "new", device="cpu", dtype="float32").encode_query("w1 w2 w3")
+    assert np.isclose(np.linalg.norm(vector), 1, atol=1e-5)
+    with pytest.raises(ModelError, match="trained at its full width alone"):
+        Encoder.open(tmp_path / "new", device="cpu", width=0.25)
     options = ["--shards", shards, "--model", str(tmp_path / "new"), "--out", str(tmp_path / "run")]
     assert commands.run(["contrast", *options, "--steps", "2", "--without-teacher", "--dtype", "float32"]) == 0
+    quarter = Encoder.open(tmp_path / "run", device="cpu", dtype="float32", width=0.25)
+    assert np.isclose(np.linalg.norm(quarter.encode_query("w1 w2 w3")), 1, atol=1e-5)
 
 
 @pytest.mark.parametrize("wrong", [["--teacher-layers", "9"], ["--teacher-layers", "0", "--model", "elsewhere"]])

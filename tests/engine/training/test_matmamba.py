@@ -1,5 +1,6 @@
 """A slice of a model equals the standalone small model, forward and backward, at every width."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -111,11 +112,33 @@ def test_invalid_widths_are_refused():
             heads_of(CONFIG, width)
     with pytest.raises(ModelError, match="part of its width"):
         heads_of(replace(CONFIG, n_groups=2), 0.5)
-    assert heads_of(CONFIG, 0.01) == (1, 1, 1)
+
+
+def test_a_width_that_gives_no_whole_heads_is_refused_and_the_nearest_widths_are_named():
+    for width, nearest in (
+        (0.3, "use 0.25 (2 of 8 heads) or 0.375 (3 of 8 heads)"),
+        (0.01, "use 0.125 (1 of 8 heads)"),
+        ([1.0, 0.99, 0.5], "use 0.875 (7 of 8 heads) or 1 (8 of 8 heads)"),
+    ):
+        with pytest.raises(ModelError, match="does not divide this model's 8 heads evenly") as caught:
+            heads_of(CONFIG, width)
+        assert caught.value.hint == nearest
+    assert heads_of(replace(CONFIG, n_heads=3), 0.333) == (1, 1, 1)
+
+
+def test_a_width_that_gives_no_whole_mlp_channels_is_refused():
+    config = replace(CONFIG, d_mlp=12)  # 1.5 channels a head
+    assert heads_of(config, [0.25, 0.5, 0.75]) == (2, 4, 6)
+    with pytest.raises(ModelError, match="8 heads and 12 MLP channels") as caught:
+        heads_of(config, 0.375)
+    assert caught.value.hint == "use 0.25 (2 of 8 heads) or 0.5 (4 of 8 heads)"
 
 
 def test_the_encoder_opens_a_width_with_the_same_fingerprint_and_vector_space(tmp_path):
     folder = write_checkpoint(tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    config["longsearch"]["widths"] = [1.0, 0.5]
+    (folder / "config.json").write_text(json.dumps(config))
     full, half = (Encoder.open(folder, device="cpu", dtype="float32", width=w) for w in (1.0, 0.5))
     assert full.fingerprint == half.fingerprint
     assert half.model.heads == (4, 4)

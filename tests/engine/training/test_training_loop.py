@@ -53,7 +53,7 @@ def test_the_students_vectors_equal_the_encoders_of_its_checkpoint(tmp_path):
         if name.endswith("out_proj.weight"):
             torch.nn.init.normal_(parameter, std=0.2, generator=torch.Generator().manual_seed(1))
     texts = ["w1 w2 w3", "w4", "w5 w6 w7 w8 w9 w10 w11 w12 w13"]
-    save_model(student, folder, tmp_path / "saved", {})
+    save_model(student, folder, tmp_path / "saved", {"widths": [1.0, 0.5]})
     rows = [np.array(tokenizer.encode(text).ids) for text in texts]
     for width in (1.0, 0.5):
         encoder = Encoder.open(tmp_path / "saved", device="cpu", dtype="float32", width=width)
