@@ -6,7 +6,7 @@ may have a section "longsearch" that defines how hidden states become vectors.
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
