@@ -79,15 +79,15 @@ class RunningMeans:
         stop = self.position + length
         finished = int(np.searchsorted(self.borders[:, 1], stop, side="right"))
         # spans that start before `stop`, and empty spans at `stop`
-        begun = max(int(np.searchsorted(self.borders[:, 0], stop)), finished)
+        started = max(int(np.searchsorted(self.borders[:, 0], stop)), finished)
         positions = np.arange(self.position, stop)
         span = np.searchsorted(self.borders[:, 0], positions, side="right") - 1  # -1: before the first span
         stops = np.append(self.borders[:, 1], 0)  # the last entry serves span -1: no token is inside
         inside = (span >= self.n_finished) & (positions < stops[span])
-        return np.where(inside, span - self.n_finished, -1), finished - self.n_finished, begun - self.n_finished
+        return np.where(inside, span - self.n_finished, -1), finished - self.n_finished, started - self.n_finished
 
     def advance(self, length: int, total: Tensor, sums: Tensor, n_new: int) -> None:
-        """Add the sums of the next `length` tokens: `total` (d_model,), and `sums` (n_begun, d_model) by span."""
+        """Add the sums of the next `length` tokens: `total` (d_model,), and `sums` (n_started, d_model) by span."""
         self.open = sums[n_new].clone() if n_new < len(sums) else torch.zeros_like(total)
         self.total = self.total + total if self.total.numel() else total
         self.position += length
@@ -101,7 +101,7 @@ def push(means: Sequence[RunningMeans], hidden: Tensor, ids: Tensor, lengths: Se
     count; the rest is padding. All documents share one sum, because on a GPU each of many small sums costs as much.
     """
     places = [mean.place(length) for mean, length in zip(means, lengths, strict=True)]
-    offsets = np.cumsum([0, *(begun for *_, begun in places)])
+    offsets = np.cumsum([0, *(started for *_, started in places)])
     slots = np.full(tuple(ids.shape), offsets[-1])  # one extra slot collects the tokens outside all spans
     for row, (place, *_) in enumerate(places):
         slots[row, : len(place)] = np.where(place < 0, offsets[-1], place + offsets[row])
@@ -111,9 +111,9 @@ def push(means: Sequence[RunningMeans], hidden: Tensor, ids: Tensor, lengths: Se
     sums = torch.zeros(int(offsets[-1]) + 1, weighted.shape[-1], device=weighted.device)
     sums.index_add_(0, torch.from_numpy(slots.ravel()).to(weighted.device), weighted.flatten(0, 1))
     finished = []
-    for row, (mean, (_, n_new, begun)) in enumerate(zip(means, places, strict=True)):
-        own = sums[offsets[row] : offsets[row] + begun]
-        if begun and mean.open.numel():
+    for row, (mean, (_, n_new, started)) in enumerate(zip(means, places, strict=True)):
+        own = sums[offsets[row] : offsets[row] + started]
+        if started and mean.open.numel():
             own[0] += mean.open
         mean.advance(lengths[row], totals[row], own, n_new)
         finished.append(own[:n_new])

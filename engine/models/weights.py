@@ -36,7 +36,7 @@ def load_model(folder: Path, config: ModelConfig, device: str, dtype: torch.dtyp
     found: dict[str, Tensor] = {}
     readout: dict[str, Tensor] = {}
     for stored, whole in _tensors(weight_files(folder)):
-        for name, tensor in family.ours(stored.removeprefix("backbone.").removeprefix("model."), whole):
+        for name, tensor in family.renamed(stored.removeprefix("backbone.").removeprefix("model."), whole):
             if name.startswith("readout."):
                 readout[name.removeprefix("readout.")] = tensor.to(device, torch.float32)
             elif name != "lm_head.weight":
@@ -77,7 +77,7 @@ class _Family:
     build: Callable[[Any], Model]
     always_float32: tuple[str, ...]
     """Suffixes of the names of parameters that are always float32."""
-    ours: Callable[[str, Tensor], Iterator[tuple[str, Tensor]]]
+    renamed: Callable[[str, Tensor], Iterator[tuple[str, Tensor]]]
     """Converts a stored name and tensor to our names."""
 
 

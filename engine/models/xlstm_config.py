@@ -32,9 +32,7 @@ class XLSTMConfig:
 def read_xlstm(raw: dict[str, Any]) -> XLSTMConfig:
     """Convert a config.json. Raises ModelError for unsupported variants, KeyError and the like for garbled files."""
     if raw.get("slstm_at") or raw.get("slstm_block"):
-        raise ModelError(
-            "it has sLSTM layers", "only xLSTM models of mLSTM blocks alone, such as xLSTM 7B, can be read"
-        )
+        raise ModelError("it has sLSTM layers", "only xLSTM models without sLSTM layers, such as xLSTM 7B, can be read")
     if raw.get("weight_mode", "single") != "single" or raw.get("use_bias"):
         raise ModelError("its weights are fused or have biases", "only xLSTM in the layout of xLSTM 7B can be read")
     d_model, n_heads = raw.get("hidden_size") or raw["embedding_dim"], raw["num_heads"]
