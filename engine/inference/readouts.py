@@ -84,7 +84,7 @@ class RunningMeans:
         span = np.searchsorted(self.borders[:, 0], positions, side="right") - 1  # -1 before the first span
         stops = np.append(self.borders[:, 1], 0)  # for span -1: no token is inside
         inside = (span >= self.n_finished) & (positions < stops[span])
-        return np.where(inside, span - self.n_finished, -1), finished - self.n_finished, begun - self.n_finished
+        return np.where(inside, span - self.n_finished, -1), finished - self.n_finished, started - self.n_finished
 
     def advance(self, length: int, total: Tensor, sums: Tensor, n_new: int) -> None:
         """Add the sums of `length` tokens: `total` (d_model,) over them all, `sums` (n_begun, d_model) over each span.
@@ -114,9 +114,9 @@ def push(means: Sequence[RunningMeans], hidden: Tensor, ids: Tensor, lengths: Se
     sums = torch.zeros(int(offsets[-1]) + 1, weighted.shape[-1], device=weighted.device)
     sums.index_add_(0, torch.from_numpy(slots.ravel()).to(weighted.device), weighted.flatten(0, 1))
     finished = []
-    for row, (mean, (_, n_new, begun)) in enumerate(zip(means, places, strict=True)):
-        own = sums[offsets[row] : offsets[row] + begun]
-        if begun and mean.open.numel():
+    for row, (mean, (_, n_new, started)) in enumerate(zip(means, places, strict=True)):
+        own = sums[offsets[row] : offsets[row] + started]
+        if started and mean.open.numel():
             own[0] += mean.open
         mean.advance(lengths[row], totals[row], own, n_new)
         finished.append(own[:n_new])

@@ -57,7 +57,7 @@ class Mamba2(nn.Module):
         return self.step_embedded(self.embeddings(tokens), state)
 
     def step_probed(self, tokens: Tensor, mask: NDArray[np.bool_], state: Mamba2State) -> tuple[Tensor, Mamba2State]:
-        """As `step`; tokens where `mask` (batch, length) is true get hidden states but leave no trace in the state."""
+        """As `step`; tokens where `mask` (batch, length) is true get hidden states but leave no other trace."""
         probes = Probes.locate(mask, self.config.d_conv, self.device)
         return self.step_embedded(self.embeddings(tokens), state, probes)
 

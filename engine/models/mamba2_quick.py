@@ -4,7 +4,7 @@ With some hundreds of channels, half of a step or more is elementwise work. So t
 into the matrices that follow them; sums and gates are computed in place; biases and activations are fused into the
 matrix products. `QuickMamba2` is the twin of `Mamba2`, which still reads probes and slices that need gradients.
 
-On one core (width 384, mixers alone, V = 1,024) it read 1.35 times as many tokens a second as `Mamba2` in bfloat16 at 8
+On one core (width 384, without MLPs, V = 1,024) it read 1.35 times as many tokens a second as `Mamba2` in bfloat16 at 8
 heads of 48, 1.2 at 16 heads, and 1.13 in float32; part of that was a faster scan, which both share now. torch.compile
 of the same layer was no faster (1.2 to 1.3); it took half a minute and a C++ compiler. Knows no files, text or vectors.
 """

@@ -77,7 +77,7 @@ class _Family:
     build: Callable[[Any], Model]
     always_float32: tuple[str, ...]
     """Suffixes of the names of parameters that are always float32."""
-    ours: Callable[[str, Tensor], Iterator[tuple[str, Tensor]]]
+    renamed: Callable[[str, Tensor], Iterator[tuple[str, Tensor]]]
     """Converts a stored name and tensor to our names."""
 
 

@@ -57,7 +57,7 @@ def _within_blocks(dt_x: Tensor, log_decay: Tensor, B: Tensor, C: Tensor) -> Ten
 
 
 def _block_states(dt_x: Tensor, log_decay: Tensor, B: Tensor) -> Tensor:
-    """The state at the end of each block, had the block begun from zero (equation 9)."""
+    """The state at the end of each block if the block started from zero (equation 9)."""
     to_end = (log_decay[..., -1:] - log_decay).exp()[..., None]  # (batch, blocks, heads, Q, 1)
     weighted = (dt_x * to_end).to(dt_x.dtype)
     return weighted.transpose(-1, -2) @ _over_heads(B, log_decay.shape[2])

@@ -34,7 +34,7 @@ def check(slow, quick, atol=1e-5):
 POST_NORM = replace(CONFIG, d_mlp=40, use_bias=True)
 
 
-@pytest.mark.parametrize("config", [CONFIG, POST_NORM], ids=["mixers alone", "MLPs and post-norms"])
+@pytest.mark.parametrize("config", [CONFIG, POST_NORM], ids=["mixers only", "MLPs and post-norms"])
 @pytest.mark.parametrize(("batch", "length"), [(1, 64), (1, 61), (3, 24), (2, 5), (1, 1)])
 def test_hidden_states_and_states_equal_those_of_the_slow_twin(batch, length, config):
     plain, quick = both(config)
@@ -53,7 +53,7 @@ def test_a_step_does_not_change_the_state_passed_in():
     assert all(torch.equal(before[name], tensor) for name, tensor in state.tensors().items())
 
 
-@pytest.mark.parametrize("config", [CONFIG, POST_NORM], ids=["mixers alone", "MLPs and post-norms"])
+@pytest.mark.parametrize("config", [CONFIG, POST_NORM], ids=["mixers only", "MLPs and post-norms"])
 def test_each_layer_can_have_a_width_of_its_own(config):
     plain, quick = both(config, heads=(8, 2, 4))
     with torch.inference_mode():
@@ -72,7 +72,7 @@ def test_decays_beyond_float32_run_the_exact_scan():
 
 
 @pytest.mark.parametrize("fused", [True, False])
-@pytest.mark.parametrize("config", [CONFIG, POST_NORM], ids=["mixers alone", "MLPs and post-norms"])
+@pytest.mark.parametrize("config", [CONFIG, POST_NORM], ids=["mixers only", "MLPs and post-norms"])
 def test_the_bfloat16_error_is_no_larger_than_that_of_the_slow_twin(config, fused, monkeypatch):
     if fused and not mamba2_quick._FUSED:
         pytest.skip("oneDNN has no products in bfloat16 on this processor")
