@@ -34,11 +34,11 @@ class EmbeddedPart:
 
     first_passage: int
     vectors: Vectors
-    """(n, dim) the vectors of passages first_passage .. first_passage + n - 1; n may be 0."""
+    """(n, dim) of passages first_passage .. first_passage + n - 1; n may be 0."""
     excerpts: list[Excerpts]
     """The excerpts of each of these passages; empty if the passage is a single excerpt, or the readout has none."""
     n_tokens_done: int
-    """Number of tokens of the document read so far."""
+    """Tokens of the document read so far."""
     saved_state: Callable[[], bytes]
     """Call it to serialise the state from which the pass can resume (a few megabytes)."""
     document_vector: Vectors
@@ -160,9 +160,9 @@ class MeanReadout:
         """See `Readout`."""
         sums = push([reading.means for reading in readings], hidden, ids, lengths)
         finished = [reading.finish(own) for reading, own in zip(readings, sums, strict=True)]
-        starts = [of_passage for _, own in finished for of_passage in own]
+        starts = [one for _, own in finished for one in own]
         excerpts = torch.cat([own for own, _ in finished])
-        sizes = np.array([len(of_passage) for of_passage in starts], np.int64)
+        sizes = np.array([len(one) for one in starts], np.int64)
         owners = torch.from_numpy(np.repeat(np.arange(len(sizes)), sizes)).to(excerpts.device)
         passages = torch.zeros(len(sizes), excerpts.shape[1], device=excerpts.device).index_add_(0, owners, excerpts)
         # one product for all documents: on a GPU, each of many small products would take as long

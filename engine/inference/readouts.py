@@ -23,7 +23,7 @@ class MeanHead:
     projection: Tensor
     """(dim, d_model) float32."""
     token_weight: Tensor
-    """(vocab_size,) float32, positive."""
+    """(vocabulary,) float32, positive."""
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], config: ModelConfig) -> "MeanHead":
@@ -57,9 +57,9 @@ class RunningMeans:
     borders: NDArray[np.int64]
     """(n_spans, 2) the index of each span's first token and one past its last; ascending, not overlapping."""
     position: int = 0
-    """Number of tokens read so far."""
+    """Tokens read so far."""
     n_finished: int = 0
-    """Number of spans whose last token has been read."""
+    """Spans whose last token has been read."""
     total: Tensor = field(default_factory=lambda: torch.zeros(0))
     """(d_model,) sum over all tokens read so far."""
     open: Tensor = field(default_factory=lambda: torch.zeros(0))
@@ -84,7 +84,7 @@ class RunningMeans:
         span = np.searchsorted(self.borders[:, 0], positions, side="right") - 1  # -1 before the first span
         stops = np.append(self.borders[:, 1], 0)  # for span -1: no token is inside
         inside = (span >= self.n_finished) & (positions < stops[span])
-        return np.where(inside, span - self.n_finished, -1), finished - self.n_finished, started - self.n_finished
+        return np.where(inside, span - self.n_finished, -1), finished - self.n_finished, begun - self.n_finished
 
     def advance(self, length: int, total: Tensor, sums: Tensor, n_new: int) -> None:
         """Add the sums of `length` tokens: `total` (d_model,) over them all, `sums` (n_begun, d_model) over each span.
@@ -114,9 +114,9 @@ def push(means: Sequence[RunningMeans], hidden: Tensor, ids: Tensor, lengths: Se
     sums = torch.zeros(int(offsets[-1]) + 1, weighted.shape[-1], device=weighted.device)
     sums.index_add_(0, torch.from_numpy(slots.ravel()).to(weighted.device), weighted.flatten(0, 1))
     finished = []
-    for row, (mean, (_, n_new, started)) in enumerate(zip(means, places, strict=True)):
-        own = sums[offsets[row] : offsets[row] + started]
-        if started and mean.open.numel():
+    for row, (mean, (_, n_new, begun)) in enumerate(zip(means, places, strict=True)):
+        own = sums[offsets[row] : offsets[row] + begun]
+        if begun and mean.open.numel():
             own[0] += mean.open
         mean.advance(lengths[row], totals[row], own, n_new)
         finished.append(own[:n_new])

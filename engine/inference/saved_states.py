@@ -80,14 +80,9 @@ def check_fits(state: PassState, empty: LayerState, n_sums: int, ids: NDArray[np
 def _digest(ids: NDArray[np.int64], borders: Borders, n_tokens: int, n_passages: int) -> bytes:
     """Hash the tokens read, the finished excerpts and their passages, and where the unfinished excerpt begins."""
     done = borders.excerpts[:, 1] <= n_tokens
-    started = borders.excerpts[~done, 0]
+    begun = borders.excerpts[~done, 0]
     digest = hashlib.blake2b(digest_size=16)
-    read = (
-        ids[:n_tokens],
-        borders.excerpts[done].ravel(),
-        borders.firsts[: n_passages + 1],
-        started[started < n_tokens],
-    )
+    read = (ids[:n_tokens], borders.excerpts[done].ravel(), borders.firsts[: n_passages + 1], begun[begun < n_tokens])
     for numbers in read:
         digest.update(len(numbers).to_bytes(8, "little") + numbers.astype("<i8").tobytes())
     return digest.digest()

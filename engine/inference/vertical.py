@@ -36,7 +36,7 @@ class RecurrentModel(Protocol):
 
 @runtime_checkable
 class ProbedModel(Protocol):
-    """A model that reads probes (see `engine.models.probes`) in one step with the text around them."""
+    """A model that reads probes (see `engine.models.probes`) in the same step as the text around them."""
 
     def step_probed(self, tokens: Tensor, mask: NDArray[np.bool_], state: Any) -> tuple[Tensor, Any]:
         """As `RecurrentModel.step`. Tokens where `mask` (batch, length) is true leave no trace."""

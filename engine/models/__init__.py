@@ -1,1 +1,1 @@
-"""The families of recurrent models: configurations, weights, layers and operations."""
+"""Recurrent models: the configuration and weights of each family, and the operations they share."""

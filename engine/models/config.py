@@ -1,12 +1,12 @@
-"""Reads a checkpoint's config.json into one dataclass per family. Reads no weights.
+"""Reads a checkpoint's config.json into one dataclass for each family of models. Reads no weights.
 
-Formats: Mamba2 as Hugging Face or state-spaces write it, RWKV-7 as flash-linear-attention, xLSTM as Hugging Face. Each
-may have a section "longsearch" that defines how hidden states become vectors.
+Mamba2 comes in the layouts of Hugging Face and of state-spaces, RWKV-7 in that of flash-linear-attention, and xLSTM in
+that of Hugging Face. In any layout a section "longsearch" may say how hidden states become vectors.
 """
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,12 @@ INSTRUCTION_TEMPLATE = "Instruction: {prompt}\nQuery: {text}"
 E5_INSTRUCTION = "Given a web search query, retrieve relevant passages that answer the query"
 """The retrieval instruction of the E5 recipe (Wang et al. 2024; arXiv 2604.18199, table 11, uses it in training)."""
 MLP_ACTIVATION = "hardswish"
-"""The activation of a Mamba2's MLPs, under its name in transformers."""
+"""The activation of a Mamba2's MLPs, by its name in transformers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mamba2Config:
-    """Shape of a Mamba2 model; names as in the papers, defaults as in state-spaces' models."""
+    """The shape of a Mamba2 model. Names are those of the papers, defaults those of state-spaces' training."""
 
     d_model: int
     n_layers: int
@@ -31,13 +31,13 @@ class Mamba2Config:
     d_state: int = 128
     head_dim: int = 64
     n_heads: int = 0
-    """0: computed as expand * d_model / head_dim."""
+    """0 means expand * d_model / head_dim."""
     n_groups: int = 1
     gated_norm_groups: int = 0
     """Groups of the gated RMSNorm. 0 means n_groups; checkpoints made before the norm was grouped have 1."""
     d_conv: int = 4
     block_size: int = 256
-    """Q, the block size of the SSD decomposition."""
+    """Q, the length in tokens of a block of the SSD scan."""
     norm_eps: float = 1e-5
     dt_min: float = 0.0
     """dt is clamped to [dt_min, dt_max] after its softplus (`time_step_limit` in config.json)."""
@@ -46,7 +46,7 @@ class Mamba2Config:
     use_conv_bias: bool = True
     final_norm: bool = True
     d_mlp: int | None = None
-    """Channels of the MLP after each mixer, with norms after both residual sums as in BERT; None: no MLPs."""
+    """Channels of the MLP after each mixer; None if there is none. With MLPs the norms follow the sums, as in BERT."""
 
     @property
     def d_inner(self) -> int:
@@ -65,22 +65,26 @@ ModelConfig = Mamba2Config | RWKV7Config | XLSTMConfig
 
 @dataclass(frozen=True, slots=True)
 class ReadoutConfig:
-    """How hidden states become vectors: the section "longsearch" of a config.json."""
+    """How hidden states become vectors: the section "longsearch" of config.json."""
 
     readout: str = "eos"
     """`eos` or `mean`."""
     dim: int = 0
     """Length of the vectors; 0 means d_model."""
     default_instruction: str = ""
-    """The instruction of a query that has none of its own; "": the query is encoded without one."""
+    """The instruction of a query that comes without one, as config.json gives it; "" means none."""
     query_template: str = INSTRUCTION_TEMPLATE
     """Joins an instruction and a query."""
     widths: tuple[float, ...] = (1.0,)
-    """The fractions of heads at which the model was trained (MatMamba)."""
+    """The fractions of its heads that the model was trained at (MatMamba)."""
+    query_instruction: str = field(default="", repr=False)
+    """The instruction of a query that comes without one: `default_instruction`, or else that of the E5 recipe if the
+    readout is `eos`, because embedders with that readout are trained with an instruction in front of every query. It is
+    not in the repr and so not in the fingerprint: the vectors of documents do not depend on it."""
 
 
 def read_config(path: Path) -> tuple[ModelConfig, ReadoutConfig]:
-    """Read a checkpoint's config.json. Raises ModelError for a model that longsearch cannot run."""
+    """Read a checkpoint's config.json. Raises ModelError if it is damaged or describes a model that cannot be run."""
     try:
         raw = json.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
@@ -131,7 +135,7 @@ def _mlp_size(raw: dict[str, Any]) -> int | None:
 
 
 def _number(value: Any) -> float:
-    """Return a float; transformers 5 writes those that JSON lacks as {"__float__": "Infinity"}."""
+    """Return a float. Transformers 5 writes {"__float__": "Infinity"} for numbers that JSON lacks."""
     return float(value["__float__"] if isinstance(value, dict) else value)
 
 
@@ -160,8 +164,8 @@ def _state_spaces(raw: dict[str, Any]) -> Mamba2Config:
     )
 
 
-def _completed(config: Mamba2Config) -> Mamba2Config:
-    """Fill in the sizes that follow from others."""
+def _with_derived_sizes(config: Mamba2Config) -> Mamba2Config:
+    """Replace the zeros that mean "derive this from the other sizes"."""
     n_heads = config.n_heads or 2 * config.d_model // config.head_dim
     return replace(config, n_heads=n_heads, gated_norm_groups=config.gated_norm_groups or config.n_groups)
 
@@ -176,7 +180,7 @@ _CAN_BE_READ = "Mamba2, RWKV-7 and xLSTM checkpoints can be read"
 
 
 def _check_sizes(config: ModelConfig) -> None:
-    """Raise ModelError for impossible sizes."""
+    """Raise ModelError if a size is no positive integer or sizes contradict each other."""
     sizes = {f.name: getattr(config, f.name) for f in fields(config) if f.type is int}
     wrong = [name for name, size in sizes.items() if not isinstance(size, int) or not 0 < size < 2**31]
     if wrong or not _fit_together(config):

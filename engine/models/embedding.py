@@ -1,13 +1,13 @@
-"""The token embedding, built so that opening a model stays fast."""
+"""Makes the table of token vectors without slowing down the loading of a checkpoint."""
 
 import torch
 from torch import nn
 
 
 def token_table(vocabulary: int, d_model: int) -> nn.Embedding:
-    """Return an embedding (vocabulary, d_model) with normally distributed weights; "meta" tensors stay empty.
+    """Return an embedding (vocabulary, d_model), drawn from a normal distribution unless it is a "meta" tensor.
 
-    torch imports some 800 modules to initialise a "meta" tensor, which took most of the time of opening a model.
+    To draw numbers for a "meta" tensor, torch imports some 800 modules. That takes most of the time of opening a model.
     """
     table = torch.empty(vocabulary, d_model)
     if not table.is_meta:

@@ -1,8 +1,8 @@
-"""Finds checkpoints by name, `org/name` or `org/name@revision` on the Hugging Face hub, in this machine's cache.
+"""Finds models of the Hugging Face hub, `org/name` or `org/name@revision`, in the cache on this machine.
 
-Opening a model never uses the network: if a model is not cached, the error names the command that downloads it. The
-cache is Hugging Face's own (HF_HOME, HF_HUB_CACHE), shared with other programs. A download writes a ref "longsearch"
-beside Hugging Face's refs, so that a name means the same commit until the model is downloaded again.
+Opening a model never uses the network. If the cache lacks the model, the error names the command that downloads it. The
+cache is Hugging Face's own (HF_HOME, HF_HUB_CACHE), which other programs share. A download writes a ref "longsearch"
+beside Hugging Face's refs, so a name means the same commit until the model is downloaded again.
 """
 
 import re
@@ -24,7 +24,7 @@ _NAME = re.compile(
     r"(?P<repo>[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95})(@(?P<revision>[\w./-]{1,200}))?", re.ASCII
 )
 _FAMILY_NAMES: dict[type, str] = {Mamba2Config: "Mamba2", RWKV7Config: "RWKV-7", XLSTMConfig: "xLSTM"}
-# these models are published without a tokenizer; all were trained with the one named here
+# these models were published without a tokenizer; all were trained with this one
 _BORROWED_TOKENIZERS = {"state-spaces/mamba2": "EleutherAI/gpt-neox-20b"}
 
 
@@ -35,14 +35,14 @@ class ModelName:
     repo: str
     """`org/name`."""
     revision: str = ""
-    """Branch, tag or commit; "": the commit downloaded last by longsearch, else the commit cached as `main`."""
+    """Branch, tag or commit; "" means the commit that was downloaded last, or else the cached `main`."""
 
     @classmethod
     def parse(cls, text: str) -> "ModelName":
-        """Parse a name. Raises ModelError if the text is not one."""
+        """Read a name from text. Raises ModelError if it is not a name."""
         match = _NAME.fullmatch(text)
         if match is None or ".." in text or "--" in text:
-            raise ModelError(f"{text!r} is not a model's name", "use ORG/NAME, ORG/NAME@REVISION or a folder")
+            raise ModelError(f"{text!r} is not the name of a model", "give ORG/NAME, ORG/NAME@REVISION, or a folder")
         return cls(match["repo"], match["revision"] or "")
 
     def __str__(self) -> str:
@@ -51,12 +51,12 @@ class ModelName:
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """The folders of a model."""
+    """Where the files of a model lie."""
 
     folder: Path
     """Holds config.json and the weights."""
     tokenizer_folder: Path
-    """Holds the tokenizer; a folder of another model if the model was published without one."""
+    """Holds tokenizer.json. It is another folder if the model was published without a tokenizer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +79,9 @@ def bundled_model() -> Path:
 
 
 def locate(model: str | Path) -> ModelFiles:
-    """Find the files of "bundled", of a folder, or of a name on the hub. Raises ModelError if they are not there.
+    """Return the files of a model, given as `bundled`, as a folder or as a name on the hub.
 
-    An existing folder takes precedence over a name.
+    If a folder of that name exists, it is used. Raises ModelError if a model is not completely on this machine.
     """
     if model == "bundled":
         return ModelFiles(bundled_model(), bundled_model())
@@ -98,21 +98,21 @@ def locate(model: str | Path) -> ModelFiles:
 
 
 def tokenizer_file(folder: Path) -> Path | None:
-    """Return tokenizer.json, else RWKV's vocabulary, else None."""
+    """Return the path of tokenizer.json, or else of RWKV's vocabulary, or None."""
     return next((path for name in ("tokenizer.json", WORLD_VOCABULARY) if (path := folder / name).exists()), None)
 
 
 def tokenizer_lender(name: ModelName) -> ModelName | None:
-    """Return the model that lends its tokenizer to a model published without one, else None."""
+    """Return the model whose tokenizer `name` uses because it was published without one; None for all other models."""
     return next((ModelName(repo) for start, repo in _BORROWED_TOKENIZERS.items() if name.repo.startswith(start)), None)
 
 
 def cached_models() -> list[CachedModel]:
-    """List every cached commit of every model of a supported family, sorted by name."""
+    """Return all commits of all models in the cache that belong to a family longsearch runs, sorted by name."""
     from huggingface_hub import CacheNotFound, constants, scan_cache_dir
 
     try:
-        with warnings.catch_warnings(action="ignore"):  # about damaged repositories that other programs left
+        with warnings.catch_warnings(action="ignore"):  # other programs may have left damaged repositories
             repos = scan_cache_dir(constants.HF_HUB_CACHE).repos
     except CacheNotFound:
         return []
@@ -129,7 +129,7 @@ def cached_models() -> list[CachedModel]:
 
 
 def family_of(folder: Path) -> str:
-    """Return the family of a checkpoint. Raises ModelError for a family that longsearch cannot run."""
+    """Return the family of a checkpoint. Raises ModelError if longsearch cannot run it."""
     config, _ = read_config(folder / "config.json")
     return _FAMILY_NAMES[type(config)]
 
@@ -142,8 +142,8 @@ def _family(folder: Path) -> str:
 
 
 def _cached_folder(name: ModelName, file: str, wanted_by: ModelName | None = None) -> Path:
-    """Return the cached folder that holds `file`. Raises ModelError, with the command that downloads it as the hint."""
-    from huggingface_hub import constants, try_to_load_from_cache  # half a second: only for named models
+    """Return the cached folder of `name` that has `file`. Raises ModelError, with the command that downloads it."""
+    from huggingface_hub import constants, try_to_load_from_cache  # takes 0.5 s, and folders do not need it
 
     for revision in (name.revision,) if name.revision else (PIN, "main"):
         path = try_to_load_from_cache(name.repo, file, constants.HF_HUB_CACHE, revision)

@@ -1,10 +1,8 @@
-"""Downloads a model by its name: only its configuration, its tokenizer and its safetensors, all of one commit.
+"""Downloads a model by its name: only the configuration, the tokenizer and the safetensors of one commit.
 
-This is the only module that contacts the Hugging Face hub, and only when the user asks for a download.
-
-`huggingface_hub.snapshot_download` would replace little of it. The checks need the list of files, config.json and the
-index before anything else; its patterns also match files in subfolders; and when the hub cannot be reached, it returns
-the cached folder, which older versions do not check for missing files.
+No other module of longsearch contacts the Hugging Face hub, and this one does so only when a person asks for it. It
+fetches file by file, because huggingface_hub's `snapshot_download(dry_run=True)` would save a few lines but none of the
+checks, has one error for a missing model and for no network, and moves the ref `main`, which other programs share.
 """
 
 import shutil
@@ -34,26 +32,25 @@ _OTHER_CONVERSIONS = "longsearch reads only safetensors; look for a conversion, 
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file in a repository."""
+    """A file of a repository."""
 
     name: str
-    """Its path in the repository."""
     n_bytes: int
 
 
 class Hub(Protocol):
-    """The operations of the hub that a download needs; tests replace them."""
+    """The calls to the hub that a download makes; tests have a hub of their own."""
 
     def list_files(self, name: ModelName) -> tuple[str, list[RemoteFile]]:
-        """Return the commit that `name` means now, and its files. Raises ModelError if there is none or no network."""
+        """Return the commit that `name` means now, and its files. Raises ModelError, also if there is no network."""
 
     def fetch(self, repo: str, commit: str, file: str) -> Path:
-        """Download a file into the cache, with a progress bar; return its path. Raises ModelError."""
+        """Download a file into the cache, with a progress bar, and return its path. Raises ModelError."""
 
 
 @dataclass(frozen=True, slots=True)
 class Downloaded:
-    """The result of a download."""
+    """A model that was downloaded."""
 
     name: ModelName
     """Its revision is the commit that the name without a revision means from now on."""
@@ -62,10 +59,10 @@ class Downloaded:
 
 
 def download(name: ModelName, hub: Hub, announce: Callable[[str], None]) -> Downloaded:
-    """Download a model into the cache and pin its name to the commit; `announce` gets progress messages.
+    """Download a model into the cache and pin its name to the commit.
 
-    Raises ModelError before any weights are fetched if the family is not supported, if there is no readable tokenizer,
-    if there are no safetensors, or if the disk is too small.
+    Raises ModelError before it fetches weights if longsearch does not run the model's family, or if the model has no
+    safetensors, has no tokenizer that can be read, or does not fit on the disk.
     """
     commit, remote = hub.list_files(name)
     files = {file.name: file for file in remote}
@@ -94,7 +91,7 @@ def download(name: ModelName, hub: Hub, announce: Callable[[str], None]) -> Down
 
 
 def _weights(name: ModelName, remote: Sequence[RemoteFile], folder: Path) -> list[RemoteFile]:
-    """Return the safetensors to fetch: those in the index, if any, for some repositories hold them twice."""
+    """Return the safetensors to fetch: only those of the index, if any, as some repositories hold the weights twice."""
     files = [file for file in remote if file.name.endswith(".safetensors") and "/" not in file.name]
     if not files:
         raise ModelError(f"{name} has no safetensors", _OTHER_CONVERSIONS)
@@ -102,7 +99,7 @@ def _weights(name: ModelName, remote: Sequence[RemoteFile], folder: Path) -> lis
         named = indexed_files(folder / INDEX)
         files = [file for file in files if file.name in named]
         if len(files) < len(named):
-            raise ModelError(f"{name} lacks files that its index names", "the published repository is damaged")
+            raise ModelError(f"{name} lacks files that its index names", "the published model is damaged")
     return files
 
 
@@ -115,7 +112,7 @@ def _check_space(folder: Path, n_bytes: int) -> None:
 
 def _fetch_tokenizer(lender: ModelName, hub: Hub, announce: Callable[[str], None]) -> None:
     commit, remote = hub.list_files(lender)
-    announce(f"it uses the tokenizer of {lender.repo}")
+    announce(f"its tokenizer comes from {lender.repo}")
     folder = None
     for file in remote:
         if file.name in _TOKENIZER_FILES:
@@ -126,7 +123,7 @@ def _fetch_tokenizer(lender: ModelName, hub: Hub, announce: Callable[[str], None
 
 
 def _pin(snapshot: Path, commit: str) -> None:
-    """Write the ref "longsearch", so that Hugging Face's tools keep the commit when they prune the cache."""
+    """Write the ref `longsearch`, for which Hugging Face's tools keep the commit when they prune the cache."""
     refs = snapshot.parents[1] / "refs"
     refs.mkdir(exist_ok=True)
     (refs / PIN).write_text(commit, "ascii")
@@ -145,15 +142,15 @@ class HuggingFaceHub:
         return str(info.sha), [RemoteFile(file.rfilename, file.size or 0) for file in info.siblings or ()]
 
     def fetch(self, repo: str, commit: str, file: str) -> Path:
-        """See `Hub`; Hugging Face's own progress bar appears on stderr."""
+        """See `Hub`. The progress bar is Hugging Face's own, on stderr."""
         from huggingface_hub import hf_hub_download
 
         return Path(_answer(repo, lambda: hf_hub_download(repo, file, revision=commit)))
 
 
-def _asked(repo: str, ask: Callable[[], Answer]) -> Answer:
-    """Call the hub; convert its many errors to ModelError."""
-    # HTTPError belongs to the hub's HTTP client, which has changed before and may change again
+def _answer(repo: str, ask: Callable[[], Answer]) -> Answer:
+    """Return the hub's answer. Raises ModelError in place of the hub's many errors."""
+    # HTTPError belongs to huggingface_hub's HTTP client, which has changed before and may change again
     from huggingface_hub.errors import (  # type: ignore[attr-defined]
         GatedRepoError,
         HTTPError,
@@ -165,11 +162,13 @@ def _asked(repo: str, ask: Callable[[], Answer]) -> Answer:
         return ask()
     except GatedRepoError as error:
         hint = f"accept its terms at https://huggingface.co/{repo}, then: hf auth login"
-        raise ModelError(f"{repo} requires that you accept its terms", hint) from error
+        raise ModelError(f"{repo} is open only to people who accepted its terms", hint) from error
     except RevisionNotFoundError as error:
-        raise ModelError(f"{repo} has no such revision", "omit @REVISION, or check it on the model's page") from error
+        raise ModelError(
+            f"{repo} has no such revision", "leave out @REVISION, or look for it on the model's page"
+        ) from error
     except RepositoryNotFoundError as error:
         raise ModelError(f"there is no public model {repo} on the Hugging Face hub", "check the spelling") from error
     except (HTTPError, OSError, ValueError) as error:  # no network, no space, no permission
-        hint = "run the command again: files already fetched are kept"
+        hint = "run the same command again: what was downloaded is kept"
         raise ModelError(f"{repo} could not be downloaded: {error}", hint) from error

@@ -1,6 +1,6 @@
-"""Identifies a model and the length of its vectors from its files alone, without torch and without loading weights.
+"""Reads the fingerprint of a model and the length of its vectors from its files, without torch.
 
-So longsearch knows in 0.1 s whether an index belongs to a model; loading the model takes 2 s and hundreds of megabytes.
+So longsearch knows in 0.1 s whether a model made an index. Loading the model takes 2 s and hundreds of megabytes.
 """
 
 import hashlib
@@ -18,18 +18,18 @@ _INCOMPLETE = "the model is incomplete: copy it again"
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """The facts that an index stores about the model that made its vectors."""
+    """What an index stores about the model that made its vectors."""
 
     fingerprint: str
-    """Hash of weights, tokenizer, readout, query template and passage rules: all that changes vectors."""
+    """A hash of weights, tokenizer, readout, template and passage rules."""
     dim: int
     """Length of the vectors."""
 
 
 def identify(model: str | Path) -> ModelIdentity:
-    """Return the identity of the model that `Encoder.open` would open.
+    """Return the identity of the model that `Encoder.open` would open. Raises ModelError.
 
-    Raises ModelError for files that are missing or damaged; not every model that cannot be opened is detected.
+    It does not find every error that `Encoder.open` finds.
     """
     files = locate(model)
     config, readout = read_config(files.folder / "config.json")
@@ -38,7 +38,7 @@ def identify(model: str | Path) -> ModelIdentity:
 
 
 def fingerprint(files: ModelFiles, config: ModelConfig, readout: ReadoutConfig) -> str:
-    """Hash everything that changes vectors. Raises ModelError if weights are missing."""
+    """Return a hash of everything that changes the vectors of documents. Raises ModelError if weights are missing."""
     tokenizer = tokenizer_file(files.tokenizer_folder)
     digest = hashlib.blake2b(digest_size=16)
     digest.update(hash_weights(files.folder).encode())
@@ -53,5 +53,5 @@ def _rows_of_projection(folder: Path) -> int:
         with opened(path, "numpy") as file:
             for name in file.keys():  # noqa: SIM118 - safe_open has no __iter__
                 if name.endswith("readout.projection.weight"):
-                    return int([*file.get_slice(name).get_shape(), 0][0])  # 0 for a scalar, which no valid model has
+                    return int([*file.get_slice(name).get_shape(), 0][0])  # 0 if it is not a matrix; no model has dim 0
     raise ModelError("the weights lack readout.projection.weight, which the mean readout needs", _INCOMPLETE)

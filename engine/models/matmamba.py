@@ -1,9 +1,13 @@
-"""Nested widths of one Mamba2 (MatMamba, Shukla et al., arXiv 2410.06718): each layer runs with its first heads only.
+"""Runs a Mamba2 at part of its width: the first heads of every layer (MatMamba, Shukla et al., arXiv 2410.06718).
 
-A width keeps a fraction of a layer's heads: their rows of z, x and dt in `in_proj`; their channels of x in the
-convolution; their A, D, dt bias and norm weights; their columns of `out_proj`. B and C stay complete. The MLP of a
-layer keeps the same fraction of its channels (MatFormer, Devvrit et al., arXiv 2310.07707). All widths share weights,
-and their vectors share one space. Knows no text, no training and no files.
+A width keeps a fraction of a layer's heads:
+
+    in_proj     their rows of z, x and dt; all rows of B and C
+    conv1d      their channels of x; all channels of B and C
+    A, D, dt bias, norm weight, columns of out_proj    those of the heads
+    MLP         the same fraction of its channels (MatFormer, Devvrit et al., arXiv 2310.07707)
+
+All widths share the weights, and the vectors of all widths share one space. Knows no text, training or files.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,10 +23,11 @@ from longsearch.engine.models.weights import ALWAYS_FLOAT32
 
 
 def heads_of(config: Mamba2Config, width: float | Sequence[float]) -> tuple[int, ...]:
-    """Return how many heads each layer keeps at `width`: one fraction for all layers, or one per layer (Mix'n'Match).
+    """Return how many heads each layer keeps at `width`: one fraction for all layers, or one for each (Mix'n'Match).
 
-    Raises ModelError for a fraction outside (0, 1], for a list whose length is not the number of layers, and for models
-    with several groups of B and C or of the gated norm, whose last heads cannot be removed.
+    Raises ModelError if a fraction is outside (0, 1], does not divide the heads or the MLP's channels, or if there are
+    not as many fractions as layers. Raises it too for models with several groups of B and C or of the gated norm: the
+    last heads of such a model cannot be cut off.
     """
     widths = [width] * config.n_layers if isinstance(width, float | int) else list(width)
     if len(widths) != config.n_layers or not all(0 < w <= 1 for w in widths):
@@ -38,10 +43,10 @@ def _whole_heads(config: Mamba2Config, width: float) -> int:
     """Return the heads of one layer at `width`. Raises ModelError, with the nearest widths, if they are not whole."""
     exact, d_mlp = width * config.n_heads, config.d_mlp or 0
     possible = [n for n in range(1, config.n_heads + 1) if d_mlp * n % config.n_heads == 0]
-    if round(exact) in possible and abs(exact - round(exact)) < 0.01:  # a third may be given as 0.333
+    if round(exact) in possible and abs(exact - round(exact)) < 0.02:  # a third may be given as 0.333
         return round(exact)
     nearest = [n for n in possible if n < exact][-1:] + [n for n in possible if n > exact][:1]
-    usable = " or ".join(f"{n / config.n_heads:.3g} ({n} of {config.n_heads} heads)" for n in nearest)
+    usable = " or ".join(f"{n / config.n_heads:.4g} ({n} of {config.n_heads} heads)" for n in nearest)
     of = f"{config.n_heads} heads" + (f" and {d_mlp} MLP channels" if d_mlp else "")
     raise ModelError(f"width {width:g} does not divide this model's {of} evenly", f"use {usable}")
 
@@ -49,24 +54,19 @@ def _whole_heads(config: Mamba2Config, width: float) -> int:
 def check_trained(width: float | Sequence[float], trained: Sequence[float]) -> None:
     """Raise ModelError if any layer would be narrower than the narrowest width that the model was trained at.
 
-    The heads of a model that was trained at full width alone are not ordered by importance: the first half of them is
-    another model, with another vector space. Widths between trained ones are allowed, as in the MatMamba paper
-    (section 3.4).
+    A model that was trained at full width alone does not order its heads by importance, so its first heads are another
+    model with another vector space. Widths between trained widths are allowed (MatMamba, section 3.4).
     """
     widths = [width] if isinstance(width, float | int) else width
-    if any(w < min(trained) for w in widths):
-        if min(trained) == 1:
-            message, hint = "this model was trained at its full width alone", "only MatMamba models have other widths"
-        else:
-            message, hint = (
-                f"this model was trained at widths down to {min(trained):g}",
-                "use one of those widths, or one between them",
-            )
-        raise ModelError(f"{message}, not at width {min(widths):g}", hint)
+    least = min(trained)
+    if any(w < least for w in widths):
+        lowest = "its full width alone" if least == 1 else f"widths down to {least:g}"
+        hint = "only MatMamba models can be narrower" if least == 1 else f"use a width from {least:g} to 1"
+        raise ModelError(f"this model was trained at {lowest}, not at width {min(widths):g}", hint)
 
 
 def slice_parameters(parameters: Mapping[str, Tensor], config: Mamba2Config, heads: Sequence[int]) -> dict[str, Tensor]:
-    """Return the parameters of the model whose layers keep their first `heads`; gradients flow into `parameters`."""
+    """Return the parameters of the model whose layers keep their first `heads`. Gradients reach the full parameters."""
     sliced = dict(parameters)
     for layer, kept in enumerate(heads):
         if kept == config.n_heads:
@@ -80,7 +80,7 @@ def slice_parameters(parameters: Mapping[str, Tensor], config: Mamba2Config, hea
 
 
 def _pieces(config: Mamba2Config, kept: int) -> list[tuple[str, int, list[tuple[int, int]]]]:
-    """List (tensor, dimension, kept ranges as (start, length)); in_proj is [z, x, B, C, dt], conv1d [x, B, C]."""
+    """Return (tensor, dimension, kept parts as (start, length)). in_proj is [z, x, B, C, dt], conv1d is [x, B, C]."""
     channels, mlp = kept * config.head_dim, [(0, at_heads(config, kept).d_mlp or 0)]
     full, BC = config.d_inner, 2 * config.n_groups * config.d_state
     rows = [(0, channels), (full, channels), (2 * full, BC), (2 * full + BC, kept)]
@@ -102,9 +102,9 @@ def _pieces(config: Mamba2Config, kept: int) -> list[tuple[str, int, list[tuple[
 
 
 def at_width(model: nn.Module, width: float | Sequence[float]) -> Mamba2:
-    """Return a standalone model of `width`, which shares the embedding with `model` and copies its other weights.
+    """Return a model of its own at `width`. It shares the embedding with `model`; other weights are copies.
 
-    Raises ModelError as `heads_of` does, and for every family but Mamba2.
+    Raises ModelError as `heads_of` does, and for families other than Mamba2.
     """
     if not isinstance(model, Mamba2):
         raise ModelError("this model cannot be run at part of its width", "only MatMamba models have widths")
@@ -118,10 +118,10 @@ def at_width(model: nn.Module, width: float | Sequence[float]) -> Mamba2:
 
 
 class NestedMamba2:
-    """Runs one full model at any of its widths, with gradients into the full weights: for training."""
+    """Runs one full model at any of its widths, for training: gradients reach the full weights."""
 
     def __init__(self, model: Mamba2, dtype: torch.dtype = torch.float32) -> None:
-        """`dtype` is that of the matrix products; the weights of `model` keep their own, float32 in training."""
+        """Matrix products run in `dtype`; the weights of `model` keep their own dtype."""
         self.model = model
         self.dtype = dtype
         self._shells: dict[tuple[int, ...], _Step] = {}
@@ -129,7 +129,7 @@ class NestedMamba2:
     def step(
         self, embedded: Tensor, state: Mamba2State | None, width: float | Sequence[float]
     ) -> tuple[Tensor, Mamba2State]:
-        """As `Mamba2.step_embedded`, at `width`; with `state` None it starts from the initial state."""
+        """Read a slice at `width`, as `Mamba2.step_embedded` does. None is the state before the first token."""
         config = self.model.config
         heads = heads_of(config, width)
         if heads not in self._shells:
@@ -153,7 +153,7 @@ class NestedMamba2:
 
 
 class _Step(nn.Module):
-    """Wraps `step_embedded` as `forward`, which `functional_call` calls."""
+    """Makes `functional_call`, which calls `forward`, run `step_embedded`."""
 
     def __init__(self, model: Mamba2) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Reads the config.json of an RWKV-7 checkpoint, as flash-linear-attention writes it. Reads no weights."""
+"""Reads the config.json of an RWKV-7 checkpoint in the layout of flash-linear-attention. Reads no weights."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ from longsearch.engine.errors import ModelError
 
 @dataclass(frozen=True, slots=True)
 class RWKV7Config:
-    """Shape of an RWKV-7 model; defaults as in flash-linear-attention."""
+    """The shape of an RWKV-7 model. Defaults are those of flash-linear-attention."""
 
     d_model: int
     n_layers: int
@@ -17,7 +17,8 @@ class RWKV7Config:
     d_ffn: int = 0
     """0 means 4 * d_model."""
     decay_rank: int = 64
-    """Rank of the data-dependent decay; below: of gate, in-context learning rate (a) and value residual (v)."""
+    """The rank of the data-dependent decay; below, those of the gate, the in-context learning rate (a) and the value
+    residual (v)."""
     gate_rank: int = 128
     a_rank: int = 64
     v_rank: int = 16
@@ -35,7 +36,7 @@ class RWKV7Config:
 
 
 def read_rwkv7(raw: dict[str, Any]) -> RWKV7Config:
-    """Convert a config.json. Raises ModelError for unsupported variants, KeyError and the like for garbled files."""
+    """Read the sizes. Raises ModelError for a variant that cannot be run, KeyError or TypeError for a damaged file."""
     d_model = raw["hidden_size"]
     head_dim = raw.get("head_dim") or d_model // raw["num_heads"]
     if raw.get("attn") or raw.get("hidden_act", "sqrelu") != "sqrelu":

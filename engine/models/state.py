@@ -1,6 +1,6 @@
-"""The base of every family's recurrent state: named tensors, batch first, that can be saved, moved and compared.
+"""The base class of the families' states. It gives tensors by name, so that a state can be saved, moved and compared.
 
-Knows no family: each family defines its own tensors.
+Knows no family: each family says which tensors its state has.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,10 @@ from torch import Tensor
 
 @dataclass(frozen=True, slots=True)
 class LayerState:
-    """Base class of the families' states: each field is a tuple of one tensor (batch, ...) per layer."""
+    """The state of all layers. Each field is a tuple with one tensor (batch, ...) for each layer."""
 
     def tensors(self) -> dict[str, Tensor]:
-        """Return all tensors under names of field and layer, such as "ssm.3"."""
+        """Return all tensors by name; a name joins field and layer with a dot, such as "ssm.3"."""
         return {
             f"{field.name}.{layer}": tensor
             for field in fields(self)
@@ -24,7 +24,7 @@ class LayerState:
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, Tensor]) -> Self:
-        """Build a state from the result of `tensors`. Raises KeyError if a layer is missing between others."""
+        """Return the state with these tensors: the inverse of `tensors`. Raises KeyError if a layer is missing."""
         return cls(*(_layers(tensors, field.name) for field in fields(cls)))
 
     def rows(self, rows: Sequence[int]) -> Self:

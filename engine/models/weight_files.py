@@ -1,4 +1,4 @@
-"""The files that hold a checkpoint's weights: finds, hashes and opens them. Loads no torch unless asked to."""
+"""Lists, hashes and opens the files with the weights of a checkpoint. Loads no torch."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def indexed_files(index: Path) -> list[str]:
-    """Return the files that a checkpoint's index names. Raises ModelError for a path outside the folder."""
+    """Return the names of the files in a checkpoint's index. Raises ModelError if one is outside the folder."""
     try:
         names = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -39,9 +39,9 @@ def indexed_files(index: Path) -> list[str]:
 
 
 def hash_weights(folder: Path) -> str:
-    """Hash 64 samples of up to 1 MB of each file, so that 26 GB take less than a minute.
+    """Return a hash of the weights: of 64 samples of up to 1 MB of each file, so 26 GB take less than a minute.
 
-    Files under 64 MB, such as those of the bundled model, are hashed completely.
+    Files under 64 MB are hashed whole; the bundled model is smaller.
     """
     digest = hashlib.blake2b(digest_size=16)
     samples, sample_bytes = 64, 1 << 20
@@ -57,7 +57,7 @@ def hash_weights(folder: Path) -> str:
 
 @contextmanager
 def opened(path: Path, framework: str) -> Iterator[Any]:
-    """Open one of the files, with tensors of `framework` ("pt" loads torch). Raises ModelError if it is damaged."""
+    """Open one file; its tensors are those of `framework` ("pt" loads torch). Raises ModelError if it is damaged."""
     try:
         with safe_open(path, framework=framework) as file:
             yield file

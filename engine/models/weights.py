@@ -1,4 +1,4 @@
-"""Loads a checkpoint into a model. Reads only safetensors: other formats can run code."""
+"""Loads a checkpoint. Reads only safetensors, because other formats can run code."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ from longsearch.engine.models.xlstm_config import XLSTMConfig
 
 Model = Mamba2 | RWKV7 | XLSTM
 
-# always float32: they are small, and decays must not be rounded
+# always float32: these parameters are small, and decays must not be rounded
 ALWAYS_FLOAT32 = ("A_log", "D", "dt_bias", "norm.weight", "norm.bias", "norm_f.weight")
 
 
 def load_model(folder: Path, config: ModelConfig, device: str, dtype: torch.dtype) -> tuple[Model, dict[str, Tensor]]:
     """Load a checkpoint of any family, in the layouts that `engine.models.config` reads.
 
-    Returns the model in evaluation mode on `device`, its matrices in `dtype`, and the tensors of the readout, float32,
-    under names without the prefix `readout.`. Raises ModelError for missing, misshapen or unknown tensors.
+    Returns the model, in evaluation mode on `device` with its matrices in `dtype`, and the tensors of the readout in
+    float32, by their names without `readout.`. Raises ModelError if a tensor is missing, unknown or of another shape.
     """
     family = _FAMILIES[type(config)]
     with torch.device("meta"):
@@ -48,7 +48,7 @@ def load_model(folder: Path, config: ModelConfig, device: str, dtype: torch.dtyp
 
 
 def load_mamba2(folder: Path, config: ModelConfig, device: str, dtype: torch.dtype) -> tuple[Mamba2, dict[str, Tensor]]:
-    """As `load_model`, for callers that need a Mamba2. Raises ModelError for the other families."""
+    """Load a Mamba2, as `load_model` does. Raises ModelError for the other families."""
     model, readout = load_model(folder, config, device, dtype)
     if not isinstance(model, Mamba2):
         raise ModelError(f"{folder} is not a Mamba2 model", "only Mamba2 models can be trained")
@@ -60,7 +60,7 @@ def _mamba2_tensors(name: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
 
 
 def _rwkv7_tensors(name: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Reshape token-shift weights: stored as (1, 1, d_model) or, in older files, all six of a layer as one x_x."""
+    """Flatten token-shift weights of shape (1, 1, d_model). Older files keep all six of a layer in one tensor, x_x."""
     if name.endswith(".attn.x_x"):
         for letter, row in zip("rwkvag", tensor.flatten(1) if tensor.dim() > 2 else tensor, strict=True):
             yield name.removesuffix("x_x") + f"x_{letter}", row.clone()
@@ -76,9 +76,9 @@ def _as_stored(name: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
 class _Family:
     build: Callable[[Any], Model]
     always_float32: tuple[str, ...]
-    """Suffixes of the names of parameters that are always float32."""
+    """Endings of the names of parameters that are always float32."""
     renamed: Callable[[str, Tensor], Iterator[tuple[str, Tensor]]]
-    """Converts a stored name and tensor to our names."""
+    """Turns a stored tensor into tensors under this package's names."""
 
 
 _FAMILIES: dict[type[ModelConfig], _Family] = {

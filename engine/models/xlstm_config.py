@@ -1,4 +1,4 @@
-"""Reads the config.json of an xLSTM checkpoint, as Hugging Face writes it. Reads no weights."""
+"""Reads the config.json of an xLSTM checkpoint in the layout of Hugging Face. Reads no weights."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,29 +8,29 @@ from longsearch.engine.errors import ModelError
 
 @dataclass(frozen=True, slots=True)
 class XLSTMConfig:
-    """Shape of an xLSTM of mLSTM blocks; names as in the papers, defaults as in xLSTM 7B."""
+    """The shape of an xLSTM of mLSTM blocks. Names are those of the papers, defaults those of xLSTM 7B."""
 
     d_model: int
     n_layers: int
     vocab_size: int
     n_heads: int
     key_dim: int
-    """Channels of a head's queries and keys."""
+    """Channels of the keys of one head."""
     value_dim: int
-    """Channels of a head's values."""
+    """Channels of the values of one head."""
     d_ffn: int
     block_size: int = 64
-    """Q, the block of the scan (arXiv 2604.18199, section 4.2)."""
+    """Q, in tokens."""
     norm_eps: float = 1e-6
     eps: float = 1e-6
-    """Added to the normaliser of the memory, against division by zero."""
+    """Added to the normaliser of the memory."""
     gate_cap: float = 15.0
-    """Soft cap: gate preactivations stay within +-gate_cap."""
+    """Bounds the gates: the input gate before its exponential, the forget gate before its sigmoid, at +-gate_cap."""
     final_norm: bool = True
 
 
 def read_xlstm(raw: dict[str, Any]) -> XLSTMConfig:
-    """Convert a config.json. Raises ModelError for unsupported variants, KeyError and the like for garbled files."""
+    """Read the sizes. Raises ModelError for a variant that cannot be run, KeyError or TypeError for a damaged file."""
     if raw.get("slstm_at") or raw.get("slstm_block"):
         raise ModelError(
             "it has sLSTM layers", "only xLSTM models that have nothing but mLSTM blocks, such as xLSTM 7B, can be read"

@@ -52,7 +52,7 @@ def usual_size(smoke: bool) -> int:
 
 
 def measure(bench: Bench, smoke: bool, dtype: torch.dtype) -> Iterator[tuple[str, Any]]:
-    """Yield ("rows", Row), ("ratios", {...}) and ("kernels", {...}) as they are measured, model by model."""
+    """Yield ("rows", Row), ("ratios", {...}) and ("kernels", {...}) as they are measured, one model after another."""
     for name, config in (SMOKE_CONFIGS if smoke else CONFIGS).items():
         model = make(config, bench.clock.device, dtype)
         read(model, random_tokens(1, usual_size(smoke), bench.clock.device), usual_size(smoke))  # compiles kernels

@@ -1,1 +1,1 @@
-"""Operations of the models, each in plain torch, with faster twins that are tested against it."""
+"""The operations of the models, each in plain torch. Faster twins stand beside them and are tested against them."""

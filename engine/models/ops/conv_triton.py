@@ -1,15 +1,15 @@
-"""Mamba2's causal convolution in Triton: twin of `convolve_torch`. Imports triton, so it is imported late."""
+"""Mamba2's causal convolution in Triton: the fast twin of `convolve_torch`. Import it late: it imports triton."""
 
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
-_TOKENS, _CHANNELS = 32, 128  # tile of one program: 128 channels are 256 bytes in bfloat16
+_TOKENS, _CHANNELS = 32, 128  # of one program; 128 channels are 256 bytes in bfloat16
 
 
 def convolve(extended: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """As `convolve_torch`, with sums in float32. Has no gradient: for inference only."""
+    """Compute `convolve_torch` with sums in float32. It has no gradient, so it is for inference."""
     extended = extended.contiguous()
     batch, extended_length, channels = extended.shape
     d_conv = weight.shape[-1]
@@ -36,10 +36,10 @@ def _convolve(  # type: ignore[no-untyped-def]
     TOKENS: tl.constexpr,
     CHANNELS: tl.constexpr,
 ):
-    """Each program convolves TOKENS tokens of CHANNELS channels of a row; shapes as in `convolve`, all contiguous."""
+    """Convolve TOKENS tokens of CHANNELS channels of one row. Shapes as in `convolve`; all tensors are contiguous."""
     token = tl.program_id(0) * TOKENS + tl.arange(0, TOKENS)
     channel = tl.program_id(1) * CHANNELS + tl.arange(0, CHANNELS)
-    row = tl.program_id(2).to(tl.int64)  # a million tokens have more elements than int32 can count
+    row = tl.program_id(2).to(tl.int64)  # int32 cannot count the elements of a million tokens
     there = channel < channels
     inside = (token < length)[:, None] & there[None, :]
     offsets = token.to(tl.int64)[:, None] * channels + channel[None, :]

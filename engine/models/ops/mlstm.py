@@ -1,7 +1,14 @@
-"""The matrix memory of the mLSTM (xLSTM), computed in blocks, with the state passed in and out.
+"""The matrix memory of the mLSTM (xLSTM) in blocks of tokens. The caller passes the state in and gets it back.
 
-Each head has a log forget gate f and a log input gate i for each token; m keeps their exponentials finite (Beck et al.,
-arXiv 2405.04517, equations 19 to 27 and appendix A.2):
+Shapes:
+
+    q, k    (batch, length, heads, key_dim)
+    v, h    (batch, length, heads, value_dim)
+    i       (batch, length, heads), the input gate before its exponential
+    f       (batch, length, heads), the log of the forget gate, negative
+    C       (batch, heads, key_dim, value_dim), and n and m as in `Memory`
+
+The recurrence of each head, stabilised by m (Beck et al., arXiv 2405.04517, equations 19 to 27 and appendix A.2):
 
     m_t = max(f_t + m_{t-1}, i_t)
     C_t = exp(f_t + m_{t-1} - m_t) C_{t-1} + exp(i_t - m_t) k_t v_t^T
@@ -19,7 +26,7 @@ from torch.nn import functional as F
 
 
 class Memory(NamedTuple):
-    """The state of the recurrence; C and n are scaled by exp(-m)."""
+    """The state that passes from token to token. C and n are scaled by exp(-m)."""
 
     C: Tensor
     """(batch, heads, key_dim, value_dim)"""
@@ -32,11 +39,10 @@ class Memory(NamedTuple):
 def mlstm_scan(
     q: Tensor, k: Tensor, v: Tensor, i: Tensor, f: Tensor, memory: Memory, eps: float, block_size: int
 ) -> tuple[Tensor, Memory]:
-    """Run the recurrence `block_size` tokens at a time, in dense products (arXiv 2503.14376, section 3).
+    """Return h and the memory after the last token, both float32. Takes a slice of any length.
 
-    q and k (batch, length, heads, key_dim); v (batch, length, heads, value_dim); i and f (batch, length, heads), f the
-    log of the forget gate, negative. Returns h, with the shape of v, and the memory after the last token, all float32.
-    Slices that begin at multiples of `block_size` give the result of one scan over everything.
+    Computes `block_size` tokens at a time in dense products (arXiv 2503.14376, section 3). Slices that begin at
+    multiples of `block_size` give the same h as one pass over everything. Shapes are in the module's docstring.
     """
     length = v.shape[1]
     # 1. cut the slice into blocks of Q tokens
@@ -44,13 +50,14 @@ def mlstm_scan(
     q, k, v = (_blocks(t, Q, 0.0) for t in (q, k, v))  # (batch, blocks, heads, Q, dim)
     i, f = (_blocks(t[..., None], Q, padding).squeeze(-1) for t, padding in ((i, -torch.inf), (f, 0.0)))
     q = q * q.shape[-1] ** -0.5
-    g = f.cumsum(-1)  # (batch, blocks, heads, Q): log decay since the start of the block
+    # 2. log weight of token s in the output of token t: g_t - g_s + i_s for s <= t, with g the running sum of f
+    g = f.cumsum(-1)  # (batch, blocks, heads, Q)
     later = torch.ones(Q, Q, dtype=torch.bool, device=q.device).triu(1)
-    log_weight = g[..., :, None] - g[..., None, :] + i[..., None, :]  # (batch, blocks, heads, Q, Q)
-    log_weight = log_weight.masked_fill_(later, -torch.inf)
+    log_weight = (g[..., :, None] - g[..., None, :] + i[..., None, :]).masked_fill_(later, -torch.inf)
+    # 3. pass the memory from block to block
     entering, memory = _pass_states(k, v, i, g, memory)
-
-    m = torch.maximum(g + entering.m[..., None], log_weight.amax(-1))  # (batch, blocks, heads, Q): the m of each token
+    # 4. add what the block's own tokens and the entering memory contribute to h; m is that of the recurrence
+    m = torch.maximum(g + entering.m[..., None], log_weight.amax(-1))  # (batch, blocks, heads, Q)
     scores = (q @ k.mT) * (log_weight - m[..., None]).exp_()
     from_state = q * (g + entering.m[..., None] - m).exp()[..., None]
     read = scores @ v + from_state @ entering.C
@@ -60,9 +67,9 @@ def mlstm_scan(
 
 
 def _pass_states(k: Tensor, v: Tensor, i: Tensor, g: Tensor, memory: Memory) -> tuple[Memory, Memory]:
-    """The memory that enters each block, stacked along dimension 1, and the memory after the last block."""
-    total = g[..., -1]  # (batch, blocks, heads)
-    to_end = total[..., None] - g + i  # (batch, blocks, heads, Q): log weight of each token at the end of its block
+    """Return the memory that enters each block, stacked along dimension 1, and the memory after the last block."""
+    total = g[..., -1]
+    to_end = total[..., None] - g + i  # log weight of each token in the memory at the end of its block
     entering = []
     for block in range(k.shape[1]):
         entering.append(memory)

@@ -1,7 +1,7 @@
-"""The SSD scan by mamba-ssm's Triton kernels, for CUDA tensors: twin of `engine.models.ops.ssd`.
+"""The SSD scan by mamba-ssm's Triton kernels, for CUDA tensors: the fast twin of `engine.models.ops.ssd`.
 
-Uses only the Triton files of mamba-ssm (Dao and Gu, arXiv 2405.21060), so no CUDA compiler is needed. Knows no layers,
-weights or tokens. `engine.models.ops.kernels` finds out whether the kernels work on this machine.
+It uses only the Triton files of mamba-ssm (Dao and Gu, arXiv 2405.21060), so no CUDA compiler is needed. Knows no
+layers, weights or tokens. `engine.models.ops.kernels` finds out whether the kernels work on this machine.
 """
 
 import importlib.util
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 MAX_ELEMENTS = 2**31 - 1  # the kernels count elements in int32
-MAX_PROGRAMS = 65_535  # along the second and the third axis of a grid
+MAX_PROGRAMS = 65_535  # along a grid's second and third axis
 
 
 def ssd_scan_triton(
@@ -26,14 +26,14 @@ def ssd_scan_triton(
     block_size: int,
     documents: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """As `ssd_scan`, in several launches if one cannot address all elements.
+    """Run `ssd_scan`, in several launches if one launch cannot address all elements.
 
-    documents (batch, length) int32: the document of its row that each token belongs to, ascending. Only document 0
-    continues from `initial_state`; no state passes between documents; the final state is that of a row's last document.
-    Raises whatever the import, Triton or CUDA raise.
+    documents (batch, length) int32 says which document of its row each token belongs to, in ascending order. No state
+    passes from one document to the next: `initial_state` belongs to document 0, and the final state is that of the last
+    document of the row. Raises the errors of the import, Triton and CUDA.
     """
     batch, length = x.shape[:2]
-    rows, tokens = _at_once(x, B, block_size)
+    rows, tokens = _launch_size(x, B, block_size)
     ys, states = [], []
     for row in range(0, batch, rows):
         state, row_ys = initial_state[row : row + rows], []
@@ -41,7 +41,7 @@ def ssd_scan_triton(
             part = slice(row, row + rows), slice(start, start + tokens)
             labels = None if documents is None else documents[part]
             if labels is not None and documents is not None and start:
-                labels = labels - documents[part[0], start - 1 : start]  # the document that continues is 0 again
+                labels = labels - documents[part[0], start - 1 : start]  # the continuing document is 0 again
             y, state = _launch(x[part], dt[part], A, B[part], C[part], state, block_size, labels)
             row_ys.append(y)
         ys.append(_joined(row_ys, 1))
@@ -52,10 +52,10 @@ def ssd_scan_triton(
 def load_mamba_ssm(name: str) -> ModuleType:
     """Import a module of `mamba_ssm.ops.triton`. Raises ImportError.
 
-    Skips the package's own __init__, which imports a compiled extension that an install without nvcc lacks.
+    The package's own __init__ is not run, because it imports an extension that only an install with nvcc has.
     """
     if "mamba_ssm" not in sys.modules:
-        os.environ.setdefault("TRITON_CACHE_AUTOTUNING", "1")  # or each process spends seconds on tuning again
+        os.environ.setdefault("TRITON_CACHE_AUTOTUNING", "1")  # otherwise each process spends seconds on tuning
         spec = importlib.util.find_spec("mamba_ssm")
         if spec is None:
             raise ModuleNotFoundError("No module named 'mamba_ssm'", name="mamba_ssm")
@@ -72,11 +72,11 @@ def _launch(
     return y, state
 
 
-def _at_once(x: Tensor, B: Tensor, Q: int) -> tuple[int, int]:
-    """Return how many rows, and how many tokens of each, one launch can address: all tokens, or a multiple of Q.
+def _launch_size(x: Tensor, B: Tensor, Q: int) -> tuple[int, int]:
+    """Return how many rows, and how many tokens of each, one launch may address. Tokens are a multiple of Q, or all.
 
-    A launch addresses the inputs, a state (heads, head_dim, d_state) per block and C B^T (groups, Q, Q) per block. With
-    1.3 billion parameters (8,512 elements a token) the limit is 252,000 tokens.
+    A launch addresses the inputs, the state of each block (heads, head_dim, d_state) and its C B^T (groups, Q, Q). With
+    a model of 1.3 billion parameters (8,512 elements a token) that allows 252,000 tokens.
     """
     length, heads, head_dim = x.shape[1:]
     groups, d_state = B.shape[2:]
@@ -88,5 +88,5 @@ def _at_once(x: Tensor, B: Tensor, Q: int) -> tuple[int, int]:
 
 
 def _joined(parts: list[Tensor], dim: int) -> Tensor:
-    """Concatenate the parts; a single part is returned without a copy."""
+    """Concatenate the parts, without a copy if there is only one."""
     return parts[0] if len(parts) == 1 else torch.cat(parts, dim)

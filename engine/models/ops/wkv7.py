@@ -1,50 +1,56 @@
-"""The WKV recurrence of RWKV-7, computed in blocks, with the state passed in and out.
+"""The WKV recurrence of RWKV-7 in blocks of tokens. The caller passes the state in and gets it back.
 
-Each head has a state S (key_dim, value_dim), and for each token a log decay w, a receptance r and vectors a, b, k, v:
+Shapes:
 
     r, w, k, a, b   (batch, length, heads, key_dim); r is the receptance; w is the log of the decay, negative
     v, y            (batch, length, heads, value_dim)
     S               (batch, heads, key_dim, value_dim), the state
 
-This is RWKV-7 "Goose" (Peng et al., arXiv 2503.14456, section 4.1) with a = -kk and b = kk * in-context learning rate;
-the paper writes S transposed. Knows no layers, weights or tokens. Everything is float32.
+The recurrence of each head (RWKV-7 "Goose", Peng et al., arXiv 2503.14456, section 4.1):
+
+    S_t = diag(exp(w_t)) S_{t-1} + b_t (a_t^T S_{t-1}) + k_t v_t^T
+    y_t = r_t^T S_t
+
+RWKV-7 has a = -kk and b = kk * in-context learning rate. The paper writes S transposed.
+
+Within a block, let g be the running sum of w, u_t = a_t^T S_{t-1}, and A_xy[t, s] = sum x_t exp(g'_t - g_s) y_s, where
+g' = g - w for x = a and g' = g for x = r. The rows u_t of U solve a unit triangular system, which is the WY form of
+DeltaNet (Yang et al., arXiv 2406.06484) with decay:
+
+    (I - tril(A_ab, -1)) U = tril(A_ak, -1) V + (a exp(g - w)) S_0
+
+Knows no layers, weights or tokens. Everything is float32.
 """
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-# w > -exp(-0.5) = -0.607, so 64 tokens decay by no more than exp(-39), and both factors stay within exp(+-20)
+# |w| = exp(-0.5) * sigmoid(...) < 0.607, so a block of 64 tokens decays by less than exp(-39): factors within exp(+-20)
 MAX_BLOCK = 64
 
 
 def wkv7_scan(
     r: Tensor, w: Tensor, k: Tensor, v: Tensor, a: Tensor, b: Tensor, state: Tensor, block_size: int
 ) -> tuple[Tensor, Tensor]:
-    """Run the recurrence `block_size` tokens (64 at most) at a time, in dense products.
+    """Return y and the state after the last token, both float32. Shapes and equations are in the module's docstring.
 
-    r, w, k, a, b (batch, length, heads, key_dim), w the log of the decay, between -0.607 and 0 as in every RWKV-7;
-    v (batch, length, heads, value_dim); state (batch, heads, key_dim, value_dim) float32. Returns y, with the shape of
-    v, and the state after the last token, both float32. Slices that begin at multiples of `block_size` give the result
-    of one scan over everything.
-
-    Let g be the running sum of w in a block, and u_t = a_t^T S_{t-1}. The u of a block solve a unit triangular system,
-    (I - tril(A_ab, -1)) U = tril(A_ak, -1) V + (a exp(g - w)) S_0, where A_xy[t, s] = sum x_t exp(g'_t - g_s) y_s.
-    This is the WY form of DeltaNet (Yang et al., arXiv 2406.06484) with decay.
+    Takes a slice of any length and computes `block_size` tokens (at most 64) at a time in dense products. Slices that
+    begin at multiples of `block_size` give the same y as one pass. Holds for w > -0.607, which RWKV-7 guarantees.
     """
     length = v.shape[1]
     # 1. cut into blocks of Q tokens; padding decays by exp(0), writes nothing and is not read
     Q = min(block_size, length, MAX_BLOCK)
-    r, w, k, v, a, b = (_blocks(t, Q) for t in (r, w, k, v, a, b))  # padding: the decay is exp(0), nothing is added
+    r, w, k, v, a, b = (_blocks(t, Q) for t in (r, w, k, v, a, b))
+    # 2. split exp(g_t - g_s) into two factors around the middle of the block; both stay within exp(-total / 2)
     g = w.cumsum(-2)  # (batch, blocks, heads, Q, key_dim)
-    total = g[..., -1:, :]  # (batch, blocks, heads, 1, key_dim)
-    reference = total / 2  # both factors of exp(g_t - g_s) stay within exp(-total / 2)
+    total = g[..., -1:, :]
+    reference = total / 2
     inverse = (reference - g).exp()
     b_in, k_in = b * inverse, k * inverse
     a_out, r_out = a * (g - w - reference).exp(), r * (g - reference).exp()
     # 3. solve for U by forward substitution; a product of powers would grow to 1e8 for repeated keys and cancel
     seen_k = (a_out @ k_in.mT).tril(-1) @ v
-    # forward substitution, not powers of the matrix: for repeated keys the powers grow to 1e8 and cancel
     right = torch.cat((seen_k, a * (g - w).exp()), -1)
     solved = torch.linalg.solve_triangular(-(a_out @ b_in.mT).tril(-1), right, upper=False, unitriangular=True)
     seen, from_state = solved.split((v.shape[-1], a.shape[-1]), -1)
@@ -74,7 +80,7 @@ def _pass_states(
     decay: Tensor,
     state: Tensor,
 ) -> tuple[Tensor, Tensor]:
-    """Pass the state from block to block; returns y (batch, blocks, heads, Q, value_dim) and the final state."""
+    """Return the outputs of all blocks, (batch, blocks, heads, Q, value_dim), and the state after the last block."""
     out = []
     for block in range(within.shape[1]):
         u = seen[:, block] + from_state[:, block] @ state

@@ -150,7 +150,7 @@ def test_an_impossible_size_in_the_cache_is_ignored(
     assert calibrated_size(encoder, cache, may_measure=False) is None
 
 
-def test_a_real_measurement_chooses_one_of_the_sizes(encoder: Encoder) -> None:
+def test_a_real_measurement_ends_and_chooses_one_of_the_sizes(encoder: Encoder) -> None:
     trials = calibrate(encoder, budget_s=0.2)
     assert trials
     assert choose(trials) in sizes_for("cpu", encoder.model.block_size)

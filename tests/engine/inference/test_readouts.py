@@ -53,7 +53,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 @settings(max_examples=150)
 @given(cases())
-def test_sums_over_slices_equal_the_sums_of_one_pass(case: Case) -> None:
+def test_slices_of_any_size_give_the_sums_of_one_pass(case: Case) -> None:
     length, slices, borders = case
     make = torch.Generator().manual_seed(length)
     hidden = torch.randn(length, D_MODEL, generator=make)

@@ -56,7 +56,7 @@ def test_documents_read_together_get_the_vectors_of_each_read_alone(encoder: Enc
 
 
 @pytest.mark.parametrize("n_documents", [0, 1, 2, 4, 5])
-def test_fewer_documents_than_rows_are_read_correctly(encoder: Encoder, n_documents: int) -> None:
+def test_there_may_be_fewer_documents_than_rows(encoder: Encoder, n_documents: int) -> None:
     assert_same_as_alone(encoder, list(texts())[:n_documents])
 
 

@@ -1,4 +1,4 @@
-"""Random RWKV-7 and xLSTM models of a few thousand weights, saved in their published layouts."""
+"""Random RWKV-7 and xLSTM models of a few thousand weights, saved in the layouts in which they are published."""
 
 import json
 from pathlib import Path
@@ -43,7 +43,7 @@ XLSTM = {
 
 
 class Numbers:
-    """Draws normal numbers from a seed."""
+    """Seeded normal numbers."""
 
     def __init__(self, seed: int) -> None:
         self._make = torch.Generator().manual_seed(seed)
@@ -53,7 +53,7 @@ class Numbers:
 
 
 def rwkv7_tensors(config: dict[str, Any], seed: int = 0) -> dict[str, Tensor]:
-    """Weights under the names of fla-hub/rwkv7-*; some heads forget in two tokens, others remember thousands."""
+    """Weights under the names of fla-hub/rwkv7-*; decays from "forgets in two tokens" to "remembers for thousands"."""
     normal, d, f, head = Numbers(seed), config["hidden_size"], config["intermediate_size"], config["head_dim"]
     tensors = {"model.embeddings.weight": normal(config["vocab_size"], d), "lm_head.weight": normal(3, d)}
     norms = ["model.norm", "model.layers.0.pre_norm"]
@@ -115,14 +115,14 @@ def xlstm_tensors(config: dict[str, Any], seed: int = 0) -> dict[str, Tensor]:
 
 
 def save_family(folder: Path, family: str, seed: int = 0, **changes: Any) -> Path:
-    """Save a complete embedder with the eos readout: config.json, weights and a byte-level BPE."""
+    """A whole embedder with the eos readout: config.json, weights and a byte-level BPE."""
     config, tensors = {"rwkv7": (RWKV7, rwkv7_tensors), "xlstm": (XLSTM, xlstm_tensors)}[family]
     config = config | changes
     return save(folder, config, tensors(config, seed))
 
 
 def save(folder: Path, config: dict[str, Any], tensors: dict[str, Tensor]) -> Path:
-    """Save any checkpoint with a tokenizer."""
+    """Any checkpoint with a tokenizer."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(config), "utf-8")
     save_file(tensors, folder / "model.safetensors")

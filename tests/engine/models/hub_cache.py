@@ -1,4 +1,4 @@
-"""A hub without a network, and a cache in Hugging Face's layout."""
+"""A hub without a network, and a cache laid out as Hugging Face lays it out."""
 
 import shutil
 from pathlib import Path
@@ -9,7 +9,7 @@ from longsearch.engine.models.hub_download import RemoteFile
 
 
 class FakeHub:
-    """Holds repositories as folders, `published[repo][commit]`, and copies fetched files into the cache."""
+    """Repositories as folders: `published[repo][commit]`; fetched files are copied into the cache."""
 
     def __init__(self, cache: Path) -> None:
         self.cache = cache
@@ -17,10 +17,10 @@ class FakeHub:
         self.main: dict[str, str] = {}
         self.fetched: list[str] = []
         self.n_bytes: dict[str, int] = {}
-        """False sizes, by file name."""
+        """Sizes to lie about, by file name."""
 
     def publish(self, repo: str, commit: str, folder: Path) -> None:
-        """Publish the files of a folder as the newest commit."""
+        """Put a folder's files up as the newest commit."""
         self.published.setdefault(repo, {})[commit] = folder
         self.main[repo] = commit
 
@@ -42,7 +42,7 @@ class FakeHub:
 
 
 def put_in_cache(cache: Path, repo: str, commit: str, file: Path, ref: str = "") -> Path:
-    """Store a file as huggingface_hub does, but as a plain file instead of a link to a blob."""
+    """As huggingface_hub does, but with the file itself where it has a link to its blob."""
     folder = cache / f"models--{repo.replace('/', '--')}"
     snapshot = folder / "snapshots" / commit
     snapshot.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""Mamba2 in float64, one token at a time: the slow twin of every fast path.
+"""Mamba2 the slow way, in float64, one token at a time: the twin that every fast path is compared with.
 
-Written from the equations (Dao and Gu, arXiv 2405.21060, section 7); shares no code with `engine`.
+Written from the equations (Dao and Gu 2024, section 7), with nothing taken from `engine`.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 def slow_scan(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-    """h_t = exp(dt A) h_{t-1} + dt B x; y = C h. Shapes as in `ssd_scan`, all float64."""
+    """h_t = exp(dt A) h_{t-1} + dt B x; y = C h. Shapes as in `ssd_scan`; all in float64."""
     x, dt, A, B, C, state = (t.double() for t in (x, dt, A, B, C, state))
     heads_a_group = x.shape[2] // B.shape[2]
     outputs = []
@@ -60,7 +60,7 @@ def _mixer(w: dict[str, Tensor], config: dict[str, Any], u: Tensor) -> Tensor:
 
 
 def _windowed_convolution(xBC: Tensor, kernel: Tensor, bias: Tensor | None) -> Tensor:
-    """Compute each output from an explicit window of inputs, then apply SiLU."""
+    """Each output from an explicit window of the last inputs, then SiLU."""
     width = kernel.shape[1]
     padded = torch.cat((torch.zeros(width - 1, xBC.shape[1], dtype=xBC.dtype), xBC))
     rows = [(padded[t : t + width].T * kernel).sum(1) for t in range(len(xBC))]

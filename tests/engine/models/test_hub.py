@@ -1,4 +1,4 @@
-"""Models named on the hub: found in the cache, downloaded only on request, and refused with a reason."""
+"""Models by their name on the hub: what is found in the cache, what is fetched when asked, and never silently."""
 
 import json
 from pathlib import Path
@@ -40,7 +40,7 @@ def hub(cache: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
 
 
 def publish(hub: FakeHub, folder: Path, repo: str = REPO, commit: str = COMMIT) -> Path:
-    """Publish a model together with files that a download must not fetch."""
+    """A model with all that a repository also holds and that is not wanted."""
     hub.publish(repo, commit, folder)
     for name in ("README.md", "pytorch_model.bin", "modeling_evil.py", "onnx/model.safetensors"):
         (folder / name).parent.mkdir(exist_ok=True)
@@ -54,14 +54,14 @@ def get(hub: FakeHub, name: str = REPO) -> list[str]:
     return said
 
 
-def test_opening_a_model_that_is_not_cached_names_the_download_command(hub: FakeHub) -> None:
+def test_a_name_that_is_not_on_this_machine_is_an_error_with_the_command_that_gets_it(hub: FakeHub) -> None:
     for name in (REPO, f"{REPO}@v1"):
         with pytest.raises(ModelError) as caught:
             Encoder.open(name, device="cpu")
         assert caught.value.hint == f"longsearch model download {name}"
 
 
-def test_a_downloaded_model_opens_by_name_and_gives_the_vectors_of_its_folder(hub: FakeHub, tmp_path: Path) -> None:
+def test_what_was_downloaded_opens_by_its_name_as_from_its_folder(hub: FakeHub, tmp_path: Path) -> None:
     folder = publish(hub, save_embedder(tmp_path / "model", "eos"))
     said = get(hub)
     assert COMMIT[:12] in said[0]
@@ -70,16 +70,16 @@ def test_a_downloaded_model_opens_by_name_and_gives_the_vectors_of_its_folder(hu
     assert (by_name.encode_query("a word") == by_folder.encode_query("a word")).all()
 
 
-def test_a_download_fetches_only_configuration_tokenizer_and_safetensors(hub: FakeHub, tmp_path: Path) -> None:
+def test_only_configuration_tokenizer_and_safetensors_are_fetched(hub: FakeHub, tmp_path: Path) -> None:
     publish(hub, save_embedder(tmp_path / "model", "eos"))
     get(hub)
     assert sorted(hub.fetched) == ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
 
 
-def test_the_end_of_sequence_id_comes_from_the_tokenizer_if_the_configuration_is_wrong(
+def test_end_of_sequence_comes_from_the_tokenizer_where_the_configuration_is_wrong(
     hub: FakeHub, tmp_path: Path
 ) -> None:
-    """The config.json of the published 7B has 0 for all three ids."""
+    """As in the published 7B, whose config.json has 0 for all three."""
     publish(hub, save_embedder(tmp_path / "model", "eos", eos_token_id=7, bos_token_id=7, pad_token_id=7))
     get(hub)
     encoder = Encoder.open(REPO, device="cpu")
@@ -87,12 +87,14 @@ def test_the_end_of_sequence_id_comes_from_the_tokenizer_if_the_configuration_is
     assert encoder.readout.readout == "eos"
 
 
-def test_a_name_means_the_downloaded_commit_until_the_next_download(hub: FakeHub, cache: Path, tmp_path: Path) -> None:
+def test_a_name_stays_with_the_commit_that_was_downloaded_until_it_is_downloaded_again(
+    hub: FakeHub, cache: Path, tmp_path: Path
+) -> None:
     publish(hub, save_embedder(tmp_path / "one", "eos", seed=1))
     get(hub)
     first = Encoder.open(REPO, device="cpu").fingerprint
     publish(hub, save_embedder(tmp_path / "two", "eos", seed=2), commit=LATER)
-    for file in hub.published[REPO][LATER].glob("*.*"):  # another program fetches the newest commit
+    for file in hub.published[REPO][LATER].glob("*.*"):  # another program fetches what is newest now
         put_in_cache(cache, REPO, LATER, file, ref="main")
     assert Encoder.open(REPO, device="cpu").fingerprint == first
     assert Encoder.open(f"{REPO}@main", device="cpu").fingerprint != first
@@ -101,21 +103,21 @@ def test_a_name_means_the_downloaded_commit_until_the_next_download(hub: FakeHub
     assert Encoder.open(f"{REPO}@{COMMIT}", device="cpu").fingerprint == first
 
 
-def test_a_model_cached_by_another_program_opens_at_its_main_revision(cache: Path, tmp_path: Path) -> None:
+def test_a_model_that_another_program_fetched_is_found_as_its_main_revision(cache: Path, tmp_path: Path) -> None:
     for file in save_embedder(tmp_path / "model", "mean").iterdir():
         put_in_cache(cache, REPO, COMMIT, file, ref="main")
     assert Encoder.open(REPO, device="cpu").dim == 12
     assert [model.is_pinned for model in cached_models()] == [True]
 
 
-def test_a_name_can_include_a_revision(hub: FakeHub, tmp_path: Path) -> None:
+def test_a_revision_may_be_named(hub: FakeHub, tmp_path: Path) -> None:
     publish(hub, save_embedder(tmp_path / "one", "eos", seed=1))
     publish(hub, save_embedder(tmp_path / "two", "eos", seed=2), commit=LATER)
     get(hub, f"{REPO}@{COMMIT}")
     assert locate(REPO).folder.name == COMMIT
 
 
-def test_a_model_whose_download_was_interrupted_does_not_open(hub: FakeHub, tmp_path: Path) -> None:
+def test_an_interrupted_download_is_not_taken_for_a_model(hub: FakeHub, tmp_path: Path) -> None:
     folder = publish(hub, save_embedder(tmp_path / "model", "eos"))
     put_in_cache(hub.cache, REPO, COMMIT, folder / "config.json", ref="main")
     with pytest.raises(ModelError, match="only a part of") as caught:
@@ -123,9 +125,7 @@ def test_a_model_whose_download_was_interrupted_does_not_open(hub: FakeHub, tmp_
     assert caught.value.hint == f"longsearch model download {REPO}"
 
 
-def test_only_indexed_weights_are_fetched_and_read_if_a_repository_holds_them_twice(
-    hub: FakeHub, tmp_path: Path
-) -> None:
+def test_of_weights_that_are_there_twice_the_indexed_ones_are_fetched_and_read(hub: FakeHub, tmp_path: Path) -> None:
     folder = publish(hub, save_embedder(tmp_path / "model", "eos"))
     expected = Encoder.open(folder, device="cpu", dtype="float32").encode_query("a word")
     tensors = load_file(folder / "model.safetensors")
@@ -146,14 +146,14 @@ def test_only_indexed_weights_are_fetched_and_read_if_a_repository_holds_them_tw
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"weight_map": 3}', '{"weight_map": {"a": "../../evil.safetensors"}}'])
-def test_a_damaged_weight_index_is_refused(content: str, tmp_path: Path) -> None:
+def test_a_damaged_index_is_refused(content: str, tmp_path: Path) -> None:
     folder = save_embedder(tmp_path / "model", "eos")
     (folder / INDEX).write_text(content, "utf-8")
     with pytest.raises(ModelError, match=r"index\.json"):
         Encoder.open(folder, device="cpu")
 
 
-def test_an_unsupported_family_is_refused_before_weights_are_fetched(hub: FakeHub, tmp_path: Path) -> None:
+def test_a_model_of_another_family_is_refused_before_its_weights_are_fetched(hub: FakeHub, tmp_path: Path) -> None:
     folder = publish(hub, save_embedder(tmp_path / "model", "eos"))
     (folder / "config.json").write_text('{"model_type": "llama"}', "utf-8")
     with pytest.raises(ModelError, match="llama"):
@@ -167,14 +167,14 @@ def test_a_repository_without_a_configuration_is_refused(hub: FakeHub, tmp_path:
         get(hub)
 
 
-def test_a_repository_with_only_pickles_is_refused(hub: FakeHub, tmp_path: Path) -> None:
+def test_a_repository_of_pickles_alone_is_refused(hub: FakeHub, tmp_path: Path) -> None:
     (publish(hub, save_embedder(tmp_path / "model", "eos")) / "model.safetensors").unlink()
     with pytest.raises(ModelError, match="no safetensors") as caught:
         get(hub)
     assert "conversion" in caught.value.hint
 
 
-def test_a_repository_whose_tokenizer_is_code_is_refused_before_weights_are_fetched(
+def test_a_repository_whose_tokenizer_is_code_is_refused_before_its_weights_are_fetched(
     hub: FakeHub, tmp_path: Path
 ) -> None:
     (publish(hub, save_embedder(tmp_path / "model", "eos")) / "tokenizer.json").rename(tmp_path / "model" / "rwkv.txt")
@@ -183,7 +183,7 @@ def test_a_repository_whose_tokenizer_is_code_is_refused_before_weights_are_fetc
     assert hub.fetched == ["config.json"]
 
 
-def test_a_model_without_tokenizer_json_is_fetched_with_rwkvs_vocabulary(hub: FakeHub, tmp_path: Path) -> None:
+def test_a_model_that_has_rwkvs_vocabulary_alone_is_fetched_with_it(hub: FakeHub, tmp_path: Path) -> None:
     folder = save_family(tmp_path / "model", "rwkv7")
     (folder / "tokenizer.json").unlink()
     world_vocabulary(folder, ["gull"])
@@ -195,7 +195,7 @@ def test_a_model_without_tokenizer_json_is_fetched_with_rwkvs_vocabulary(hub: Fa
     assert encoder.tokenizer.tokenize("gull").ids.tolist() == [257]
 
 
-def test_a_model_too_large_for_the_disk_is_refused_before_weights_are_fetched(hub: FakeHub, tmp_path: Path) -> None:
+def test_a_model_that_does_not_fit_on_the_disk_is_refused_before_it_is_fetched(hub: FakeHub, tmp_path: Path) -> None:
     publish(hub, save_embedder(tmp_path / "model", "eos"))
     hub.n_bytes["model.safetensors"] = 10**18
     with pytest.raises(ModelError, match="do not fit"):
@@ -203,7 +203,9 @@ def test_a_model_too_large_for_the_disk_is_refused_before_weights_are_fetched(hu
     assert "model.safetensors" not in hub.fetched
 
 
-def test_a_model_without_a_tokenizer_uses_that_of_its_lender(hub: FakeHub, tmp_path: Path) -> None:
+def test_a_model_published_without_a_tokenizer_borrows_the_one_it_was_trained_with(
+    hub: FakeHub, tmp_path: Path
+) -> None:
     repo, lender = "state-spaces/mamba2-130m", "EleutherAI/gpt-neox-20b"
     whole = save_embedder(tmp_path / "whole", "eos")
     expected = Encoder.open(whole, device="cpu", dtype="float32")
@@ -225,7 +227,7 @@ def test_a_model_without_a_tokenizer_uses_that_of_its_lender(hub: FakeHub, tmp_p
     assert found.fingerprint == expected.fingerprint
 
 
-def test_cached_models_lists_only_models_that_can_run(hub: FakeHub, tmp_path: Path) -> None:
+def test_the_models_on_this_machine_are_listed_and_only_those_that_can_be_run(hub: FakeHub, tmp_path: Path) -> None:
     assert cached_models() == []
     publish(hub, save_embedder(tmp_path / "one", "eos"))
     publish(hub, save_family(tmp_path / "two", "xlstm"), "NX-AI/xLSTM-7b")
@@ -240,9 +242,7 @@ def test_cached_models_lists_only_models_that_can_run(hub: FakeHub, tmp_path: Pa
     assert all(model.n_bytes > 10_000 for model in cached_models())
 
 
-def test_an_existing_folder_takes_precedence_over_a_name(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_is_there_wins_over_a_name(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     save_embedder(tmp_path / "org" / "name", "mean")
     assert Encoder.open("org/name", device="cpu").dim == 12
@@ -251,13 +251,13 @@ def test_an_existing_folder_takes_precedence_over_a_name(
 @pytest.mark.parametrize(
     "text", ["name", "a/b/c", "../b", "a/..", "a/b@", "-a/b", "a/b c", "a/b\n", "a/b@..", "ä/b", ""]
 )
-def test_an_invalid_name_is_refused(text: str) -> None:
-    with pytest.raises(ModelError, match="not a model's name"):
+def test_what_is_no_name_is_refused(text: str) -> None:
+    with pytest.raises(ModelError, match="not the name of a model"):
         ModelName.parse(text)
 
 
 @given(st.text(max_size=30))
-def test_any_text_parses_and_formats_back_or_raises_an_error(text: str) -> None:
+def test_any_text_is_a_name_that_reads_back_or_a_clear_error(text: str) -> None:
     try:
         name = ModelName.parse(text)
     except ModelError:
@@ -265,7 +265,7 @@ def test_any_text_parses_and_formats_back_or_raises_an_error(text: str) -> None:
     assert str(name) == text
 
 
-def test_errors_of_the_hub_become_model_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_the_hub_itself_become_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     from huggingface_hub import HfApi, constants, errors
 
     def offline(*_: Any, **__: Any) -> None:
@@ -277,7 +277,7 @@ def test_errors_of_the_hub_become_model_errors(monkeypatch: pytest.MonkeyPatch) 
     assert constants.HF_HUB_CACHE
 
 
-def test_eight_groups_are_read_and_each_has_a_norm_of_its_own(tmp_path: Path) -> None:
+def test_n_groups_of_the_7b_are_read_and_each_has_its_norm(tmp_path: Path) -> None:
     folder = save_embedder(tmp_path / "model", "eos", n_groups=8, num_heads=16, head_dim=2)
     grouped = Encoder.open(folder, device="cpu", dtype="float32")
     assert grouped.model.config.gated_norm_groups == 8

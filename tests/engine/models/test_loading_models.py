@@ -1,4 +1,4 @@
-"""A checkpoint that cannot be loaded raises an error with the reason, and a pickle is never opened."""
+"""Checkpoints that cannot be loaded say why, and a pickle is never opened."""
 
 import json
 import pickle
@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def rewrite_weights(folder: Path, **changes: torch.Tensor | None) -> None:
-    """Replace tensors, named with __ in place of dots; None removes one."""
+    """Replace tensors, named with __ for the dots; None drops one."""
     config = json.loads((folder / "config.json").read_text("utf-8"))
     tensors: dict[str, Any] = random_tensors(config)
     tensors["readout.projection.weight"] = torch.ones(12, 16)
@@ -44,19 +44,19 @@ def rewrite_weights(folder: Path, **changes: torch.Tensor | None) -> None:
     save_checkpoint(folder, config, {name: tensor for name, tensor in tensors.items() if tensor is not None})
 
 
-def test_a_complete_folder_opens(folder: Path) -> None:
+def test_a_good_folder_opens(folder: Path) -> None:
     rewrite_weights(folder)
     assert Encoder.open(folder, device="cpu", dtype="float32").dim == 12
 
 
-def test_the_error_for_a_missing_folder_names_it(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     error = open_error(tmp_path / "nowhere")
     assert "nowhere" in error.message
     assert "config.json" in error.hint
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", "\ud800", '{"model_type": "mamba2"}', "[" * 100])
-def test_an_unreadable_config_is_refused(folder: Path, content: str) -> None:
+def test_a_config_that_is_none_is_refused(folder: Path, content: str) -> None:
     (folder / "config.json").write_bytes(content.encode("utf-8", "surrogatepass"))
     open_error(folder)
 
@@ -90,27 +90,27 @@ def test_an_unreadable_config_is_refused(folder: Path, content: str) -> None:
         {"n_layer": 2, "d_model": 16, "ssm_cfg": {"layer": "Mamba2"}, "attn_layer_idx": [1]},
     ],
 )
-def test_an_inconsistent_config_is_refused(folder: Path, changes: dict[str, Any]) -> None:
+def test_a_config_that_makes_no_sense_is_refused(folder: Path, changes: dict[str, Any]) -> None:
     rewrite_config(folder, **changes)
     with pytest.raises(ModelError):
         read_config(folder / "config.json")
 
 
 @pytest.mark.parametrize("family", ["llama", "mamba", None])
-def test_the_error_for_an_unsupported_family_names_it(folder: Path, family: str | None) -> None:
+def test_another_family_is_refused_by_name(folder: Path, family: str | None) -> None:
     rewrite_config(folder, model_type=family)
     error = open_error(folder)
     assert repr(family) in error.message
     assert "Mamba2" in error.hint
 
 
-def test_time_step_limit_is_read_in_transformers_format(tmp_path: Path) -> None:
+def test_the_limit_of_steps_is_read_as_transformers_writes_it(tmp_path: Path) -> None:
     config = tiny_config(time_step_limit=[0.0, {"__float__": "Infinity"}])
     ours, _ = read_config(save_checkpoint(tmp_path, config, random_tensors(config)) / "config.json")
     assert (ours.dt_min, ours.dt_max) == (0.0, float("inf"))
 
 
-def test_all_settings_of_the_state_spaces_layout_are_read(tmp_path: Path) -> None:
+def test_settings_of_the_state_spaces_layout_are_read(tmp_path: Path) -> None:
     raw = state_spaces_config(tiny_config(use_bias=True))
     raw["ssm_cfg"] |= {"d_conv": 3, "conv_bias": False, "dt_limit": [0.1, 0.2]}
     del raw["pad_vocab_size_multiple"]
@@ -120,17 +120,17 @@ def test_all_settings_of_the_state_spaces_layout_are_read(tmp_path: Path) -> Non
     assert readout.readout == "eos"
 
 
-def test_the_error_for_a_missing_tensor_names_it(folder: Path) -> None:
+def test_a_missing_tensor_is_named(folder: Path) -> None:
     rewrite_weights(folder, layers__1__mixer__D=None)
     assert "layers.1.mixer.D" in open_error(folder).message
 
 
-def test_the_error_for_an_unknown_tensor_names_it(folder: Path) -> None:
+def test_a_tensor_too_many_is_named(folder: Path) -> None:
     rewrite_weights(folder, layers__9__mixer__D=torch.ones(4))
     assert "layers.9.mixer.D" in open_error(folder).message
 
 
-def test_the_error_for_a_misshapen_tensor_names_both_shapes(folder: Path) -> None:
+def test_a_tensor_of_another_shape_is_named(folder: Path) -> None:
     rewrite_weights(folder, layers__1__mixer__D=torch.ones(5))
     error = open_error(folder)
     assert "layers.1.mixer.D is (5,), not (4,)" in error.message
@@ -146,12 +146,12 @@ def test_the_error_for_a_misshapen_tensor_names_both_shapes(folder: Path) -> Non
         {"readout__token_log_weight": torch.ones(7)},
     ],
 )
-def test_a_missing_or_misshapen_readout_is_refused(folder: Path, changes: dict[str, torch.Tensor | None]) -> None:
+def test_a_readout_that_does_not_fit_is_refused(folder: Path, changes: dict[str, torch.Tensor | None]) -> None:
     rewrite_weights(folder, **changes)
     assert "readout" in open_error(folder).message
 
 
-def test_a_wrong_vector_length_in_the_config_is_refused(folder: Path) -> None:
+def test_a_promised_length_of_vectors_is_held_to(folder: Path) -> None:
     rewrite_config(folder, longsearch={"readout": "mean", "dim": 99})
     assert "99" in open_error(folder).message
 
@@ -220,12 +220,12 @@ def test_the_eos_readout_needs_an_eos(tmp_path: Path, content: str | None) -> No
 
 
 @pytest.mark.parametrize("sizes", [{"vertical_size": -1}, {"block_size": -64}])
-def test_block_and_vertical_sizes_below_one_token_are_refused(folder: Path, sizes: dict[str, int]) -> None:
+def test_sizes_below_one_token_are_refused(folder: Path, sizes: dict[str, int]) -> None:
     with pytest.raises(ModelError, match="1 token"):
         Encoder.open(folder, device="cpu", dtype="float32", **sizes)
 
 
-def test_weights_split_over_several_files_load_as_one_model(folder: Path) -> None:
+def test_weights_in_several_files_are_one_model(folder: Path) -> None:
     from safetensors.torch import load_file, save_file
 
     tensors = load_file(folder / "model.safetensors")
@@ -240,7 +240,7 @@ def test_weights_split_over_several_files_load_as_one_model(folder: Path) -> Non
     assert torch.equal(model.state_dict()[name], tensors[f"backbone.{name}"])
 
 
-def test_one_changed_byte_of_the_weights_changes_their_hash(folder: Path) -> None:
+def test_one_changed_byte_of_the_weights_is_another_model(folder: Path) -> None:
     before = hash_weights(folder)
     weights = folder / "model.safetensors"
     data = bytearray(weights.read_bytes())
@@ -253,7 +253,7 @@ def test_one_changed_byte_of_the_weights_changes_their_hash(folder: Path) -> Non
     assert hash_weights(folder) == before
 
 
-def test_the_fingerprint_changes_with_everything_that_changes_vectors(folder: Path, tmp_path: Path) -> None:
+def test_a_fingerprint_changes_with_whatever_changes_vectors(folder: Path, tmp_path: Path) -> None:
     def fingerprint() -> str:
         return Encoder.open(folder, device="cpu", dtype="float32").fingerprint
 

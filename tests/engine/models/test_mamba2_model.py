@@ -1,4 +1,4 @@
-"""Compares the model with its slow twin and with transformers, and slices with the horizontal pass."""
+"""The whole model against its slow twin and against transformers, and in slices against itself."""
 
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Mamba2:
 
 
 @pytest.mark.parametrize("changes", VARIANTS.values(), ids=VARIANTS.keys())
-def test_the_model_gives_the_hidden_states_of_its_slow_twin(changes: dict[str, Any], tmp_path: Path) -> None:
+def test_the_model_is_its_slow_twin(changes: dict[str, Any], tmp_path: Path) -> None:
     config = tiny_config(**changes)
     tensors = random_tensors(config)
     tokens = random_tokens(3 * Q + 5)
@@ -64,7 +64,7 @@ def test_the_model_gives_the_hidden_states_of_its_slow_twin(changes: dict[str, A
 
 
 @pytest.mark.parametrize("changes", [{"gated_norm_groups": 1}, {"time_step_limit": [0.05, 0.2]}, {"final_norm": False}])
-def test_every_variant_changes_the_hidden_states(changes: dict[str, Any]) -> None:
+def test_each_setting_changes_the_result(changes: dict[str, Any]) -> None:
     base = tiny_config(n_groups=2)
     tensors, tokens = random_tensors(base), random_tokens(20)
     before = slow_model(tensors, base, tokens)
@@ -98,9 +98,7 @@ def test_the_state_spaces_layout_is_read(groups: int, tmp_path: Path) -> None:
     "changes",
     [{"n_groups": 1}, {"n_groups": 2}, {"n_groups": 2, "use_bias": True}, VARIANTS["eight groups, as the 7B"]],
 )
-def test_a_model_saved_by_transformers_gives_the_hidden_states_of_transformers(
-    changes: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_model_saved_by_transformers_gives_what_transformers_gives(changes: dict[str, Any], tmp_path: Path) -> None:
     from transformers import Mamba2Config, Mamba2Model
     from transformers.utils.logging import disable_progress_bar
 
@@ -117,7 +115,7 @@ def test_a_model_saved_by_transformers_gives_the_hidden_states_of_transformers(
 
 @pytest.mark.parametrize("length", [1, 3, 4, Q - 1, Q, Q + 1, 2 * Q, V, V + 1, 3 * V + 2])
 @pytest.mark.parametrize("size", [Q, 2 * Q, V])
-def test_slices_of_whole_blocks_equal_the_horizontal_pass_to_2e_6(model: Mamba2, length: int, size: int) -> None:
+def test_slices_of_whole_blocks_give_the_horizontal_pass_tightly(model: Mamba2, length: int, size: int) -> None:
     tokens = random_tokens(length)
     hidden, _ = vertical(model, tokens, size)
     torch.testing.assert_close(hidden, model(tokens[None])[0], atol=2e-6, rtol=2e-6)
@@ -125,7 +123,7 @@ def test_slices_of_whole_blocks_equal_the_horizontal_pass_to_2e_6(model: Mamba2,
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, Q - 1, Q, Q + 1, 2 * Q, V, V + 1])
 @pytest.mark.parametrize("size", [1, 2, 3, 5, Q - 1, Q + 1, 3 * Q - 2])
-def test_slices_of_any_size_equal_the_horizontal_pass(model: Mamba2, length: int, size: int) -> None:
+def test_slices_of_any_size_give_the_horizontal_pass(model: Mamba2, length: int, size: int) -> None:
     tokens = random_tokens(length)
     hidden, state = vertical(model, tokens, size)
     _, whole = model.step(tokens[None], model.initial_state())
@@ -134,12 +132,12 @@ def test_slices_of_any_size_equal_the_horizontal_pass(model: Mamba2, length: int
         torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
 
 
-def test_rows_of_a_batch_are_independent(model: Mamba2) -> None:
+def test_rows_of_a_batch_do_not_touch_each_other(model: Mamba2) -> None:
     rows = torch.stack([random_tokens(20, seed) for seed in range(3)])
     torch.testing.assert_close(model(rows), torch.cat([model(row[None]) for row in rows]), atol=1e-5, rtol=1e-5)
 
 
-def test_a_token_never_changes_earlier_hidden_states(model: Mamba2) -> None:
+def test_a_token_changes_nothing_before_it(model: Mamba2) -> None:
     tokens = random_tokens(30)
     changed = tokens.clone()
     changed[17] = (changed[17] + 1) % 390
@@ -148,7 +146,7 @@ def test_a_token_never_changes_earlier_hidden_states(model: Mamba2) -> None:
     assert (before[17:] - after[17:]).abs().amax(-1).min() > 0
 
 
-def test_a_state_never_changes_and_keeps_no_slice_alive(model: Mamba2) -> None:
+def test_a_state_is_a_value_and_not_a_window_into_the_slice(model: Mamba2) -> None:
     first, second = random_tokens(64, 1)[None], random_tokens(9, 2)[None]
     _, state = model.step(first, model.initial_state())
     kept = [tensor.clone() for tensor in (*state.conv, *state.ssm)]

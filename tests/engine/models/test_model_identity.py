@@ -1,4 +1,4 @@
-"""The identity read from files equals that of the loaded model, and needs no torch."""
+"""An identity read from files is that of the loaded model, and is had without torch."""
 
 import subprocess
 import sys
@@ -16,23 +16,28 @@ REPOSITORY = Path(__file__).parents[3]
 
 
 def loaded_identity(model: str | Path) -> ModelIdentity:
-    """The slow twin: load the model."""
+    """The slow twin."""
     encoder = Encoder.open(model, device="cpu", dtype="float32")
     return ModelIdentity(encoder.fingerprint, encoder.dim)
 
 
 @pytest.mark.parametrize(("readout", "dim"), [("mean", 12), ("eos", 16)])
-def test_the_identity_from_files_equals_that_of_the_loaded_model(readout: str, dim: int, tmp_path: Path) -> None:
+def test_the_files_say_what_the_loaded_model_says(readout: str, dim: int, tmp_path: Path) -> None:
     folder = save_embedder(tmp_path / "model", readout, dim=12)
     assert identify(folder) == loaded_identity(folder)
     assert identify(folder).dim == dim
 
 
-def test_the_bundled_model_has_one_identity_under_both_names() -> None:
+def test_the_bundled_models_fingerprint_stays_the_same() -> None:
+    """With another fingerprint every index would be read again. Change it only together with the model."""
+    assert identify("bundled") == ModelIdentity("5d75beb285a1b90b5673b67a011c3b39", 384)
+
+
+def test_so_do_those_of_the_bundled_model_under_either_name() -> None:
     assert identify("bundled") == identify(BUNDLED) == loaded_identity("bundled")
 
 
-def test_the_identity_of_split_weights_equals_that_of_the_loaded_model(tmp_path: Path) -> None:
+def test_so_do_weights_in_several_files(tmp_path: Path) -> None:
     folder = save_embedder(tmp_path / "model", "mean")
     tensors = load((folder / "model.safetensors").read_bytes())
     (folder / "model.safetensors").unlink()
@@ -41,7 +46,7 @@ def test_the_identity_of_split_weights_equals_that_of_the_loaded_model(tmp_path:
     assert identify(folder) == loaded_identity(folder)
 
 
-def test_identify_raises_the_same_errors_as_loading(tmp_path: Path) -> None:
+def test_what_is_no_model_is_said_as_by_loading_it(tmp_path: Path) -> None:
     folder = save_embedder(tmp_path / "model", "mean")
     weights = folder / "model.safetensors"
     tensors = load(weights.read_bytes())  # a mapped file must not be written over
@@ -59,7 +64,7 @@ def test_identify_raises_the_same_errors_as_loading(tmp_path: Path) -> None:
         identify(tmp_path / "nowhere")
 
 
-def test_identify_does_not_import_torch() -> None:
+def test_no_torch_is_loaded_for_it() -> None:
     program = (
         "import sys; from longsearch.engine.models.identity import identify; identify('bundled');"
         " print([name for name in ('torch', 'transformers', 'tokenizers') if name in sys.modules])"
