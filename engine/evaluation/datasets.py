@@ -7,8 +7,9 @@ meta.json. Span format: docs.jsonl, and spans.jsonl, where an answer is a charac
 import csv
 import io
 import json
+import lzma
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,8 @@ class Dataset:
     """The queries with a judgement above 0."""
     qrels: dict[str, dict[str, int]]
     """query id -> document id -> gain; only gains above 0."""
+    n_skipped: int = 0
+    """Judgements that were skipped: they name a document or a query that the set does not have."""
 
     @property
     def has_spans(self) -> bool:
@@ -69,24 +72,38 @@ class Dataset:
 
 
 def load_dataset(path: Path) -> Dataset:
-    """Read a folder or archive. Raises LongsearchError, which names file and line, if it is no dataset."""
+    """Read and check a folder or archive.
+
+    A judgement of an unknown document or query is skipped and counted: published BEIR sets hold some. Raises
+    LongsearchError, which names file and line, if a file is missing or cannot be parsed, or if no judged query is left.
+    """
     try:
         read = _archive_reader(path) if path.is_file() else _folder_reader(path)
-    except (OSError, tarfile.TarError, EOFError) as error:
+        meta_text = read("meta.json")
+        try:
+            meta = json.loads(meta_text) if meta_text else {}
+        except json.JSONDecodeError as error:
+            raise LongsearchError(f"{path}: meta.json is not valid JSON: {error}", _FORMAT_HINT) from error
+        name = str(meta.get("name") or path.name.removesuffix(".tar.xz"))
+        dataset = _spans(name, read) if read("spans.jsonl") is not None else _beir(name, read)
+    except (OSError, tarfile.TarError, lzma.LZMAError, EOFError) as error:
         raise LongsearchError(f"cannot read the dataset {path}: {error}", _FORMAT_HINT) from error
-    meta_text = read("meta.json")
-    try:
-        meta = json.loads(meta_text) if meta_text else {}
-    except json.JSONDecodeError as error:
-        raise LongsearchError(f"{path}: meta.json is not valid JSON: {error}", _FORMAT_HINT) from error
-    name = str(meta.get("name") or path.name.removesuffix(".tar.xz"))
-    dataset = _spans(name, read) if read("spans.jsonl") is not None else _beir(name, read)
-    if not dataset.queries:
-        raise LongsearchError(f"{path} has no query with a judged document", _FORMAT_HINT)
+    _check_queries(path, dataset)
     return dataset
 
 
+def _check_queries(path: Path, dataset: Dataset) -> None:
+    """Raise LongsearchError if no query is left or if a query is blank."""
+    if not dataset.queries:
+        skipped = f": {dataset.n_skipped} judgements name an unknown document or query" if dataset.n_skipped else ""
+        raise LongsearchError(f"{path} has no query with a judged document{skipped}", _FORMAT_HINT)
+    blank = [query.id for query in dataset.queries if not query.text.strip()]
+    if blank:
+        raise LongsearchError(f"{path}: the query {blank[0]!r} has no text", _FORMAT_HINT)
+
+
 Reader = Callable[[str], str | None]
+"""Returns the text of a file of a set, or None if the set has no such file."""
 
 
 def _folder_reader(path: Path) -> Reader:
@@ -95,48 +112,77 @@ def _folder_reader(path: Path) -> Reader:
 
     def read(name: str) -> str | None:
         file = path / name
-        return file.read_text("utf-8") if file.exists() else None
+        return _decoded(path, name, file.read_bytes()) if file.exists() else None
 
     return read
 
 
 def _archive_reader(path: Path) -> Reader:
     """Read the members into memory by file name. Nothing is unpacked, so paths in the archive do no harm."""
-    members: dict[str, str] = {}
+    members: dict[str, bytes] = {}
     with tarfile.open(path) as archive:
         for member in archive:
             file = archive.extractfile(member) if member.isfile() else None
             if file:
-                members[Path(member.name).name] = file.read().decode("utf-8")
-    return members.get
+                members[Path(member.name).name] = file.read()
+    return lambda name: _decoded(path, name, members[name]) if name in members else None
+
+
+def _decoded(path: Path, name: str, content: bytes) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise LongsearchError(f"{path}: {name} is not UTF-8: {error}", _FORMAT_HINT) from error
 
 
 def _beir(name: str, read: Reader) -> Dataset:
     corpus = _jsonl(name, read, "corpus.jsonl")
     documents = tuple(EvalDocument(str(r["_id"]), str(r.get("title") or ""), str(r["text"])) for r in corpus)
     texts = {str(r["_id"]): str(r["text"]) for r in _jsonl(name, read, "queries.jsonl")}
+    return _judged(name, documents, texts, _judgements(name, read))
+
+
+def _judged(
+    name: str,
+    documents: tuple[EvalDocument, ...],
+    texts: dict[str, str],
+    judgements: Iterable[tuple[str, str, int]],
+) -> Dataset:
+    """Build a set from its documents, the texts of its queries, and (query, document, gain) of each judgement."""
     known = {document.id for document in documents}
     qrels: dict[str, dict[str, int]] = {}
-    for query, document, gain in _judgements(name, read):
-        if query in texts and document not in known:
-            raise LongsearchError(f"{name}: qrels.tsv names the document {document!r}, which is not in corpus.jsonl")
-        if query in texts and gain > 0:
+    n_skipped = 0
+    for query, document, gain in judgements:
+        if query not in texts or document not in known:
+            n_skipped += 1
+        elif gain > 0:
             qrels.setdefault(query, {})[document] = gain
     queries = tuple(EvalQuery(id, text) for id, text in texts.items() if id in qrels)
-    return Dataset(name, documents, queries, qrels)
+    return Dataset(name, documents, queries, qrels, n_skipped)
 
 
 def _spans(name: str, read: Reader) -> Dataset:
     documents = tuple(EvalDocument(str(r["_id"]), "", str(r["text"])) for r in _jsonl(name, read, "docs.jsonl"))
-    queries, qrels = [], {}
-    for record in _jsonl(name, read, "spans.jsonl"):
-        spans = tuple((int(start), int(stop)) for start, stop in record["spans"])
-        queries.append(EvalQuery(str(record["_id"]), str(record["text"]), spans))
-        qrels[str(record["_id"])] = {str(record["doc"]): 1}
-    return Dataset(name, documents, tuple(queries), qrels)
+    known = {document.id for document in documents}
+    queries, qrels, n_skipped = [], {}, 0
+    for record in _jsonl(name, read, "spans.jsonl", ("_id", "text", "doc", "spans")):
+        query, document = str(record["_id"]), str(record["doc"])
+        try:
+            spans = tuple((int(start), int(stop)) for start, stop in record["spans"])
+        except (TypeError, ValueError):
+            raise LongsearchError(f"{name}: the spans of {query!r} are not pairs of numbers", _FORMAT_HINT) from None
+        if document not in known:
+            n_skipped += 1
+            continue
+        queries.append(EvalQuery(query, str(record["text"]), spans))
+        qrels[query] = {document: 1}
+    return Dataset(name, documents, tuple(queries), qrels, n_skipped)
 
 
-def _jsonl(dataset: str, read: Reader, name: str) -> Iterator[dict[str, Any]]:
+def _jsonl(
+    dataset: str, read: Reader, name: str, required: tuple[str, ...] = ("_id", "text")
+) -> Iterator[dict[str, Any]]:
+    """Yield each line of a file, with all `required` keys. Raises LongsearchError, which names the line."""
     text = read(name)
     if text is None:
         raise LongsearchError(f"{dataset} has no {name}", _FORMAT_HINT)
@@ -149,8 +195,8 @@ def _jsonl(dataset: str, read: Reader, name: str) -> Iterator[dict[str, Any]]:
             raise LongsearchError(
                 f"{dataset}: {name}, line {number} is not valid JSON: {error}", _FORMAT_HINT
             ) from error
-        if not isinstance(record, dict) or not {"_id", "text"} <= record.keys():
-            raise LongsearchError(f"{dataset}: {name}, line {number} lacks _id or text", _FORMAT_HINT)
+        if not isinstance(record, dict) or not record.keys() >= set(required):
+            raise LongsearchError(f"{dataset}: {name}, line {number} lacks {' or '.join(required)}", _FORMAT_HINT)
         yield record
 
 

@@ -53,19 +53,23 @@ class Options:
     dtype: str = "auto"
 
 
-def evaluate(options: Options) -> Iterator[Result]:
-    """Yield the result of each system on each dataset. Raises LongsearchError if a set or model cannot be read."""
+def evaluate(options: Options, note: Callable[[str], None] = lambda line: None) -> Iterator[Result]:
+    """Yield the result of each system on each dataset. Raises LongsearchError if a set or model cannot be read.
+
+    All sets are checked before the model reads the first. `note` receives a line for each set with skipped judgements.
+    """
     filler = options.filler.read_text("utf-8", "replace") if options.filler else ESSAY
     unknown = sorted(set(options.systems) - set(SYSTEMS))
     if unknown:
         raise LongsearchError(f"no such system: {', '.join(unknown)}", f"systems are {', '.join(SYSTEMS)}")
     if any(name.startswith("minilm") for name in options.systems):
         minilm_folder()  # raises if it is missing, before an hour is spent on the rest
+    checked = _checked(options.datasets, note)
     encoders = {w: Encoder.open(options.model, options.device, options.dtype, width=w) for w in options.widths}
     _check_dims(options.dims, min(encoder.dim for encoder in encoders.values()))
     hardware, vector_cache = choose_hardware(options.device, options.dtype), VectorCache(options.cache)
     minilm = cache(lambda: MiniLM(hardware.device, hardware.dtype))
-    for dataset in _datasets(options):
+    for dataset in (make_task(chosen) if isinstance(chosen, str) else chosen for chosen in checked):
         limited = dataset.limited(options.limit_queries or len(dataset.queries))
         ours = {
             w: OurVectors(limited, encoder, options.instruction, w, vector_cache) for w, encoder in encoders.items()
@@ -123,13 +127,19 @@ def _result(dataset: Dataset, label: str, ranked: Ranked, began: float) -> Resul
     return Result(dataset.name, label, len(dataset.queries), metrics, round(time.perf_counter() - began, 2))
 
 
-def _datasets(options: Options) -> Iterator[Dataset]:
-    for name in options.datasets:
+def _checked(names: tuple[str, ...], note: Callable[[str], None]) -> list[Dataset | str]:
+    """Return every set, loaded and checked, and the name of every task to generate."""
+    checked: list[Dataset | str] = []
+    for name in names:
         tasks = task_names(name)
-        if tasks is None:
-            yield load_dataset(Path(name))
-        else:
-            yield from map(make_task, tasks)
+        if tasks:
+            checked += tasks
+            continue
+        dataset = load_dataset(Path(name))
+        checked.append(dataset)
+        if dataset.n_skipped:
+            note(f"{dataset.name}: skipped {dataset.n_skipped} judgements that name an unknown document or query")
+    return checked
 
 
 def run(argv: list[str] | None = None) -> int:
@@ -137,17 +147,20 @@ def run(argv: list[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     results = []
     try:
-        for result in evaluate(_options(arguments)):
+        for result in evaluate(_options(arguments), _to_stderr):
             results.append(result)
             ndcg = 100 * result.metrics[METRICS[0]].mean
-            line = f"{printable(result.dataset)} {result.system} {ndcg:.1f} ({result.seconds:.1f} s)"
-            print(line, file=sys.stderr, flush=True)
+            _to_stderr(f"{result.dataset} {result.system} {ndcg:.1f} ({result.seconds:.1f} s)")
     except (LongsearchError, OSError) as error:
         message, hint = (error.message, error.hint) if isinstance(error, LongsearchError) else (str(error), "")
         print(f"longsearch eval: {printable(message)}" + (f"\n  {printable(hint)}" if hint else ""), file=sys.stderr)
         return 1
     print(as_json(results) if arguments.json else "\n\n".join(as_table(results, m) for m in arguments.metric))
     return 0
+
+
+def _to_stderr(line: str) -> None:
+    print(printable(line), file=sys.stderr, flush=True)
 
 
 def parser() -> argparse.ArgumentParser:

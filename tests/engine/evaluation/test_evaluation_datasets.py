@@ -51,7 +51,12 @@ def test_a_limit_spreads_the_queries_over_the_set(tmp_path):
         ("corpus.jsonl", '{"_id": "x"}', "corpus.jsonl, line 1 lacks _id or text"),
         ("queries.jsonl", "{oops", "queries.jsonl, line 1 is not valid JSON"),
         ("qrels.tsv", "query-id\tcorpus-id\tscore\na\tanimals", "qrels.tsv, line 2 is not"),
-        ("qrels.tsv", "a\tnowhere\t1", "names the document 'nowhere'"),
+        (
+            "qrels.tsv",
+            "a\tnowhere\t1\nz\tanimals\t1",
+            "judged document: 2 judgements name an unknown document or query",
+        ),
+        ("queries.jsonl", '{"_id": "a", "text": " "}', "the query 'a' has no text"),
         ("qrels.tsv", "a\tanimals\t0", "no query with a judged document"),
         ("meta.json", "{", "meta.json is not valid JSON"),
     ],
@@ -70,3 +75,48 @@ def test_a_path_without_a_dataset_is_an_error(tmp_path):
             load_dataset(path)
     with pytest.raises(LongsearchError, match=r"has no corpus\.jsonl"):
         load_dataset(tmp_path)
+
+
+def test_judgements_of_unknown_documents_and_queries_are_skipped_and_counted(tmp_path):
+    folder = write_set(tmp_path)
+    with (folder / "qrels.tsv").open("a") as qrels:
+        qrels.write("a\tnowhere\t1\nb\tnowhere\t0\nnobody\tmusic\t1\n")
+    dataset = load_dataset(folder)
+    assert dataset.qrels == {"a": {"animals": 2}, "b": {"music": 1}}
+    assert dataset.n_skipped == 3
+
+
+def write_spans(folder, *spans: dict) -> None:
+    (folder / "docs.jsonl").write_text(json.dumps({"_id": "d", "text": "one two three"}))
+    (folder / "spans.jsonl").write_text("\n".join(json.dumps({"_id": "q", "text": "two?"} | span) for span in spans))
+
+
+def test_answers_in_unknown_documents_are_skipped_and_counted(tmp_path):
+    write_spans(tmp_path, {"doc": "nowhere", "spans": [[0, 3]]}, {"doc": "d", "spans": [[4, 7]]})
+    dataset = load_dataset(tmp_path)
+    assert [query.spans for query in dataset.queries] == [((4, 7),)]
+    assert dataset.n_skipped == 1
+
+
+@pytest.mark.parametrize(
+    ("span", "said"), [({"doc": "d"}, "line 1 lacks"), ({"doc": "d", "spans": [4, 7]}, "spans of 'q' are not pairs")]
+)
+def test_answers_without_a_pair_of_borders_are_an_error(tmp_path, span, said):
+    write_spans(tmp_path, span)
+    with pytest.raises(LongsearchError, match=said):
+        load_dataset(tmp_path)
+
+
+def test_a_file_that_is_not_utf_8_is_an_error(tmp_path):
+    folder = write_set(tmp_path)
+    (folder / "corpus.jsonl").write_bytes(b"\xff\xfe")
+    with pytest.raises(LongsearchError, match=r"corpus\.jsonl is not UTF-8"):
+        load_dataset(folder)
+
+
+def test_an_archive_may_hold_other_files(tmp_path):
+    folder = write_set(tmp_path)
+    (folder / "cover.png").write_bytes(b"\x89PNG\xff")
+    with tarfile.open(tmp_path / "tiny.tar.xz", "w:xz") as archive:
+        archive.add(folder, "tiny")
+    assert len(load_dataset(tmp_path / "tiny.tar.xz").queries) == 2
