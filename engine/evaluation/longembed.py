@@ -15,6 +15,7 @@ LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 N_DOCUMENTS, N_QUERIES = 100, 50
 _WORDS_PER_TOKEN = 0.85
 _TASK = re.compile(r"(passkey|needle)(?:-(\d{2,6}))?")
+_SYNTHETIC = re.compile(r"(?:passkey|needle)-\d+")
 
 _FIRST = (
     "Ada Boris Clara Dmitri Elena Farid Greta Hugo Ines Jonas "
@@ -79,6 +80,11 @@ def task_names(name: str) -> list[str] | None:
     if not match:
         return None
     return [name] if match[2] else [f"{name}-{length}" for length in LENGTHS]
+
+
+def is_synthetic(dataset: str) -> bool:
+    """Return whether a dataset of this name is a passkey or needle task, whose metric in LongEmbed is Acc@1."""
+    return _SYNTHETIC.fullmatch(dataset) is not None
 
 
 def make_task(name: str, seed: int = 0) -> Dataset:

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from longsearch.engine.evaluation.longembed import task_names
-from longsearch.engine.evaluation.metrics import METRICS, Interval
+from longsearch.engine.evaluation.longembed import is_synthetic
+from longsearch.engine.evaluation.metrics import ACCURACY, METRICS, Interval
 from longsearch.engine.printable import printable
 
 
@@ -25,27 +25,61 @@ class Result:
 def as_table(results: list[Result], metric: str = METRICS[0]) -> str:
     """Format a table with a row for each dataset and a column for each system, in per cent.
 
+    In the table of nDCG@10, passkey and needle tasks have a second row with Acc@1, LongEmbed's metric for them.
     ± is half the width of the 95 % bootstrap interval. Means are over the datasets that every system ran, separately
-    for sets and generated tasks.
+    for sets and synthetic tasks.
     """
     systems = list(dict.fromkeys(result.system for result in results))
-    datasets = list(dict.fromkeys(result.dataset for result in results))
-    found = {(r.dataset, r.system): r.metrics[metric] for r in results}
+    names = list(dict.fromkeys(result.dataset for result in results))
     rows = [[metric, *systems]]
-    for name in datasets:
-        rows.append([printable(name), *(_cell(found.get((name, system))) for system in systems)])
-    shared = [name for name in datasets if all((name, system) in found for system in systems)]
-    for names in ([n for n in shared if not task_names(n)], [n for n in shared if task_names(n)]):
-        if len(names) > 1:
-            means = [np.mean([found[name, system].mean for name in names]) for system in systems]
-            kind = "generated tasks" if task_names(names[0]) else "sets"
-            rows.append([f"mean of {len(names)} {kind}", *(f"{100 * mean:.1f}" for mean in means)])
-    return _aligned(rows)
+    for name in names:
+        for own in _metrics(name, metric):
+            found = _intervals(results, own)
+            label = printable(name) + _label(own, metric)
+            rows.append([label, *(_cell(found.get((name, system))) for system in systems)])
+    return _aligned([*rows, *_means(results, names, systems, metric)])
+
+
+def progress(result: Result) -> str:
+    """Format a result as one line: dataset, system, nDCG@10 in per cent, Acc@1 of a synthetic task, and seconds."""
+    shown = [f"{100 * result.metrics[metric].mean:.1f}" for metric in _metrics(result.dataset, METRICS[0])]
+    return f"{result.dataset} {result.system} {', acc@1 '.join(shown)} ({result.seconds:.1f} s)"
 
 
 def as_json(results: list[Result]) -> str:
     """Format all results as JSON."""
     return json.dumps({"results": [asdict(result) for result in results]}, indent=1)
+
+
+def _means(results: list[Result], names: list[str], systems: list[str], metric: str) -> list[list[str]]:
+    """Return rows with the mean of the sets, and of the synthetic tasks, that every system ran."""
+    rows = []
+    ran = _intervals(results, metric)
+    shared = [name for name in names if all((name, system) in ran for system in systems)]
+    for kind, chosen in (
+        ("sets", [name for name in shared if not is_synthetic(name)]),
+        ("synthetic tasks", [name for name in shared if is_synthetic(name)]),
+    ):
+        for own in _metrics(chosen[0], metric) if len(chosen) > 1 else ():
+            found = _intervals(results, own)
+            means = [np.mean([found[name, system].mean for name in chosen]) for system in systems]
+            label = f"mean of {len(chosen)} {kind}{_label(own, metric)}"
+            rows.append([label, *(f"{100 * mean:.1f}" for mean in means)])
+    return rows
+
+
+def _metrics(dataset: str, metric: str) -> tuple[str, ...]:
+    """Return the metrics that a table of `metric` shows for a dataset."""
+    return (metric, ACCURACY) if metric == METRICS[0] and is_synthetic(dataset) else (metric,)
+
+
+def _label(own: str, metric: str) -> str:
+    return "" if own == metric else ", acc@1"
+
+
+def _intervals(results: list[Result], metric: str) -> dict[tuple[str, str], Interval]:
+    """Map (dataset, system) to the interval of a metric."""
+    return {(result.dataset, result.system): result.metrics[metric] for result in results}
 
 
 def _cell(interval: Interval | None) -> str:
@@ -55,6 +89,7 @@ def _cell(interval: Interval | None) -> str:
 
 
 def _aligned(rows: list[list[str]]) -> str:
+    """Format a table in Markdown: the first row is its head, and the first column is aligned to the left."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = []
     for row in rows:

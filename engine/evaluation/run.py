@@ -16,7 +16,7 @@ from longsearch.engine.evaluation.metrics import METRICS, bootstrap
 from longsearch.engine.evaluation.minilm import MiniLM, minilm_folder
 from longsearch.engine.evaluation.our_vectors import OurVectors
 from longsearch.engine.evaluation.ranked_spans import Ranked
-from longsearch.engine.evaluation.report import Result, as_json, as_table
+from longsearch.engine.evaluation.report import Result, as_json, as_table, progress
 from longsearch.engine.evaluation.scoring import score_system
 from longsearch.engine.evaluation.systems import BASELINES, OURS, Bench
 from longsearch.engine.evaluation.vector_cache import VectorCache
@@ -149,8 +149,7 @@ def run(argv: list[str] | None = None) -> int:
     try:
         for result in evaluate(_options(arguments), _to_stderr):
             results.append(result)
-            ndcg = 100 * result.metrics[METRICS[0]].mean
-            _to_stderr(f"{result.dataset} {result.system} {ndcg:.1f} ({result.seconds:.1f} s)")
+            _to_stderr(progress(result))
     except (LongsearchError, OSError) as error:
         message, hint = (error.message, error.hint) if isinstance(error, LongsearchError) else (str(error), "")
         print(f"longsearch eval: {printable(message)}" + (f"\n  {printable(hint)}" if hint else ""), file=sys.stderr)

@@ -12,7 +12,7 @@ from longsearch.engine.evaluation import minilm
 from longsearch.engine.evaluation.longembed import LENGTHS, make_task, task_names
 from longsearch.engine.evaluation.metrics import Interval
 from longsearch.engine.evaluation.minilm import batches_by_length
-from longsearch.engine.evaluation.report import Result, as_json, as_table
+from longsearch.engine.evaluation.report import Result, as_json, as_table, progress
 from longsearch.engine.evaluation.run import run
 from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.models.hub import bundled_model
@@ -116,12 +116,33 @@ def test_the_mean_is_over_sets_that_every_system_ran():
     assert len(json.loads(as_json(results))["results"]) == 4
 
 
-def test_generated_tasks_get_a_mean_of_their_own():
+def of_sets_and_tasks() -> list[Result]:
+    """Return results of one system whose Acc@1 is 10 points below its nDCG@10."""
     means = {"one": 0.2, "two": 0.4, "needle-256": 0.7, "passkey-512": 0.9}
-    results = [Result(name, "a", 5, {"ndcg@10": Interval(mean, mean, mean)}, 1.0) for name, mean in means.items()]
-    *_, sets, tasks = as_table(results).splitlines()
+    return [
+        Result(name, "a", 5, {"ndcg@10": Interval(mean, mean, mean), "hit@1": Interval(mean - 0.1, 0, 1)}, 1.0)
+        for name, mean in means.items()
+    ]
+
+
+def test_synthetic_tasks_get_means_of_their_own():
+    *_, sets, tasks, accuracy = as_table(of_sets_and_tasks()).splitlines()
     assert [cell.strip() for cell in sets.strip("|").split("|")] == ["mean of 2 sets", "30.0"]
-    assert [cell.strip() for cell in tasks.strip("|").split("|")] == ["mean of 2 generated tasks", "80.0"]
+    assert [cell.strip() for cell in tasks.strip("|").split("|")] == ["mean of 2 synthetic tasks", "80.0"]
+    assert [cell.strip() for cell in accuracy.strip("|").split("|")] == ["mean of 2 synthetic tasks, acc@1", "70.0"]
+
+
+def test_only_passkey_and_needle_print_acc_at_1_beside_ndcg():
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in as_table(of_sets_and_tasks()).split("\n")]
+    assert [row[0] for row in rows[2:-3]] == [
+        "one", "two", "needle-256", "needle-256, acc@1", "passkey-512", "passkey-512, acc@1",
+    ]  # fmt: skip
+    assert rows[4:6] == [["needle-256", "70.0 ±0.0"], ["needle-256, acc@1", "60.0 ±50.0"]]
+    assert "acc@1" not in as_table(of_sets_and_tasks(), "hit@1")
+    assert [progress(result) for result in of_sets_and_tasks()[1:3]] == [
+        "two a 40.0 (1.0 s)",
+        "needle-256 a 70.0, acc@1 60.0 (1.0 s)",
+    ]
 
 
 def test_escape_codes_in_the_name_of_a_set_are_not_printed():
