@@ -11,7 +11,7 @@ from pathlib import Path
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.datasets import Dataset, load_dataset
 from longsearch.engine.evaluation.depth import passages_at_depth
-from longsearch.engine.evaluation.longembed import ESSAY, make_task, task_names
+from longsearch.engine.evaluation.longembed import ESSAY, NEEDLES, make_task, task_names
 from longsearch.engine.evaluation.metrics import METRICS, bootstrap
 from longsearch.engine.evaluation.minilm import MiniLM, minilm_folder
 from longsearch.engine.evaluation.our_vectors import OurVectors
@@ -33,6 +33,8 @@ class Options:
 
     datasets: tuple[str, ...]
     """Folders or .tar.xz archives, or generated tasks: `passkey`, `needle`, `needle-4096`."""
+    needles: str = NEEDLES[0]
+    """The facts to hide in the needle tasks: `written` or `template`."""
     systems: tuple[str, ...] = SYSTEMS
     limit_queries: int = 0
     """Queries of each set at most; 0: all."""
@@ -69,7 +71,9 @@ def evaluate(options: Options, note: Callable[[str], None] = lambda line: None) 
     _check_dims(options.dims, min(encoder.dim for encoder in encoders.values()))
     hardware, vector_cache = choose_hardware(options.device, options.dtype), VectorCache(options.cache)
     minilm = cache(lambda: MiniLM(hardware.device, hardware.dtype))
-    for dataset in (make_task(chosen) if isinstance(chosen, str) else chosen for chosen in checked):
+    for dataset in (
+        make_task(chosen, needles=options.needles) if isinstance(chosen, str) else chosen for chosen in checked
+    ):
         limited = dataset.limited(options.limit_queries or len(dataset.queries))
         ours = {
             w: OurVectors(limited, encoder, options.instruction, w, vector_cache) for w, encoder in encoders.items()
@@ -179,6 +183,9 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--json", action="store_true", help="print all metrics as JSON")
     made.add_argument("--metric", nargs="+", default=[METRICS[0]], choices=METRICS, help="metrics to print a table of")
+    made.add_argument(
+        "--needles", default=NEEDLES[0], choices=NEEDLES, help="facts to hide in needle tasks (default written)"
+    )
     made.add_argument("--limit-queries", type=int, default=0, metavar="N", help="use at most N queries of each set")
     made.add_argument(
         "--width", nargs="+", type=float, default=[1.0], metavar="W", help="widths to run our systems at, such as 1 0.5"
@@ -198,7 +205,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _options(arguments: argparse.Namespace) -> Options:
     return Options(
-        tuple(arguments.datasets), tuple(arguments.systems), arguments.limit_queries, tuple(arguments.width),
-        tuple(arguments.dims), arguments.model, arguments.instruction, arguments.cache, arguments.filler,
-        tuple(arguments.depths), arguments.device, arguments.dtype,
+        tuple(arguments.datasets), arguments.needles, tuple(arguments.systems), arguments.limit_queries,
+        tuple(arguments.width), tuple(arguments.dims), arguments.model, arguments.instruction, arguments.cache,
+        arguments.filler, tuple(arguments.depths), arguments.device, arguments.dtype,
     )  # fmt: skip

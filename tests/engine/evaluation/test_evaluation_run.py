@@ -1,6 +1,5 @@
-"""The command: tables, JSON, generated tasks and errors."""
+"""The command: tables, JSON and errors."""
 
-import hashlib
 import json
 import re
 
@@ -9,13 +8,10 @@ import pytest
 from evaluation_helpers import forbid_reading, write_model, write_set
 
 from longsearch.engine.evaluation import minilm
-from longsearch.engine.evaluation.longembed import LENGTHS, make_task, task_names
 from longsearch.engine.evaluation.metrics import Interval
 from longsearch.engine.evaluation.minilm import batches_by_length
 from longsearch.engine.evaluation.report import Result, as_json, as_table, progress
 from longsearch.engine.evaluation.run import run
-from longsearch.engine.inference.tokens import TextTokenizer
-from longsearch.engine.models.hub import bundled_model
 
 
 def evaluate(tmp_path, *more: str, also: tuple[str, ...] = ()) -> int:
@@ -89,6 +85,14 @@ def test_a_broken_last_set_is_an_error_before_any_text_is_read(tmp_path, capsys,
     assert said in capsys.readouterr().err
 
 
+def test_needles_are_written_facts_or_sentences_from_a_template(tmp_path, capsys):
+    found = []
+    for chosen in ([], ["--needles", "written"], ["--needles", "template"]):
+        assert evaluate(tmp_path / str(len(found)), "--systems", "bm25", *chosen, also=("needle-256",)) == 0
+        found.append(capsys.readouterr().out)
+    assert found[0] == found[1] != found[2]
+
+
 def test_skipped_judgements_are_told_in_one_line_for_each_set(tmp_path, capsys):
     lines = "a\tnowhere\t1\nnobody\tmusic\t1\na\tanimals\t1\n"
     holed = write_set(tmp_path, "holed")
@@ -148,46 +152,6 @@ def test_only_passkey_and_needle_print_acc_at_1_beside_ndcg():
 def test_escape_codes_in_the_name_of_a_set_are_not_printed():
     result = Result("\x1b[31mred", "a", 1, {"ndcg@10": Interval(0, 0, 0)}, 0)
     assert "\x1b" not in as_table([result])
-
-
-def test_a_generated_task_has_50_queries_over_100_documents_of_the_given_length():
-    tokenizer = TextTokenizer.load(bundled_model())
-    for name in ("passkey-256", "passkey-1024", "needle-256", "needle-1024"):
-        task = make_task(name)
-        n_tokens = [len(tokenizer.tokenize(document.text)) for document in task.documents]
-        length = int(name.split("-")[1])
-        assert (len(task.documents), len(task.queries)) == (100, 50)
-        assert all(length - 70 <= n <= length for n in n_tokens)
-
-
-def test_the_answer_is_only_in_the_judged_document():
-    for name in ("passkey-256", "needle-256"):
-        task = make_task(name)
-        for query in task.queries:
-            subject = re.search(r"(?:for|did) (\w+ \w+)", query.text)[1]
-            holders = [document.id for document in task.documents if subject in document.text]
-            assert holders == list(task.qrels[query.id])
-
-
-def test_a_task_is_deterministic_and_differs_with_the_seed():
-    assert make_task("needle-512") == make_task("needle-512")
-    assert make_task("needle-512") != make_task("needle-512", seed=1)
-
-
-@pytest.mark.parametrize(
-    ("name", "digest"),
-    [("passkey-256", "734d2100ecd7f8e8"), ("needle-256", "512e7c19967fe1f4"), ("needle-32768", "dbae0ca531ee357f")],
-)
-def test_a_task_has_the_bytes_that_the_published_figures_were_measured_on(name, digest):
-    make_task("needle-512")  # tasks generated before have no influence
-    made = repr(make_task(name)).replace(", n_skipped=0", "").encode()  # the figures are older than this field
-    assert hashlib.blake2b(made, digest_size=8).hexdigest() == digest
-
-
-def test_names_of_tasks_are_distinguished_from_folders():
-    assert task_names("passkey") == [f"passkey-{length}" for length in LENGTHS]
-    assert task_names("needle-4096") == ["needle-4096"]
-    assert task_names("./needle") is None
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 64, 10_000])
