@@ -1,7 +1,9 @@
 """Reads retrieval sets with relevance judgements from folders or .tar.xz archives.
 
 BEIR format: corpus.jsonl (`_id`, `title`, `text`), queries.jsonl (`_id`, `text`), qrels.tsv (query, document, score),
-meta.json. Span format: docs.jsonl, and spans.jsonl, where an answer is a character span of one document.
+meta.json. Span format: docs.jsonl, and spans.jsonl, where an answer is a character span of one document. LongEmbed
+format (Zhu et al., arXiv 2404.12096, `dwzhu/LongEmbed` on Hugging Face): corpus.jsonl (`doc_id`, `text`), queries.jsonl
+(`qid`, `text`), qrels.jsonl (`qid`, `doc_id`); with `context_length` on every line, each length is a set of its own.
 """
 
 import csv
@@ -17,7 +19,8 @@ from typing import Any
 from longsearch.engine.errors import LongsearchError
 
 _FORMAT_HINT = (
-    "a dataset is a folder or .tar.xz with corpus.jsonl, queries.jsonl, qrels.tsv, or docs.jsonl, spans.jsonl"
+    "a dataset is a folder or .tar.xz with corpus.jsonl, queries.jsonl, qrels.tsv or qrels.jsonl, "
+    "or with docs.jsonl, spans.jsonl"
 )
 
 
@@ -72,7 +75,15 @@ class Dataset:
 
 
 def load_dataset(path: Path) -> Dataset:
-    """Read and check a folder or archive.
+    """Read and check a folder or archive that holds one set. Raises LongsearchError as `load_datasets` does."""
+    dataset, *others = load_datasets(path)
+    if others:
+        raise LongsearchError(f"{path} holds {1 + len(others)} sets, one for each context length")
+    return dataset
+
+
+def load_datasets(path: Path) -> list[Dataset]:
+    """Read and check a folder or archive: one set, or one for each context length in LongEmbed's format.
 
     A judgement of an unknown document or query is skipped and counted: published BEIR sets hold some. Raises
     LongsearchError, which names file and line, if a file is missing or cannot be parsed, or if no judged query is left.
@@ -85,18 +96,26 @@ def load_dataset(path: Path) -> Dataset:
         except json.JSONDecodeError as error:
             raise LongsearchError(f"{path}: meta.json is not valid JSON: {error}", _FORMAT_HINT) from error
         name = str(meta.get("name") or path.name.removesuffix(".tar.xz"))
-        dataset = _spans(name, read) if read("spans.jsonl") is not None else _beir(name, read)
+        if read("spans.jsonl") is not None:
+            datasets = [_spans(name, read)]
+        elif read("qrels.tsv") is None and read("qrels.jsonl") is not None:
+            datasets = list(_longembed(name, read))
+        else:
+            datasets = [_beir(name, read)]
     except (OSError, tarfile.TarError, lzma.LZMAError, EOFError) as error:
         raise LongsearchError(f"cannot read the dataset {path}: {error}", _FORMAT_HINT) from error
-    _check_queries(path, dataset)
-    return dataset
+    if not datasets:
+        raise LongsearchError(f"{path} has no documents", _FORMAT_HINT)
+    for dataset in datasets:
+        _check_queries(path, dataset)
+    return datasets
 
 
 def _check_queries(path: Path, dataset: Dataset) -> None:
     """Raise LongsearchError if no query is left or if a query is blank."""
     if not dataset.queries:
         skipped = f": {dataset.n_skipped} judgements name an unknown document or query" if dataset.n_skipped else ""
-        raise LongsearchError(f"{path} has no query with a judged document{skipped}", _FORMAT_HINT)
+        raise LongsearchError(f"{path}: {dataset.name} has no query with a judged document{skipped}", _FORMAT_HINT)
     blank = [query.id for query in dataset.queries if not query.text.strip()]
     if blank:
         raise LongsearchError(f"{path}: the query {blank[0]!r} has no text", _FORMAT_HINT)
@@ -140,6 +159,26 @@ def _beir(name: str, read: Reader) -> Dataset:
     documents = tuple(EvalDocument(str(r["_id"]), str(r.get("title") or ""), str(r["text"])) for r in corpus)
     texts = {str(r["_id"]): str(r["text"]) for r in _jsonl(name, read, "queries.jsonl")}
     return _judged(name, documents, texts, _judgements(name, read))
+
+
+def _longembed(name: str, read: Reader) -> Iterator[Dataset]:
+    """Yield `longembed-NAME`, or `longembed-NAME-LENGTH` for each context length. Every judgement has gain 1."""
+    corpus = list(_jsonl(name, read, "corpus.jsonl", ("doc_id", "text")))
+    queries = list(_jsonl(name, read, "queries.jsonl", ("qid", "text")))
+    qrels = list(_jsonl(name, read, "qrels.jsonl", ("qid", "doc_id")))
+    for length in sorted({_length(record) for record in corpus}, key=lambda digits: (len(digits), digits)):
+        of_corpus, of_queries, of_qrels = (
+            [record for record in records if _length(record) == length] for records in (corpus, queries, qrels)
+        )
+        documents = tuple(EvalDocument(str(r["doc_id"]), "", str(r["text"])) for r in of_corpus)
+        texts = {str(r["qid"]): str(r["text"]) for r in of_queries}
+        judgements = ((str(r["qid"]), str(r["doc_id"]), 1) for r in of_qrels)
+        yield _judged(f"longembed-{name}" + (f"-{length}" if length else ""), documents, texts, judgements)
+
+
+def _length(record: dict[str, Any]) -> str:
+    """Return the context length in digits; "" if the line has none."""
+    return str(record.get("context_length") or "")
 
 
 def _judged(

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.evaluation.datasets import Dataset, load_dataset
+from longsearch.engine.evaluation.datasets import Dataset, load_datasets
 from longsearch.engine.evaluation.depth import passages_at_depth
 from longsearch.engine.evaluation.longembed import ESSAY, NEEDLES, make_task, task_names
 from longsearch.engine.evaluation.metrics import METRICS, bootstrap
@@ -139,10 +139,10 @@ def _checked(names: tuple[str, ...], note: Callable[[str], None]) -> list[Datase
         if tasks:
             checked += tasks
             continue
-        dataset = load_dataset(Path(name))
-        checked.append(dataset)
-        if dataset.n_skipped:
-            note(f"{dataset.name}: skipped {dataset.n_skipped} judgements that name an unknown document or query")
+        for dataset in load_datasets(Path(name)):
+            checked.append(dataset)
+            if dataset.n_skipped:
+                note(f"{dataset.name}: skipped {dataset.n_skipped} judgements that name an unknown document or query")
     return checked
 
 

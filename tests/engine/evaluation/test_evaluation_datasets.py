@@ -2,12 +2,14 @@
 
 import json
 import tarfile
+from pathlib import Path
 
 import pytest
 from evaluation_helpers import write_set
 
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.evaluation.datasets import load_dataset
+from longsearch.engine.evaluation.datasets import load_dataset, load_datasets
+from longsearch.engine.evaluation.longembed import is_synthetic
 
 
 def test_a_folder_is_read_with_only_the_judged_queries(tmp_path):
@@ -37,6 +39,55 @@ def test_spans_become_answers_in_one_document(tmp_path):
     assert dataset.has_spans
     assert dataset.queries[0].spans == ((4, 7),)
     assert dataset.qrels == {"q": {"d": 1}}
+
+
+def write_longembed(folder: Path, *lengths: int) -> Path:
+    """Write passkeys in LongEmbed's format: two documents and a query for each length; without lengths, one set."""
+    folder.mkdir()
+    corpus, queries, qrels = [], [], []
+    for extra in [{"context_length": length} for length in lengths] or [{}]:
+        corpus += [{"doc_id": i, "text": f"{i} of {extra}"} | extra for i in ("d0", "d1")]
+        queries.append({"qid": "q0", "text": f"which of {extra}?"} | extra)
+        qrels.append({"qid": "q0", "doc_id": "d1"} | extra)
+    for name, records in (("corpus", corpus), ("queries", queries), ("qrels", qrels)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n")
+    return folder
+
+
+def test_a_set_in_longembeds_format_is_read(tmp_path):
+    dataset = load_dataset(write_longembed(tmp_path / "qmsum"))
+    assert dataset.name == "longembed-qmsum"
+    assert [(d.id, d.full_text) for d in dataset.documents] == [("d0", "d0 of {}"), ("d1", "d1 of {}")]
+    assert [query.text for query in dataset.queries] == ["which of {}?"]
+    assert dataset.qrels == {"q0": {"d1": 1}}
+
+
+def test_each_context_length_of_longembed_is_a_set_of_its_own(tmp_path):
+    folder = write_longembed(tmp_path / "passkey", 1024, 256)
+    short, long = load_datasets(folder)
+    assert (short.name, long.name) == ("longembed-passkey-256", "longembed-passkey-1024")
+    assert [d.text for d in short.documents] == ["d0 of {'context_length': 256}", "d1 of {'context_length': 256}"]
+    assert [query.text for query in long.queries] == ["which of {'context_length': 1024}?"]
+    assert is_synthetic(short.name)
+    with pytest.raises(LongsearchError, match="holds 2 sets"):
+        load_dataset(folder)
+
+
+def test_a_context_length_without_a_judged_query_is_an_error(tmp_path):
+    folder = write_longembed(tmp_path / "needle", 256, 512)
+    (folder / "qrels.jsonl").write_text('{"qid": "q0", "doc_id": "d1", "context_length": 256}\n')
+    with pytest.raises(LongsearchError, match="longembed-needle-512 has no query with a judged document"):
+        load_datasets(folder)
+
+
+@pytest.mark.parametrize(
+    ("file", "said"), [("corpus.jsonl", "lacks doc_id or text"), ("qrels.jsonl", "lacks qid or doc_id")]
+)
+def test_a_line_in_longembeds_format_without_an_id_is_an_error(tmp_path, file, said):
+    folder = write_longembed(tmp_path / "needle", 256)
+    (folder / file).write_text('{"_id": "d0"}')
+    with pytest.raises(LongsearchError, match=f"{file}, line 1 {said}"):
+        load_dataset(folder)
 
 
 def test_a_limit_spreads_the_queries_over_the_set(tmp_path):
