@@ -1,7 +1,9 @@
 """Formats results as a table for people, and as JSON for programs."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -20,6 +22,25 @@ class Result:
     metrics: dict[str, Interval]
     seconds: float
     """Wall time, including shared work that this system was the first to need."""
+
+    @property
+    def label(self) -> str:
+        """Dataset and system, for a line of progress."""
+        return f"{self.dataset} {self.system}"
+
+
+@dataclass(frozen=True, slots=True)
+class WidthResult(Result):
+    """One system on one dataset, with documents at one width and queries at another (fractions of the heads)."""
+
+    documents_width: float
+    queries_width: float
+
+    @property
+    def label(self) -> str:
+        """Dataset, system and both widths, for a line of progress."""
+        widths = f"documents {_fraction(self.documents_width)}, queries {_fraction(self.queries_width)}"
+        return f"{self.dataset} {self.system}, {widths}:"
 
 
 def as_table(results: list[Result], metric: str = METRICS[0]) -> str:
@@ -43,10 +64,29 @@ def as_table(results: list[Result], metric: str = METRICS[0]) -> str:
 def progress(result: Result) -> str:
     """Format a result as one line: dataset, system, nDCG@10 in per cent, Acc@1 of a synthetic task, and seconds."""
     shown = [f"{100 * result.metrics[metric].mean:.1f}" for metric in _metrics(result.dataset, METRICS[0])]
-    return f"{result.dataset} {result.system} {', acc@1 '.join(shown)} ({result.seconds:.1f} s)"
+    return f"{result.label} {', acc@1 '.join(shown)} ({result.seconds:.1f} s)"
 
 
-def as_json(results: list[Result]) -> str:
+def as_width_tables(results: list[WidthResult], metric: str = METRICS[0]) -> str:
+    """Format a table for each system on each dataset: a row for each width of the documents, a column for each of the
+    queries. Means over several datasets follow, separately for sets and synthetic tasks.
+    """
+    tables = []
+    for system in dict.fromkeys(result.system for result in results):
+        of_system = [result for result in results if result.system == system]
+        names = list(dict.fromkeys(result.dataset for result in of_system))
+        for name in names:
+            for own in _metrics(name, metric):
+                title = f"{printable(name)}, {system}, {_named(own)}"
+                tables.append(_width_table(title, [r for r in of_system if r.dataset == name], own))
+        for kind, chosen in _kinds(names):
+            for own in _metrics(chosen[0], metric):
+                title = f"mean of {len(chosen)} {kind}, {system}, {_named(own)}"
+                tables.append(_width_table(title, [r for r in of_system if r.dataset in chosen], own))
+    return "\n\n".join(tables)
+
+
+def as_json(results: Sequence[Result]) -> str:
     """Format all results as JSON."""
     return json.dumps({"results": [asdict(result) for result in results]}, indent=1)
 
@@ -56,16 +96,39 @@ def _means(results: list[Result], names: list[str], systems: list[str], metric: 
     rows = []
     ran = _intervals(results, metric)
     shared = [name for name in names if all((name, system) in ran for system in systems)]
-    for kind, chosen in (
-        ("sets", [name for name in shared if not is_synthetic(name)]),
-        ("synthetic tasks", [name for name in shared if is_synthetic(name)]),
-    ):
-        for own in _metrics(chosen[0], metric) if len(chosen) > 1 else ():
+    for kind, chosen in _kinds(shared):
+        for own in _metrics(chosen[0], metric):
             found = _intervals(results, own)
             means = [np.mean([found[name, system].mean for name in chosen]) for system in systems]
             label = f"mean of {len(chosen)} {kind}{_label(own, metric)}"
             rows.append([label, *(f"{100 * mean:.1f}" for mean in means)])
     return rows
+
+
+def _kinds(names: list[str]) -> list[tuple[str, list[str]]]:
+    """Return (kind, names) for sets and for synthetic tasks, each only if there are several to take a mean of."""
+    sets = [name for name in names if not is_synthetic(name)]
+    tasks = [name for name in names if is_synthetic(name)]
+    return [(kind, chosen) for kind, chosen in (("sets", sets), ("synthetic tasks", tasks)) if len(chosen) > 1]
+
+
+def _width_table(title: str, results: list[WidthResult], metric: str) -> str:
+    """Format the table of one system: its intervals on one dataset, or its means over several."""
+    widths = list(dict.fromkeys(result.documents_width for result in results))
+    rows = [[title, *(f"queries {_fraction(width)}" for width in widths)]]
+    for documents in widths:
+        row = [f"documents {_fraction(documents)}"]
+        for queries in widths:
+            pair = (documents, queries)
+            found = [r.metrics[metric] for r in results if (r.documents_width, r.queries_width) == pair]
+            row.append(_cell(found[0]) if len(found) == 1 else f"{100 * np.mean([i.mean for i in found]):.1f}")
+        rows.append(row)
+    return _aligned(rows)
+
+
+def _fraction(width: float) -> str:
+    """Write a width as a fraction of the heads: 1/2."""
+    return str(Fraction(width).limit_denominator(1024))
 
 
 def _metrics(dataset: str, metric: str) -> tuple[str, ...]:
@@ -74,7 +137,11 @@ def _metrics(dataset: str, metric: str) -> tuple[str, ...]:
 
 
 def _label(own: str, metric: str) -> str:
-    return "" if own == metric else ", acc@1"
+    return "" if own == metric else f", {_named(own)}"
+
+
+def _named(metric: str) -> str:
+    return "acc@1" if metric == ACCURACY else metric
 
 
 def _intervals(results: list[Result], metric: str) -> dict[tuple[str, str], Interval]:
