@@ -90,12 +90,7 @@ def load_datasets(path: Path) -> list[Dataset]:
     """
     try:
         read = _archive_reader(path) if path.is_file() else _folder_reader(path)
-        meta_text = read("meta.json")
-        try:
-            meta = json.loads(meta_text) if meta_text else {}
-        except json.JSONDecodeError as error:
-            raise LongsearchError(f"{path}: meta.json is not valid JSON: {error}", _FORMAT_HINT) from error
-        name = str(meta.get("name") or path.name.removesuffix(".tar.xz"))
+        name = _name(path, read)
         if read("spans.jsonl") is not None:
             datasets = [_spans(name, read)]
         elif read("qrels.tsv") is None and read("qrels.jsonl") is not None:
@@ -109,6 +104,18 @@ def load_datasets(path: Path) -> list[Dataset]:
     for dataset in datasets:
         _check_queries(path, dataset)
     return datasets
+
+
+def _name(path: Path, read: "Reader") -> str:
+    """Return the name in meta.json, or that of the folder or archive."""
+    text = read("meta.json")
+    try:
+        meta = json.loads(text) if text else {}
+    except json.JSONDecodeError as error:
+        raise LongsearchError(f"{path}: meta.json is not valid JSON: {error}", _FORMAT_HINT) from error
+    if not isinstance(meta, dict):
+        raise LongsearchError(f"{path}: meta.json is not an object", _FORMAT_HINT)
+    return str(meta.get("name") or path.name.removesuffix(".tar.xz"))
 
 
 def _check_queries(path: Path, dataset: Dataset) -> None:

@@ -110,6 +110,7 @@ def test_a_limit_spreads_the_queries_over_the_set(tmp_path):
         ("queries.jsonl", '{"_id": "a", "text": " "}', "the query 'a' has no text"),
         ("qrels.tsv", "a\tanimals\t0", "no query with a judged document"),
         ("meta.json", "{", "meta.json is not valid JSON"),
+        ("meta.json", "[]", "meta.json is not an object"),
     ],
 )
 def test_an_error_names_the_file_and_the_line(tmp_path, file, content, said):
