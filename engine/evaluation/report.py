@@ -68,8 +68,9 @@ def progress(result: Result) -> str:
 
 
 def as_width_tables(results: list[WidthResult], metric: str = METRICS[0]) -> str:
-    """Format a table for each system on each dataset: a row for each width of the documents, a column for each of the
-    queries. Means over several datasets follow, separately for sets and synthetic tasks.
+    """Format a table for each system on each dataset, with rows for documents' widths and columns for queries' widths.
+
+    Means over several datasets follow, separately for sets and synthetic tasks.
     """
     tables = []
     for system in dict.fromkeys(result.system for result in results):
