@@ -1,11 +1,14 @@
 """Generates retrieval tasks of a chosen length: a person's passkey in filler, or a needle in an essay.
 
-They follow LongEmbed (Zhu et al. 2024): 50 queries over 100 documents of 256 to 32,768 tokens. The texts are our own. A
-seed gives the same task everywhere and in any order; a test checks the bytes. A token counts as .85 words: then no text
-in English word pieces is longer than its task says, and most are 4 % shorter.
+They follow LongEmbed (Zhu et al., arXiv 2404.12096, section 3.2): 50 queries over 100 documents of 256 to 32,768
+tokens, where a token counts as .75 words. The texts are our own. The needles are 100 written facts about invented
+people, places and things (needles.jsonl), or sentences from a template of 10 things at 10 places. A seed gives the same
+task everywhere and in any order; a test checks the bytes.
 """
 
+import json
 import re
+from importlib.resources import files
 
 import numpy as np
 
@@ -13,8 +16,10 @@ from longsearch.engine.evaluation.datasets import Dataset, EvalDocument, EvalQue
 
 LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 N_DOCUMENTS, N_QUERIES = 100, 50
-_WORDS_PER_TOKEN = 0.85
+NEEDLES = ("written", "template")
+_WORDS_PER_TOKEN = 0.75  # LongEmbed, footnote 2
 _TASK = re.compile(r"(passkey|needle)(?:-(\d{2,6}))?")
+_SYNTHETIC = re.compile(r"(?:longembed-)?(?:passkey|needle)-\d+")
 
 _FIRST = (
     "Ada Boris Clara Dmitri Elena Farid Greta Hugo Ines Jonas "
@@ -81,13 +86,19 @@ def task_names(name: str) -> list[str] | None:
     return [name] if match[2] else [f"{name}-{length}" for length in LENGTHS]
 
 
-def make_task(name: str, seed: int = 0) -> Dataset:
-    """Generate the task `passkey-LENGTH` or `needle-LENGTH`, with LENGTH in tokens."""
+def is_synthetic(dataset: str) -> bool:
+    """Return whether a set of this name is a passkey or needle task, ours or LongEmbed's, which is scored by Acc@1."""
+    return _SYNTHETIC.fullmatch(dataset) is not None
+
+
+def make_task(name: str, seed: int = 0, needles: str = NEEDLES[0]) -> Dataset:
+    """Generate the task `passkey-LENGTH` or `needle-LENGTH`, with LENGTH in tokens; `needles` is one of NEEDLES."""
     kind, length = name.split("-")
     random = np.random.default_rng([seed, int(length), kind == "needle"])
     n_words = int(int(length) * _WORDS_PER_TOKEN)
     sentences = _sentences(_FILLER if kind == "passkey" else ESSAY)
-    facts = _passkeys(random) if kind == "passkey" else _needles(random)
+    needle_facts = _written_needles if needles == "written" else _template_needles
+    facts = (_passkeys if kind == "passkey" else needle_facts)(random)
     documents = []
     for row, (_, fact) in enumerate(facts):
         offset = 0 if kind == "passkey" else int(random.integers(len(sentences)))
@@ -110,7 +121,14 @@ def _passkeys(random: np.random.Generator) -> list[tuple[str, str]]:
     ]
 
 
-def _needles(random: np.random.Generator) -> list[tuple[str, str]]:
+def _written_needles(random: np.random.Generator) -> list[tuple[str, str]]:
+    """Return (query, sentence) for each document: the facts of needles.jsonl in random order."""
+    lines = files("longsearch.engine.evaluation").joinpath("needles.jsonl").read_text("utf-8").splitlines()
+    facts = [(record["question"], record["fact"]) for record in map(json.loads, lines)]
+    return [facts[i] for i in random.permutation(len(facts))[:N_DOCUMENTS]]
+
+
+def _template_needles(random: np.random.Generator) -> list[tuple[str, str]]:
     """Return (query, sentence) for each document: who left a thing at a place, each combination once."""
     combinations = [(thing, place) for thing in _THINGS.split("\n") for place in _PLACES.split("\n")]
     order = random.permutation(len(combinations))[:N_DOCUMENTS].tolist()

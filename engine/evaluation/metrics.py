@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 Gains = NDArray[np.float64]
 METRICS = ("ndcg@10", "recall@10", "recall@100", "mrr@10", "hit@1")
+ACCURACY = "hit@1"
+"""Acc@1: the share of queries whose first document is right. LongEmbed reports it for passkey and needle."""
 
 
 @dataclass(frozen=True, slots=True)

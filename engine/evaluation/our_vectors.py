@@ -77,6 +77,10 @@ class OurVectors:
         """Return the same vectors with only their first `dim` coordinates (Matryoshka)."""
         return _FirstDims(self, dim)
 
+    def asked_by(self, queries: "OurVectors") -> "OurVectors":
+        """Return these documents with the queries of other vectors, such as those of another width."""
+        return _Asked(self, queries)
+
     @cached_property
     def _of_documents(self) -> Vectors:
         """(n_passages + n_excerpts + n_documents, dim), in this order."""
@@ -93,12 +97,12 @@ class OurVectors:
         return np.concatenate((*passages, *excerpts, documents))
 
 
-class _FirstDims(OurVectors):
-    """The first coordinates of other vectors, normalised again."""
+class _Derived(OurVectors):
+    """Vectors that are computed from others, over the same passages and excerpts."""
 
-    def __init__(self, whole: OurVectors, dim: int) -> None:
+    def __init__(self, whole: OurVectors) -> None:
         super().__init__(whole.dataset, whole.encoder, whole.instruction)
-        self._whole, self._dim = whole, dim
+        self._whole = whole
 
     @cached_property
     def passages(self) -> Spans:
@@ -109,6 +113,31 @@ class _FirstDims(OurVectors):
     def n_excerpts(self) -> NDArray[np.int64]:
         """The excerpts of the whole vectors."""
         return self._whole.n_excerpts
+
+
+class _Asked(_Derived):
+    """The documents of some vectors and the queries of others."""
+
+    def __init__(self, documents: OurVectors, queries: OurVectors) -> None:
+        super().__init__(documents)
+        self._asking = queries
+
+    @cached_property
+    def queries(self) -> Vectors:
+        """(n_queries, dim)"""
+        return self._asking.queries
+
+    @cached_property
+    def _of_documents(self) -> Vectors:
+        return self._whole._of_documents
+
+
+class _FirstDims(_Derived):
+    """The first coordinates of other vectors, normalised again."""
+
+    def __init__(self, whole: OurVectors, dim: int) -> None:
+        super().__init__(whole)
+        self._dim = dim
 
     @cached_property
     def queries(self) -> Vectors:

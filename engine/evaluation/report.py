@@ -1,12 +1,14 @@
 """Formats results as a table for people, and as JSON for programs."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 
 import numpy as np
 
-from longsearch.engine.evaluation.longembed import task_names
-from longsearch.engine.evaluation.metrics import METRICS, Interval
+from longsearch.engine.evaluation.longembed import is_synthetic
+from longsearch.engine.evaluation.metrics import ACCURACY, METRICS, Interval
 from longsearch.engine.printable import printable
 
 
@@ -21,31 +23,131 @@ class Result:
     seconds: float
     """Wall time, including shared work that this system was the first to need."""
 
+    @property
+    def label(self) -> str:
+        """Dataset and system, for a line of progress."""
+        return f"{self.dataset} {self.system}"
+
+
+@dataclass(frozen=True, slots=True)
+class WidthResult(Result):
+    """One system on one dataset, with documents at one width and queries at another (fractions of the heads)."""
+
+    documents_width: float
+    queries_width: float
+
+    @property
+    def label(self) -> str:
+        """Dataset, system and both widths, for a line of progress."""
+        widths = f"documents {_fraction(self.documents_width)}, queries {_fraction(self.queries_width)}"
+        return f"{self.dataset} {self.system}, {widths}:"
+
 
 def as_table(results: list[Result], metric: str = METRICS[0]) -> str:
     """Format a table with a row for each dataset and a column for each system, in per cent.
 
+    In the table of nDCG@10, passkey and needle tasks have a second row with Acc@1, LongEmbed's metric for them.
     ± is half the width of the 95 % bootstrap interval. Means are over the datasets that every system ran, separately
-    for sets and generated tasks.
+    for sets and synthetic tasks.
     """
     systems = list(dict.fromkeys(result.system for result in results))
-    datasets = list(dict.fromkeys(result.dataset for result in results))
-    found = {(r.dataset, r.system): r.metrics[metric] for r in results}
+    names = list(dict.fromkeys(result.dataset for result in results))
     rows = [[metric, *systems]]
-    for name in datasets:
-        rows.append([printable(name), *(_cell(found.get((name, system))) for system in systems)])
-    shared = [name for name in datasets if all((name, system) in found for system in systems)]
-    for names in ([n for n in shared if not task_names(n)], [n for n in shared if task_names(n)]):
-        if len(names) > 1:
-            means = [np.mean([found[name, system].mean for name in names]) for system in systems]
-            kind = "generated tasks" if task_names(names[0]) else "sets"
-            rows.append([f"mean of {len(names)} {kind}", *(f"{100 * mean:.1f}" for mean in means)])
+    for name in names:
+        for own in _metrics(name, metric):
+            found = _intervals(results, own)
+            label = printable(name) + _label(own, metric)
+            rows.append([label, *(_cell(found.get((name, system))) for system in systems)])
+    return _aligned([*rows, *_means(results, names, systems, metric)])
+
+
+def progress(result: Result) -> str:
+    """Format a result as one line: dataset, system, nDCG@10 in per cent, Acc@1 of a synthetic task, and seconds."""
+    shown = [f"{100 * result.metrics[metric].mean:.1f}" for metric in _metrics(result.dataset, METRICS[0])]
+    return f"{result.label} {', acc@1 '.join(shown)} ({result.seconds:.1f} s)"
+
+
+def as_width_tables(results: list[WidthResult], metric: str = METRICS[0]) -> str:
+    """Format a table for each system on each dataset, with rows for documents' widths and columns for queries' widths.
+
+    Means over several datasets follow, separately for sets and synthetic tasks.
+    """
+    tables = []
+    for system in dict.fromkeys(result.system for result in results):
+        of_system = [result for result in results if result.system == system]
+        names = list(dict.fromkeys(result.dataset for result in of_system))
+        for name in names:
+            for own in _metrics(name, metric):
+                title = f"{printable(name)}, {system}, {_named(own)}"
+                tables.append(_width_table(title, [r for r in of_system if r.dataset == name], own))
+        for kind, chosen in _kinds(names):
+            for own in _metrics(chosen[0], metric):
+                title = f"mean of {len(chosen)} {kind}, {system}, {_named(own)}"
+                tables.append(_width_table(title, [r for r in of_system if r.dataset in chosen], own))
+    return "\n\n".join(tables)
+
+
+def as_json(results: Sequence[Result]) -> str:
+    """Format all results as JSON."""
+    return json.dumps({"results": [asdict(result) for result in results]}, indent=1)
+
+
+def _means(results: list[Result], names: list[str], systems: list[str], metric: str) -> list[list[str]]:
+    """Return rows with the mean of the sets, and of the synthetic tasks, that every system ran."""
+    rows = []
+    ran = _intervals(results, metric)
+    shared = [name for name in names if all((name, system) in ran for system in systems)]
+    for kind, chosen in _kinds(shared):
+        for own in _metrics(chosen[0], metric):
+            found = _intervals(results, own)
+            means = [np.mean([found[name, system].mean for name in chosen]) for system in systems]
+            label = f"mean of {len(chosen)} {kind}{_label(own, metric)}"
+            rows.append([label, *(f"{100 * mean:.1f}" for mean in means)])
+    return rows
+
+
+def _kinds(names: list[str]) -> list[tuple[str, list[str]]]:
+    """Return (kind, names) for sets and for synthetic tasks, each only if there are several to take a mean of."""
+    sets = [name for name in names if not is_synthetic(name)]
+    tasks = [name for name in names if is_synthetic(name)]
+    return [(kind, chosen) for kind, chosen in (("sets", sets), ("synthetic tasks", tasks)) if len(chosen) > 1]
+
+
+def _width_table(title: str, results: list[WidthResult], metric: str) -> str:
+    """Format the table of one system: its intervals on one dataset, or its means over several."""
+    widths = list(dict.fromkeys(result.documents_width for result in results))
+    rows = [[title, *(f"queries {_fraction(width)}" for width in widths)]]
+    for documents in widths:
+        row = [f"documents {_fraction(documents)}"]
+        for queries in widths:
+            pair = (documents, queries)
+            found = [r.metrics[metric] for r in results if (r.documents_width, r.queries_width) == pair]
+            row.append(_cell(found[0]) if len(found) == 1 else f"{100 * np.mean([i.mean for i in found]):.1f}")
+        rows.append(row)
     return _aligned(rows)
 
 
-def as_json(results: list[Result]) -> str:
-    """Format all results as JSON."""
-    return json.dumps({"results": [asdict(result) for result in results]}, indent=1)
+def _fraction(width: float) -> str:
+    """Write a width as a fraction of the heads: 1/2."""
+    return str(Fraction(width).limit_denominator(1024))
+
+
+def _metrics(dataset: str, metric: str) -> tuple[str, ...]:
+    """Return the metrics that a table of `metric` shows for a dataset."""
+    return (metric, ACCURACY) if metric == METRICS[0] and is_synthetic(dataset) else (metric,)
+
+
+def _label(own: str, metric: str) -> str:
+    return "" if own == metric else f", {_named(own)}"
+
+
+def _named(metric: str) -> str:
+    return "acc@1" if metric == ACCURACY else metric
+
+
+def _intervals(results: list[Result], metric: str) -> dict[tuple[str, str], Interval]:
+    """Map (dataset, system) to the interval of a metric."""
+    return {(result.dataset, result.system): result.metrics[metric] for result in results}
 
 
 def _cell(interval: Interval | None) -> str:
@@ -55,6 +157,7 @@ def _cell(interval: Interval | None) -> str:
 
 
 def _aligned(rows: list[list[str]]) -> str:
+    """Format a table in Markdown: the first row is its head, and the first column is aligned to the left."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = []
     for row in rows:

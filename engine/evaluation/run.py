@@ -1,22 +1,22 @@
 """Runs systems on datasets: `python -m engine.evaluation` and `longsearch eval`."""
 
-import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.evaluation.datasets import Dataset, load_dataset
+from longsearch.engine.evaluation.datasets import Dataset, load_datasets
 from longsearch.engine.evaluation.depth import passages_at_depth
 from longsearch.engine.evaluation.longembed import ESSAY, make_task, task_names
 from longsearch.engine.evaluation.metrics import METRICS, bootstrap
 from longsearch.engine.evaluation.minilm import MiniLM, minilm_folder
+from longsearch.engine.evaluation.options import Options, check, from_arguments, parser
 from longsearch.engine.evaluation.our_vectors import OurVectors
 from longsearch.engine.evaluation.ranked_spans import Ranked
-from longsearch.engine.evaluation.report import Result, as_json, as_table
+from longsearch.engine.evaluation.report import Result, WidthResult, as_json, as_table, as_width_tables, progress
 from longsearch.engine.evaluation.scoring import score_system
 from longsearch.engine.evaluation.systems import BASELINES, OURS, Bench
 from longsearch.engine.evaluation.vector_cache import VectorCache
@@ -24,52 +24,31 @@ from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.printable import printable
 
-SYSTEMS = (*OURS, *BASELINES)
 
+def evaluate(options: Options, note: Callable[[str], None] = lambda line: None) -> Iterator[Result]:
+    """Yield the result of each system on each dataset. Raises LongsearchError if a set or model cannot be read.
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The datasets, systems and settings of a run."""
-
-    datasets: tuple[str, ...]
-    """Folders or .tar.xz archives, or generated tasks: `passkey`, `needle`, `needle-4096`."""
-    systems: tuple[str, ...] = SYSTEMS
-    limit_queries: int = 0
-    """Queries of each set at most; 0: all."""
-    widths: tuple[float, ...] = (1.0,)
-    """Widths at which our systems run, as fractions of the heads."""
-    dims: tuple[int, ...] = ()
-    """Our systems also run with so many first dimensions of their vectors."""
-    model: str = "bundled"
-    instruction: str | None = None
-    """The instruction in front of our queries; None: the model's own."""
-    cache: Path | None = None
-    """Folder that caches vectors, ours and MiniLM's, from run to run."""
-    filler: Path | None = None
-    """Text to read before the documents at a depth; None: a short essay, repeated."""
-    depths: tuple[int, ...] = ()
-    """Numbers of tokens to read before every document, for `meaning` at a depth of a stream."""
-    device: str = "auto"
-    dtype: str = "auto"
-
-
-def evaluate(options: Options) -> Iterator[Result]:
-    """Yield the result of each system on each dataset. Raises LongsearchError if a set or model cannot be read."""
+    All sets are checked before the model reads the first. `note` receives a line for each set with skipped judgements.
+    """
     filler = options.filler.read_text("utf-8", "replace") if options.filler else ESSAY
-    unknown = sorted(set(options.systems) - set(SYSTEMS))
-    if unknown:
-        raise LongsearchError(f"no such system: {', '.join(unknown)}", f"systems are {', '.join(SYSTEMS)}")
+    check(options)
     if any(name.startswith("minilm") for name in options.systems):
         minilm_folder()  # raises if it is missing, before an hour is spent on the rest
+    checked = _checked(options.datasets, note)
     encoders = {w: Encoder.open(options.model, options.device, options.dtype, width=w) for w in options.widths}
     _check_dims(options.dims, min(encoder.dim for encoder in encoders.values()))
     hardware, vector_cache = choose_hardware(options.device, options.dtype), VectorCache(options.cache)
     minilm = cache(lambda: MiniLM(hardware.device, hardware.dtype))
-    for dataset in _datasets(options):
+    for dataset in (
+        make_task(chosen, needles=options.needles) if isinstance(chosen, str) else chosen for chosen in checked
+    ):
         limited = dataset.limited(options.limit_queries or len(dataset.queries))
         ours = {
             w: OurVectors(limited, encoder, options.instruction, w, vector_cache) for w, encoder in encoders.items()
         }
+        if options.width_table:
+            yield from _at_all_widths(limited, options, ours, minilm, vector_cache)
+            continue
         yield from _on_dataset(limited, options, ours, minilm, vector_cache)
         yield from _at_depths(options, ours, filler, vector_cache)
 
@@ -94,6 +73,27 @@ def _on_dataset(
             result = _result(dataset, name + mark, (OURS | BASELINES)[name](bench), began)
             if result.metrics:  # none if the set scores passages and the system ranks documents
                 yield result
+
+
+def _at_all_widths(
+    dataset: Dataset,
+    options: Options,
+    ours: dict[float, OurVectors],
+    minilm: Callable[[], MiniLM],
+    vector_cache: VectorCache,
+) -> Iterator[WidthResult]:
+    """Yield results of documents at each width with queries at each width. Every width reads each text once."""
+    whole = Bench(dataset, ours[max(ours)], minilm, vector_cache)
+    for name in options.systems:
+        for documents, queries in product(ours, ours):
+            began = time.perf_counter()
+            vectors = ours[documents].asked_by(ours[queries])
+            ranked = OURS[name](Bench(dataset, vectors, minilm, vector_cache, same_words=whole))
+            found = _result(dataset, name, ranked, began)
+            if found.metrics:
+                yield WidthResult(
+                    found.dataset, name, found.n_queries, found.metrics, found.seconds, documents, queries
+                )
 
 
 def _at_depths(
@@ -123,13 +123,19 @@ def _result(dataset: Dataset, label: str, ranked: Ranked, began: float) -> Resul
     return Result(dataset.name, label, len(dataset.queries), metrics, round(time.perf_counter() - began, 2))
 
 
-def _datasets(options: Options) -> Iterator[Dataset]:
-    for name in options.datasets:
+def _checked(names: tuple[str, ...], note: Callable[[str], None]) -> list[Dataset | str]:
+    """Return every set, loaded and checked, and the name of every task to generate."""
+    checked: list[Dataset | str] = []
+    for name in names:
         tasks = task_names(name)
-        if tasks is None:
-            yield load_dataset(Path(name))
-        else:
-            yield from map(make_task, tasks)
+        if tasks:
+            checked += tasks
+            continue
+        for dataset in load_datasets(Path(name)):
+            checked.append(dataset)
+            if dataset.n_skipped:
+                note(f"{dataset.name}: skipped {dataset.n_skipped} judgements that name an unknown document or query")
+    return checked
 
 
 def run(argv: list[str] | None = None) -> int:
@@ -137,56 +143,18 @@ def run(argv: list[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     results = []
     try:
-        for result in evaluate(_options(arguments)):
+        for result in evaluate(from_arguments(arguments), _to_stderr):
             results.append(result)
-            ndcg = 100 * result.metrics[METRICS[0]].mean
-            line = f"{printable(result.dataset)} {result.system} {ndcg:.1f} ({result.seconds:.1f} s)"
-            print(line, file=sys.stderr, flush=True)
+            _to_stderr(progress(result))
     except (LongsearchError, OSError) as error:
         message, hint = (error.message, error.hint) if isinstance(error, LongsearchError) else (str(error), "")
         print(f"longsearch eval: {printable(message)}" + (f"\n  {printable(hint)}" if hint else ""), file=sys.stderr)
         return 1
-    print(as_json(results) if arguments.json else "\n\n".join(as_table(results, m) for m in arguments.metric))
+    at_widths = [result for result in results if isinstance(result, WidthResult)]
+    tables = (as_width_tables(at_widths, m) if at_widths else as_table(results, m) for m in arguments.metric)
+    print(as_json(results) if arguments.json else "\n\n".join(tables))
     return 0
 
 
-def parser() -> argparse.ArgumentParser:
-    """Build the parser of `longsearch eval`."""
-    made = argparse.ArgumentParser(
-        prog="longsearch eval", description="Measure retrieval on sets with relevance judgements (BEIR format)."
-    )
-    made.add_argument(
-        "datasets", nargs="+", metavar="DIR", help="folder, .tar.xz, or a generated task: passkey, needle, needle-4096"
-    )
-    made.add_argument(
-        "--systems",
-        nargs="+",
-        default=SYSTEMS,
-        metavar="NAME",
-        help=f"systems to run: {', '.join(SYSTEMS)} (default all)",
-    )
-    made.add_argument("--json", action="store_true", help="print all metrics as JSON")
-    made.add_argument("--metric", nargs="+", default=[METRICS[0]], choices=METRICS, help="metrics to print a table of")
-    made.add_argument("--limit-queries", type=int, default=0, metavar="N", help="use at most N queries of each set")
-    made.add_argument(
-        "--width", nargs="+", type=float, default=[1.0], metavar="W", help="widths to run our systems at, such as 1 0.5"
-    )
-    made.add_argument("--model", default="bundled", metavar="PATH", help="folder of a model (default bundled)")
-    made.add_argument("--instruction", metavar="TEXT", help="instruction in front of our queries")
-    made.add_argument(
-        "--dims", nargs="+", type=int, default=[], metavar="N", help="also use only the first N dimensions"
-    )
-    made.add_argument("--cache", type=Path, metavar="DIR", help="folder to cache vectors in")
-    made.add_argument("--filler", type=Path, metavar="FILE", help="text to read before the documents, with --depths")
-    made.add_argument("--depths", nargs="+", type=int, default=[], metavar="TOKENS", help="read so much filler first")
-    made.add_argument("--device", default="auto", help="cpu, cuda or cuda:N (default auto)")
-    made.add_argument("--dtype", default="auto", help="float32 or bfloat16 (default auto)")
-    return made
-
-
-def _options(arguments: argparse.Namespace) -> Options:
-    return Options(
-        tuple(arguments.datasets), tuple(arguments.systems), arguments.limit_queries, tuple(arguments.width),
-        tuple(arguments.dims), arguments.model, arguments.instruction, arguments.cache, arguments.filler,
-        tuple(arguments.depths), arguments.device, arguments.dtype,
-    )  # fmt: skip
+def _to_stderr(line: str) -> None:
+    print(printable(line), file=sys.stderr, flush=True)

@@ -7,6 +7,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
+from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.training.student.initialise import Shape, StaticStart, new_checkpoint
 
 WORDS = ["apple", "banana", "cherry", "dog", "eagle", "fox", "guitar", "harp", "viola", "lake", "where", "is", "the"]
@@ -27,6 +28,16 @@ def write_set(folder: Path, name: str = "tiny") -> Path:
     (target / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\na\tanimals\t2\na\tfruit\t0\nb\tmusic\t1\n")
     (target / "meta.json").write_text(json.dumps({"name": name}))
     return target
+
+
+def forbid_reading(monkeypatch):
+    """Let every reading of a text by a model raise AssertionError."""
+
+    def refuse(*_, **__):
+        raise AssertionError("a text was read")
+
+    for name in ("encode_document", "encode_documents", "encode_query", "stream"):
+        monkeypatch.setattr(Encoder, name, refuse)
 
 
 def write_model(folder: Path) -> Path:

@@ -1,26 +1,23 @@
-"""The command: tables, JSON, generated tasks and errors."""
+"""The command: tables, JSON and errors."""
 
-import hashlib
 import json
 import re
 
 import numpy as np
 import pytest
-from evaluation_helpers import write_model, write_set
+from evaluation_helpers import forbid_reading, write_model, write_set
 
 from longsearch.engine.evaluation import minilm
-from longsearch.engine.evaluation.longembed import LENGTHS, make_task, task_names
 from longsearch.engine.evaluation.metrics import Interval
 from longsearch.engine.evaluation.minilm import batches_by_length
-from longsearch.engine.evaluation.report import Result, as_json, as_table
+from longsearch.engine.evaluation.report import Result, as_json, as_table, progress
 from longsearch.engine.evaluation.run import run
-from longsearch.engine.inference.tokens import TextTokenizer
-from longsearch.engine.models.hub import bundled_model
 
 
-def evaluate(tmp_path, *more: str) -> int:
+def evaluate(tmp_path, *more: str, also: tuple[str, ...] = ()) -> int:
+    """Run the command on the tiny set and on the sets in `also`, with the tiny model."""
     model, dataset = write_model(tmp_path), write_set(tmp_path)
-    return run([str(dataset), "--model", str(model), "--device", "cpu", "--dtype", "float32", *more])
+    return run([str(dataset), *also, "--model", str(model), "--device", "cpu", "--dtype", "float32", *more])
 
 
 def test_the_table_has_a_column_for_each_system_at_each_width(tmp_path, capsys):
@@ -77,6 +74,34 @@ def test_unknown_systems_sets_and_models_are_errors_of_one_line(tmp_path, capsys
     assert "cannot read the dataset" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("qrels", "said"), [("a\tfruit\t0\na\tx\n", "line 2 is not query"), ("a\tnowhere\t1\n", "no query with a judged")]
+)
+def test_a_broken_last_set_is_an_error_before_any_text_is_read(tmp_path, capsys, monkeypatch, qrels, said):
+    forbid_reading(monkeypatch)
+    broken = write_set(tmp_path, "broken")
+    (broken / "qrels.tsv").write_text(qrels)
+    assert evaluate(tmp_path, "--systems", "meaning", also=("needle-256", str(broken))) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_needles_are_written_facts_or_sentences_from_a_template(tmp_path, capsys):
+    found = []
+    for chosen in ([], ["--needles", "written"], ["--needles", "template"]):
+        assert evaluate(tmp_path / str(len(found)), "--systems", "bm25", *chosen, also=("needle-256",)) == 0
+        found.append(capsys.readouterr().out)
+    assert found[0] == found[1] != found[2]
+
+
+def test_skipped_judgements_are_told_in_one_line_for_each_set(tmp_path, capsys):
+    lines = "a\tnowhere\t1\nnobody\tmusic\t1\na\tanimals\t1\n"
+    holed = write_set(tmp_path, "holed")
+    (holed / "qrels.tsv").write_text(lines)
+    assert evaluate(tmp_path, "--systems", "bm25", also=(str(holed),)) == 0
+    told = [line for line in capsys.readouterr().err.splitlines() if "skipped" in line]
+    assert told == ["holed: skipped 2 judgements that name an unknown document or query"]
+
+
 def test_a_missing_baseline_is_an_error_before_anything_runs(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(minilm, "_PACKAGE", "no_such_package")
     assert evaluate(tmp_path, "--systems", "minilm") == 1
@@ -95,57 +120,38 @@ def test_the_mean_is_over_sets_that_every_system_ran():
     assert len(json.loads(as_json(results))["results"]) == 4
 
 
-def test_generated_tasks_get_a_mean_of_their_own():
+def of_sets_and_tasks() -> list[Result]:
+    """Return results of one system whose Acc@1 is 10 points below its nDCG@10."""
     means = {"one": 0.2, "two": 0.4, "needle-256": 0.7, "passkey-512": 0.9}
-    results = [Result(name, "a", 5, {"ndcg@10": Interval(mean, mean, mean)}, 1.0) for name, mean in means.items()]
-    *_, sets, tasks = as_table(results).splitlines()
+    return [
+        Result(name, "a", 5, {"ndcg@10": Interval(mean, mean, mean), "hit@1": Interval(mean - 0.1, 0, 1)}, 1.0)
+        for name, mean in means.items()
+    ]
+
+
+def test_synthetic_tasks_get_means_of_their_own():
+    *_, sets, tasks, accuracy = as_table(of_sets_and_tasks()).splitlines()
     assert [cell.strip() for cell in sets.strip("|").split("|")] == ["mean of 2 sets", "30.0"]
-    assert [cell.strip() for cell in tasks.strip("|").split("|")] == ["mean of 2 generated tasks", "80.0"]
+    assert [cell.strip() for cell in tasks.strip("|").split("|")] == ["mean of 2 synthetic tasks", "80.0"]
+    assert [cell.strip() for cell in accuracy.strip("|").split("|")] == ["mean of 2 synthetic tasks, acc@1", "70.0"]
+
+
+def test_only_passkey_and_needle_print_acc_at_1_beside_ndcg():
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in as_table(of_sets_and_tasks()).split("\n")]
+    assert [row[0] for row in rows[2:-3]] == [
+        "one", "two", "needle-256", "needle-256, acc@1", "passkey-512", "passkey-512, acc@1",
+    ]  # fmt: skip
+    assert rows[4:6] == [["needle-256", "70.0 ±0.0"], ["needle-256, acc@1", "60.0 ±50.0"]]
+    assert "acc@1" not in as_table(of_sets_and_tasks(), "hit@1")
+    assert [progress(result) for result in of_sets_and_tasks()[1:3]] == [
+        "two a 40.0 (1.0 s)",
+        "needle-256 a 70.0, acc@1 60.0 (1.0 s)",
+    ]
 
 
 def test_escape_codes_in_the_name_of_a_set_are_not_printed():
     result = Result("\x1b[31mred", "a", 1, {"ndcg@10": Interval(0, 0, 0)}, 0)
     assert "\x1b" not in as_table([result])
-
-
-def test_a_generated_task_has_50_queries_over_100_documents_of_the_given_length():
-    tokenizer = TextTokenizer.load(bundled_model())
-    for name in ("passkey-256", "passkey-1024", "needle-256", "needle-1024"):
-        task = make_task(name)
-        n_tokens = [len(tokenizer.tokenize(document.text)) for document in task.documents]
-        length = int(name.split("-")[1])
-        assert (len(task.documents), len(task.queries)) == (100, 50)
-        assert all(length - 70 <= n <= length for n in n_tokens)
-
-
-def test_the_answer_is_only_in_the_judged_document():
-    for name in ("passkey-256", "needle-256"):
-        task = make_task(name)
-        for query in task.queries:
-            subject = re.search(r"(?:for|did) (\w+ \w+)", query.text)[1]
-            holders = [document.id for document in task.documents if subject in document.text]
-            assert holders == list(task.qrels[query.id])
-
-
-def test_a_task_is_deterministic_and_differs_with_the_seed():
-    assert make_task("needle-512") == make_task("needle-512")
-    assert make_task("needle-512") != make_task("needle-512", seed=1)
-
-
-@pytest.mark.parametrize(
-    ("name", "digest"),
-    [("passkey-256", "734d2100ecd7f8e8"), ("needle-256", "512e7c19967fe1f4"), ("needle-32768", "dbae0ca531ee357f")],
-)
-def test_a_task_has_the_bytes_that_the_published_figures_were_measured_on(name, digest):
-    make_task("needle-512")  # tasks generated before have no influence
-    made = repr(make_task(name)).encode()
-    assert hashlib.blake2b(made, digest_size=8).hexdigest() == digest
-
-
-def test_names_of_tasks_are_distinguished_from_folders():
-    assert task_names("passkey") == [f"passkey-{length}" for length in LENGTHS]
-    assert task_names("needle-4096") == ["needle-4096"]
-    assert task_names("./needle") is None
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 64, 10_000])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from evaluation_helpers import write_model, write_set
+from evaluation_helpers import forbid_reading, write_model, write_set
 
 from longsearch.engine import passages
 from longsearch.engine.evaluation import run as evaluation_run
@@ -23,14 +23,6 @@ def made(tmp_path):
         return OurVectors(dataset, encoder, instruction, width, cache or VectorCache(tmp_path / "kept"))
 
     return make
-
-
-def forbid_reading(monkeypatch):
-    def refuse(*_, **__):
-        raise AssertionError("a text was encoded again")
-
-    for name in ("encode_document", "encode_documents", "encode_query", "stream"):
-        monkeypatch.setattr(Encoder, name, refuse)
 
 
 def test_cached_vectors_are_not_computed_again(made, monkeypatch):

@@ -1,0 +1,116 @@
+"""The options of a run, and the command line that they are read from."""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.evaluation.longembed import NEEDLES
+from longsearch.engine.evaluation.metrics import METRICS
+from longsearch.engine.evaluation.systems import BASELINES, OURS
+
+SYSTEMS = (*OURS, *BASELINES)
+WIDTHS = (1.0, 0.5, 0.25, 0.125)
+"""The nested widths of the bundled model (MatMamba), as fractions of the heads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The datasets, systems and settings of a run."""
+
+    datasets: tuple[str, ...]
+    """Folders or .tar.xz archives, or generated tasks: `passkey`, `needle`, `needle-4096`."""
+    needles: str = NEEDLES[0]
+    """The facts to hide in the needle tasks: `written` or `template`."""
+    systems: tuple[str, ...] = SYSTEMS
+    limit_queries: int = 0
+    """Queries of each set at most; 0: all."""
+    widths: tuple[float, ...] = (1.0,)
+    """Widths at which our systems run, as fractions of the heads."""
+    width_table: bool = False
+    """Whether to run our systems with documents at each width and queries at each width, instead of equal widths."""
+    dims: tuple[int, ...] = ()
+    """Our systems also run with so many first dimensions of their vectors."""
+    model: str = "bundled"
+    instruction: str | None = None
+    """The instruction in front of our queries; None: the model's own."""
+    cache: Path | None = None
+    """Folder that caches vectors, ours and MiniLM's, from run to run."""
+    filler: Path | None = None
+    """Text to read before the documents at a depth; None: a short essay, repeated."""
+    depths: tuple[int, ...] = ()
+    """Numbers of tokens to read before every document, for `meaning` at a depth of a stream."""
+    device: str = "auto"
+    dtype: str = "auto"
+
+
+def check(options: Options) -> None:
+    """Raise LongsearchError for unknown systems, and for options that a width table does not have."""
+    unknown = sorted(set(options.systems) - set(SYSTEMS))
+    if unknown:
+        raise LongsearchError(f"no such system: {', '.join(unknown)}", f"systems are {', '.join(SYSTEMS)}")
+    baselines = [name for name in options.systems if name not in OURS]
+    if options.width_table and baselines:
+        raise LongsearchError(f"{baselines[0]} has no widths", f"--width-table takes {', '.join(OURS)}")
+    if options.width_table and (options.dims or options.depths):
+        raise LongsearchError("--width-table cannot be combined with --dims or --depths")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Build the parser of `longsearch eval`."""
+    made = _parser_of_tasks()
+    made.add_argument(
+        "--width", nargs="+", type=float, metavar="W", help="widths to run our systems at, such as 1 0.5 (default 1)"
+    )
+    made.add_argument(
+        "--width-table",
+        action="store_true",
+        help="run our systems (default meaning) with documents at each width and queries at each width "
+        f"(default {' '.join(f'{width:g}' for width in WIDTHS)})",
+    )
+    made.add_argument("--model", default="bundled", metavar="PATH", help="folder of a model (default bundled)")
+    made.add_argument("--instruction", metavar="TEXT", help="instruction in front of our queries")
+    made.add_argument(
+        "--dims", nargs="+", type=int, default=[], metavar="N", help="also use only the first N dimensions"
+    )
+    made.add_argument("--cache", type=Path, metavar="DIR", help="folder to cache vectors in")
+    made.add_argument("--filler", type=Path, metavar="FILE", help="text to read before the documents, with --depths")
+    made.add_argument("--depths", nargs="+", type=int, default=[], metavar="TOKENS", help="read so much filler first")
+    made.add_argument("--device", default="auto", help="cpu, cuda or cuda:N (default auto)")
+    made.add_argument("--dtype", default="auto", help="float32 or bfloat16 (default auto)")
+    return made
+
+
+def from_arguments(arguments: argparse.Namespace) -> Options:
+    """Return the options that `parser` read. The defaults of systems and widths depend on --width-table."""
+    table = arguments.width_table
+    systems, widths = arguments.systems or (("meaning",) if table else SYSTEMS), arguments.width
+    return Options(
+        tuple(arguments.datasets), arguments.needles, tuple(systems), arguments.limit_queries,
+        tuple(widths or (WIDTHS if table else (1.0,))), table, tuple(arguments.dims), arguments.model,
+        arguments.instruction, arguments.cache, arguments.filler, tuple(arguments.depths), arguments.device,
+        arguments.dtype,
+    )  # fmt: skip
+
+
+def _parser_of_tasks() -> argparse.ArgumentParser:
+    """Build a parser of what to measure and what to print."""
+    made = argparse.ArgumentParser(
+        prog="longsearch eval", description="Measure retrieval on sets with relevance judgements (BEIR format)."
+    )
+    made.add_argument(
+        "datasets", nargs="+", metavar="DIR", help="folder, .tar.xz, or a generated task: passkey, needle, needle-4096"
+    )
+    made.add_argument(
+        "--systems",
+        nargs="+",
+        metavar="NAME",
+        help=f"systems to run: {', '.join(SYSTEMS)} (default all)",
+    )
+    made.add_argument("--json", action="store_true", help="print all metrics as JSON")
+    made.add_argument("--metric", nargs="+", default=[METRICS[0]], choices=METRICS, help="metrics to print a table of")
+    made.add_argument(
+        "--needles", default=NEEDLES[0], choices=NEEDLES, help="facts to hide in needle tasks (default written)"
+    )
+    made.add_argument("--limit-queries", type=int, default=0, metavar="N", help="use at most N queries of each set")
+    return made
