@@ -9,7 +9,6 @@ import io
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from typing import NoReturn, Protocol, cast
 
@@ -111,6 +110,8 @@ def _with_command(arguments: Sequence[str]) -> list[str]:
     if first in COMMANDS:
         return [first, *rest]
     if rest and not rest[0].startswith("-") and not os.path.isdir(first):  # noqa: PTH112
+        from difflib import get_close_matches
+
         near = get_close_matches(first, COMMANDS, n=1)
         build_parser().error(f"'{first}' is neither a command nor a folder" + (f"; {near[0]}?" if near else ""))
     return ["open", first, *rest]

@@ -8,11 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longsearch.app.commands.status import describe, summarise
-from longsearch.app.paths import index_path, resolve_root
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
-from longsearch.engine.types import FileStatus
 
 if TYPE_CHECKING:
     from longsearch.indexer.pipeline import ReadSummary
@@ -40,6 +37,7 @@ def run(options: Namespace) -> int:
     """Index until all is current. Returns 0: a file that cannot be read is reported with its reason, not an error."""
     from longsearch.app.background import daemon_control
     from longsearch.app.library import IndexLockedError
+    from longsearch.app.paths import index_path, resolve_root
     from longsearch.app.progress_bar import ProgressBar
     from longsearch.indexer.extract.pdf.ocr import SETTING
 
@@ -110,7 +108,10 @@ def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], Non
 
 def _report(root: Path, summary: "ReadSummary") -> int:
     """Print the files that could not be read whole, and a line for all files."""
+    from longsearch.app.commands.status import describe, summarise
+    from longsearch.app.paths import index_path
     from longsearch.engine.store.session import Session
+    from longsearch.engine.types import FileStatus
 
     with Session.open(index_path(root), read_only=True) as session:
         progress, files = session.progress(), session.files()
