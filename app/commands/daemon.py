@@ -67,7 +67,7 @@ def _start(stay: bool) -> None:
     from longsearch.app.background.daemon_control import ensure_daemon, stop_daemon
 
     status = ensure_daemon(stay)
-    if stay and not status.get("stays"):  # it was started by the app
+    if stay and not status.get("stays"):  # the app has started it
         stop_daemon()
         status = ensure_daemon(stay=True)
     print(f"the daemon is running, pid {status['pid']}")

@@ -56,7 +56,7 @@ def run(options: Namespace) -> int:
 
 
 def _ocr_languages(asked_for: bool) -> str | None:
-    """Return the languages for OCR, or None for no OCR. Raises LongsearchError if it is asked for but not possible."""
+    """Return the languages for OCR, or None for no OCR. Raises LongsearchError if OCR is asked for but not possible."""
     from longsearch.indexer.extract.pdf.ocr import ocr_languages, require_tool
 
     languages = ocr_languages(os.environ)
@@ -89,7 +89,7 @@ def _index_here(root: Path, retry_failed: bool, ocr: str | None, announce: Calla
 
 
 def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], None]) -> "ReadSummary":
-    """The daemon holds the lock of this index: let it sweep the folder, and wait until all is current."""
+    """Make the daemon, which holds the lock of this index, sweep the folder; wait until all is current."""
     from longsearch.app.background import daemon_control
     from longsearch.indexer.pipeline import ReadSummary
 
@@ -103,7 +103,7 @@ def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], Non
                 f"the daemon cannot index it: {kept['problem']}", "the daemon tries again every half minute"
             )
         time.sleep(_ASK_DAEMON_S)
-    raise LongsearchError("the daemon ended", "run the same again: it goes on from here")
+    raise LongsearchError("the daemon ended", "run the same command again: it goes on from here")
 
 
 def _report(root: Path, summary: "ReadSummary") -> int:

@@ -12,7 +12,7 @@ from longsearch.engine.printable import printable
 if TYPE_CHECKING:
     from longsearch.engine.types import FileReport, IndexProgress
 
-HELP = "say how far each file of a folder has come, and why"
+HELP = "say how far each file of a folder is read, and why not further"
 
 
 def add_options(parser: ArgumentParser) -> None:
