@@ -21,9 +21,7 @@ _ASK_DAEMON_S = 0.25
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch index`."""
     parser.add_argument("folder", help="the folder to index, with all its subfolders")
-    parser.add_argument(
-        "--retry-failed", action="store_true", help="read files again that could not be read, or only in part"
-    )
+    parser.add_argument("--retry-failed", action="store_true", help="read failed and partial files again")
     parser.add_argument(
         "--ocr",
         action="store_true",

@@ -23,7 +23,7 @@ def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch search`."""
     parser.add_argument(
         "query",
-        help='what you mean; results must obey "quoted phrases", -excluded words, in:PATH and type:pdf'
+        help='what you mean; may hold "quoted phrases", -excluded words, in:PATH and type:pdf'
         " (put -- before a query that begins with -)",
     )
     parser.add_argument(
@@ -110,7 +110,7 @@ def to_text(results: "SearchResults", width: int) -> str:
             )
         lines.append("")
     found = counted(len(results.hits), "document") if results.hits else "nothing found"
-    how = f"like {printable(results.similar_to)}" if results.similar_to else results.mode.value
+    how = f"similar to {printable(results.similar_to)}" if results.similar_to else results.mode.value
     return "\n".join([*lines, f"{found}, {how}, {results.took_ms:.0f} ms"])
 
 

@@ -13,7 +13,10 @@ def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch similar`."""
     parser.add_argument("file", help="a document, inside or outside an indexed folder")
     parser.add_argument(
-        "folder", nargs="?", default="", help="an indexed folder, or a folder inside one (default: the one FILE is in)"
+        "folder",
+        nargs="?",
+        default="",
+        help="an indexed folder, or a folder inside one (default: the indexed folder that holds FILE)",
     )
     add_result_options(parser)
 
