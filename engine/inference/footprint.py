@@ -1,7 +1,7 @@
 """Peak memory of reading documents of some length, each in a process of its own.
 
-`python -m longsearch.engine.inference.footprint MODEL WIDTH DTYPE V TOKENS LENGTH` is that process. It always holds
-LENGTH tokens, however many of them it reads, so that two lengths differ only in the reading.
+`python -m engine.inference.footprint MODEL WIDTH DTYPE V TOKENS LENGTH` is that process: it holds LENGTH tokens,
+however many of them it reads, so that what differs between two lengths is the reading and nothing else.
 """
 
 import json

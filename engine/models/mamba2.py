@@ -144,7 +144,7 @@ class MLP(nn.Module):
     """down(hardswish(up(x))), token by token.
 
     hardswish(s x) / s is GELU's shape (s = 1.7; the difference is 0.07 at most) for a comparison and two products: GELU
-    itself took as long as the matrix before it. `engine.training.student.from_teacher` puts s into BERT's weights.
+    itself took as long as the matrix before it. BERT's weights take the s in, see `engine.training.from_teacher`.
     """
 
     def __init__(self, d_model: int, d_mlp: int) -> None:
