@@ -9,7 +9,7 @@ Glossary (one word, one meaning)
     excerpt         A sentence or two of a passage, with a vector of its own from the same pass over the document.
     index, store    The index is the SQLite file of one root; `Store` (engine.store) reads and writes it.
     state           What a recurrent model carries from token to token: in each layer the last inputs of the convolution
-                    and the SSM state. A saved state lets a document be read on from its middle.
+                    and the SSM state. From a saved state the model resumes a document in its middle.
     vertical chunk  `V`: the slice of tokens that passes through all layers before the next slice does.
     SSD block       `Q`: the block of tokens that Mamba2's scan handles at once in a layer (`chunk_size` in papers).
     readout         How hidden states become a vector: the last token's (`eos`) or their mean (`mean`).
@@ -17,6 +17,8 @@ Glossary (one word, one meaning)
     width           The fraction of a MatMamba model's heads that is run: 1, 1/2, 1/4 or 1/8.
     fingerprint     A hash of weights, tokenizer, readout, template and passage settings. Only vectors with the same
                     fingerprint are compared.
+    similar         Documents are similar if their vectors are near. Each counts as a whole (`longsearch similar`).
+    retry           Reading a failed file again. A root that could not be indexed is *postponed* instead.
 
 Packages. Imports point down, and `import-linter` checks it:
 
@@ -24,20 +26,20 @@ Packages. Imports point down, and `import-linter` checks it:
 
 - `engine` (MEANING) turns text into vectors and finds it again: models, inference, store, search, training, evaluation.
 - `indexer` (FRESHNESS) keeps an index equal to the disk: walk, ignore, plan, extract, watch.
-- `tui` (SIGHT) is the terminal app. Of the engine it imports only `types`, `errors`, `printable` and `amounts`.
+- `tui` (SIGHT) is the terminal app. It imports only `types`, `errors`, `printable` and `amounts` of the engine.
 - `app` (WIRING) holds the command line, the paths, the daemon, and the backend that answers the terminal app.
 
 From a file to the index: The walk lists the files and the plan compares them with the index. A child process, which may
 be killed, extracts the text. The words are stored and can be searched at once. Then the tokens of the text pass through
-the model in vertical chunks, and the state is carried from chunk to chunk. One transaction stores the vectors of the
+the model in vertical chunks, and the state is carried from slice to slice. One transaction stores the vectors of the
 passages, of their excerpts and of the whole document.
 
 From a query to the results: BM25 scores passages by words, at once. The model encodes the query with its instruction,
-and passages are scored by their vectors. The two scores are combined, and so are those of the passage's nearest
-excerpt and of its document. Results are grouped by document and shown at the page, with the passage lit and the excerpt
+and passages are scored by their vectors. These two scores are combined with the scores of the passage's nearest
+excerpt and of its document. Results are grouped by document and shown at the page, with the passage lit and its excerpt
 brighter. For "more like this", the document's vector is compared with those of the other documents.
 
 Processes: The terminal app never loads torch. Each user has one daemon, which owns the model. It watches the folders,
-indexes them, and encodes queries that arrive over a Unix socket. Whoever searches reads the SQLite file directly, so
-a search by words and the progress work even when no daemon runs.
+indexes them, and encodes queries that arrive over a Unix socket. Every search reads the SQLite file directly, so a
+search by words works without a daemon, and so does the display of progress.
 """

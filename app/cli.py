@@ -9,7 +9,6 @@ import io
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from typing import NoReturn, Protocol, cast
 
@@ -38,10 +37,10 @@ class Command(Protocol):
     """What the command does, in a phrase."""
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add its options to its parser."""
+        """Add the options of the command to its parser."""
 
     def run(self, options: argparse.Namespace) -> int:
-        """Run it; return the exit code. Raises LongsearchError if it fails."""
+        """Run the command; return the exit code. Raises LongsearchError if the command fails."""
 
 
 COMMANDS = (
@@ -49,14 +48,14 @@ COMMANDS = (
 )  # fmt: skip
 """The modules of `app.commands`, in the order of `longsearch --help`."""
 _ALIASES = {"like": "similar"}
-"""Older names of commands. They still work, but no help names them."""
+"""Older names of commands. They still work, but `--help` does not list them."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Returns the exit code of the process."""
     _replace_unencodable_characters()
     arguments = _with_command(sys.argv[1:] if argv is None else argv)
-    # import only the module of the command that is run: --help alone needs them all
+    # import only the module of the command that is run; only --help needs them all
     parser = build_parser(arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS)
     options = parser.parse_args(arguments)
     if options.command is None:
@@ -100,7 +99,8 @@ def _discard_output() -> None:
 def _with_command(arguments: Sequence[str]) -> list[str]:
     """Return the arguments with the name of a command in front, unless they begin with an option.
 
-    A folder in front means `open`. A word that is no folder and has words after it is a misspelt command: exit with 2.
+    A folder in front means `open`. If the first word is no folder and other words follow, it is a misspelt command:
+    exit with 2.
     """
     if not arguments or arguments[0].startswith("-"):
         return list(arguments)
@@ -111,6 +111,8 @@ def _with_command(arguments: Sequence[str]) -> list[str]:
     if first in COMMANDS:
         return [first, *rest]
     if rest and not rest[0].startswith("-") and not os.path.isdir(first):  # noqa: PTH112
+        from difflib import get_close_matches
+
         near = get_close_matches(first, COMMANDS, n=1)
         build_parser().error(f"'{first}' is neither a command nor a folder" + (f"; {near[0]}?" if near else ""))
     return ["open", first, *rest]

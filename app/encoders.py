@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("longsearch.encoders")
 
 CALIBRATE_FROM_TOKENS = 200_000
-"""Measure the fastest slice size, which takes 3 s, only if so many tokens wait: half a minute of work at least."""
+"""Measure the fastest slice size (3 s) only if at least this many tokens wait: half a minute of work or more."""
 
 MODEL_VARIABLE = "LONGSEARCH_MODEL"
 
@@ -49,7 +49,7 @@ def chosen_identity() -> "ModelIdentity":
 
 
 def tune(encoder: "Encoder", session: "Session") -> None:
-    """Set the encoder's slice size (V) to the fastest on this machine; measure it first if much is to be read."""
+    """Set the encoder's slice size (V) to the fastest on this machine; measure first if many tokens wait."""
     from longsearch.engine.inference.calibration import calibrated_size
 
     progress = session.progress()

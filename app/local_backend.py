@@ -1,4 +1,4 @@
-"""The backend of the terminal app: answers its calls from the index file and the daemon. See `tui.backend.Backend`."""
+"""The backend of the terminal app: answers its calls from the index file and the daemon. See `tui.asking.backend`."""
 
 import contextlib
 import threading
@@ -22,7 +22,7 @@ _NOTHING_YET = IndexProgress(0, 0, 0, 0, 0, 0, 0, "looking through the folder", 
 _REMEMBERED_QUERIES = 256
 _SHOWN_DOCUMENTS = 50
 ASK_EVERY_S = 10.0
-"""An open app calls its daemon this often, so that the daemon is not idle; one that has died is started again."""
+"""An open app calls its daemon this often, so that the daemon is not idle; a daemon that has died is started again."""
 
 
 class LocalBackend:
@@ -33,7 +33,7 @@ class LocalBackend:
         self._closing = threading.Event()
         self._asked_at: float | None = None
         self._problem = ""
-        """Why the daemon cannot keep the index current, as it last said, or ""."""
+        """The reason why the daemon cannot keep the index current, from its last answer, or ""."""
         # a query that is edited back and forth needs the same vectors again
         self._vector = lru_cache(_REMEMBERED_QUERIES)(partial(vectors.from_daemon, cancelled=self._closing.is_set))
 
@@ -87,7 +87,7 @@ class LocalBackend:
             return []
 
     def retry(self) -> str:
-        """Make the daemon read the files again that could not be read, or only in part."""
+        """Make the daemon read failed and partial files again."""
         daemon_control.retry(self._root)
         return "files that could not be read whole are read again"
 
@@ -96,7 +96,7 @@ class LocalBackend:
         return open_in_viewer(path, page)
 
     def close(self) -> None:
-        """End calls that wait for the daemon. It goes on by itself; nothing else is held between calls."""
+        """End calls that wait for the daemon. The daemon goes on by itself, and nothing else is open between calls."""
         self._closing.set()
 
     def _keep_daemon(self, is_indexed: bool) -> None:

@@ -1,6 +1,6 @@
 """Where longsearch keeps its files. All are private to the user: folders 0700, files 0600.
 
-Each root has one index file, in the user's data folder (XDG_DATA_HOME on Linux). Knows nothing of their content.
+Each root has one index file, in the user's data folder (XDG_DATA_HOME on Linux). Knows nothing of what a file holds.
 """
 
 import hashlib
@@ -87,11 +87,11 @@ def expanded(path: str | Path) -> Path:
 
 
 def _private(folder: Path) -> Path:
-    """Create the folder, or make it 0700. Raises LongsearchError if it cannot be made or belongs to another user."""
+    """Create the folder and give it mode 0700. Raises LongsearchError if that fails or another user owns the folder."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        hint = "set XDG_DATA_HOME to a folder that you may write"
+        hint = "set XDG_DATA_HOME to a folder that you can write to"
         raise LongsearchError(f"{folder} cannot be made: {error.strerror}", hint) from error
     status = folder.stat()
     if hasattr(os, "getuid") and status.st_uid != os.getuid():

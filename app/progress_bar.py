@@ -17,7 +17,7 @@ REDRAW_S = 0.25
 
 
 class ProgressBar:
-    """A context manager that shows a bar on stderr while it is entered, if stderr is a terminal."""
+    """A context manager that shows a bar on stderr, if stderr is a terminal."""
 
     def __init__(self, index: Path, quiet: bool) -> None:
         """`index`: the index file, which need not exist yet. `quiet`: show nothing."""
@@ -40,7 +40,7 @@ class ProgressBar:
         self._thread = threading.Thread(target=self._redraw_until_stopped, daemon=True)
 
     def __enter__(self) -> "ProgressBar":
-        if not self._progress.disable:  # else the thread would read the index for nobody
+        if not self._progress.disable:  # else the thread would read the index for nothing
             self._progress.start()
             self._thread.start()
         return self
@@ -76,7 +76,7 @@ class ProgressBar:
 
 
 def describe_progress(progress: IndexProgress) -> str:
-    """Return the time left, the rate and the current activity in a few words; "" if nothing goes on."""
+    """Return the time left, the rate and the current activity in a few words; "" if there is no activity."""
     if not progress.activity:
         return ""
     parts = []

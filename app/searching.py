@@ -70,7 +70,7 @@ def _document_of(session: Session, path: str) -> int | None:
 
 
 def _read_whole(file: Path) -> tuple[str, QueryVector]:
-    """A file's title and the vector of its whole text. Raises LongsearchError if the file cannot be read."""
+    """Return a file's title and the vector of its whole text. Raises LongsearchError if the file cannot be read."""
     from longsearch.indexer.extract.reader import ExtractorProcess
 
     with ExtractorProcess() as extractor:
@@ -82,13 +82,13 @@ def _read_whole(file: Path) -> tuple[str, QueryVector]:
 
 
 def _query_vector(session: Session, query: Query, instruction: str, source: VectorSource) -> QueryVector:
-    """The query's vector, from the model that made the index's vectors. Raises LongsearchError if there is none."""
+    """Return the query's vector. Raises LongsearchError unless the model that made the index's vectors can make it."""
     fingerprint = _fingerprint(session)
     return _comparable(source(query.meaning, instruction or None), fingerprint)
 
 
 def _fingerprint(session: Session) -> str:
-    """The fingerprint of the model that made the index's vectors. Raises LongsearchError if there are no vectors."""
+    """Return the fingerprint of the model that made the index's vectors. Raises LongsearchError if there are none."""
     with session.reading() as db:
         in_use = vectors.model_in_use(db)
     if in_use is None:

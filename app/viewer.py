@@ -39,7 +39,7 @@ def open_in_viewer(path: str, page: int | None) -> str:
     except OSError as error:
         message = f"cannot start {command[0]}: {error.strerror}"
         raise LongsearchError(message, f"set {SETTING} to another viewer") from error
-    threading.Thread(target=process.wait, daemon=True).start()  # else it would stay as a zombie
+    threading.Thread(target=process.wait, daemon=True).start()  # else the viewer would stay a zombie when it ends
     at = f" at page {page}" if page and any(str(page) == word for word in command) else ""
     return f"opened with {Path(command[0]).name}{at}"
 

@@ -1,4 +1,4 @@
-"""A cache of the documents last shown, so that going back and forth in the list reads none of them twice. Pure."""
+"""A cache of the documents last shown, so that going back and forth in the list reads no document twice. Pure."""
 
 from collections import OrderedDict
 
@@ -6,7 +6,7 @@ from longsearch.engine.types import DocumentText
 
 MAX_DOCUMENTS = 8
 MAX_CHARACTERS = 40_000_000
-"""Of all documents together: 40 to 160 MB of memory. The newest document stays, however long it is."""
+"""Limit for all documents together: 40 to 160 MB of memory. The newest document stays, however long it is."""
 
 
 class DocumentCache:

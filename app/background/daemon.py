@@ -40,7 +40,7 @@ TICK_S = 0.5
 
 
 class Daemon:
-    """The folders it keeps indexed, the model it holds, and the thread that indexes."""
+    """Holds the folders to keep indexed, the model, and the thread that indexes."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Daemon:
         tick_s: float = TICK_S,
         idle_exit_s: float = IDLE_EXIT_S,
     ) -> None:
-        """`tick_s`: pause between two looks at folders whose changes have not calmed down; other pauses are 30 ticks.
+        """`tick_s`: seconds between looks at folders whose changes have not calmed down; other pauses last 30 ticks.
 
         `idle_exit_s`: seconds without a call after which a daemon that does not `stay` ends.
         """
@@ -162,7 +162,7 @@ class Daemon:
             rpc.call(path, "status", timeout_s=1)  # ends the `accept` that `serve` waits in
 
     def _next(self) -> KeptRoot | None:
-        """The folder to work on: one that is due for a sweep comes before one that is only incomplete."""
+        """Return the folder to work on. A folder that is due for a sweep comes before one that is only incomplete."""
         ready = [kept for kept in self._all_kept() if not kept.is_postponed()]
         due = next((kept for kept in ready if kept.is_due()), None)
         return due or next((kept for kept in ready if kept.is_incomplete), None)
@@ -203,10 +203,10 @@ class Daemon:
 
 
 def _until_retry_s(store: Store, swept_at: float) -> float | None:
-    """Seconds until a file that could not be read is tried again; None if no file waits for that.
+    """Return the seconds until the next retry of a failed file; None if no file waits for one.
 
-    A file that was due before the sweep began, and still is, lies where the sweep cannot look, such as on an unmounted
-    drive; it does not count.
+    A file that was due before the sweep began, and still is, does not count: it lies where the sweep cannot look, such
+    as on an unmounted drive.
     """
     retry_at = store.next_retry(after=swept_at)
     return None if retry_at is None else max(retries.FIRST_S, retry_at - time.time())

@@ -54,7 +54,7 @@ def check_model(status: dict[str, Any] | None) -> None:
         message = f"the daemon runs with another model ({model}) than the one chosen here ({chosen_model()})"
         raise LongsearchError(
             message,
-            "stop it, and the next one uses yours: longsearch daemon stop (if installed: longsearch daemon install)",
+            "stop it, and the next uses your model: longsearch daemon stop (if installed: longsearch daemon install)",
         )
 
 
@@ -83,7 +83,7 @@ def watch(root: Path) -> str:
 
 
 def retry(root: Path) -> None:
-    """Make the daemon read again, at once, the files of this root that could not be read, or only in part."""
+    """Make the daemon read the failed and partial files of this root again at once."""
     ensure_daemon()
     rpc.call(socket_path(), "retry", _CALL_TIMEOUT_S, root=str(root))
 
@@ -114,10 +114,8 @@ def _spawn(stay: bool) -> subprocess.Popen[bytes]:
             stderr=log,
             start_new_session=True,
             cwd=Path.home() if Path.home().is_dir() else "/",
-            env={
-                **os.environ,
-                MODEL_VARIABLE: chosen_model(),
-            },  # the daemon has another working folder: a relative path would change its meaning
+            # the daemon has another working folder, where a relative path to a model would mean another folder
+            env={**os.environ, MODEL_VARIABLE: chosen_model()},
         )
     finally:
         os.close(log)

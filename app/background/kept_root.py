@@ -123,7 +123,7 @@ class KeptRoot:
             return read_again
 
     def finish(self, problem: str, is_complete: bool, sweep_in_s: float | None) -> None:
-        """Note that indexing ended without failing, and when to sweep again, if at a known time.
+        """Note that indexing ended without failing. `sweep_in_s`: seconds until the next sweep; None if unknown.
 
         `problem`: a problem that did not stop indexing, or "". `is_complete`: nothing is left to read.
         """
@@ -134,7 +134,7 @@ class KeptRoot:
             self._watch.ask_in(sweep_in_s)
 
     def postpone(self, problem: str) -> None:
-        """Note that indexing failed, and try again in half a minute."""
+        """Note that indexing failed, and postpone the folder for half a minute."""
         with self._lock:
             self._problem = problem
             self._is_incomplete = True

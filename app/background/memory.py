@@ -3,6 +3,6 @@
 
 def resident_bytes() -> int:
     """Return the resident memory of this process."""
-    import psutil  # 30 ms to import: `--help` does without
+    import psutil  # takes 30 ms: only the daemon's status needs it
 
     return int(psutil.Process().memory_info().rss)

@@ -1,4 +1,4 @@
-"""Lets the system start the daemon at login, or ends that: systemd on Linux, launchd on macOS.
+"""Installs and uninstalls the daemon, so that the system starts it at login: systemd on Linux, launchd on macOS.
 
 Knows where the service file belongs and which commands put it into effect; `service_files` writes its text.
 """

@@ -17,7 +17,7 @@ AGENT_LABEL = "longsearch.daemon"
 KEPT_VARIABLES = (
     "PATH", "XDG_DATA_HOME", "XDG_CACHE_HOME", "LONGSEARCH_MODEL", "LONGSEARCH_OCR", "HF_HOME",
 )  # fmt: skip
-"""The daemon gets these from the user who installs it; else the two would look for indexes and models elsewhere."""
+"""Copied from the user who installs the daemon, so that both look for indexes and models in the same places."""
 
 _OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
 _RESTART_S = 30
@@ -74,7 +74,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def launchd_agent(command: Sequence[str], environment: Mapping[str, str], log: str) -> bytes:
-    """Return the property list. Raises LongsearchError if a path holds a character that XML cannot."""
+    """Return the property list. Raises LongsearchError if a path holds a character that XML does not allow."""
     agent = {
         "Label": AGENT_LABEL,
         "ProgramArguments": list(command),
@@ -91,5 +91,5 @@ def launchd_agent(command: Sequence[str], environment: Mapping[str, str], log: s
     try:
         return plistlib.dumps(agent)
     except (ValueError, UnicodeEncodeError) as error:
-        message = "a path or variable holds a character that launchd's files cannot"
+        message = "a path or variable holds a character that launchd's files cannot hold"
         raise LongsearchError(message, "install longsearch under a plain path") from error

@@ -1,7 +1,6 @@
 """`longsearch daemon`: control the background process that watches, indexes and encodes queries."""
 
 import json
-import logging
 import os
 import signal
 import sys
@@ -68,7 +67,7 @@ def _start(stay: bool) -> None:
     from longsearch.app.background.daemon_control import ensure_daemon, stop_daemon
 
     status = ensure_daemon(stay)
-    if stay and not status.get("stays"):  # it was started by the app
+    if stay and not status.get("stays"):  # the app has started it
         stop_daemon()
         status = ensure_daemon(stay=True)
     print(f"the daemon is running, pid {status['pid']}")
@@ -82,21 +81,12 @@ def _pause_or_resume(action: str) -> None:
     print("indexing is paused" if action == "pause" else "indexing goes on")
 
 
-class _Printable(logging.Formatter):
-    """Replaces control characters, because file names in a log could otherwise drive the terminal it is read in."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        return printable(super().format(record), keep="\n")
-
-
 def _run_here(stay: bool) -> None:
     from longsearch.app.background.daemon import Daemon
     from longsearch.app.background.daemon_control import stop_daemon
     from longsearch.indexer.politeness import be_polite
 
-    handler = logging.StreamHandler()
-    handler.setFormatter(_Printable("%(asctime)s %(levelname)s %(message)s"))
-    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    _log_to_stderr()
     be_polite()
     if stay:
         stop_daemon()  # replace a daemon that the app has started
@@ -104,6 +94,19 @@ def _run_here(stay: bool) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: daemon.stop())
     daemon.run()
+
+
+def _log_to_stderr() -> None:
+    """Log without control characters: those of a file name could drive the terminal in which the log is read."""
+    import logging
+
+    class Printable(logging.Formatter):
+        def format(self, record: logging.LogRecord) -> str:
+            return printable(super().format(record), keep="\n")
+
+    handler = logging.StreamHandler()
+    handler.setFormatter(Printable("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
 
 
 def _install(only_print: bool) -> None:

@@ -8,11 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longsearch.app.commands.status import describe, summarise
-from longsearch.app.paths import index_path, resolve_root
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
-from longsearch.engine.types import FileStatus
 
 if TYPE_CHECKING:
     from longsearch.indexer.pipeline import ReadSummary
@@ -24,9 +21,7 @@ _ASK_DAEMON_S = 0.25
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch index`."""
     parser.add_argument("folder", help="the folder to index, with all its subfolders")
-    parser.add_argument(
-        "--retry-failed", action="store_true", help="read files again that could not be read, or only in part"
-    )
+    parser.add_argument("--retry-failed", action="store_true", help="read failed and partial files again")
     parser.add_argument(
         "--ocr",
         action="store_true",
@@ -40,6 +35,7 @@ def run(options: Namespace) -> int:
     """Index until all is current. Returns 0: a file that cannot be read is reported with its reason, not an error."""
     from longsearch.app.background import daemon_control
     from longsearch.app.library import IndexLockedError
+    from longsearch.app.paths import index_path, resolve_root
     from longsearch.app.progress_bar import ProgressBar
     from longsearch.indexer.extract.pdf.ocr import SETTING
 
@@ -58,7 +54,7 @@ def run(options: Namespace) -> int:
 
 
 def _ocr_languages(asked_for: bool) -> str | None:
-    """Return the languages for OCR, or None for no OCR. Raises LongsearchError if it is asked for but not possible."""
+    """Return the languages for OCR, or None for no OCR. Raises LongsearchError if OCR is asked for but not possible."""
     from longsearch.indexer.extract.pdf.ocr import ocr_languages, require_tool
 
     languages = ocr_languages(os.environ)
@@ -91,7 +87,7 @@ def _index_here(root: Path, retry_failed: bool, ocr: str | None, announce: Calla
 
 
 def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], None]) -> "ReadSummary":
-    """The daemon holds the lock of this index: let it sweep the folder, and wait until all is current."""
+    """Make the daemon, which holds the lock of this index, sweep the folder; wait until all is current."""
     from longsearch.app.background import daemon_control
     from longsearch.indexer.pipeline import ReadSummary
 
@@ -105,12 +101,15 @@ def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], Non
                 f"the daemon cannot index it: {kept['problem']}", "the daemon tries again every half minute"
             )
         time.sleep(_ASK_DAEMON_S)
-    raise LongsearchError("the daemon ended", "run the same again: it goes on from here")
+    raise LongsearchError("the daemon ended", "run the same command again: it goes on from here")
 
 
 def _report(root: Path, summary: "ReadSummary") -> int:
     """Print the files that could not be read whole, and a line for all files."""
+    from longsearch.app.commands.status import describe, summarise
+    from longsearch.app.paths import index_path
     from longsearch.engine.store.session import Session
+    from longsearch.engine.types import FileStatus
 
     with Session.open(index_path(root), read_only=True) as session:
         progress, files = session.progress(), session.files()

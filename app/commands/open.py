@@ -3,7 +3,6 @@
 import sys
 from argparse import ArgumentParser, Namespace
 
-from longsearch.app.paths import resolve_root
 from longsearch.engine.errors import LongsearchError
 
 HELP = "open the app over a folder (the same as `longsearch FOLDER`)"
@@ -16,6 +15,8 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Open the app; return 0 when the user quits. Indexing goes on in the daemon."""
+    from longsearch.app.paths import resolve_root
+
     root = resolve_root(options.folder)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         hint = f"search from a script: longsearch search QUERY {root}"

@@ -4,14 +4,17 @@ import json
 import shutil
 import textwrap
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from longsearch.app.paths import find_index, resolve_root
 from longsearch.engine.amounts import counted
 from longsearch.engine.printable import in_short, printable
-from longsearch.engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
+
+if TYPE_CHECKING:
+    from longsearch.engine.types import DocumentHit, PassageHit, SearchResults
 
 HELP = "search an indexed folder"
+MODES = ("hybrid", "meaning", "words")
+"""The values of `engine.types.SearchMode`, which is not imported here because it takes 20 ms."""
 _SHOWN_PASSAGES = 2
 _SHOWN_CHARACTERS = 400
 
@@ -20,7 +23,7 @@ def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch search`."""
     parser.add_argument(
         "query",
-        help='what you mean; results must obey "quoted phrases", -excluded words, in:PATH and type:pdf'
+        help='what you mean; may hold "quoted phrases", -excluded words, in:PATH and type:pdf'
         " (put -- before a query that begins with -)",
     )
     parser.add_argument(
@@ -28,7 +31,7 @@ def add_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--mode",
-        choices=[mode.value for mode in SearchMode],
+        choices=MODES,
         default="hybrid",
         help="match by words and meaning together (hybrid, the default), or by one of the two",
     )
@@ -54,7 +57,9 @@ def _positive(text: str) -> int:
 def run(options: Namespace) -> int:
     """Search and print. Returns 0, or 1 if nothing was found."""
     from longsearch.app.background import query_vectors as vectors
+    from longsearch.app.paths import find_index, resolve_root
     from longsearch.app.searching import search_index
+    from longsearch.engine.types import SearchMode
 
     root, under = find_index(options.folder)
     mode = SearchMode(options.mode)
@@ -66,7 +71,7 @@ def run(options: Namespace) -> int:
     return report(results, options.json)
 
 
-def report(results: SearchResults, as_json: bool) -> int:
+def report(results: "SearchResults", as_json: bool) -> int:
     """Print the results. Returns 0, or 1 if there are none."""
     if as_json:
         print(json.dumps(to_json(results), indent=2))
@@ -75,7 +80,7 @@ def report(results: SearchResults, as_json: bool) -> int:
     return 0 if results.hits else 1
 
 
-def to_json(results: SearchResults) -> dict[str, Any]:
+def to_json(results: "SearchResults") -> dict[str, Any]:
     """Return the results as the JSON object that the documentation describes."""
     asked = {"like": results.similar_to} if results.similar_to else {"query": results.query}
     return {
@@ -88,7 +93,7 @@ def to_json(results: SearchResults) -> dict[str, Any]:
     }
 
 
-def to_text(results: SearchResults, width: int) -> str:
+def to_text(results: "SearchResults", width: int) -> str:
     """Return the results as text of `width` columns, without control characters."""
     lines = [f"({printable(results.note)})"] if results.note else []
     for hit in results.hits:
@@ -105,11 +110,11 @@ def to_text(results: SearchResults, width: int) -> str:
             )
         lines.append("")
     found = counted(len(results.hits), "document") if results.hits else "nothing found"
-    how = f"like {printable(results.similar_to)}" if results.similar_to else results.mode.value
+    how = f"similar to {printable(results.similar_to)}" if results.similar_to else results.mode.value
     return "\n".join([*lines, f"{found}, {how}, {results.took_ms:.0f} ms"])
 
 
-def _shown_text(passage: PassageHit) -> str:
+def _shown_text(passage: "PassageHit") -> str:
     """Return the first 400 characters of the passage, or 400 characters further on that show its excerpt."""
     text = passage.text
     if passage.excerpt is None or passage.excerpt[1] - passage.start <= _SHOWN_CHARACTERS:
@@ -118,7 +123,7 @@ def _shown_text(passage: PassageHit) -> str:
     return "…" + text[text.rfind(" ", 0, first) + 1 : first + _SHOWN_CHARACTERS]
 
 
-def _hit_to_json(hit: DocumentHit) -> dict[str, Any]:
+def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
     passages = [
         {
             "page": passage.page,

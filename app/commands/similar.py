@@ -4,7 +4,6 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from longsearch.app.commands.search import add_result_options, report
-from longsearch.app.paths import expanded, find_index
 from longsearch.engine.errors import LongsearchError
 
 HELP = "find the documents most similar to a file, each compared as a whole"
@@ -14,13 +13,17 @@ def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch similar`."""
     parser.add_argument("file", help="a document, inside or outside an indexed folder")
     parser.add_argument(
-        "folder", nargs="?", default="", help="an indexed folder, or a folder inside one (default: the one FILE is in)"
+        "folder",
+        nargs="?",
+        default="",
+        help="an indexed folder, or a folder inside one (default: the indexed folder that holds FILE)",
     )
     add_result_options(parser)
 
 
 def run(options: Namespace) -> int:
     """Print the similar documents. Returns 0, or 1 if there are none."""
+    from longsearch.app.paths import expanded
     from longsearch.app.searching import similar_to_file
 
     file = expanded(options.file).resolve()
@@ -33,6 +36,8 @@ def run(options: Namespace) -> int:
 
 def _where(folder: str, file: Path) -> tuple[Path, str]:
     """Return the indexed root to search, and the folder inside it: `folder` if given, else the whole root of `file`."""
+    from longsearch.app.paths import find_index
+
     if folder:
         return find_index(folder)
     try:

@@ -3,16 +3,16 @@
 import json
 import time
 from argparse import ArgumentParser, Namespace
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from longsearch.app.paths import find_index, index_path
 from longsearch.engine.amounts import counted
 from longsearch.engine.printable import printable
-from longsearch.engine.types import FileReport, FileStatus, IndexProgress
 
-HELP = "say how far each file of a folder has come, and why"
+if TYPE_CHECKING:
+    from longsearch.engine.types import FileReport, IndexProgress
+
+HELP = "say how far each file of a folder is read, and why not further"
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -24,8 +24,12 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the status. Returns 0 if there is an index."""
+    from dataclasses import asdict
+
     from longsearch.app.background import daemon_control
+    from longsearch.app.paths import find_index, index_path
     from longsearch.engine.store.session import Session
+    from longsearch.engine.types import FileStatus
 
     root, under = find_index(options.folder)
     with Session.open(index_path(root), read_only=True) as session:
@@ -44,8 +48,10 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _as_json(file: FileReport) -> dict[str, Any]:
+def _as_json(file: "FileReport") -> dict[str, Any]:
     """Return the file's fields. Its status keeps the key "state", which scripts read."""
+    from dataclasses import asdict
+
     return {"state" if name == "status" else name: value for name, value in asdict(file).items()}
 
 
@@ -56,7 +62,7 @@ def _watched_by(kept: dict[str, Any] | None, root: Path) -> str:
     return f"watched by the daemon: {printable(kept['problem'])}" if kept["problem"] else "watched by the daemon"
 
 
-def describe(file: FileReport) -> str:
+def describe(file: "FileReport") -> str:
     """Return one file's status in a line or two."""
     from longsearch.tui.text.wording import next_try
 
@@ -68,13 +74,15 @@ def describe(file: FileReport) -> str:
     return f"{line}\n         {why}" if why else line
 
 
-def _reason(file: FileReport) -> str:
+def _reason(file: "FileReport") -> str:
+    from longsearch.engine.types import FileStatus
+
     if file.status is FileStatus.WAITING:
         return "searchable by words only; the daemon or longsearch index will read its meaning"
     return ""
 
 
-def summarise(progress: IndexProgress) -> str:
+def summarise(progress: "IndexProgress") -> str:
     """Return the status of the whole folder in a line."""
     counts = [f"{progress.n_current:,} current"]
     for number, word in (
@@ -87,5 +95,5 @@ def summarise(progress: IndexProgress) -> str:
     return f"{counted(progress.n_files, 'file')}: {', '.join(counts)}; {_embedded(progress)}"
 
 
-def _embedded(report: FileReport | IndexProgress) -> str:
+def _embedded(report: "FileReport | IndexProgress") -> str:
     return f"{report.n_tokens_embedded:,} of {report.n_tokens:,} tokens embedded"

@@ -1,4 +1,4 @@
-"""`python -m engine.evaluation DIR...`"""
+"""`python -m longsearch.engine.evaluation DIR...`"""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Runs systems on datasets: `python -m engine.evaluation` and `longsearch eval`."""
+"""Runs systems on datasets: `python -m longsearch.engine.evaluation` and `longsearch eval`."""
 
 import sys
 import time

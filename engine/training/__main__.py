@@ -1,4 +1,4 @@
-"""`python -m engine.training COMMAND`: the training commands, see `--help`."""
+"""`python -m longsearch.engine.training COMMAND`: the training commands, see `--help`."""
 
 import sys
 

@@ -1,11 +1,11 @@
 """The recipe of the bundled model: the sequence of commands that trains it, carried out step by step.
 
-    python -m engine.training recipe --list
-    python -m engine.training recipe --shards SHARDS --documents FIRST SECOND THIRD --out OUT --compile --threads 2
+    python -m longsearch.engine.training recipe --list
+    python -m longsearch.engine.training recipe --shards SHARDS --documents FIRST SECOND THIRD --out OUT --compile
 
-Each step is one command of `python -m engine.training` and writes a model to OUT/step-NN. When the recipe runs again,
-it skips finished steps and resumes an interrupted one. docs/training.md describes the steps, and says where the recipe
-differs from the history of the bundled model.
+Each step is one command of `python -m longsearch.engine.training` and writes a model to OUT/step-NN. When the recipe
+runs again, it skips finished steps and resumes an interrupted one. docs/training.md describes the steps, and says where
+the recipe differs from the history of the bundled model.
 """
 
 import shlex
@@ -115,7 +115,7 @@ class Plan:
         self._note(step).write_text(" ".join(self._options(step)), "utf-8")
 
     def command_line(self, step: Step) -> list[str]:
-        """Return the arguments of `python -m engine.training` that carry out `step`."""
+        """Return the arguments of `python -m longsearch.engine.training` that carry out `step`."""
         models, documents = [str(self.model(number)) for number in step.models], self.documents_of(step)
         if step.command == "average":
             return ["average", *models, "--out", str(self.model(step.number))]

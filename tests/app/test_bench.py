@@ -55,7 +55,23 @@ def test_long_documents_are_measured_on_request(
 def test_memory_is_compared_with_that_of_the_shortest_document() -> None:
     memory = [{"n_tokens": 8000, "loaded_mib": 300.0, "peak_mib": peak, "tokens_per_s": 9.0} for peak in (400.0, 404.0)]
     figures = bench.Figures(
-        "m", 10**6, "cpu", "float32", 1, 64, 512, 4, 512, 100.0, 50.0, 60.0, {"float32": 1e9}, 0.5, 400.0, 720, memory
+        "m",
+        10**6,
+        "cpu",
+        "float32",
+        1,
+        64,
+        512,
+        4,
+        512,
+        100.0,
+        50.0,
+        60.0,
+        {"float32": 1e9},
+        0.5,
+        400.0,
+        720,
+        tuple(memory),
     )
     assert "(+1.0%)" in bench.describe(figures)
 

@@ -10,19 +10,31 @@ import pytest
 
 from longsearch.app.cli import COMMANDS, main
 
+HEAVY = ("torch", "transformers", "tokenizers", "textual", "apsw", "numpy")
+SLOW_TO_IMPORT = (*HEAVY, "dataclasses", "logging", "platformdirs", "longsearch.app.paths", "longsearch.engine.types")
+"""Each takes 3 to 20 ms and more, where all of `longsearch --help` takes 80 ms."""
 
-def heavy_modules_after(program: str) -> str:
-    """Run the program in a process of its own. Return the printed list of heavy modules that it imported."""
+
+def imported_by(program: str, names: tuple[str, ...] = HEAVY) -> str:
+    """Run the program in a process of its own. Return the printed list of those `names` that it imported."""
     script = f"""
 import sys
 from contextlib import suppress
 from longsearch.app.cli import COMMANDS, main
 {program}
-print([name for name in ("torch", "transformers", "tokenizers", "textual", "apsw", "numpy") if name in sys.modules])
+print([name for name in {names!r} if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()[-1]
+
+
+def test_help_imports_nothing_slow() -> None:
+    program = """
+with suppress(SystemExit):
+    main(["--help"])
+"""
+    assert imported_by(program, SLOW_TO_IMPORT) == "[]"
 
 
 def test_help_wrong_usage_and_completion_import_nothing_heavy() -> None:
@@ -32,11 +44,11 @@ for arguments in (["--help"], *([name, "--help"] for name in COMMANDS if name !=
         main(arguments)
 assert main(["completion", "bash"]) == 0
 """
-    assert heavy_modules_after(program) == "[]"
+    assert imported_by(program) == "[]"
 
 
 def test_the_app_loads_no_torch() -> None:
-    loaded = heavy_modules_after("import longsearch.app.local_backend, longsearch.tui.app")
+    loaded = imported_by("import longsearch.app.local_backend, longsearch.tui.app")
     assert loaded == "['textual', 'apsw', 'numpy']"
 
 

@@ -2,7 +2,7 @@
 
 import json
 
-from longsearch.app.commands.search import to_json, to_text
+from longsearch.app.commands.search import MODES, to_json, to_text
 from longsearch.engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
 
 SENTENCES = [f"Sentence {number} speaks of apples, and of what it is that apples are." for number in range(20)]
@@ -54,3 +54,7 @@ def test_a_passage_that_begins_with_its_heading_shows_it_once() -> None:
     passage = PassageHit(None, "Service", 0, 40, "Service\n\nThe boiler is seen to once a year.", 0.5)
     hit = DocumentHit(1, 7, "/notes/boiler.md", "Boiler", 0.5, (passage,))
     assert "> Service: The boiler is seen" in on_one_line(SearchResults("boiler", SearchMode.WORDS, "", 1.0, (hit,)))
+
+
+def test_the_mode_option_offers_every_mode() -> None:
+    assert tuple(mode.value for mode in SearchMode) == MODES

@@ -65,7 +65,7 @@ def test_a_file_that_cannot_be_compared_is_an_error_with_its_reason(
         ([tmp_path / "none.pdf", indexed], "is not a file"),
         ([indexed], "is not a file"),
         ([elsewhere], "is in no indexed folder"),
-        ([tmp_path / "a.exe", indexed], "not a format that is read"),
+        ([tmp_path / "a.exe", indexed], "not a format that longsearch reads"),
         ([tmp_path / "empty.txt", indexed], "empty"),
     ):
         assert main(["similar", *map(str, arguments)]) == 3

@@ -95,7 +95,7 @@ def hit(
 
 
 class FakeBackend:
-    """Implements `tui.backend.Backend`. Every search finds `hits`, unless `answers` says otherwise."""
+    """Implements `tui.asking.backend.Backend`. Every search finds `hits`, unless `answers` says otherwise."""
 
     def __init__(self, *hits: DocumentHit, documents: dict[int, DocumentText] | None = None) -> None:
         self.hits = hits

@@ -156,7 +156,7 @@ def test_a_snippet_fits(passage: str, width: int, n_lines: int, excerpt: int | N
     st.integers(0, 40),
     st.integers(0, 20),
 )
-def test_runs_cover_the_line_and_tell_for_each_character_what_lights_it(
+def test_runs_cover_the_line_and_say_which_passage_lights_each_character(
     given_spans: list[tuple[int, int, int]], start: int, length: int
 ) -> None:
     text = "ab " * 20

@@ -31,7 +31,7 @@ async def test_m_lists_the_documents_similar_to_the_one_in_view_and_escape_leads
 
 
 @pytest.mark.parametrize("size", [WIDE, SMALL])
-async def test_m_works_from_the_text_too_even_if_the_text_fills_the_screen(size: tuple[int, int]) -> None:
+async def test_m_works_in_the_text_too_even_if_the_text_fills_the_screen(size: tuple[int, int]) -> None:
     backend = three_reports()
     async with LongsearchApp(backend).run_test(size=size) as pilot:
         await ask(pilot, "valve", press_enter=True)

@@ -1,4 +1,4 @@
-"""Snapshots of the app in every state, at the two usual sizes of a terminal.
+"""Snapshots of every view of the app, at the two usual sizes of a terminal.
 
 After an intended change, run `pytest tests/tui --snapshot-update` and look at the pictures before you commit them.
 """

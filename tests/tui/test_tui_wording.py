@@ -1,4 +1,4 @@
-"""The sentences of the app: every state has its own, and names from outside are made safe."""
+"""The sentences of the app: every status has its own, and names from outside are made safe."""
 
 from dataclasses import replace
 
@@ -48,7 +48,7 @@ def test_there_is_a_share_only_while_tokens_are_left_to_embed() -> None:
     assert share_embedded(EMPTY) is None
 
 
-def test_readiness_has_a_sentence_for_every_state_of_the_index() -> None:
+def test_readiness_has_a_sentence_for_every_status_of_the_index() -> None:
     assert readiness(EMPTY) == "There are no PDFs or notes in this folder."
     assert readiness(replace(EMPTY, activity="looking through the folder")) == "looking through the folder…"
     assert readiness(replace(EMPTY, n_files=7)) == "The index is being built: none of 7 files can be searched yet."

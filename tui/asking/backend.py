@@ -42,4 +42,4 @@ class Backend(Protocol):
         """Open a file in the system's viewer, at the page if the viewer can. Return what was done, as a sentence."""
 
     def close(self) -> None:
-        """Close files and sockets."""
+        """End running calls; close files and sockets."""

@@ -31,7 +31,7 @@ class BackendCalls(Widget):
         self._request = Request(0, Question(), is_final=True)
         self._newest = Newest()
         self._words: Lane[Request] = Lane()
-        """Searches by words, also the ones that bridge the wait for another mode."""
+        """Searches by words, including those that bridge the wait for another mode."""
         self._chosen: Lane[Request] = Lane()
         """Searches in another mode, and for similar documents."""
         self._debounce: Timer | None = None
@@ -58,7 +58,7 @@ class BackendCalls(Widget):
         return self._request.similar_to
 
     def search(self, question: Question) -> None:
-        """Search by words at once, and in the chosen mode after the debounce time. An empty query only clears."""
+        """Search by words at once, and in the chosen mode after the debounce time. An empty query is not searched."""
         self._replace(Request(self._request.serial + 1, question, is_final=True))
         if not question.query:
             self._newest.admits(self._request)  # answers to earlier queries are outdated now
@@ -76,7 +76,7 @@ class BackendCalls(Widget):
         self.search_now()
 
     def search_now(self, is_renewal: bool = False) -> None:
-        """Search in the chosen mode without waiting any longer, or once more."""
+        """Search in the chosen mode at once. `is_renewal`: only renew the answer to the same question."""
         self._stop_debounce()
         self._is_renewal = is_renewal
         if self._request.is_nothing:

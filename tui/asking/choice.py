@@ -15,7 +15,7 @@ class Choice:
     def __init__(self) -> None:
         self._is_made = False
         self._expected: int | None = None
-        """The document that was chosen before its answer has arrived."""
+        """The document that was chosen before the answer that holds it has arrived."""
 
     def forget(self) -> None:
         """Start again: there is a new query."""
@@ -26,7 +26,7 @@ class Choice:
         self._is_made = True
 
     def expect(self, document_id: int) -> None:
-        """Choose a document of the answer that is on its way."""
+        """Choose a document of the answer that has not arrived yet."""
         self._is_made, self._expected = True, document_id
 
     def index_in(self, hits: Sequence[DocumentHit], in_view: DocumentHit | None) -> int | None:

@@ -1,4 +1,4 @@
-"""What is asked, and which answers may still be shown. Pure: knows no thread and no widget."""
+"""Questions, requests, and the rule for answers that may still be shown. Pure: knows no thread and no widget."""
 
 from dataclasses import dataclass, replace
 
@@ -7,7 +7,7 @@ from longsearch.engine.types import SearchMode
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the query bar asks."""
+    """The content of the query bar."""
 
     query: str = ""
     mode: SearchMode = SearchMode.HYBRID
@@ -24,7 +24,7 @@ class Request:
     is_final: bool
     """Whether this is the search in the chosen mode, not the search by words that bridges the wait for it."""
     similar_to: int | None = None
-    """The document whose similar documents are searched for, instead of the query."""
+    """The document to find similar documents for, in place of a query."""
 
     @property
     def is_nothing(self) -> bool:
@@ -37,7 +37,7 @@ class Request:
         return self.serial, self.is_final
 
     def by_words(self) -> "Request":
-        """The search by words that bridges the wait for this one."""
+        """Return the search by words that bridges the wait for this search."""
         return replace(self, question=replace(self.question, mode=SearchMode.WORDS), is_final=False)
 
 

@@ -116,7 +116,7 @@ class FilesScreen(Screen[None]):
         self._shown = [file for file in self._files if self._filter in (None, file.status)]
         name_width, reason_width = _text_widths(self.size.width - _FIXED_WIDTH)
         self._table.clear(columns=True)
-        # Fixed widths: to measure 10,000 rows takes longer than to draw them.
+        # Fixed widths: measuring 10,000 rows takes longer than drawing them.
         for label, width in (("status", _STATUS_WIDTH), ("file", name_width), ("reason", reason_width)):
             self._table.add_column(label, width=width)
         for label in ("pages", "tokens"):

@@ -1,4 +1,4 @@
-"""The main screen: query, results, text, status. Turns keys into requests, and answers into what is shown.
+"""The main screen: query, results, text, status. Turns keys into requests, and shows the answers.
 
 Knows nothing of search or threads: `BackendCalls` asks the backend and sends the answers as messages.
 """
@@ -155,7 +155,7 @@ class MainScreen(Screen[None]):
     # Progress and notices
 
     def on_started(self, event: messages.Started) -> None:
-        """Show why indexing does not run, if so."""
+        """Show why indexing does not run, if it does not."""
         self._status.offline = shown(event.note)
         if self._results is None:
             self._say_why_empty()
@@ -201,7 +201,7 @@ class MainScreen(Screen[None]):
             self.action_query()
 
     def action_similar(self) -> None:
-        """Search for documents similar to the one in view. The way back leads to it."""
+        """Search for documents similar to the one in view. Esc leads back to that document."""
         if hit := self._text_pane.hit:
             self._status.say()
             self._choice.forget()

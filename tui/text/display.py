@@ -14,7 +14,7 @@ _SELECTORS = {0xFE0E: None, 0xFE0F: None, ord("\n"): " "}
 
 
 def shown(text: str) -> str:
-    """Return `text` on one line, safe for a terminal, each character as wide alone as within the line.
+    """Return `text` on one line, safe for a terminal. Each character is as wide alone as within the line.
 
     Variation selectors are removed: they change the width of the character before them, and terminals disagree on when.
     """

@@ -25,7 +25,7 @@ class Place:
 def find_place(
     document: DocumentText, layout: TextLayout, spans: Sequence[Span], current: int, top: int, height: int
 ) -> Place:
-    """The place of a reader who sees `height` lines from line `top` on; `current` is the current passage's index."""
+    """Return the place of a reader who sees `height` lines from line `top` on. `current`: index of the passage."""
     first = min(top, len(layout) - 1)
     last = min(first + max(height, 1), len(layout)) - 1
     passage = spans[current] if current >= 0 else None
@@ -39,7 +39,7 @@ def find_place(
 
 
 def place_in_words(place: Place, spans: Sequence[Span]) -> str:
-    """Page, passage and score for the heading: `p. 12 of 40 · passage 2 of 5 · 0.84`."""
+    """Return page, passage and score for the heading: `p. 12 of 40 · passage 2 of 5 · 0.84`."""
     page = f"p. {place.page} of {place.n_pages}" if place.page is not None else ""
     passage = ""
     if place.passage >= 0:

@@ -1,4 +1,4 @@
-"""Turn the terms of a query into a pattern that highlights them in a text. Pure; knows no query language."""
+"""Turns the terms of a query into a pattern that highlights them in a text. Pure; knows no query language."""
 
 import re
 from collections.abc import Iterable
@@ -13,14 +13,14 @@ _MIN_STEM = 4
 
 
 def word_pattern(terms: Iterable[Term]) -> re.Pattern[str] | None:
-    """The pattern that finds these words and phrases in a text, in any case; None if there are none."""
+    """Return the pattern that finds these words and phrases in a text, in any case; None if there are none."""
     pieces = {piece: None for term in terms if (piece := _piece(term))}
     longest_first = sorted(pieces, key=len, reverse=True)
     return re.compile("|".join(longest_first), re.IGNORECASE) if longest_first else None
 
 
 def _piece(term: Term) -> str:
-    """The expression for one term, or "". A word such as "state-space" is several words, one after the other."""
+    """Return the expression for one term, or "". A word such as "state-space" is several words, one after the other."""
     words = _WORD.findall(term.text)
     joined = _BETWEEN.join(map(re.escape, words))
     if not words or (words[0] >= _FIRST_CJK and not term.is_phrase):

@@ -14,7 +14,7 @@ _EXAMPLE_WIDTH = max(len(example) for example, _ in _EXAMPLES)
 
 
 def welcome(progress: IndexProgress | None, offline: str) -> list[Content | str]:
-    """Return the lines: the state of the index, and how to ask. They are made for 80 columns; longer lines wrap."""
+    """Return the lines: the status of the index, and how to ask. They are made for 80 columns; longer lines wrap."""
     lines: list[Content | str] = [Content.styled(wording.readiness(progress), "bold")]
     if missing := wording.not_ready(progress):
         lines.append(missing)

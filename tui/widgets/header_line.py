@@ -1,4 +1,4 @@
-"""The heading of a pane: one line with a text on the left and one on the right. If room is short, the left is cut."""
+"""The heading of a pane: one line with a text on the left and one on the right. If room is short, it cuts the left."""
 
 from rich.cells import cell_len
 from textual.content import Content

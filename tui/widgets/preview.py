@@ -1,8 +1,8 @@
 """Shows a whole document, scrolled to a passage: passages lit, query words bold, page numbers in the margin.
 
-A line is made only when it is painted (Textual's line API), so 10 MB cost no more than a page. Only wrapping takes
-longer for a longer text. A text of more than `WRAP_ASIDE` characters is wrapped in a thread; until that is done, only
-the text around the passage is wrapped. Knows nothing of searches or files.
+A line is made only when it is painted (Textual's line API), so painting 10 MB costs no more than painting a page.
+Wrapping does take longer for a longer text. A text of more than `WRAP_ASIDE` characters is therefore wrapped in a
+thread; until the thread is done, only the text around the passage is wrapped. Knows nothing of searches or files.
 """
 
 import re
@@ -69,7 +69,7 @@ class Preview(ScrollView):
         self._anchor = 0
         """Offset of the character that keeps its place when the window changes."""
         self._is_passage_anchor = False
-        """True after a jump: the anchor stands a quarter of the height below the top; after a scroll, at the top."""
+        """True after a jump: the anchor is a quarter of the height below the top. False after a scroll: at the top."""
         self._expected_y = 0
         self._wrapping: Lane[tuple[str, int]] = Lane()
 
@@ -90,7 +90,7 @@ class Preview(ScrollView):
 
     @property
     def text_layout(self) -> TextLayout:
-        """The text as it is wrapped now; only near the passage while a long text is being wrapped."""
+        """The text as it is wrapped now. While a long text is being wrapped, only the text near the passage is."""
         return self._text_layout
 
     def show(self, document: DocumentText, spans: Sequence[Span], words: re.Pattern[str] | None, stay: bool) -> None:
@@ -121,7 +121,7 @@ class Preview(ScrollView):
         self.scroll_relative(y=step * max(self.size.height - 2, 1), animate=False)
 
     def go_to_share(self, share: float) -> None:
-        """Go to a place by its share (0 to 1) of the document."""
+        """Go to the place at this share (0 to 1) of the document."""
         self._aim(int(share * len(self._document.text)))
         self._go_to_anchor()
 

@@ -25,7 +25,7 @@ class Row:
     lower: bool
     """The same for the lower half."""
     current: bool
-    """Whether one of them is the current passage."""
+    """Whether the current passage lies in one of the two halves."""
     on_screen: bool
     """Whether its part of the document is on the screen."""
 
@@ -41,7 +41,7 @@ def strip_rows(spans: Sequence[Span], current: int, length: int, view: tuple[int
     halves = {
         min(span.start * 2 * height // length, 2 * height - 1): index == current for index, span in enumerate(spans)
     }
-    if 0 <= current < len(spans):  # it is drawn even if others share its half row
+    if 0 <= current < len(spans):  # the half row is current even if other passages share it
         halves[min(spans[current].start * 2 * height // length, 2 * height - 1)] = True
     first, last = (min(offset * height // length, height - 1) for offset in view)
     return [

@@ -43,7 +43,7 @@ class ResultPane(Vertical):
         self.list.show(results.hits, words, cursor)
 
     def explain(self, results: SearchResults | None, progress: IndexProgress | None, offline: str) -> None:
-        """Say in place of the list why there are no results: nothing was asked (None), or nothing was found."""
+        """Say in place of the list why there are no results. `results` is None if nothing was asked."""
         self.list.show((), None, None)
         self.query_one(HeaderLine).left = wording.summary(results) if results else ""
         self._note(shown(results.note) if results else "")

@@ -30,7 +30,7 @@ class Results(OptionList):
         words: re.Pattern[str] | None
 
     class Chosen(Message):
-        """The person pressed Enter or clicked on a document; it is the selected one."""
+        """The person pressed Enter or clicked on a document. That document is already selected."""
 
     def __init__(self, root: str) -> None:
         super().__init__(markup=False)

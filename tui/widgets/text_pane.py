@@ -73,7 +73,7 @@ class TextPane(Vertical):
 
     @work
     async def _read_documents(self) -> None:
-        """Read the document asked for, then the last one asked for meanwhile. Show what is still wanted."""
+        """Read the requested document, then the last one requested meanwhile. Show a document if it is still wanted."""
         async for document_id, document, error in self._reading.answers(self._read):
             if document is not None:
                 self._documents.put(document_id, document)
@@ -108,7 +108,7 @@ class TextPane(Vertical):
             self.query_one("#text-message").display = bool(message)
 
     def on_preview_moved(self, event: Preview.Moved) -> None:
-        """Bring heading and strip up to date with the reader's place."""
+        """Update heading and strip to the reader's place."""
         event.stop()
         place, preview = event.place, self.preview
         if event.spans is not preview.spans:
