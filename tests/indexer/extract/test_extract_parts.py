@@ -23,7 +23,7 @@ from longsearch.indexer.extract.titles import choose_title, is_title, page_confi
 from longsearch.indexer.extract.wire import protocol as messages
 from longsearch.indexer.extract.wire.protocol import FileText, Opened, Outline, Page
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(
