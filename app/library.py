@@ -53,7 +53,7 @@ def open_pipeline(
 ) -> Iterator[tuple[Pipeline, Store]]:
     """Open the pipeline of `root`, for one thread. Only one process at a time can have it open.
 
-    `ocr`: languages for OCR of pages without text, from `indexer.extract.ocr.ocr_languages`; None for no OCR.
+    `ocr`: languages for OCR of pages without text, from `indexer.extract.pdf.ocr.ocr_languages`; None for no OCR.
     Raises IndexLockedError at once if another process has it open, StoreError if the index cannot be written.
     """
     path = index_path(root)

@@ -8,7 +8,7 @@ from typing import Any
 
 from longsearch.app.paths import find_index, resolve_root
 from longsearch.engine.amounts import counted
-from longsearch.engine.printable import in_short, printable
+from longsearch.engine.printable import condensed, printable
 from longsearch.engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
 
 HELP = "search an indexed folder"
@@ -96,7 +96,7 @@ def to_text(results: SearchResults, width: int) -> str:
         lines.append(f"     {printable(hit.path)}")
         for passage in hit.passages[:_SHOWN_PASSAGES]:
             place = f"p. {passage.page}" if passage.page else passage.heading
-            text = printable(in_short(_shown_text(passage).removeprefix(f"{place}\n")))
+            text = printable(condensed(_shown_text(passage).removeprefix(f"{place}\n")))
             lines += textwrap.wrap(
                 f"{printable(place)}: {text}" if place else text,
                 max(width, 40),

@@ -18,7 +18,7 @@ from longsearch.engine.errors import ExtractionError, TimedOutError
 from longsearch.indexer.extract.assembly import Extraction, PdfParts, TextTooLongError, assemble_pdf, assemble_text
 from longsearch.indexer.extract.child import COMMAND, OUT_OF_MEMORY_STATUS
 from longsearch.indexer.extract.formats import LIGHT_MARKUP, Format, checked_format
-from longsearch.indexer.extract.wire import protocol as messages
+from longsearch.indexer.extract.wire import protocol
 from longsearch.indexer.extract.wire.limits import (
     DOCUMENT_TIMEOUT_S,
     MAX_MARKUP_BYTES,
@@ -45,7 +45,7 @@ class ExtractorProcess:
         document_timeout_s: float = DOCUMENT_TIMEOUT_S,
         ocr: str | None = None,
     ) -> None:
-        """`ocr` is the value of `indexer.extract.ocr.ocr_languages`; with OCR, a page and a PDF may take longer."""
+        """`ocr` is the value of `indexer.extract.pdf.ocr.ocr_languages`; with OCR, a page and a PDF may take longer."""
         self.ocr = ocr
         self.page_timeout_s = page_timeout_s if ocr is None else page_timeout_s + OCR_PAGE_TIMEOUT_S
         """Seconds that one page of a PDF may take."""
@@ -206,7 +206,7 @@ class _Child:
 
     def _ask(self, request: Request) -> None:
         try:
-            self._requests.write(messages.encode(request))
+            self._requests.write(protocol.encode(request))
             self._requests.flush()
         except OSError as error:
             raise self._death() from error
@@ -214,8 +214,8 @@ class _Child:
     def _next_message(self, timeout_s: float) -> Message:
         deadline = time.monotonic() + timeout_s
         try:
-            n_bytes = messages.body_length(self._receive(messages.HEADER.size, deadline, timeout_s))
-            return messages.decode(self._receive(n_bytes, deadline, timeout_s))
+            n_bytes = protocol.body_length(self._receive(protocol.HEADER.size, deadline, timeout_s))
+            return protocol.decode(self._receive(n_bytes, deadline, timeout_s))
         except (ValueError, KeyError, TypeError) as error:
             raise _ChildGoneError("sent nonsense") from error
 

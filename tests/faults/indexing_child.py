@@ -72,7 +72,7 @@ if __name__ == "__main__":
     die_at = int(sys.argv[3])
     disk = CountedDisk(apsw.vfs_names()[0])
     longsearch.indexer.embedding.SAVE_EVERY_S = 0.0  # a state after every part, not after 10 s
-    int8_copy.FROM_PASSAGES = int8_copy.LOOK_EVERY_PASSAGES = 50
+    int8_copy.MIN_PASSAGES = int8_copy.CHECK_EVERY_PASSAGES = 50
     with open_pipeline(Path(sys.argv[1]), make_encoder(sys.argv[2]), lambda: False) as (pipeline, _):
         print("begun", flush=True)
         pipeline.read()

@@ -31,8 +31,8 @@ class FakeEncoder:
     dim = 8
     n_rows = 3
 
-    def __init__(self, together_below: int = 0) -> None:
-        self.together_below = together_below
+    def __init__(self, batch_below_tokens: int = 0) -> None:
+        self.batch_below_tokens = batch_below_tokens
         self.tokens_read = 0
         self.n_tokenised = 0
 

@@ -11,7 +11,7 @@ from extracting import OneChild
 from pipeline_bench import Bench
 
 import longsearch.indexer.pipeline as pipeline_module
-from longsearch.engine.errors import ExtractionError, PassingError
+from longsearch.engine.errors import ExtractionError, TemporaryError
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import DocumentText, FileReport, FileStatus
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess, Result
@@ -171,7 +171,7 @@ def test_a_second_reading_that_fails_keeps_the_text_of_the_first(partial: Bench)
     file = the_file(partial)
     assert (file.status, file.reason, file.retry_at) == (FileStatus.PARTIAL, "page 2 of 2", None)
     partial.store.read_again()
-    assert run_with(partial, OneText(0, error=PassingError("a drive that fails"))) == 1
+    assert run_with(partial, OneText(0, error=TemporaryError("a drive that fails"))) == 1
     file = the_file(partial)
     assert (file.status, file.n_tokens_embedded, file.n_failures) == (FileStatus.PARTIAL, 20, 2)
     assert file.retry_at == pytest.approx(time.time() + 120, abs=10)

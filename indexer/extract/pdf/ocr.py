@@ -73,7 +73,7 @@ def require_tool() -> None:
 
 
 def recognise(picture: Picture, languages: str) -> tuple[str, ...]:
-    """Return the lines in `picture`, in the form of `indexer.extract.messages.Page.lines`. Raises `OcrFailedError`."""
+    """Return the lines in `picture`, in the form of `wire.protocol.Page.lines`. Raises `OcrFailedError`."""
     program = shutil.which(TOOL)
     if program is None:
         raise OcrFailedError(NO_OCR_TOOL)

@@ -34,7 +34,7 @@ class ReadPage:
     """A page as one library reads it."""
 
     lines: tuple[str, ...]
-    """Lines in the form of `indexer.extract.messages.Page.lines`."""
+    """Lines in the form of `indexer.extract.wire.protocol.Page.lines`."""
     large_text: str
     """On the first page, the text in the largest type near the top, or ""."""
     garbage: float

@@ -20,7 +20,7 @@ from longsearch.indexer.extract.pdf.pages import join_pages, without_running_lin
 from longsearch.indexer.extract.pdf.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
 from longsearch.indexer.extract.titles import choose_title, is_title, page_confirms
-from longsearch.indexer.extract.wire import protocol as messages
+from longsearch.indexer.extract.wire import protocol
 from longsearch.indexer.extract.wire.protocol import FileText, Opened, Outline, Page
 
 ROOT = Path(__file__).parents[3]
@@ -229,14 +229,14 @@ def test_glyph_numbers_are_turned_into_letters() -> None:
         st.builds(Page, st.integers(0, 99), st.lists(st.text()).map(tuple), st.text(), st.text()),
         st.builds(Outline, st.lists(st.tuples(st.integers(0, 9), st.text(), st.integers(0, 99))).map(tuple)),
         st.builds(FileText, st.text(), st.just((0, 5)), st.text(), st.just(((1, "a", 0),))),
-        st.builds(messages.Failed, st.text(), st.text()),
-        st.just(messages.Ended()),
+        st.builds(protocol.Failed, st.text(), st.text()),
+        st.just(protocol.Ended()),
     )
 )
-def test_a_message_is_decoded_as_it_was_sent(message: messages.Message) -> None:
-    frame = messages.encode(message)
-    assert messages.HEADER.unpack(frame[:4]) == (len(frame) - 4,)
-    assert messages.decode(frame[4:]) == message
+def test_a_message_is_decoded_as_it_was_sent(message: protocol.Message) -> None:
+    frame = protocol.encode(message)
+    assert protocol.HEADER.unpack(frame[:4]) == (len(frame) - 4,)
+    assert protocol.decode(frame[4:]) == message
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_a_message_is_decoded_as_it_was_sent(message: messages.Message) -> None:
 )
 def test_a_malformed_message_is_refused(lie: object) -> None:
     with pytest.raises((ValueError, KeyError, TypeError)):
-        messages.decode(json.dumps(lie).encode())
+        protocol.decode(json.dumps(lie).encode())
 
 
 def test_pages_out_of_order_are_refused() -> None:

@@ -7,7 +7,7 @@ import time
 import pytest
 from store_helpers import add, document, embed, record, unit_vectors
 
-from longsearch.engine.store import reports as status
+from longsearch.engine.store import reports
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import FileStatus
 
@@ -68,5 +68,5 @@ def test_the_activity_of_a_dead_writer_is_not_shown(store: Store) -> None:
 def test_a_stale_activity_is_not_shown(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.set_activity("reading a.pdf", 10)
     later = time.time() + 3600
-    monkeypatch.setattr(status.time, "time", lambda: later)
+    monkeypatch.setattr(reports.time, "time", lambda: later)
     assert store.progress().activity == ""
