@@ -1,4 +1,4 @@
-"""A text read by a model slice by slice, in one row: what `engine.inference.slots` does for many rows at once."""
+"""Reads a text with a model slice by slice, in one row. `engine.inference.slots` does this for many rows at once."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,12 +16,12 @@ def run_vertically(
 ) -> Iterator[tuple[Tensor, Any]]:
     """Yield, slice by slice, the hidden states (length, d_model) of `ids` (n_tokens,) and the state after them.
 
-    Goes on from `state` if one is given. `vertical_size` (V) is best a multiple of the model's block size: then the
-    result is bit for bit that of one pass; otherwise it differs by rounding (about 1e-5 in float32).
+    Resumes from `state` if one is given. If `vertical_size` (V) is a multiple of the model's block size, the result is
+    bit for bit that of one pass; otherwise it differs by rounding (about 1e-5 in float32).
     """
     state = model.initial_state() if state is None else state
     for start in range(0, len(ids), vertical_size):
         tokens = torch.from_numpy(ids[start : start + vertical_size]).to(device)
-        with torch.inference_mode():  # inside, or it would leak to the caller at every yield
+        with torch.inference_mode():  # inside the loop, or it would also hold in the caller at every yield
             hidden, state = model.step(tokens[None], state)
         yield hidden[0], state

@@ -53,17 +53,17 @@ def test_safe_text_is_not_changed(text: str) -> None:
         ("", ""),
     ],
 )
-def test_known_attacks(text: str, shown: str) -> None:
+def test_known_attacks_become_harmless(text: str, shown: str) -> None:
     assert printable(text) == shown
 
 
-def test_in_short_collapses_white_space_and_shortens_runs_of_one_sign() -> None:
+def test_condensed_collapses_white_space_and_shortens_runs_of_one_mark() -> None:
     assert condensed("Values\n ........ 3\nOptions . . . . 4") == "Values … 3 Options … 4"
     assert condensed("Name: ______  a -> b ... wait!!! <==>") == "Name: … a -> b ... wait!!! <==>"
     assert condensed("=" * 90 + " aaaaaa 0000") == "… aaaaaa 0000"
 
 
 @given(st.text(".-_ a\n"))
-def test_in_short_loses_no_word_and_grows_no_longer(text: str) -> None:
+def test_condensed_loses_no_word_and_never_lengthens_the_text(text: str) -> None:
     assert len(condensed(text)) <= len(text)
     assert condensed(text).count("a") == text.count("a")

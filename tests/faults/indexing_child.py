@@ -1,7 +1,7 @@
 """An indexer that kills itself: `python indexing_child.py ROOT ENCODER N`.
 
-It sends itself SIGKILL at SQLite's Nth write, sync or truncation (0: never). If it lives to the end, it prints how many
-there were. Kills between two writes cover all kills: the kernel keeps what was written before.
+It sends itself SIGKILL at SQLite's Nth write, sync or truncation (0: never). If it reaches the end, it prints how many
+of these there were. Kills between two writes cover all kills: the kernel keeps what was written before.
 """
 
 import os
@@ -30,7 +30,7 @@ def _step() -> None:
 
 
 class CountedFile(apsw.VFSFile):
-    """A file that counts each change of it, and may kill the process before the change."""
+    """A file that counts its changes, and may kill the process before a change."""
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 (SQLite's names)
         _step()

@@ -75,7 +75,7 @@ class Indexer:
         return child.returncode == 0
 
     def _check_what_is_left(self) -> None:
-        """Check that a search now finds whole documents, or that there is no index yet."""
+        """Check that the index is consistent, or that there is none yet."""
         with suppress(NoIndexError), Store.open(index_path(self.root), read_only=True) as store:
             check_invariants(store)
 

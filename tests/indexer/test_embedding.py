@@ -1,4 +1,4 @@
-"""Embedding: each document once, from where it stopped, in batches, and only the new end of a grown document."""
+"""Each document is embedded once, resumes where it stopped, and if it grew, only its new end is embedded."""
 
 import shutil
 from collections.abc import Iterator

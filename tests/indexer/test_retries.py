@@ -1,4 +1,4 @@
-"""When reading a failed file is retried."""
+"""When a failed file is retried."""
 
 from hypothesis import given
 from hypothesis import strategies as st

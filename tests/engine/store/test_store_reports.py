@@ -1,4 +1,4 @@
-"""The progress of the index: by file, in sum, and the activity of its writer."""
+"""The progress of the index, by file and in total, and the activity of its writer."""
 
 import subprocess
 import sys
@@ -19,8 +19,8 @@ def test_each_file_has_its_status(store: Store) -> None:
     store.add_failure(record("failed.pdf"), "encrypted", "give the password")
     assert {file.path: file.status for file in store.files()}["partial.pdf"] is FileStatus.WAITING
     embed(store, partial)
-    states = {file.path: (file.status, file.reason, file.hint) for file in store.files()}
-    assert states == {
+    statuses = {file.path: (file.status, file.reason, file.hint) for file in store.files()}
+    assert statuses == {
         "current.pdf": (FileStatus.CURRENT, "", ""),
         "partial.pdf": (FileStatus.PARTIAL, "only 3 of 9 pages could be read", "try again"),
         "waiting.pdf": (FileStatus.WAITING, "", ""),

@@ -150,7 +150,7 @@ def test_a_default_title_of_a_program_is_not_a_title(junk: str) -> None:
     assert choose_title((junk,), "") == ""
 
 
-def test_a_repository_s_stamp_is_removed_from_the_title() -> None:
+def test_the_stamp_of_a_repository_is_removed_from_the_title() -> None:
     assert choose_title(("[inria-00555588, v1] A comprehensive study",), "") == "A comprehensive study"
     assert choose_title(("[inria-00555588, v1]",), "Its first line") == "Its first line"
     assert choose_title(("[Draft] A comprehensive study",), "") == "[Draft] A comprehensive study"
@@ -293,7 +293,7 @@ def test_the_parent_and_the_child_start_without_torch_or_a_pdf_library(module: s
     assert done.stdout.strip() == ""
 
 
-def test_neither_the_current_folder_nor_ours_hides_the_child_s_standard_library(tmp_path: Path) -> None:
+def test_neither_the_current_folder_nor_ours_hides_the_standard_library_from_the_child(tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise ImportError('the wrong json')")
     (tmp_path / "probe.py").write_text("def main():\n    import json, sys\n    print(json.__name__, sys.path[-1])")
     command = [*COMMAND[:-2], str(tmp_path), "probe"]
