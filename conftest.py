@@ -1,11 +1,11 @@
-"""How hypothesis draws in all tests: the same examples in every run, so that what passes once passes on any machine.
+"""Makes hypothesis draw the same examples in every run, so a test that passes once passes on any machine.
 
-`pytest --hypothesis-profile=explore` looks for new ones.
+`pytest --hypothesis-profile=explore` draws new examples.
 """
 
 try:
     from hypothesis import settings
-except ImportError:  # the tests for a GPU do without
+except ImportError:  # the machine of the GPU tests may lack hypothesis
     pass
 else:
     settings.register_profile("steady", deadline=None, derandomize=True)

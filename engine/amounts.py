@@ -1,4 +1,4 @@
-"""Counts, quantities and durations in words, as the command line and the terminal app print them. Pure, and light."""
+"""Counts, quantities and durations in words, as the command line and the terminal app print them. Pure."""
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

@@ -29,14 +29,14 @@ class ExtractionError(LongsearchError):
     """How often to retry the file automatically: 0 if only a change of the file can help."""
 
 
-class PassingError(ExtractionError):
-    """The cause may be temporary: a failing drive, a missing permission, a program that is writing the file."""
+class TemporaryError(ExtractionError):
+    """The cause may pass: a failing drive, a missing permission, a program that is writing the file."""
 
     n_retries = 1_000_000
 
 
-class BeingWrittenError(PassingError):
-    """The file changed during reading: a program is writing it, so a retry soon helps."""
+class BeingWrittenError(TemporaryError):
+    """A program wrote to the file while it was read. A retry will soon succeed."""
 
 
 class TimedOutError(ExtractionError):
@@ -46,4 +46,4 @@ class TimedOutError(ExtractionError):
 
 
 class QueryError(LongsearchError):
-    """A query has nothing to search for."""
+    """A query holds nothing to search for."""

@@ -18,7 +18,7 @@ from longsearch.engine.types import Passage
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """The lengths of spans, in tokens (passages) or in words and signs (excerpts)."""
+    """The lengths of spans: in tokens for passages, in words and punctuation marks for excerpts."""
 
     least: int
     most: int
@@ -44,24 +44,24 @@ _SENTENCE_END = re.compile(rf"[.!?…]{_NO_END}[\"'”’)\]*_]*\s+(?=[^a-z\s])|
 _LINE_END = re.compile(r"\n\s*")
 _WORD_END = re.compile(r"\s+")
 _ENDS = (_PARAGRAPH_END, _SENTENCE_END, _LINE_END, _WORD_END)
-_WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]")
+_WORD_OR_MARK = re.compile(r"\w+|[^\w\s]")
 
 
 def cut_passages(text: str, token_starts: NDArray[np.int64]) -> list[Passage]:
     """Cut `text` into passages, in order. Its tokens begin at the offsets `token_starts` (n_tokens,), ascending.
 
-    Passages do not overlap, and leave out only white space. A passage is longer than 160 tokens only if the tail of the
-    text was joined to it. It is shorter than 100 only if no better end is within reach.
+    Passages do not overlap, and leave out only white space. The last passage may be longer than 160 tokens, because a
+    short tail of the text is joined to it. A passage is shorter than 100 only if no better end is within reach.
     """
     return list(_spans(text, token_starts, _cuts(text, token_starts, _PASSAGE)))
 
 
 def cut_excerpts(passage: str) -> list[tuple[int, int]]:
-    """Return (start, stop) of the excerpts of a passage's text: 13 to 26 words and signs each.
+    """Return (start, stop) of the excerpts of a passage's text: 13 to 26 words and punctuation marks each.
 
     Prefers the ends of sentences. Excerpts leave out only white space. They depend on the text alone, not on tokens.
     """
-    starts = np.fromiter((match.start() for match in _WORD_OR_SIGN.finditer(passage)), dtype=np.int64)
+    starts = np.fromiter((match.start() for match in _WORD_OR_MARK.finditer(passage)), dtype=np.int64)
     return [(span.start, span.stop) for span in _spans(passage, starts, _cuts(passage, starts, _EXCERPT))]
 
 
@@ -80,9 +80,9 @@ def _cuts(text: str, token_starts: NDArray[np.int64], sizes: _Sizes) -> list[int
 def _next_cut(
     start: int, sizes: _Sizes, paragraphs: list[int], sentences: list[int], lines: list[int], words: list[int]
 ) -> int:
-    """Return the token at which the next span begins: the best end within reach, or else the hard limit."""
+    """Return the token at which the next span begins: after the best end within reach, or else at the hard limit."""
     long, short = start + sizes.least, start + sizes.tail
-    # line ends come late: in a text with hard line breaks, lines end in the middle of sentences
+    # line ends come late in this list: in a text with hard line breaks, lines end in the middle of sentences
     for least, ends in (
         (long, paragraphs),
         (long, sentences),

@@ -1,4 +1,4 @@
-"""Make text that came from files and names safe to print: no escape sequence ever reaches the terminal."""
+"""Makes text from documents and file names safe to print: no escape sequence ever reaches the terminal."""
 
 import re
 import unicodedata
@@ -8,7 +8,7 @@ import unicodedata
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cs", "Cf", "Zl", "Zp"})
 _SOFT_HYPHEN_AND_JOINERS = {"\u00ad": "", "\u200c": "", "\u200d": "", "\ufeff": ""}
 
-_RUN_OF_SIGNS = re.compile(r"([^\w\s]|_)(?: ?\1){3,}")  # dot leaders, rules, blanks of a form
+_RUN_OF_ONE_MARK = re.compile(r"([^\w\s]|_)(?: ?\1){3,}")  # dot leaders, rules, blanks of a form
 
 
 def printable(text: str, keep: str = "") -> str:
@@ -21,9 +21,9 @@ def printable(text: str, keep: str = "") -> str:
     return "".join(_safe(character) if character not in keep else character for character in text)
 
 
-def in_short(text: str) -> str:
-    """`text` on one line for a list of results: collapse white space, and shorten a run of one sign to an ellipsis."""
-    return _RUN_OF_SIGNS.sub("…", " ".join(text.split()))
+def condensed(text: str) -> str:
+    """Fit `text` into a line of a list: collapse white space, and shorten a run of one punctuation mark to "…"."""
+    return _RUN_OF_ONE_MARK.sub("…", " ".join(text.split()))
 
 
 def _safe(character: str) -> str:

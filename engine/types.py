@@ -1,6 +1,6 @@
 """The types that all packages share, as frozen dataclasses. Imports nothing heavy; knows no model, file or screen.
 
-Character offsets index `DocumentText.text`; page numbers begin at 1; `DocumentHit` explains scores.
+Character offsets count from the start of `DocumentText.text`. Page numbers begin at 1. `DocumentHit` explains scores.
 """
 
 from bisect import bisect_right
@@ -70,7 +70,7 @@ class PassageHit:
     score: float
     """The same as `DocumentHit.score`, for this passage."""
     excerpt: tuple[int, int] | None = None
-    """(start, stop) of the excerpt nearest to the query by meaning; None if that is the whole passage or not known."""
+    """(start, stop) of the excerpt nearest to the query by meaning; None if it is the whole passage or unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,9 @@ class DocumentHit:
     """Absolute; undecodable bytes are surrogate escapes: use `printable` before showing it."""
     title: str
     score: float
-    """The best passage's score, 0 to 1, combined with the whole document's. Meaning: cosine similarity, half of it the
-    nearest excerpt's. Words: a share of the highest BM25 that the query can reach. Hybrid: 0.4 meaning, 0.6 words."""
+    """0 to 1: the score of the best passage, combined with the score of the whole document. By meaning, a passage's
+    score is the mean of two cosine similarities: its own and its nearest excerpt's. By words, it is BM25 divided by the
+    highest BM25 that the query can reach. Hybrid: 0.4 of the score by meaning and 0.6 of the score by words."""
     passages: tuple[PassageHit, ...]
 
 
@@ -97,7 +98,7 @@ class Term:
     is_phrase: bool = False
     """Whether it was typed in quotation marks."""
     is_prefix: bool = False
-    """Whether its last word is still being typed: it matches every word that begins with it."""
+    """Whether its last word is still being typed, so every word that begins with it matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ class SearchResults:
     note: str = ""
     """Why the answer may be incomplete, or ""."""
     similar_to: str = ""
-    """The title of the document that these hits are similar to; "" for the answer to a query."""
+    """The title of the document that the hits resemble; "" for the answer to a query."""
     lit: tuple[Term, ...] = ()
     """The words and phrases to highlight in the hits: the ones that the search looked up."""
 
@@ -126,7 +127,7 @@ class FileStatus(StrEnum):
     PARTIAL = "partial"
     """Read in part; that part is searchable."""
     WAITING = "waiting"
-    """Searchable by words; the vectors are still missing."""
+    """Searchable by words; its vectors are not complete yet."""
     FAILED = "failed"
     """Not readable; `FileReport.reason` says why."""
 

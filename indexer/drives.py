@@ -1,4 +1,4 @@
-"""Finds out which drives of a root are away, so that the index keeps their files until they are back. Pure.
+"""Finds the drives of a root that are away, so that the index keeps their files until they are back. Pure.
 
 A root may be a drive, or hold drives. A folder is a drive if its device differs from that of the folder around it. The
 store remembers these folders from sweep to sweep: while the drive is away, its folder is empty or missing and looks
@@ -18,10 +18,10 @@ class Drives:
     """The drives of a root, as one sweep finds them."""
 
     folders: frozenset[str]
-    """Folders to remember: a drive is there now, or was there and some of its files are missing. Relative to the root,
-    which is ""."""
+    """Folders to remember, relative to the root (""): a drive is mounted there now, or was, and some of its files are
+    missing."""
     away: tuple[WalkProblem, ...]
-    """Folders whose drive was there and is not now. What lies on these drives is unknown."""
+    """Folders whose drive was there before and is not there now. The files on these drives are unknown."""
 
 
 def find_drives(
@@ -42,7 +42,7 @@ def find_drives(
     mounted = {path for path, stamp in folders.items() if stamp.device != around[path]}
     n_missing = {folder: sum(lies_in(path, folder) for path in missing) for folder in remembered}
     incomplete = {folder for folder, n in n_missing.items() if n}
-    away = {folder for folder in incomplete - mounted if not _is_passed_over(folder, folders, is_there)}
+    away = {folder for folder in incomplete - mounted if not _was_skipped(folder, folders, is_there)}
     outermost = sorted(folder for folder in away if not any(lies_in(folder, outer) for outer in away - {folder}))
     return Drives(frozenset(mounted | incomplete), tuple(_problem(folder, n_missing[folder]) for folder in outermost))
 
@@ -52,7 +52,7 @@ def lies_in(path: str, folder: str) -> bool:
     return not folder or path.startswith(folder + "/")
 
 
-def _is_passed_over(folder: str, folders: Mapping[str, FolderStamp], is_there: Callable[[str], bool]) -> bool:
+def _was_skipped(folder: str, folders: Mapping[str, FolderStamp], is_there: Callable[[str], bool]) -> bool:
     """Return whether `folder`, or a folder around it, exists and was skipped by the walk."""
     from_root_down = accumulate(folder.split("/"), "{}/{}".format)
     not_entered = next((path for path in from_root_down if path not in folders), None)

@@ -1,6 +1,6 @@
 """Computes the vectors of documents that have none: long documents one by one, short documents in batches.
 
-Saves in small transactions, so the work can stop at any moment and go on from there. Knows no model: the caller passes
+Saves in small transactions, so the work can stop at any moment and resume from there. Knows no model: the caller passes
 an encoder.
 """
 
@@ -20,11 +20,11 @@ from longsearch.engine.types import Passage
 from longsearch.indexer.token_cache import TokenCache
 
 SAVE_EVERY_S = 10.0
-"""A kill costs at most this much work inside one document. A saved state is some megabytes to write."""
+"""A kill loses at most this much work on a document. Saving a state writes some megabytes."""
 RESUME_FROM_TOKENS = 8192
-"""Length from which a document that may grow keeps a state. A shorter document is read again in a second, and its text
-is no larger than the state."""
-_GROUP = 256  # short documents that are listed at a time
+"""Documents of at least this length keep a state, in case they grow. A shorter document is read again in a second, and
+its text is no larger than the state."""
+_GROUP = 256  # documents that are taken from the store at a time
 
 
 class Part(Protocol):
@@ -54,14 +54,14 @@ class DocumentEncoder(Protocol):
     @property
     def dim(self) -> int: ...
     @property
-    def together_below(self) -> int:
+    def batch_below_tokens(self) -> int:
         """The length in tokens below which documents are faster in a batch than one by one."""
 
     def ensure_loaded(self) -> None:
         """Load the weights if they are not in memory. Raises ModelError if they cannot be loaded."""
 
     def tokenize(self, text: str) -> Any:
-        """Return the tokens of a text: any object with a length, understood by this encoder only. Loads no weights."""
+        """Return the tokens of a text: any object with a length that this encoder understands. Loads no weights."""
 
     def split(self, text: str) -> tuple[Any, list[Passage]]:
         """Return the tokens and the passages of a text. Loads no weights."""
@@ -75,7 +75,7 @@ class DocumentEncoder(Protocol):
         """Yield (key, part) of passes over many documents at once, given as (key, tokens, passages, saved_state)."""
 
     def can_resume(self, tokens: Any, passages: list[Passage], saved_state: bytes) -> bool:
-        """Return whether a pass can go on from `saved_state`: this document begins with the text that was read."""
+        """Return whether a pass can resume from `saved_state`: its text must be the beginning of this document."""
 
 
 class Embedder:
@@ -89,8 +89,8 @@ class Embedder:
         should_stop: Callable[[], bool],
         on_progress: Callable[[str, int], None],
     ) -> None:
-        """`tokens` holds the tokens of documents that were read just now. `on_progress` is called after each part with
-        the title of its document and the number of its tokens.
+        """`tokens` may hold the tokens of documents that were read just now. `on_progress` is called after each part
+        with the title of its document and the number of its tokens.
         """
         self._store = store
         self._encoder = encoder
@@ -101,7 +101,7 @@ class Embedder:
     def embed_all(self) -> bool:
         """Embed every pending document. Returns False if `should_stop` ended it."""
         while pending := self._store.pending(limit=_GROUP):
-            short = list(takewhile(lambda document: document.n_tokens < self._encoder.together_below, pending))
+            short = list(takewhile(lambda document: document.n_tokens < self._encoder.batch_below_tokens, pending))
             if self._should_stop() or not self._embed(short or pending[:1]):
                 return False
         return True
@@ -119,7 +119,7 @@ class Embedder:
                 del begun[document_id]
                 n_open -= 1
                 if not n_open:
-                    break  # the rest of a deleted document need not be read
+                    break  # without this, the rest of a deleted document would be read
             if self._should_stop() and n_open:
                 for unfinished in begun.values():
                     self._save(unfinished)
@@ -137,7 +137,7 @@ class Embedder:
     def _begin(
         self, pending: PendingDocument, begun: dict[int, "_Embedding"]
     ) -> tuple[int, Any, list[Passage], bytes | None]:
-        """Return what `stream_many` needs of a document. A document with a damaged state starts again."""
+        """Return (key, tokens, passages, state) for `stream_many`. A document with a damaged state starts again."""
         document = self._store.text(pending.document_id)
         passages = self._store.passages(pending.document_id)
         tokens = self._tokens.take(pending.document_id)
@@ -190,7 +190,7 @@ class _Embedding:
         before = self.part.n_tokens_done if self.part else self._pending.n_tokens_done
         self.part = part
         self._unsaved.append(part.vectors)
-        # packed at once: on a fast GPU ten seconds of excerpts are some hundreds of megabytes unpacked
+        # packed at once: unpacked, ten seconds of excerpts from a fast GPU take some hundreds of megabytes
         self._unsaved_excerpts += [excerpts.packed(*own) for own in part.excerpts]
         if part.n_tokens_done <= self._stable_tokens:
             self._resume = part
@@ -205,7 +205,7 @@ class _Embedding:
         return self._unsaved_excerpts
 
     def saved(self, is_gone: bool) -> None:
-        """Drop what is in the store now, or belongs to a deleted document (`is_gone`)."""
+        """Drop the unsaved vectors: the store has them now, or the document was deleted (`is_gone`)."""
         self.first += sum(map(len, self._unsaved))
         self._unsaved, self._unsaved_excerpts = [self._unsaved[-1][:0]], []
         self.saved_at, self.is_gone = time.monotonic(), is_gone

@@ -16,18 +16,18 @@ from longsearch.engine.errors import LongsearchError
 IGNORE_FILE = ".longsearchignore"
 _MAX_IGNORE_BYTES = 1_000_000
 _MAX_WILDCARDS = 3
-"""In one name of a pattern. Against a name of 200 letters four wildcards take 0.4 s and five take 13 s, and the daemon
-answers nobody meanwhile."""
-_PASSED_OVER = frozenset(
+"""Wildcards in one name of a pattern. Matching a name of 200 letters takes 0.4 s with four and 13 s with five, and the
+daemon answers no request meanwhile."""
+_SKIPPED_NAMES = frozenset(
     {"node_modules", "__pycache__", "site-packages", "bower_components", "lost+found", "$RECYCLE.BIN"}
 )
 # CACHEDIR.TAG: see bford.info/cachedir. pyvenv.cfg marks a Python environment, full of licences in .txt and .md files.
 _CACHE_MARKERS = frozenset({"CACHEDIR.TAG", "pyvenv.cfg"})
 
 
-def is_passed_over(name: str) -> bool:
-    """Return whether to skip an entry called `name`: it is hidden (as `.git`) or holds files made for machines."""
-    return name.startswith(".") or name in _PASSED_OVER
+def is_skipped(name: str) -> bool:
+    """Return whether to skip an entry called `name`: it is hidden (like `.git`) or holds files made for machines."""
+    return name.startswith(".") or name in _SKIPPED_NAMES
 
 
 def marks_a_cache(names: Iterable[str]) -> bool:
@@ -37,7 +37,7 @@ def marks_a_cache(names: Iterable[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The patterns of one ignore file, and those of the folders above it."""
+    """The patterns of one ignore file, and the rules of the folders above it."""
 
     folder: str
     """The folder of the ignore file, relative to the root ("" for the root). Patterns are relative to this folder."""
@@ -66,7 +66,7 @@ def read_rules(path: Path, folder: str, outer: IgnoreRules | None) -> IgnoreRule
             data = file.read(_MAX_IGNORE_BYTES + 1)
         if len(data) > _MAX_IGNORE_BYTES:
             raise LongsearchError(f"longer than {_MAX_IGNORE_BYTES:,} bytes: not used")
-        lines = data.decode("utf-8", errors="surrogateescape").splitlines()  # the way file names are decoded
+        lines = data.decode("utf-8", errors="surrogateescape").splitlines()  # file names are decoded in the same way
         if any(name.count("*") > _MAX_WILDCARDS for line in lines for name in re.sub(r"\*+", "*", line).split("/")):
             raise LongsearchError(f"not used: more than {_MAX_WILDCARDS} asterisks in one name", "use fewer")
         return IgnoreRules(folder, GitIgnoreSpec.from_lines(lines), outer)

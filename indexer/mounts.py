@@ -1,4 +1,4 @@
-"""Tells how changes in a folder can be noticed, and which drives are mounted in it.
+"""Tells on which file system a folder lies, which drives are mounted in it, and whether the kernel can watch it.
 
 Reads Linux's table of mounts. Other systems keep no such table: there every folder counts as local. The functions that
 parse the table are pure; `filesystem_of`, `drives_under` and `has_watch_left` ask the system.
@@ -73,13 +73,13 @@ def drives_under(path: Path) -> frozenset[tuple[bytes, bytes]]:
 def has_watch_left(folder: Path) -> bool:
     """Return whether the kernel grants one more inotify watch.
 
-    Ask after arming: watchdog silently skips subfolders for which it gets no watch.
+    Call this after starting to watch: watchdog silently skips subfolders for which it gets no watch.
     """
     if not sys.platform.startswith("linux"):
         return True
     libc = ctypes.CDLL(None, use_errno=True)
     descriptor = libc.inotify_init1(os.O_CLOEXEC)
-    if descriptor < 0:  # the limit is that of inotify instances, and the armed observer has its own
+    if descriptor < 0:  # the limit on inotify instances is reached; the running observer already has its own
         return True
     try:
         return libc.inotify_add_watch(descriptor, os.fsencode(folder), _IN_CREATE) >= 0 or (

@@ -1,4 +1,4 @@
-"""Carries out what `plan` decides for each file: reads its text, makes its words searchable, then its meaning.
+"""Carries out the plan: reads each file's text, makes it searchable by words, then by meaning.
 
 Works in two phases. `read` stores the text and the words of every changed file (milliseconds a page). `embed` computes
 the vectors, which takes most of the time (see `indexer.embedding`). Knows no model: the caller passes an encoder.
@@ -15,7 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Protocol
 
-from longsearch.engine.errors import BeingWrittenError, ExtractionError, PassingError
+from longsearch.engine.errors import BeingWrittenError, ExtractionError, TemporaryError
 from longsearch.engine.store.records import FileStamp, KnownFile
 from longsearch.engine.store.store import Store
 from longsearch.indexer.drives import find_drives
@@ -53,7 +53,7 @@ class ReadSummary:
 
 
 class Pipeline:
-    """Brings the store of one root up to what the disk holds. For one thread; the store is open for writing."""
+    """Brings the index of one root in step with the disk. For one thread; the store is open for writing."""
 
     def __init__(
         self,
@@ -63,9 +63,9 @@ class Pipeline:
         encoder: DocumentEncoder,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Make `encoder` the model of the index. Raises ModelError if the index has another and this cannot be loaded.
+        """Make `encoder` the model of the index. Raises ModelError if it is a new model and cannot be loaded.
 
-        A change of model drops all vectors, so the new model must be known to load before the old vectors go.
+        A change of model drops all vectors, so the new model is loaded first.
         """
         self._root = root
         self._store = store
@@ -81,7 +81,7 @@ class Pipeline:
         store.use_model(encoder.fingerprint, encoder.dim)
 
     def read(self) -> ReadSummary:
-        """Run phase A: bring the files, texts and words in the store up to what the disk holds."""
+        """Run phase A: bring the files, texts and words in the store in step with the disk."""
         listing = take_listing(self._root)
         self._catalogue = self._store.catalogue()
         problems = [*listing.problems, *self._drives_away(listing)]
@@ -90,14 +90,14 @@ class Pipeline:
             actions = plan(listing.files, self._catalogue, {problem.path for problem in problems}, time.time())
         except RootOffline as offline:
             return ReadSummary(0, 0, 0, 0, (*reasons, offline.message), finished=True)
-        if not listing.is_steady:  # a file that seems to be gone may have moved behind the walk's back
+        if not listing.is_steady:  # a file that seems to be gone may have moved during the walk
             actions = [action for action in actions if not isinstance(action, Forget)]
         return self._carry_out(actions, reasons)
 
     def _drives_away(self, listing: Listing) -> tuple[WalkProblem, ...]:
-        """Return the folders whose drive was there once and is not now.
+        """Return the folders whose drive was there before and is not there now.
 
-        Notes the drives that are there before any of their files is stored.
+        Records the drives that are there now, before any of their files is stored.
         """
         remembered = self._store.drives()
         unlisted = {problem.path for problem in listing.problems}
@@ -107,7 +107,7 @@ class Pipeline:
             remembered,
             listing.folders,
             [stamp.path for stamp in unlisted_files if identity(stamp) not in found],
-            # folders that the walk could not see do exist; the walk has reported them
+            # the walk reports paths that it cannot see, so they exist
             lambda path: path in unlisted or os.path.lexists(self._root / path),
             device_around(self._root),
         )
@@ -145,7 +145,7 @@ class Pipeline:
         return ReadSummary(done["read"], done["failed"], done["moved"], done["forgotten"], problems, finished)
 
     def _forget(self, paths: Sequence[str], done: Counter[str]) -> None:
-        """Forget files, unless a file vanished before it could be read: it may be one of these on its way elsewhere."""
+        """Forget files, unless a listed file vanished before it was read: one of these may be the same file, moved."""
         if done["gone"]:
             done["kept"] += len(paths)
             return
@@ -155,7 +155,7 @@ class Pipeline:
     def _read_files(self, stamps: Sequence[FileStamp], done: Counter[str]) -> None:
         """Read several files at once and store them one by one. A bad file becomes a row with a reason, not a crash."""
         begun: deque[tuple[FileStamp, bytes]] = deque()
-        with closing(self._extractor.extract_all(self._unknown(stamps, begun, done))) as results:
+        with closing(self._extractor.extract_all(self._to_extract(stamps, begun, done))) as results:
             for path, result in results:
                 stamp, content_hash = begun.popleft()
                 try:
@@ -163,13 +163,13 @@ class Pipeline:
                     done["read"] += 1
                 except (OSError, ExtractionError) as error:
                     self._fail(stamp, error, done)
-                if self._should_stop():  # only after storing: otherwise a minute of reading is lost at each stop
+                if self._should_stop():  # only after storing: otherwise each stop would lose a minute of reading
                     return
 
-    def _unknown(
+    def _to_extract(
         self, stamps: Iterable[FileStamp], begun: deque[tuple[FileStamp, bytes]], done: Counter[str]
     ) -> Iterator[Path]:
-        """Yield the files whose whole document the store does not hold yet; add each with its hash to `begun`."""
+        """Yield the files to extract, and add each with its hash to `begun`. Link files whose bytes are known."""
         for stamp in stamps:
             if self._should_stop():
                 return
@@ -180,7 +180,7 @@ class Pipeline:
             except OSError as error:
                 self._fail(stamp, error, done)
                 continue
-            if not self._is_second_reading(stamp) and self._store.link(stamp, content_hash):
+            if not self._is_retry_of_partial_file(stamp) and self._store.link(stamp, content_hash):
                 done["read"] += 1
             else:
                 begun.append((stamp, content_hash))
@@ -188,8 +188,8 @@ class Pipeline:
 
     def _store_result(self, path: Path, stamp: FileStamp, content_hash: bytes, result: Result) -> None:
         """Store the document of a file. Raises OSError or ExtractionError if the file is bad."""
-        if not self._is_second_reading(stamp) and self._store.link(stamp, content_hash):  # a copy was stored just now
-            return
+        if not self._is_retry_of_partial_file(stamp) and self._store.link(stamp, content_hash):
+            return  # a copy of the file was stored just now
         if isinstance(result, ExtractionError):
             path.stat()  # raises FileNotFoundError if the file is gone: that is the reason then
             raise result
@@ -205,30 +205,30 @@ class Pipeline:
         self._tokens.put(document_id, tokens)
 
     def _fail(self, stamp: FileStamp, error: OSError | ExtractionError, done: Counter[str]) -> None:
-        if isinstance(error, FileNotFoundError):  # gone since it was listed: the next sweep finds or forgets it
+        if isinstance(error, FileNotFoundError):  # it went after it was listed: the next sweep finds or forgets it
             done["gone"] += 1
             return
         if not isinstance(error, ExtractionError):
-            error = PassingError(f"cannot be opened: {error.strerror}", "check that you may read it")
+            error = TemporaryError(f"cannot be opened: {error.strerror}", "check that you may read it")
         known = self._catalogue.get(stamp.path)
         if isinstance(error, BeingWrittenError) and known and not known.failed:
             done["kept"] += 1  # a log that grows all day keeps its old text searchable; the next sweep reads it again
             return
         n_failures = 1 + (known.n_failures if known and known.stamp == stamp else 0)
         again_at = retry_at(n_failures, error.n_retries, time.time())
-        if self._is_second_reading(stamp):
-            self._store.put_off(stamp, n_failures, again_at)
+        if self._is_retry_of_partial_file(stamp):
+            self._store.add_failed_retry(stamp, n_failures, again_at)
         else:
             self._store.add_failure(stamp, error.message, error.hint, n_failures, again_at)
         done["failed"] += 1
 
-    def _is_second_reading(self, stamp: FileStamp) -> bool:
-        """Return whether the file is unchanged and was read in part: this reading is to get more of it."""
+    def _is_retry_of_partial_file(self, stamp: FileStamp) -> bool:
+        """Return whether the file is unchanged and was read only in part, so that this time more of it may be read."""
         known = self._catalogue.get(stamp.path)
         return known is not None and not known.failed and known.stamp == stamp
 
     def _report(self, activity: str) -> None:
-        """Show other processes the current activity, at most once a second; "" (nothing to do) at once."""
+        """Show other processes the current activity, at most once a second; show "" (nothing to do) at once."""
         now = time.monotonic()
         if not activity or now - self._activity_at > ACTIVITY_S:
             self._activity_at = now

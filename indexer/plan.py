@@ -39,7 +39,7 @@ class Move:
 
 
 class RootOffline(LongsearchError):  # noqa: N818 - a state of the root, not a fault
-    """The root lists no files although the index knows some. Forget nothing."""
+    """The root holds no files although the index knows some. The caller must forget nothing."""
 
     def __init__(self, n_known: int) -> None:
         files = "1 file" if n_known == 1 else f"{n_known} files"
@@ -61,10 +61,10 @@ def plan(
     """Return the actions in the order in which to carry them out.
 
     First come new files that may be copies of files about to go, then the moves (all at one moment), then the rest by
-    name. Both mappings are by path. `unlisted` names what the walk could not see: files known there stay, unless they
-    are found elsewhere. A failed file is read again when it has changed or its retry is due (`now_s`, seconds since
-    1970). A change that leaves the stamp as it was goes unnoticed. Raises `RootOffline` if nothing is listed although
-    files outside of `unlisted` are known.
+    name. Both mappings are by path. `unlisted` holds the files and folders that the walk could not see: known files
+    there stay, unless they are found elsewhere. A failed file is read again when it has changed or its retry is due
+    (`now_s`, seconds since 1970). A change that does not change the stamp goes unnoticed. Raises `RootOffline` if
+    nothing is listed although files outside `unlisted` are known.
     """
     gone = {path for path in catalogue if path not in listing}
     forgotten = {path for path in gone if not _is_under(path, unlisted)}
@@ -91,16 +91,16 @@ def plan(
 
 
 def identity(stamp: FileStamp) -> tuple[int | str, int, int]:
-    """Return a key that stays the same when a file is renamed; without inodes only a file of the same name has it."""
+    """Return a key that stays the same when a file is renamed; without inodes the key changes with the path."""
     return stamp.inode or stamp.path, stamp.size, stamp.mtime_ns
 
 
-def _moves(left: Iterable[FileStamp], come: Iterable[FileStamp]) -> list[Move]:
-    """Pair each file that is new at its path with the same file that left its path; each at most once."""
+def _moves(gone: Iterable[FileStamp], found: Iterable[FileStamp]) -> list[Move]:
+    """Pair each file in `found` (new at its path) with the same file in `gone` (it left its path), at most once."""
     by_identity: defaultdict[tuple[int | str, int, int], deque[str]] = defaultdict(deque)
-    for stamp in left:
+    for stamp in gone:
         by_identity[identity(stamp)].append(stamp.path)
-    return [Move(by_identity[identity(stamp)].popleft(), stamp) for stamp in come if by_identity[identity(stamp)]]
+    return [Move(by_identity[identity(stamp)].popleft(), stamp) for stamp in found if by_identity[identity(stamp)]]
 
 
 def _is_stale(known: KnownFile, stamp: FileStamp, now_s: float) -> bool:

@@ -1,4 +1,4 @@
-"""Lets the work of the person at the machine go first, and saves their battery."""
+"""Lets other programs go first, and saves the battery."""
 
 import os
 from contextlib import suppress
@@ -15,7 +15,7 @@ def be_polite() -> None:
     session of its own, as a daemon does, so the niceness of its session is raised as well. Call this before threads
     are started: running threads keep their disk priority.
     """
-    import psutil  # 30 ms to import: `--help` does without
+    import psutil  # takes 30 ms to import, which `--help` need not pay
 
     with suppress(AttributeError, OSError):  # Windows has no `nice`
         os.nice(NICENESS)

@@ -14,7 +14,7 @@ The bound is small beside a model at work (368 MB). Tokenising once more costs 3
 
 
 class TokenCache:
-    """Tokens by document id. When it is full, the tokens that came first go first."""
+    """Tokens by document id. When the cache is full, the oldest tokens are dropped."""
 
     def __init__(self, max_tokens: int = MAX_TOKENS) -> None:
         self._max_tokens = max_tokens
@@ -22,7 +22,7 @@ class TokenCache:
         self._n_tokens = 0
 
     def put(self, document_id: int, tokens: Sized) -> None:
-        """Keep the tokens of a document, in place of any it had; keep none of a document longer than the bound."""
+        """Keep a document's tokens in place of its old ones, unless there are more than `max_tokens`."""
         self.take(document_id)
         if len(tokens) > self._max_tokens:
             return

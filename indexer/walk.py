@@ -1,8 +1,8 @@
-"""Lists the readable files under a folder without opening any. Does not know what was there before: `plan` does.
+"""Lists the readable files under a folder without opening any. Does not know the index: `plan` compares the two.
 
 The walk skips:
 - hidden files and folders, and dependency and cache folders;
-- whatever a `.longsearchignore` file names (gitignore syntax; it may lie in any folder);
+- files and folders that a `.longsearchignore` file names (gitignore syntax; it may lie in any folder);
 - files of formats that cannot be read;
 - symbolic links. A linked file is either listed under its own name or lies outside the folder that the person chose. A
   linked folder may lead in circles.
@@ -18,13 +18,13 @@ from pathlib import Path
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.store.records import FileStamp
 from longsearch.indexer.extract.formats import is_readable
-from longsearch.indexer.ignore import IGNORE_FILE, IgnoreRules, is_passed_over, marks_a_cache, read_rules
+from longsearch.indexer.ignore import IGNORE_FILE, IgnoreRules, is_skipped, marks_a_cache, read_rules
 
 CLOCK_TICK_NS = 20_000_000
-"""Two changes closer together than this may carry the same time: the clock of file systems ticks every 1 to 10 ms."""
+"""Two changes closer together than this may carry the same time: file systems' clocks tick every 1 to 10 ms."""
 
 MAX_WALKS = 3
-_LATEST_NS = 2**63 - 1  # the index's integers end in the year 2262; file systems know later years
+_LATEST_NS = 2**63 - 1  # the index's 64-bit integers end in the year 2262; file systems allow later years
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class WalkProblem:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What lies under a root."""
+    """The files and folders under a root."""
 
     files: dict[str, FileStamp]
     """The readable files, by path."""
@@ -60,7 +60,7 @@ class Listing:
     """The folders that the walk entered, by path ("" for the root)."""
     problems: list[WalkProblem]
     is_steady: bool
-    """Whether nothing moved during the walk. If something did, a file may be missing though it is not gone."""
+    """Whether nothing moved during the walk. If something did, `files` may lack a file that still exists."""
 
 
 def take_listing(root: Path) -> Listing:
@@ -78,9 +78,9 @@ def take_listing(root: Path) -> Listing:
 def walk(root: Path, problems: list[WalkProblem], folders: dict[str, FolderStamp] | None = None) -> Iterator[FileStamp]:
     """Yield the readable files under `root`, sorted by name within each folder.
 
-    Adds what cannot be seen to `problems`, and each folder that it enters to `folders`, by path ("" for the root), for
-    `is_unchanged` and `find_drives`. Raises `LongsearchError` at once if `root` itself cannot be listed: no files would
-    mean that all were deleted.
+    Adds each file and folder that it cannot see to `problems`. Adds each folder that it enters to `folders`, by path
+    ("" for the root), for `is_unchanged` and `find_drives`. Raises `LongsearchError` at once if `root` itself cannot be
+    listed: an empty listing would mean that all files were deleted.
     """
     _list_root(root)
     return _walk(root, problems, {} if folders is None else folders)
@@ -89,8 +89,8 @@ def walk(root: Path, problems: list[WalkProblem], folders: dict[str, FolderStamp
 def is_unchanged(root: Path, folders: Mapping[str, FolderStamp]) -> bool:
     """Return whether nothing was added, removed, renamed or mounted since these folders were listed.
 
-    Otherwise a file may be missing from the listing though it is not gone: it was moved from a folder that had not been
-    listed yet into one that had.
+    Otherwise the listing may lack a file that still exists: it was moved from a folder that was not listed yet into a
+    folder that was.
     """
     try:
         return all(
@@ -157,7 +157,7 @@ def _walk(root: Path, problems: list[WalkProblem], folders: dict[str, FolderStam
 
 def _is_wanted(entry: os.DirEntry[str], path: str, rules: IgnoreRules | None) -> bool:
     """Return whether `entry` is a folder to enter or a file to list."""
-    if is_passed_over(entry.name):
+    if is_skipped(entry.name):
         return False
     is_folder = entry.is_dir(follow_symlinks=False)
     if not is_folder and not is_readable(entry.name):

@@ -1,8 +1,8 @@
 """Tells when something under a root may have changed. A sweep then finds out exactly what changed.
 
-Events are hints: they can be lost, doubled or late. So the watch ignores their content and asks for a sweep, which
-takes 0.3 s for 60,000 files. A queue that overflows loses its newest events. Its older events are delivered after the
-loss and cause the sweep that sees the lost changes. Knows no store.
+Events are hints: they can be lost, doubled or late. So the watch ignores their content and makes a sweep due, which
+takes 0.3 s for 60,000 files. If the queue of events overflows, it loses the newest. The older events arrive after the
+loss, and cause a sweep that sees the lost changes. Knows no store.
 """
 
 import os
@@ -30,7 +30,7 @@ from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserverVFS
 
-from longsearch.indexer.ignore import IGNORE_FILE, is_passed_over
+from longsearch.indexer.ignore import IGNORE_FILE, is_skipped
 from longsearch.indexer.mounts import REMOTE_TYPES, drives_under, filesystem_of, has_watch_left
 
 QUIET_S = 1.5  # after the last event: editors and downloads write a file in several steps
@@ -41,14 +41,14 @@ _EVENTS: list[type[FileSystemEvent]] = [
     DirAttribEvent, DirCreatedEvent, DirDeletedEvent, DirModifiedEvent, DirMovedEvent,
     FileAttribEvent, FileClosedEvent, FileCreatedEvent, FileDeletedEvent, FileModifiedEvent, FileMovedEvent,
 ]  # fmt: skip
-"""Without the events of opening and of closing an unchanged file: reading must neither wake the daemon nor fill the
-kernel's queue."""
+"""The events to receive. Opening a file, and closing it unchanged, are left out: reading must neither wake the daemon
+nor fill the kernel's queue."""
 _Identity = tuple[int, int, frozenset[tuple[bytes, bytes]]]
 _NO_WATCHES = "the system has no watches left (fs.inotify.max_user_watches)"
 
 
 class RootWatch(FileSystemEventHandler):
-    """Watches one root; `is_due()` tells whether to sweep it. A new watch is due: arm it first, then sweep."""
+    """Watches one root; `is_due()` tells whether to sweep it. A new watch is due at once: `start` it, then sweep."""
 
     def __init__(
         self,
@@ -57,8 +57,8 @@ class RootWatch(FileSystemEventHandler):
         clock: Callable[[], float] = time.monotonic,
         own: Path | None = None,
     ) -> None:
-        """`wake` is called when an event arrives or a sweep is asked for. `own` is a folder that longsearch writes to:
-        its events are ignored, or a sweep of a root around it would cause the next sweep.
+        """`wake` is called when an event arrives or a sweep is asked for. `own` is a folder that longsearch writes to.
+        Its events are ignored: otherwise each sweep of a root that holds it would cause the next sweep.
         """
         self._root = root
         self._own = own
@@ -76,7 +76,7 @@ class RootWatch(FileSystemEventHandler):
         """Why changes are noticed late; "" if they are not."""
 
     def start(self) -> None:
-        """Arm the watches. On a network drive, or if the system has no watch left, poll once a minute instead."""
+        """Start watching. On a network drive, or if the system has no watch left, poll once a minute instead."""
         self._armed_on = self._identity()
         filesystem = filesystem_of(self._root)
         reason = f"on a network drive ({filesystem})" if filesystem in REMOTE_TYPES else ""
@@ -86,7 +86,7 @@ class RootWatch(FileSystemEventHandler):
                 return
             self.stop()
             reason = _NO_WATCHES
-        # lstat, which follows no links: two links that lead in circles would make 2^40 folders of one
+        # lstat follows no links: following two links in a circle would list one folder 2^40 times
         if self._arm(PollingObserverVFS(os.lstat, os.scandir, polling_interval=POLL_EVERY_S)):
             self.problem = f"{reason}; polled every minute"
         else:
@@ -120,7 +120,7 @@ class RootWatch(FileSystemEventHandler):
     def _concerns_sweep(self, path: str) -> bool:
         """Return whether a change at this absolute path can change what a sweep finds."""
         inside = Path(os.path.relpath(path, self._root)).parts
-        passed_over = [name for name in inside if name != os.pardir and is_passed_over(name)]
+        passed_over = [name for name in inside if name != os.pardir and is_skipped(name)]
         if passed_over and passed_over != [IGNORE_FILE]:
             return False
         return self._own is None or not Path(path).is_relative_to(self._own)
@@ -144,15 +144,15 @@ class RootWatch(FileSystemEventHandler):
         self._wake()
 
     def ask_in(self, delay_s: float | None) -> None:
-        """Make a sweep due after this time too, replacing the time given before; None for no time."""
+        """Make a sweep due in `delay_s` seconds at the latest. Replaces the delay given before; None cancels it."""
         with self._lock:
             self._due_at = None if delay_s is None else self._clock() + delay_s
 
     def rearm_if_broken(self) -> None:
-        """Arm again and ask for a sweep if the watch has become useless, which no event tells.
+        """Start again and ask for a sweep if the watch has stopped working. No event tells of this.
 
-        That is so if the root is another folder now (unmounted, renamed, made again), a drive inside it was mounted or
-        unmounted, the observer has died, or the system has no watch left for new folders.
+        It stops working if the root is another folder now (unmounted, renamed, made again), if a drive inside it was
+        mounted or unmounted, if the observer has died, or if the system has no watch left for new folders.
         """
         if self._identity() != self._armed_on or not self._is_watching():
             self.stop()

@@ -105,9 +105,9 @@ class ResidentModel:
         return self._known_identity()[1]
 
     @property
-    def together_below(self) -> int:
+    def batch_below_tokens(self) -> int:
         """As `Encoder`."""
-        return self.loaded().together_below
+        return self.loaded().batch_below_tokens
 
     def ensure_loaded(self) -> None:
         """Load the weights if they are not in memory. Raises ModelError if they cannot be loaded."""

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING, Any
 
 from longsearch.engine.amounts import counted
-from longsearch.engine.printable import in_short, printable
+from longsearch.engine.printable import condensed, printable
 
 if TYPE_CHECKING:
     from longsearch.engine.types import DocumentHit, PassageHit, SearchResults
@@ -101,7 +101,7 @@ def to_text(results: "SearchResults", width: int) -> str:
         lines.append(f"     {printable(hit.path)}")
         for passage in hit.passages[:_SHOWN_PASSAGES]:
             place = f"p. {passage.page}" if passage.page else passage.heading
-            text = printable(in_short(_shown_text(passage).removeprefix(f"{place}\n")))
+            text = printable(condensed(_shown_text(passage).removeprefix(f"{place}\n")))
             lines += textwrap.wrap(
                 f"{printable(place)}: {text}" if place else text,
                 max(width, 40),

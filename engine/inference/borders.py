@@ -19,21 +19,21 @@ class Borders:
     passages: NDArray[np.int64]
     """(n_passages, 2)"""
     excerpts: NDArray[np.int64]
-    """(n_excerpts, 2); they tile the passages, at least one each."""
+    """(n_excerpts, 2); they tile the passages, and each passage has at least one."""
     firsts: NDArray[np.int64]
     """(n_passages + 1,) the index of the first excerpt of each passage, then the number of excerpts."""
     starts: NDArray[np.int64]
     """(n_excerpts,) where each excerpt begins, in characters from the start of its passage."""
 
     @classmethod
-    def among(
+    def from_characters(
         cls, token_starts: NDArray[np.int64], passages: Sequence[tuple[int, int]], excerpts: Sequence[Sequence[int]]
     ) -> Self:
-        """Find the tokens of passages and excerpts that are given in characters.
+        """Convert the borders of passages and excerpts from characters to tokens.
 
         `token_starts` are the offsets of the tokens, `passages` the (start, stop) of the passages. `excerpts` are the
-        starts of each passage's excerpts, counted from the start of the passage; the first is 0. An excerpt has all
-        tokens up to the next excerpt, so no token of a passage is left out.
+        starts of each passage's excerpts, counted from the start of the passage; the first is 0. An excerpt holds
+        all tokens up to the next excerpt, so no token of a passage is left out.
         """
         begins, ends = np.array(passages, np.int64).reshape(-1, 2).T
         firsts = np.cumsum([0, *map(len, excerpts)])

@@ -1,7 +1,7 @@
 """Cuts a text into tokens, passages and excerpts.
 
-Needs a model's tokenizer and configuration. Loads no weights and does not import torch: a document can be stored, and
-searched by words, before the model is in memory.
+Needs only a model's tokenizer and configuration. Loads no weights and does not import torch, so a document can be
+stored, and searched by words, before the model is in memory.
 """
 
 from pathlib import Path

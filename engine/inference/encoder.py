@@ -1,8 +1,8 @@
 """Turns texts into unit vectors. All other code reaches the models through `Encoder`.
 
 A document goes through the model in one streaming pass. The pass yields the vectors of passages as it goes, and the
-vector of the document at the end. Memory does not grow with the length of the document. A pass can stop anywhere and go
-on another day.
+vector of the document at the end. Memory does not grow with the length of the document. A pass can stop anywhere and
+resume later from a saved state.
 """
 
 import sys
@@ -78,8 +78,8 @@ class Encoder:
         `model` is `bundled`, a folder with config.json, tokenizer.json and safetensors, or the name of a model that was
         downloaded from the Hugging Face hub (`org/name`, `org/name@revision`). `vertical_size` (V) and `block_size` (Q)
         are in tokens; the defaults suit the device and the checkpoint. `width` is the fraction of the heads to run in
-        every layer, or one fraction for each layer (MatMamba's Mix'n'Match). At every width the fingerprint is that of
-        the full model: all widths share one vector space, so one index may hold vectors of several widths.
+        every layer, or one fraction for each layer (MatMamba's Mix'n'Match). All widths share the fingerprint and the
+        vector space of the full model, so one index may hold vectors of several widths.
         """
         if min(vertical_size or 1, block_size or 1) < 1:
             raise ModelError(f"V = {vertical_size} and Q = {block_size}: sizes must be 1 token or more")
@@ -125,7 +125,7 @@ class Encoder:
         return collected.embedding(part)
 
     def encode_documents(self, texts: Iterable[tuple[K, str]]) -> Iterator[tuple[K, DocumentEmbedding]]:
-        """Yield (key, embedding) of many texts, read in batches, in the order in which they finish."""
+        """Read many texts in batches; yield (key, embedding) of each in the order in which they finish."""
         found: dict[K, CollectedParts] = {}
 
         def split() -> Iterator[tuple[K, TokenizedText, list[Passage], None]]:
@@ -160,11 +160,11 @@ class Encoder:
     ) -> Iterator[EmbeddedPart]:
         """Yield the parts of one pass over a document, from `saved_state` on if there is one.
 
-        `tokens` and `passages` come from `split`. The document vector of the last part is that of the document. Raises
-        ValueError if there are no tokens, ModelError if the saved state is damaged or of another document.
+        `tokens` and `passages` come from `split`. The last part holds the vector of the whole document. Raises
+        ValueError if there are no tokens, ModelError if the saved state is damaged or belongs to another document.
         """
         document = self._document(None, tokens, passages, saved_state)
-        parts = read_documents(self.model, self._how(), [document], 1, self.vertical_size)
+        parts = read_documents(self.model, self._make_readout(), [document], 1, self.vertical_size)
         return (part for _, part in parts)
 
     def stream_many(
@@ -172,14 +172,15 @@ class Encoder:
     ) -> Iterator[tuple[K, EmbeddedPart]]:
         """Yield (key, part) of passes over many documents at once, given as (key, tokens, passages, saved_state).
 
-        Takes documents one by one as rows of the batch fall free; they may finish in another order. Memory depends
-        neither on their number nor on their length. Raises as `stream`, when it takes the document.
+        Takes the next document whenever a row of the batch becomes free, so documents may finish in another order.
+        Memory depends neither on their number nor on their length. Raises the same errors as `stream`, when it takes
+        the document.
         """
         given = (self._document(*document) for document in documents)
-        return read_documents(self.model, self._how(), given, *self.batch())
+        return read_documents(self.model, self._make_readout(), given, *self.batch())
 
     def batch(self) -> tuple[int, int]:
-        """Return how many documents `stream_many` reads at once, and how many tokens a step has over all of them."""
+        """Return how many documents `stream_many` reads at once, and how many tokens in a step, in sum over them."""
         rows = _ROWS[self.hardware.device.partition(":")[0]]
         if self.model.device.type == "cuda":
             state = sum(tensor.nbytes for tensor in self.model.initial_state().tensors().values())
@@ -187,14 +188,14 @@ class Encoder:
         return rows, max(self.vertical_size, rows * 2 * self.model.block_size)
 
     @property
-    def together_below(self) -> int:
+    def batch_below_tokens(self) -> int:
         """The length in tokens below which documents are faster in a batch (`stream_many`) than one by one."""
         # batches on one core are 2 times as fast for documents of 20 to 60 tokens, 1.3 times for 200, 1.2 for 300 and
         # 1.1 for 500; a GPU is never filled by one document
         return 8 * self.model.block_size if self.hardware.device == "cpu" else sys.maxsize
 
     def can_resume(self, tokens: TokenizedText, passages: list[Passage], saved_state: bytes) -> bool:
-        """Return whether `stream` can go on from `saved_state`: this document begins with the text that was read."""
+        """Return whether `stream` can resume from `saved_state`: its text must be the beginning of this document."""
         try:
             self._document(None, tokens, passages, saved_state)
         except ModelError:
@@ -208,20 +209,20 @@ class Encoder:
             raise ValueError("a document without tokens has no vector")
         spans = [(passage.start, passage.stop) for passage in passages]
         excerpts = [self.cutter.excerpt_starts(tokens.text[start:stop]) for start, stop in spans]
-        borders = Borders.among(tokens.starts, spans, excerpts)
+        borders = Borders.from_characters(tokens.starts, spans, excerpts)
         if saved_state is None:
             return Document(key, tokens.ids, borders)
         empty = self.model.initial_state()
         state = from_bytes(saved_state, self.hardware.device, type(empty))
-        check_fits(state, empty, self._how().n_sums, tokens.ids, borders)
+        check_fits(state, empty, self._make_readout().n_sums, tokens.ids, borders)
         return Document(key, tokens.ids, borders, state)
 
-    def _how(self) -> Readout:
+    def _make_readout(self) -> Readout:
         return MeanReadout(self.head) if self.head else EosReadout(self.tokenizer.eos_id or 0)
 
 
 def _prepared(model: Model, width: float | tuple[float, ...], hardware: Hardware) -> Model:
-    """Return the model at `width`, in its fastest form for this hardware."""
+    """Return the model at `width`, in the fastest form that this hardware can run."""
     model = model if width == 1 else at_width(model, width)
     if hardware.device == "cpu" and isinstance(model, Mamba2) and can_be_quick(model.config):
         return QuickMamba2.of(model)
@@ -229,5 +230,5 @@ def _prepared(model: Model, width: float | tuple[float, ...], hardware: Hardware
 
 
 def _default_vertical_size(block_size: int, hardware: Hardware) -> int:
-    """Return V in tokens: the largest multiple of Q = `block_size` within the device's default, Q at least."""
+    """Return V in tokens: the largest multiple of Q = `block_size` within the device's default, but at least Q."""
     return max(_VERTICAL_TOKENS[hardware.device.partition(":")[0]] // block_size, 1) * block_size

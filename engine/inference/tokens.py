@@ -1,6 +1,6 @@
-"""Tokenises texts in pieces, so no document is too long for the tokenizer. Knows no model.
+"""Tokenises texts piece by piece, so no document is too long for the tokenizer. Knows no model.
 
-The pieces give exactly the tokens of the whole text if the text can be cut where tokenizers cut by themselves: just
+The pieces give exactly the tokens of the whole text if each cut falls where every tokenizer separates words: just
 before a single space between a visible ASCII character and an ASCII letter.
 """
 
@@ -17,7 +17,7 @@ from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.world_tokenizer import END_OF_TEXT, WorldTokenizer
 from longsearch.engine.models.hub import WORLD_VOCABULARY, tokenizer_file
 
-PIECE_CHARACTERS = 50_000  # 3 to 5 MB/s a thread; ten times as long is slower: the encoding takes too much memory
+PIECE_CHARACTERS = 50_000  # 3 to 5 MB/s per thread; ten times as long is slower, because it takes too much memory
 _SEARCH_CHARACTERS = 20_000
 _RUN_TOKENS = 3
 _SAFE_CUT = re.compile(r"(?<=[!-~]) (?=[A-Za-z])")
@@ -26,7 +26,7 @@ _ANY_SPACE = re.compile(r"(?<=\S)\s")
 
 @dataclass(frozen=True, slots=True)
 class TokenizedText:
-    """The tokens of a text: 16 bytes a token and the text, so a book takes some megabytes."""
+    """The tokens of a text. Takes 16 bytes per token besides the text, so a book takes some megabytes."""
 
     ids: NDArray[np.int64]
     """(n_tokens,)"""
@@ -39,13 +39,13 @@ class TokenizedText:
 
 
 class TextTokenizer:
-    """The tokenizer of a checkpoint, without special tokens, truncation and padding: the encoder adds what it needs."""
+    """The tokenizer of a checkpoint. It adds no special tokens and does not truncate or pad; the encoder adds EOS."""
 
     def __init__(self, tokenizer: Tokenizer | WorldTokenizer, eos_id: int | None) -> None:
         if isinstance(tokenizer, Tokenizer):
             tokenizer.no_truncation()
             tokenizer.no_padding()
-            reading_plainly(tokenizer)
+            special_tokens_as_text(tokenizer)
         self.tokenizer = tokenizer
         self.eos_id = eos_id
 
@@ -68,15 +68,15 @@ class TextTokenizer:
         return max(self.tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
 
     def tokenize(self, text: str) -> TokenizedText:
-        """Return the tokens of `text`, without the fourth and later of a run of equal signs (see `without_runs`).
+        """Return the tokens of `text`, without long runs of one punctuation token (see `without_runs`).
 
-        Reads lone surrogates, which no tokenizer accepts, as U+FFFD.
+        Reads each lone surrogate, which no tokenizer accepts, as U+FFFD.
         """
         ids: list[NDArray[np.int64]] = []
         starts: list[NDArray[np.int64]] = []
         for start, stop in pieces(text):
             piece = text[start:stop].encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-            if len(piece) != stop - start:  # a lone surrogate became several U+FFFD: keep one for one
+            if len(piece) != stop - start:  # a lone surrogate became several U+FFFD: replace each by one
                 piece = "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text[start:stop])
             encoding = self.tokenizer.encode(piece, add_special_tokens=False)
             ids.append(np.array(encoding.ids, dtype=np.int64))
@@ -87,7 +87,7 @@ class TextTokenizer:
 
 
 def without_runs(text: str, ids: NDArray[np.int64], starts: NDArray[np.int64]) -> TokenizedText:
-    """Drop a punctuation token that repeats the three before it: leader dots, rules, the blanks of forms."""
+    """Drop every punctuation token that equals the three tokens before it: leader dots, rules, the blanks of forms."""
     same = [ids[_RUN_TOKENS:] == ids[_RUN_TOKENS - n : -n] for n in range(1, 1 + _RUN_TOKENS)]
     repeated = np.flatnonzero(np.logical_and.reduce(same)) + _RUN_TOKENS
     left_out = [token for token in repeated.tolist() if _is_punctuation(text[starts[token]])]
@@ -98,8 +98,8 @@ def _is_punctuation(character: str) -> bool:
     return not (character.isalnum() or character.isspace())
 
 
-def reading_plainly(tokenizer: Tokenizer) -> Tokenizer:
-    """Make the tokenizer read "<|endoftext|>" in a document as plain text, not as a special token. Returns it."""
+def special_tokens_as_text(tokenizer: Tokenizer) -> Tokenizer:
+    """Make the tokenizer read "<|endoftext|>" in a document as text, not as a special token. Return the tokenizer."""
     tokenizer.encode_special_tokens = True  # tokenizer.json does not store this setting
     return tokenizer
 
@@ -115,10 +115,10 @@ def _first_characters(piece: str, offsets: list[tuple[int, int]]) -> NDArray[np.
 
 
 def pieces(text: str, size: int = PIECE_CHARACTERS, window: int = _SEARCH_CHARACTERS) -> list[tuple[int, int]]:
-    """Return spans of about `size` characters that tile `text`, cut where tokenizers cut by themselves.
+    """Return spans of about `size` characters that tile `text`, cut where every tokenizer separates words.
 
-    If there is no such place within `window` characters (a base64 blob, a script without spaces), a span ends at any
-    space, or else anywhere. A few tokens may then differ from those of the whole text.
+    If no safe place lies within `window` characters (a base64 blob, a script without spaces), a span ends at any space,
+    or else anywhere. A few tokens may then differ from those of the whole text.
     """
     spans, start = [], 0
     while len(text) - start > size + window:

@@ -1,8 +1,8 @@
 """The highest BM25 that a query can reach, and the BM25 of a whole document: FTS5 has neither. Pure arithmetic.
 
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, equation 3.15, with FTS5's k1
-and b. A document's term frequency is the number of its passages that hold the term: a report may name its company on
-every tenth page, but not on the page with the figure that was asked for.
+and b. A document's term frequency is the number of its passages that hold the term. A document is scored besides its
+passages because a report may name its company on every tenth page, but not on the page with the wanted figure.
 """
 
 import math
@@ -17,7 +17,7 @@ def highest(n_matching: Sequence[int], n_passages: int) -> float:
 
     `n_matching`: for each term the number of passages that hold it. A term with the weighted count f contributes
     idf * f (k1 + 1) / (f + k1 (...)), which approaches idf * (k1 + 1) for any column weights; idf as FTS5 computes it.
-    A term that no passage holds counts too: every answer lacks it.
+    A term that no passage holds counts too, because every answer lacks it.
     """
     idfs = (math.log((n_passages - n + 0.5) / (n + 0.5)) for n in n_matching)
     return sum(idf if idf > 0 else _IDF_LEAST for idf in idfs) * (_K1 + 1)
@@ -28,7 +28,7 @@ def of_documents(
 ) -> dict[int, float]:
     """The BM25 of each document in `lengths`, from 0 to 1, as a share of the highest possible.
 
-    `holding`: for each term, the number of passages that hold it in each document (all documents that have any).
+    `holding`: for each term, the documents that hold it, each with the number of its passages that do.
     `lengths`: the number of passages of a document; `mean_length` is the mean over all `n_documents`.
     """
     # FTS5's idf is nearly 0 for frequent terms; this one never is: a term in one of two documents must tell them apart

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 Score = TypeVar("Score", float, NDArray[np.float32])
 
-# Mean nDCG@10 of ten dev sets at .35, .4, .45, .5: .851 .852 .852 .851. Less is better if people remember the words
-# (hotpot100, the long reports of kgrag_docs); more is better for questions that are asked again (stackfaq).
+# Mean nDCG@10 of ten dev sets at .35, .4, .45, .5: .851 .852 .852 .851. A smaller weight is better if people
+# remember the words (hotpot100, the long reports of kgrag_docs), a larger one for repeated questions (stackfaq).
 WEIGHT_OF_MEANING = 0.4
 # mean nDCG@10 of eight dev sets by meaning at 0, .35, .5, .65: .779 .800 .803 .805
 WEIGHT_OF_EXCERPT = 0.5
@@ -45,13 +45,13 @@ def in_document(passage: Score, document: Score) -> Score:
 def words_in_document(passage: float, document: float) -> float:
     """A passage's score by words: 0.6 of its own score and 0.4 of its document's.
 
-    Some words of a query stand on one page of a document and hold for all: the company, the year, the law.
+    Some words stand on one page of a document and apply to all its pages: the company, the year, the law.
     """
     return (1 - WEIGHT_OF_DOCUMENT_WORDS) * passage + WEIGHT_OF_DOCUMENT_WORDS * document
 
 
 def combine(by_words: Mapping[int, float], by_meaning: Mapping[int, float]) -> list[tuple[int, float]]:
-    """(id, score), best first: 0.4 of the score by meaning and 0.6 of the score by words; a missing score is 0."""
+    """(id, score), best first: 0.4 of the score by meaning plus 0.6 of the score by words; a missing score is 0."""
     scores = {
         ranked_id: (1 - WEIGHT_OF_MEANING) * by_words.get(ranked_id, 0.0)
         + WEIGHT_OF_MEANING * by_meaning.get(ranked_id, 0.0)

@@ -65,7 +65,7 @@ def _passages(
 
 
 def _excerpt(text: str, start: int, nearest: Nearest | None) -> tuple[int, int] | None:
-    """(start, stop) in the document of a passage's nearest excerpt; the passage begins at `start`."""
+    """(start, stop) of a passage's nearest excerpt, as offsets in the document; the passage begins at `start`."""
     if nearest is None:
         return None
     first = start + nearest.start

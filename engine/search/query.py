@@ -13,7 +13,7 @@ from longsearch.engine.search.file_filter import FileFilter
 from longsearch.engine.types import Term
 
 MAX_TERMS = 64
-"""A query looks up at most this many words and phrases each: a pasted page has hundreds, each costs milliseconds."""
+"""A query looks up at most this many words and as many phrases. A pasted page has hundreds; each costs milliseconds."""
 _OPERATORS_MAX_CHARS = 1000  # a longer text was pasted, not typed: its quotation marks and dashes are prose
 _PREFIX_MIN_CHARS = 3  # "w1"* took 0.85 s at 100k passages that all match it
 _QUOTES = str.maketrans(dict.fromkeys("“”„«»", '"'))

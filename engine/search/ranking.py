@@ -1,6 +1,6 @@
-"""Groups ranked passages by document. Pure: a document ranks as its best passage does.
+"""Groups ranked passages by document. A document has the score of its best passage. Pure.
 
-Files with the same bytes are one document, so a copy never takes a second place; nothing else is merged.
+Files with the same bytes are one document, so a copy never takes a place of its own. Nothing else is merged.
 """
 
 from collections.abc import Iterable, Mapping

@@ -25,7 +25,7 @@ Found = list[tuple[int, float]]
 
 
 def allowed_documents(db: apsw.Connection, file_filter: FileFilter) -> NDArray[np.int64] | None:
-    """Ids of the documents that these files hold, ascending; None if all documents are allowed."""
+    """Ids of the documents in files that the filter admits, ascending; None if all documents are allowed."""
     if file_filter.admits_all:
         return None
     found = files.documents_where(db, *folder_range(file_filter.under), file_filter.admits)
@@ -33,9 +33,9 @@ def allowed_documents(db: apsw.Connection, file_filter: FileFilter) -> NDArray[n
 
 
 def allowed_passages(db: apsw.Connection, query: Query, file_filter: FileFilter) -> NDArray[np.int64] | None:
-    """Ids of the passages of these files that hold all phrases and nothing excluded; None if all are allowed.
+    """Ids of the passages in admitted files that hold all phrases and nothing excluded; None if all are allowed.
 
-    The filter applies before ranking: after it, none of the best 200 might lie in a small folder.
+    The filter applies before ranking: otherwise none of the best 200 might lie in a small folder.
     """
     in_files = allowed_documents(db, file_filter)
     allowed = None if in_files is None else documents.passages_of(db, in_files.tolist())
@@ -54,9 +54,10 @@ def by_words(db: apsw.Connection, query: Query, limit: int, allowed: NDArray[np.
 
 
 def words_in_documents(db: apsw.Connection, query: Query, found: Found, also: Iterable[int] = ()) -> dict[int, float]:
-    """Scores by words: for passages that `by_words` found, and for the passages `also`, which score by document alone.
+    """Scores by words of the passages in `found` (from `by_words`) and in `also`.
 
-    Each score is a share of the highest BM25 that the query can reach: 0.6 the passage's and 0.4 its document's.
+    A score is 0.6 of the passage's BM25 and 0.4 of its document's, each as a share of the highest that the query can
+    reach. Passages that are only in `also` get their document's part alone.
     """
     n_documents, n_passages = documents.count(db), documents.n_passages(db)
     holding = [keywords.n_matching_by_document(db, match(term)) for term in query.terms]
@@ -82,7 +83,7 @@ def similarities(db: apsw.Connection, vector: Vectors, passage_ids: Sequence[int
 def _by_meaning(db: apsw.Connection, vector: Vectors, cosines: dict[int, float]) -> dict[int, float]:
     """Combine passages' cosines with those of their nearest excerpts and of their documents.
 
-    A document without a vector yet does not count.
+    If a document has no vector yet, the passage's own score takes its place.
     """
     document_of = documents.documents_of(db, list(cosines))
     whole = vectors.of_ids(db, DOCUMENTS, sorted(set(document_of.values())))

@@ -1,4 +1,4 @@
-"""Searches an index: a parsed query and, if there is one, its vector in; documents and their best passages out.
+"""Searches an index for a parsed query and, if given, its vector. Returns documents with their best passages.
 
 Knows no model: the caller encodes `query.meaning` with its instruction.
 """
@@ -87,7 +87,7 @@ def search(
 
 
 def _mode_and_note(db: apsw.Connection, mode: SearchMode, vector: Vectors | None) -> tuple[SearchMode, str]:
-    """The mode that can run, and a note on what the answer therefore lacks."""
+    """The mode that can run, and a note that says why the answer may be incomplete, or ""."""
     if mode is SearchMode.WORDS:
         return mode, ""
     if vector is None and mode is SearchMode.MEANING:
@@ -103,9 +103,9 @@ def _mode_and_note(db: apsw.Connection, mode: SearchMode, vector: Vectors | None
 
 
 def _best_documents(db: apsw.Connection, plan: _Plan) -> list[RankedDocument]:
-    """Rank candidates by document; fetch more while they come from fewer than `k`: one book may hold the best 200.
+    """Rank documents by their candidates. Fetch more until `k` documents have one: a book may hold the best 200.
 
-    Stop if they come from every document: in an index of 30, looking for 50 took half as long again.
+    Stop early if every document of the index has one: otherwise asking an index of 30 for 50 took 1.5 times as long.
     """
     n = _N_CANDIDATES
     while True:
@@ -113,8 +113,8 @@ def _best_documents(db: apsw.Connection, plan: _Plan) -> list[RankedDocument]:
         scored = _scored(db, plan, lists)
         document_of = documents.documents_of(db, ids(scored))
         n_documents = len(set(document_of.values()))
-        is_all = n >= K_MAX or all(len(found) < n for found in lists)
-        if n_documents >= plan.k or is_all or n_documents == documents.count(db):
+        is_exhausted = n >= K_MAX or all(len(found) < n for found in lists)
+        if n_documents >= plan.k or is_exhausted or n_documents == documents.count(db):
             return group(_without_unrelated(plan, lists, scored), document_of, plan.passages_per_document)[: plan.k]
         n = min(4 * n, K_MAX)
 
@@ -151,7 +151,7 @@ def _without_unrelated(plan: _Plan, lists: list[Found | Scored], scored: Scored)
 
 
 def _nearest_excerpts(db: apsw.Connection, plan: _Plan, ranked: list[RankedDocument]) -> dict[int, Nearest]:
-    """The nearest excerpt of each passage; none for a search by words or for passages without excerpts."""
+    """The nearest excerpt of each passage; {} for a search by words. Passages without excerpts are left out."""
     if plan.mode is SearchMode.WORDS or plan.vector is None:
         return {}
     shown = [passage_id for document in ranked for passage_id in ids(document.passages)]

@@ -1,12 +1,13 @@
 """More like this: ranks documents by the cosine of their vectors with another document's, whatever their lengths.
 
-A document's vector comes from one pass from its first token to its last, so whole documents are compared. The test
-(`tests/bench/likeness.py`) cuts documents in two and counts how often a half finds its other half first among 80
-documents of its kind: all encyclopedia articles, 95 % of chapters and PEPs, 85 % of EIPs (the model was trained on text
-of these kinds); 69 % of 32 meetings and 44 % of 61 yearly reports, which it never saw (the reports come from few
-companies, whose other years are just as similar). The cosine of two halves is .78 to .92, the median for documents on
-different subjects .1, for different documents of one kind up to .6. Knows no model: the vector is given or is in the
-index.
+A document's vector comes from one pass from its first token to its last, so whole documents are compared. Knows no
+model: the vector is given or is in the index.
+
+Measured by `tests/bench/likeness.py`, which cuts documents in two and counts how often a half ranks its other half
+first among 80 documents of its kind. The model was trained on text of these kinds: encyclopedia articles 100 %,
+chapters and PEPs 95 %, EIPs 85 %. It never saw text of these: 32 meetings 69 %, 61 yearly reports 44 % (they come from
+few companies, whose other years are just as similar). Cosines: two halves .78 to .92; documents on different subjects
+.1 in the median; different documents of one kind up to .6.
 """
 
 import time
@@ -28,14 +29,14 @@ from longsearch.engine.types import SearchMode, SearchResults
 
 
 def similar_to_document(session: Session, document_id: int, k: int = 10, under: str = "") -> SearchResults:
-    """The same as `similar_to_vector`, for a document of the index; the document itself is left out.
+    """The same as `similar_to_vector`, for a document of the index. Leaves out the document itself.
 
-    Raises LongsearchError if it has no vector yet, StoreError if it is gone.
+    Raises LongsearchError if the document has no vector yet, StoreError if it is gone.
     """
     with session.reading() as db:
         title, vector = documents.outline(db, document_id).title, vectors.of_document(db, document_id)
     if vector is None:
-        hint = "wait until it is: `longsearch status` shows the progress"
+        hint = "wait until it has been read: `longsearch status` shows the progress"
         raise LongsearchError(f"{title} has not been read for its meaning yet", hint)
     return similar_to_vector(session, vector, title, k, under, without=document_id)
 

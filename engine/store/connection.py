@@ -1,6 +1,6 @@
 """Opens the index file: private permissions, sqlite-vec, WAL, and recovery from a corrupt file.
 
-The only row it knows is `meta.writer`, which shows that the last writer died.
+The only row it knows is `meta.writer`: if this row exists at the opening, the last writer died.
 """
 
 import os
@@ -17,7 +17,7 @@ from longsearch.engine.store.schema import MIGRATIONS, check_version, migrate
 
 BUSY_TIMEOUT_MS = 5_000
 _CHECKPOINT_TIMEOUT_MS = 100
-_READ_BY_MAP_BYTES = 2**31 - 1  # SQLite's maximum; a reader that maps the file reads vectors in half the time
+_MMAP_BYTES = 2**31 - 1  # SQLite's maximum; a reader that maps the file reads vectors in half the time
 _CORRUPT = (apsw.CorruptError, apsw.NotADBError)
 
 
@@ -52,7 +52,7 @@ def open_for_reading(path: Path) -> apsw.Connection:
             raise missing
         if version < len(MIGRATIONS):
             raise StoreError("The index was written by an older longsearch", "Run: longsearch index FOLDER")
-        db.pragma("mmap_size", _READ_BY_MAP_BYTES)
+        db.pragma("mmap_size", _MMAP_BYTES)
     except BaseException:
         db.close()
         raise
@@ -61,7 +61,7 @@ def open_for_reading(path: Path) -> apsw.Connection:
 
 @contextmanager
 def errors_explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into `StoreError` with a hint. Errors that show our own bugs (SQL, constraints) pass."""
+    """Turn SQLite's errors into `StoreError` with a hint. Errors of our own bugs (SQL, constraints) are not caught."""
     try:
         yield
     except _CORRUPT as error:
@@ -90,10 +90,10 @@ def transaction(db: apsw.Connection, mode: str) -> Iterator[None]:
         raise
 
 
-def close_writer(db: apsw.Connection, in_order: bool) -> None:
-    """Close the writer's connection; if all is `in_order`, spare the next writer the check of the file."""
+def close_writer(db: apsw.Connection, is_intact: bool) -> None:
+    """Close the writer's connection. If the index `is_intact`, the next writer need not check the file."""
     try:
-        if in_order:
+        if is_intact:
             with transaction(db, "IMMEDIATE"):
                 db.execute("DELETE FROM meta WHERE key = 'writer'")
     finally:
@@ -109,7 +109,7 @@ def log_bytes(path: Path) -> int:
 
 
 def empty_log(db: apsw.Connection) -> None:
-    """Move the log into the index and truncate it, as far as readers allow; wait 0.1 s for them.
+    """Move the log into the index and truncate it, as far as readers allow. Wait for them at most 0.1 s.
 
     TRUNCATE, not RESTART: after RESTART the log keeps its size and would look too large at every commit.
     """

@@ -51,11 +51,11 @@ def name_after(db: apsw.Connection, document_id: int, title: str) -> bool:
     return db.changes() > 0
 
 
-def has_text(db: apsw.Connection, document_id: int, document: DocumentText, cut: Sequence[Passage]) -> bool:
-    """Whether a stored document has this text and these passages."""
+def has_text(db: apsw.Connection, document_id: int, document: DocumentText, new: Sequence[Passage]) -> bool:
+    """Whether the stored document has the text of `document` and the passages `new`."""
     is_name = db.execute("SELECT title_is_name FROM contents WHERE id = ?", (document_id,)).get
     stored = text(db, document_id)
-    return (replace(stored, title="") if is_name else stored) == document and passages(db, document_id) == list(cut)
+    return (replace(stored, title="") if is_name else stored) == document and passages(db, document_id) == list(new)
 
 
 def renew(db: apsw.Connection, document_id: int, content_hash: bytes, partial_reason: str, hint: str) -> None:
@@ -65,7 +65,7 @@ def renew(db: apsw.Connection, document_id: int, content_hash: bytes, partial_re
 
 
 def exists(db: apsw.Connection, document_id: int) -> bool:
-    """Whether the index (still) holds this document."""
+    """Whether the index holds this document."""
     return db.execute("SELECT 1 FROM contents WHERE id = ?", (document_id,)).get is not None
 
 

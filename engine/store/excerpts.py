@@ -1,4 +1,4 @@
-"""Vectors of excerpts: they tell which part of a passage is nearest to a query. Only found passages' vectors are read.
+"""Vectors of excerpts, which tell the part of a passage nearest to a query. A search reads those of its candidates.
 
 A coordinate takes four bits and a vector of the bundled model 200 bytes, so the five or six excerpts of a passage take
 two thirds of the space of the passage's own vector. Rounding costs next to nothing: nDCG@10 by meaning is .805 with
@@ -81,7 +81,7 @@ def nearest(db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]) -> 
     firsts, cosines = np.cumsum(sizes) - sizes, _cosines(records, query)
     highest = np.maximum.reduceat(cosines, firsts)
     equal = np.flatnonzero(cosines == np.repeat(highest, sizes))
-    best = equal[np.searchsorted(equal, firsts)]  # the first of equals in each passage
+    best = equal[np.searchsorted(equal, firsts)]  # in each passage, the first of those with the highest cosine
     following = np.append(records["start"][1:].astype(np.int64), -1)
     following[firsts + sizes - 1] = -1
     found = zip(records["start"][best].tolist(), following[best].tolist(), highest.tolist(), strict=True)
@@ -97,7 +97,7 @@ def _record(dim: int) -> np.dtype[np.void]:
 
 
 def _cosines(records: NDArray[np.void], query: Vectors) -> Vectors:
-    """The cosine of each record with `query` (dim,): (n,)."""
+    """(n,): the cosine of each record with `query` (dim,)."""
     codes = records["codes"]
     pairs = np.pad(query, (0, len(query) % 2)).reshape(-1, 2)
     of_codes = (codes >> 4).astype(np.float32) @ pairs[:, 0] + (codes & 15).astype(np.float32) @ pairs[:, 1]

@@ -1,4 +1,4 @@
-"""The files of a root, by path: the document that each holds, or the reason for none. Knows no text."""
+"""The files of a root, by path: which document each file holds, or why it holds none. Knows no text."""
 
 import os
 from collections.abc import Callable, Collection, Sequence
@@ -29,13 +29,13 @@ def drives(db: apsw.Connection) -> frozenset[str]:
 
 def set_drives(db: apsw.Connection, folders: Collection[str]) -> None:
     """Record the folders where drives are mounted, in place of the old ones."""
-    # a NUL ends each path, as no path contains one; as a separator it could not tell the root, "", from no folder
+    # NUL ends each path, as no path contains it; as a separator it could not tell the root alone, "", from no folder
     packed = b"".join(folder + b"\0" for folder in sorted(map(os.fsencode, folders)))
     db.execute("INSERT OR REPLACE INTO meta VALUES ('drives', ?)", (packed,))
 
 
 def put(db: apsw.Connection, file: FileStamp, document_id: int | None, reason: str = "", hint: str = "") -> int | None:
-    """Record which document the file holds, or the reason for none; return the document it held before, or None."""
+    """Record which document the file holds, or why none; return the document that it held before, or None."""
     before = document_of(db, file.path)
     db.execute(
         "INSERT OR REPLACE INTO files (path, size, mtime_ns, inode, content_id, reason, hint)"
@@ -113,7 +113,7 @@ def paths_of(db: apsw.Connection, document_id: int, under: str = "") -> list[str
 
 
 def documents_where(db: apsw.Connection, low: bytes, high: bytes, admits: Callable[[str], bool]) -> set[int]:
-    """The documents of files with low <= path < high whose path, relative to the root, `admits` accepts."""
+    """The documents of the files with low <= path < high that `admits`, given a path relative to the root, accepts."""
     sql = "SELECT path, content_id FROM files WHERE path >= ? AND path < ? AND content_id IS NOT NULL"
     return {document_id for path, document_id in db.execute(sql, (low, high)) if admits(os.fsdecode(path))}
 

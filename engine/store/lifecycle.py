@@ -19,10 +19,10 @@ def put_document(
     hint: str,
     saved: SavedState | None,
 ) -> int:
-    """Let the file hold this document, and return its id. It replaces the file's old document and any of the same hash.
+    """Let the file hold this document, and return its id. Replaces the file's old document and one with the same hash.
 
     A document with unchanged text and passages keeps all its vectors, whether or not the bytes changed: a highlight in
-    a PDF adds no word. Otherwise, if `saved` is given, the document takes over the vectors up to it.
+    a PDF adds no word. Otherwise, if `saved` is given, the document takes over the vectors from before the saved state.
     """
     same = documents.find(db, content_hash)
     before = files.held_alone(db, file.path) if same is None else same
@@ -45,13 +45,13 @@ def put_document(
 
 
 def put_file(db: apsw.Connection, file: FileStamp, document_id: int | None, reason: str = "", hint: str = "") -> None:
-    """Record which document the file holds, or the reason for none; remove the old one if no other file holds it."""
+    """Record which document the file holds, or why none; remove its old document if no other file holds it."""
     settle(db, files.put(db, file, document_id, reason, hint))
     settle(db, document_id)
 
 
 def move(db: apsw.Connection, moves: Sequence[tuple[str, FileStamp]]) -> int:
-    """Give files their new paths, all at once, and return how many were known. Remove documents no file holds now."""
+    """Give files their new paths, all at once, and return how many were known. Remove documents that no file holds."""
     n_known, released = files.move(db, moves)
     moved = (files.document_of(db, file.path) for _, file in moves)
     for document_id in released.union(moved):
@@ -60,7 +60,7 @@ def move(db: apsw.Connection, moves: Sequence[tuple[str, FileStamp]]) -> int:
 
 
 def settle(db: apsw.Connection, document_id: int | None) -> None:
-    """Follow up a change of the files that hold a document.
+    """Bring a document in step after the files that hold it have changed.
 
     If no file holds the document any more, remove it from every table. Otherwise, if it has no title of its own, name
     it after the first of its files.

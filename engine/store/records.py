@@ -1,4 +1,4 @@
-"""What goes into the store and comes out of it, beside `engine.types`. Knows no SQL."""
+"""Dataclasses that the store takes and returns, besides those of `engine.types`. Knows no SQL."""
 
 from dataclasses import dataclass
 
@@ -54,7 +54,7 @@ class PendingDocument:
     n_tokens_done: int
     """Tokens the model had read."""
     state: bytes | None
-    """The model's state after these tokens; None: the model begins at the start."""
+    """The model's state after these tokens; None: the model has to begin at the first token."""
     n_tokens: int
     """Tokens of the whole document."""
 
@@ -72,7 +72,7 @@ class PassageRow:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A document's title and headings: what a hit shows besides passages."""
+    """A document's title and headings, which a hit shows beside its passages."""
 
     title: str
     headings: tuple[Heading, ...]

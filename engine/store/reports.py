@@ -8,7 +8,7 @@ import apsw
 from longsearch.engine.store.documents import storable
 from longsearch.engine.types import FileReport, FileStatus, IndexProgress
 
-_STALE_S = 900.0  # no step takes longer than the 120 s of an extraction; after this, the pid may be another process's
+_STALE_S = 900.0  # no step takes longer than the 120 s of an extraction; an older row may name a pid that was reused
 
 
 def set_activity(db: apsw.Connection, text: str, tokens_per_s: float) -> None:

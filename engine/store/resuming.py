@@ -1,7 +1,7 @@
-"""Saved states of finished documents: when text is added to a file, its embedding resumes there, not at the start.
+"""Saved states of finished documents. When text is added to a file, its embedding resumes from the saved state.
 
-The newest saved states stay, `KEPT_BYTES` in sum. They are stored uncompressed: zlib would take 70 ms to save 13 % of
-the bundled model's 1.2 MB, and the model reads 700 tokens in that time. Knows no model: a state is bytes.
+The newest saved states are kept, up to `KEPT_BYTES` in total. They are stored uncompressed: zlib would take 70 ms to
+save 13 % of the bundled model's 1.2 MB, and the model reads 700 tokens in that time. Knows no model: a state is bytes.
 """
 
 import apsw
@@ -48,10 +48,10 @@ def of_file(db: apsw.Connection, path: str) -> SavedState | None:
 
 
 def inherit(db: apsw.Connection, saved: SavedState, document_id: int) -> None:
-    """Give a new document the vectors that the saved state's document has up to it, and let it resume from there."""
+    """Give a new document the vectors of all passages before the saved state, and let it resume from this state."""
     done = vectors.of_passages(db, saved.document_id)[: saved.n_passages_done]
     if len(done) < saved.n_passages_done:
-        return  # the vectors were dropped since
+        return  # the vectors have been dropped since
     vectors.add(db, document_id, 0, done, saved.n_tokens_done, saved.state)
     old, new = (documents.passage_ids(db, id_)[: len(done)] for id_ in (saved.document_id, document_id))
     excerpts.inherit(db, old, new)

@@ -14,8 +14,7 @@ from typing import Self
 import apsw
 
 from longsearch.engine.errors import StoreError
-from longsearch.engine.store import reports as status
-from longsearch.engine.store import vectors
+from longsearch.engine.store import reports, vectors
 from longsearch.engine.store.connection import (
     CorruptIndexError,
     close_writer,
@@ -42,7 +41,7 @@ class Session:
         self._n_vectors_new = 0
         self.path = path
         self.notes = notes
-        """What a person should know about the opening, for example that a corrupt index was moved aside."""
+        """Messages for the person about the opening, for example that a corrupt index was moved aside."""
 
     @classmethod
     def open(cls, path: Path, root: Path | None = None, read_only: bool = False) -> Self:
@@ -67,7 +66,7 @@ class Session:
             if self._read_only:
                 self._db.close()
             else:
-                close_writer(self._db, in_order=not self._is_corrupt)
+                close_writer(self._db, is_intact=not self._is_corrupt)
 
     def __enter__(self) -> Self:
         return self
@@ -77,7 +76,7 @@ class Session:
 
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
-        """Yield a connection that sees one moment of the index. Keep it short: while it reads, the log only grows."""
+        """Yield a connection that sees the index at one moment. Use it briefly: the log cannot shrink meanwhile."""
         with self._corruption_noted(), transaction(self._db, "DEFERRED"):
             yield self._db
 
@@ -88,7 +87,7 @@ class Session:
             with transaction(self._db, "IMMEDIATE"):
                 yield self._db
             self._shrink_log()
-            self._keep_copy()
+            self._refresh_copy_if_many_new()
 
     @property
     def root(self) -> Path:
@@ -100,14 +99,14 @@ class Session:
         return Path(os.fsdecode(found))
 
     def progress(self) -> IndexProgress:
-        """How far the index has come."""
+        """The progress of indexing."""
         with self.reading() as db:
-            return status.progress(db)
+            return reports.progress(db)
 
     def files(self) -> list[FileReport]:
         """Every file and its status, by path."""
         with self.reading() as db:
-            return status.files(db)
+            return reports.files(db)
 
     def tidy(self) -> None:
         """Do the upkeep for idle times: compact the vectors, refresh their int8 copy, empty the log."""
@@ -139,9 +138,9 @@ class Session:
         if not self._db.in_transaction and log_bytes(self.path) > _LOG_MAX_BYTES:
             empty_log(self._db)
 
-    def _keep_copy(self) -> None:
-        """Refresh the copy while many vectors come: a first indexing takes hours, and searches use the copy."""
-        if not self._db.in_transaction and self._n_vectors_new >= int8_copy.LOOK_EVERY_PASSAGES:
+    def _refresh_copy_if_many_new(self) -> None:
+        """Refresh the int8 copy once many vectors are new: a first indexing takes hours, and searches use the copy."""
+        if not self._db.in_transaction and self._n_vectors_new >= int8_copy.CHECK_EVERY_PASSAGES:
             self._n_vectors_new = 0
             self._refresh_copy()
 

@@ -1,13 +1,12 @@
-"""What a writer does with an index: add and forget files, add vectors, note failures. Readers need a `Session` only.
+"""An index open for writing: adds and forgets files, adds vectors, records failures. Readers need only a `Session`.
 
-Every method is one transaction. Knows no disk but its own file: the caller says what a file holds and when it changed.
+Every method is one transaction. Reads no indexed file: the caller passes its text and its stamp.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.store import documents, files, lifecycle, resuming, vectors
-from longsearch.engine.store import reports as status
+from longsearch.engine.store import documents, files, lifecycle, reports, resuming, vectors
 from longsearch.engine.store.records import FileStamp, KnownFile, PendingDocument, SavedState
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import DocumentText, Passage
@@ -35,9 +34,9 @@ class Store(Session):
     ) -> int:
         """Make a document searchable by words, and return its id.
 
-        It replaces the document that the path held before, and, for all files, a document of the same hash. If the text
-        and passages are unchanged, the document keeps its id and its vectors. `saved` says that the document begins
-        like another one: it takes over that document's vectors and state, and its embedding goes on from there.
+        The document replaces the one that the path held before. It also replaces a document of the same hash in all
+        files. If the text and passages are unchanged, the document keeps its id and its vectors. With `saved`, a state
+        from the document that this one grew out of, it takes over that document's vectors and resumes from the state.
         """
         with self.changing() as db:
             return lifecycle.put_document(db, file, content_hash, document, passages, partial_reason, hint, saved)
@@ -60,8 +59,8 @@ class Store(Session):
     ) -> None:
         """Record that the file cannot be read, and why.
 
-        `n_failures`: how often in a row it has failed. `retry_at`: when to try again, in seconds since 1970; None: not
-        before it has changed.
+        `n_failures`: how often in a row it has failed. `retry_at`: when to retry it, in seconds since 1970; None: only
+        after it has changed.
         """
         with self.changing() as db:
             lifecycle.put_file(db, file, None, reason or "Unknown error", hint)
@@ -72,25 +71,26 @@ class Store(Session):
         with self.reading() as db:
             return files.next_retry(db, after)
 
-    def put_off(self, file: FileStamp, n_failures: int, retry_at: float | None) -> None:
-        """Record that a retry of a partly read file failed, as `add_failure` does. The file keeps its document."""
+    def add_failed_retry(self, file: FileStamp, n_failures: int, retry_at: float | None) -> None:
+        """Record that a retry of a partial file failed. Arguments as for `add_failure`. The file keeps its document."""
         with self.changing() as db:
             files.set_retry(db, file.path, n_failures, retry_at)
 
-    def read_again(self, why: Callable[[str], bool] = bool) -> int:
-        """Have the next sweep retry every file that failed or is partial, if `why` accepts its reason.
+    def read_again(self, admits: Callable[[str], bool] = bool) -> int:
+        """Have the next sweep retry every file that failed or is partial, if `admits` accepts its reason.
 
         Return the number of these files. Until then each file keeps its document.
         """
         with self.changing() as db:
-            paths = [file.path for file in status.files(db) if file.reason and why(file.reason)]
+            paths = [file.path for file in reports.files(db) if file.reason and admits(file.reason)]
             files.read_again(db, paths)
         return len(paths)
 
     def move(self, moves: Sequence[tuple[str, FileStamp]]) -> int:
         """Record renames, each from a path to a file; return how many of the old paths were known.
 
-        All renames happen at once, so two files may swap names. No path may occur twice on one side.
+        All renames happen at once, so two files may swap names. No path may occur twice among
+        the old paths or twice among the new ones.
         """
         with self.changing() as db:
             return lifecycle.move(db, moves)
@@ -139,7 +139,7 @@ class Store(Session):
         return changed
 
     def pending(self, limit: int = -1) -> list[PendingDocument]:
-        """Documents without complete vectors (all, or the first `limit`): begun ones first, then the shortest."""
+        """Documents without complete vectors (all, or the first `limit`): first those begun, then the shortest."""
         with self.reading() as db:
             return vectors.pending(db, limit)
 
@@ -188,4 +188,4 @@ class Store(Session):
     def set_activity(self, text: str, tokens_per_s: float = 0.0) -> None:
         """Tell all processes what this one is doing; "" for nothing."""
         with self.changing() as db:
-            status.set_activity(db, text, tokens_per_s)
+            reports.set_activity(db, text, tokens_per_s)

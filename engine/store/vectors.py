@@ -48,7 +48,7 @@ def use_model(db: apsw.Connection, fingerprint: str, dim: int) -> bool:
 
 
 def begin(db: apsw.Connection, document_id: int, n_passages: int) -> None:
-    """Record a new document; one without passages is done at once."""
+    """Begin the embedding of a new document. A document without passages is complete at once."""
     if not n_passages:
         db.execute("INSERT INTO embeddings VALUES (?, 0, 0, 1, NULL)", (document_id,))
 
@@ -65,9 +65,9 @@ def remove(db: apsw.Connection, document_id: int, passage_ids: list[int]) -> Non
 
 
 def pending(db: apsw.Connection, limit: int) -> list[PendingDocument]:
-    """Documents whose vectors are not complete: begun ones first, then the shortest.
+    """Documents whose vectors are not complete: first those begun, then the shortest.
 
-    A begun document is nearest to being searchable. After that, shortest first makes the most files searchable soonest.
+    Begun documents are nearest to being searchable. Then shortest first makes the most files searchable soonest.
     """
     sql = """
         SELECT contents.id, coalesce(n_passages_done, 0), coalesce(n_tokens_done, 0), state, n_tokens
@@ -166,7 +166,7 @@ def nearest(
     """The `k` (at most 4,096) vectors of `table` nearest to `query` (dim,), as (rowid, cosine), highest first.
 
     If `allowed` is given, only these rowids are ranked. For large tables the int8 copy picks the candidates; it may
-    miss one that barely beats the last. The scores are exact.
+    miss one that barely beats the last. The scores are always exact.
     """
     if table not in _TABLES:
         raise ValueError(table)

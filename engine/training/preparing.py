@@ -12,7 +12,7 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.datasets import load_dataset
 from longsearch.engine.evaluation.minilm import MiniLM, minilm_folder
 from longsearch.engine.inference.device import choose_hardware
-from longsearch.engine.inference.tokens import reading_plainly
+from longsearch.engine.inference.tokens import special_tokens_as_text
 from longsearch.engine.training.data.harvest import harvest, word_runs
 from longsearch.engine.training.data.pairs import read_pairs, record_of
 from longsearch.engine.training.data.shards import MAX_PASSAGE_TOKENS, MAX_QUERY_TOKENS, load_pairs, write_shards
@@ -67,7 +67,7 @@ def pairs(arguments: argparse.Namespace) -> int:
 def _tokenizer(model: Path | None) -> Tokenizer:
     path = (model or minilm_folder()) / "tokenizer.json"
     try:
-        return reading_plainly(Tokenizer.from_file(str(path)))
+        return special_tokens_as_text(Tokenizer.from_file(str(path)))
     except Exception as error:  # the library raises bare Exception
         hint = "give a folder with tokenizer.json, as `vocabulary` writes it"
         raise LongsearchError(f"cannot read the tokenizer {path}: {error}", hint) from error

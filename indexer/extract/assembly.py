@@ -1,6 +1,6 @@
 """Turn the child's messages about a file into an `Extraction`: text, headings, title, and what is missing.
 
-Pure functions. This module knows neither processes nor time: the caller says why a page is lost.
+Pure functions. This module knows neither processes nor time limits: the caller says why a page is lost.
 """
 
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ class TextTooLongError(Exception):
 
 @dataclass(slots=True)
 class PdfParts:
-    """The part of a PDF that has arrived so far. Pages arrive in order; each one is read or lost."""
+    """The parts of a PDF that have arrived so far. Pages arrive in order; each page is read or lost."""
 
     n_pages: int = 0
     """0 until the child has opened the file."""
@@ -68,7 +68,7 @@ class PdfParts:
 
     @property
     def next_page(self) -> int:
-        """The first page, 0-based, that has neither arrived nor been lost."""
+        """The first page (0-based) that has neither arrived nor been lost."""
         return len(self.pages) + len(self.lost)
 
     @property

@@ -1,7 +1,7 @@
 """The process that reads files: requests arrive on its standard input, messages leave on its standard output.
 
 It may be killed at any moment; only the page it is reading is lost. It loads the library of a format when the first
-file of that format arrives. It decides nothing about time, retries or what a failure means: `reader` does.
+file of that format arrives. It does not decide about time limits, retries or failures: `reader` does.
 """
 
 import os
@@ -31,8 +31,8 @@ _IMPORT_ROOT = str(Path(sys.modules[__name__.partition(".")[0]].__path__[0]).abs
 _PROGRAM = (
     "import sys; from importlib import import_module; sys.path.append(sys.argv[1]); import_module(sys.argv[2]).main()"
 )
-# `-m` would not find a package that only the parent's sys.path leads to: the child starts in "/". -P and the appended
-# path keep the standard library first: neither the current folder nor ours can replace one of its modules.
+# The child starts in "/", so `-m` would not find a package that only the parent's sys.path leads to. -P and appending
+# the path keep the standard library first: neither the current folder nor ours can replace one of its modules.
 COMMAND = (sys.executable, "-P", "-c", _PROGRAM, _IMPORT_ROOT, __name__)
 """What the parent runs to start this process."""
 OUT_OF_MEMORY_STATUS = 77

@@ -39,7 +39,7 @@ def clean_characters(text: str) -> str:
 
 
 def clean_any_characters(text: str) -> str:
-    """Do what `clean_characters` does, without its shortcut for text that is already clean."""
+    """The slow twin of `clean_characters`, without the shortcut for text that is already clean."""
     if "\x1b" in text:
         text = _ESCAPE_SEQUENCE.sub("", text)
     text = _LINE_END.sub("\n", text)

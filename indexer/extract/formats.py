@@ -5,7 +5,7 @@ import stat
 from enum import StrEnum
 from pathlib import Path, PurePath
 
-from longsearch.engine.errors import ExtractionError, PassingError
+from longsearch.engine.errors import ExtractionError, TemporaryError
 
 
 class Format(StrEnum):
@@ -63,7 +63,7 @@ def checked_format(path: Path) -> Format:
     except FileNotFoundError as error:
         raise ExtractionError("the file is gone") from error
     except OSError as error:
-        raise PassingError(f"cannot be opened: {error.strerror}", "check that you may read it") from error
+        raise TemporaryError(f"cannot be opened: {error.strerror}", "check that you may read it") from error
     if not stat.S_ISREG(status.st_mode):
         raise ExtractionError("not a regular file")  # reading a named pipe would wait for a writer
     if status.st_size == 0:

@@ -1,6 +1,6 @@
-"""Several children that read files at the same time; their results come back in the order of the files.
+"""Reads files in several child processes at once; the results come back in the order of the files.
 
-A pool serves one thread, which also takes the paths from their iterator, a few ahead of the result it gets. The pool
+A pool serves one thread. The paths are also taken in this thread, a few ahead of the result that it gets. The pool
 knows neither the index nor the plan.
 """
 
@@ -20,7 +20,7 @@ from longsearch.indexer.extract.wire.limits import PAGE_TIMEOUT_S
 _MAX_CHILDREN = 4
 """More children would only wait for the one thread that stores their results."""
 _AHEAD_PER_CHILD = 2
-"""Files submitted per child: a child that has finished its file finds another while a long one is still read."""
+"""Files submitted per child, so that a child finds its next file while another child still reads a long one."""
 
 
 def default_n_children() -> int:
@@ -30,12 +30,12 @@ def default_n_children() -> int:
 
 
 class ExtractorPool:
-    """Children that are kept from one file to the next; each starts when it is first needed."""
+    """Several child processes, which are kept from file to file. Each starts when it is first needed."""
 
     def __init__(
         self, n_children: int | None = None, ocr: str | None = None, page_timeout_s: float = PAGE_TIMEOUT_S
     ) -> None:
-        """`ocr` is the value of `indexer.extract.ocr.ocr_languages`."""
+        """`ocr` is the value of `indexer.extract.pdf.ocr.ocr_languages`."""
         n_children = n_children or default_n_children()
         self.extractors = tuple(ExtractorProcess(page_timeout_s, ocr=ocr) for _ in range(n_children))
         self._idle = deque(self.extractors)

@@ -1,4 +1,4 @@
-"""Extract a file's text in a child process, which is killed when it takes too long and replaced when it dies.
+"""Extract a file's text in a child process. A child that takes too long is killed; a dead child is replaced.
 
 POSIX only. An extractor serves one thread at a time; only `stop` may be called from another thread. This module does
 not know the index: the caller stores the text, or the error that explains why there is none.
@@ -18,7 +18,7 @@ from longsearch.engine.errors import ExtractionError, TimedOutError
 from longsearch.indexer.extract.assembly import Extraction, PdfParts, TextTooLongError, assemble_pdf, assemble_text
 from longsearch.indexer.extract.child import COMMAND, OUT_OF_MEMORY_STATUS
 from longsearch.indexer.extract.formats import LIGHT_MARKUP, Format, checked_format
-from longsearch.indexer.extract.wire import protocol as messages
+from longsearch.indexer.extract.wire import protocol
 from longsearch.indexer.extract.wire.limits import (
     DOCUMENT_TIMEOUT_S,
     MAX_MARKUP_BYTES,
@@ -45,7 +45,7 @@ class ExtractorProcess:
         document_timeout_s: float = DOCUMENT_TIMEOUT_S,
         ocr: str | None = None,
     ) -> None:
-        """`ocr` is the value of `indexer.extract.ocr.ocr_languages`; with OCR, a page and a PDF may take longer."""
+        """`ocr` is the value of `indexer.extract.pdf.ocr.ocr_languages`; with OCR, a page and a PDF may take longer."""
         self.ocr = ocr
         self.page_timeout_s = page_timeout_s if ocr is None else page_timeout_s + OCR_PAGE_TIMEOUT_S
         """Seconds that one page of a PDF may take."""
@@ -89,7 +89,7 @@ class ExtractorProcess:
         return self._text(path, file_format)
 
     def _pdf(self, path: Path) -> Extraction:
-        """Read a PDF page by page; if a page costs the child its life, a new child resumes at the next page."""
+        """Read a PDF page by page. If a page kills the child, a new child resumes at the next page."""
         deadline = time.monotonic() + (self.document_timeout_s if self.ocr is None else OCR_DOCUMENT_TIMEOUT_S)
         parts = PdfParts(ocr=self.ocr is not None)
         pdfium = True
@@ -111,7 +111,7 @@ class ExtractorProcess:
         return assemble_pdf(parts)
 
     def _text(self, path: Path, file_format: Format) -> Extraction:
-        """Read a file that is not a PDF; as plain text if its light markup is too large or too hard to parse."""
+        """Read a file that is not a PDF. Read light markup that is too large or too hard to parse as plain text."""
         deadline = time.monotonic() + self.document_timeout_s
         formats = [file_format]
         if file_format in LIGHT_MARKUP:
@@ -131,11 +131,11 @@ class ExtractorProcess:
         raise _too_hard(f"could not be read: {last or 'the reader sent nonsense'}", last)
 
     def _converse(self, request: Request, timeout_s: float, deadline: float, take: Callable[[Message], None]) -> None:
-        """As `_Child.converse`, with a living child. Raises `ExtractionError` after `stop`."""
+        """Do `_Child.converse` with a living child. Raises `ExtractionError` after `stop`."""
         if self._child is None or not self._child.is_alive:
             self._drop_child()
             self._child = _Child()
-        if self._stopped:  # checked after the child is set: `stop` interrupts that child, or this line sees the flag
+        if self._stopped:  # checked after the child is set: either `stop` kills that child, or this line sees the flag
             raise ExtractionError("reading was stopped", "it resumes at the next start")
         self._child.converse(request, timeout_s, deadline, take)
 
@@ -154,13 +154,13 @@ class _ChildTimedOutError(_ChildGoneError):
 
 
 def _too_hard(message: str, why: _ChildGoneError | None) -> ExtractionError:
-    """The error for a file that cost its child. A timeout may be a busy machine's fault; a crash would come again."""
+    """The error for a file that killed its child. A timeout may be due to a busy machine; a crash would come again."""
     kind = TimedOutError if isinstance(why, _ChildTimedOutError) else ExtractionError
     return kind(message, _TOO_HARD_HINT)
 
 
 class _Child:
-    """One child process in a session of its own: start it, ask, wait with a deadline, kill it. Knows no format."""
+    """One child process, in a POSIX session of its own: starts it, asks it, waits until a deadline, kills it."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
@@ -187,8 +187,8 @@ class _Child:
         """Send `request` and `take` every message of the answer but the last.
 
         At most `timeout_s` seconds pass between two messages, and none after `deadline` (of `time.monotonic`). Raises
-        the child's own `ExtractionError`, `_ChildGoneError`, and whatever `take` raises. The child is dead after any
-        unfinished answer: the rest of that answer would be taken for the next file's.
+        the child's own `ExtractionError`, `_ChildGoneError`, and whatever `take` raises. After an
+        unfinished answer the child is killed, or the rest of the answer would be taken for the next file's.
         """
         finished = False
         try:
@@ -206,7 +206,7 @@ class _Child:
 
     def _ask(self, request: Request) -> None:
         try:
-            self._requests.write(messages.encode(request))
+            self._requests.write(protocol.encode(request))
             self._requests.flush()
         except OSError as error:
             raise self._death() from error
@@ -214,8 +214,8 @@ class _Child:
     def _next_message(self, timeout_s: float) -> Message:
         deadline = time.monotonic() + timeout_s
         try:
-            n_bytes = messages.body_length(self._receive(messages.HEADER.size, deadline, timeout_s))
-            return messages.decode(self._receive(n_bytes, deadline, timeout_s))
+            n_bytes = protocol.body_length(self._receive(protocol.HEADER.size, deadline, timeout_s))
+            return protocol.decode(self._receive(n_bytes, deadline, timeout_s))
         except (ValueError, KeyError, TypeError) as error:
             raise _ChildGoneError("sent nonsense") from error
 
@@ -232,20 +232,20 @@ class _Child:
         return taken
 
     def _death(self) -> _ChildGoneError:
-        """Explain by its exit status why the child closed its pipes."""
+        """Return an error that says, by the exit status, why the child closed its pipes."""
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=1)  # its pipe is closed, so it is about to end by itself
+            self._process.wait(timeout=1)  # the pipe is closed, so the child is about to end by itself
         self.kill()
         status = self._process.returncode
         if status == OUT_OF_MEMORY_STATUS:
             return _ChildGoneError("needed more than 1 GB of memory")
-        if status < 0:  # a library that gets no more memory aborts, which looks like any other crash
+        if status < 0:  # a library that runs out of memory aborts, which looks like any other crash
             name = signal.strsignal(-status) or f"signal {-status}"
             return _ChildGoneError(f"crashed the reader, or needed more than 1 GB of memory ({name})")
         return _ChildGoneError(f"made the reader fail (status {status})")
 
     def interrupt(self) -> None:
-        """Kill the child and its subprocesses. From another thread, the conversation ends with `_ChildGoneError`."""
+        """Kill the child and its subprocesses. A `converse` in another thread then raises `_ChildGoneError`."""
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL) if self.is_alive else None
 
@@ -255,5 +255,5 @@ class _Child:
         self._process.wait()
         self._selector.close()
         for pipe in (self._requests, self._answers):
-            with suppress(OSError):  # a request that could not be sent is lost with the child
+            with suppress(OSError):  # the rest of a request cannot be sent any more
                 pipe.close()

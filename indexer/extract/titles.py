@@ -1,4 +1,4 @@
-"""Choose a document's title among the candidates that a file offers. Pure functions; no format is known here."""
+"""Choose a document's title among the candidates that a file offers. Pure functions; they know no format."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -17,7 +17,7 @@ _JUNK = re.compile(
     r"[\d\W_]*|[a-z]{0,4}\d[\w.-]*|[^\s_]+_\S*",
     re.IGNORECASE,
 )
-# Lines that stand large or first on a paper's page but are no title: sections, the publisher, place and date.
+# Lines that are large or first on a paper's page but are not its title: sections, the publisher, place and date.
 _HEAD = re.compile(
     r"[\d.ivx ]*(abstract|summary|introduction|preface|(table of )?contents|foreword|acknowledg\w+|references)\W*|"
     r"((to )?appear(s|ed)?|published|submitted|accepted) (in|to|for|at) .*|(in )?proceedings of .*|"
@@ -41,7 +41,7 @@ def is_title(text: str) -> bool:
 
 
 def is_title_of_paper(text: str) -> bool:
-    """Return whether a line of a PDF's first page could be its title: also no section, publisher or lone acronym."""
+    """Return whether a line of a PDF's first page could be its title: not a section, a publisher or a lone acronym."""
     return is_title(text) and _HEAD.fullmatch(text) is None
 
 

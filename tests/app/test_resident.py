@@ -43,7 +43,7 @@ class Loader:
             fingerprint=self.fingerprint,
             dim=8,
             cutter=self.cutter("of the encoder"),
-            together_below=4,
+            batch_below_tokens=4,
             hardware=hardware,
             stream=parts,
             stream_many=parts,
@@ -87,7 +87,7 @@ def model(loader: Loader, clock: Clock) -> ResidentModel:
 def test_the_model_is_loaded_once_at_the_first_use(model: ResidentModel, loader: Loader) -> None:
     assert not model.is_loaded
     assert model.loaded() is model.loaded()
-    assert (model.fingerprint, model.dim, model.together_below) == ("made here", 8, 4)
+    assert (model.fingerprint, model.dim, model.batch_below_tokens) == ("made here", 8, 4)
     assert loader.n_loaded == 1
 
 

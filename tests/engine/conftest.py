@@ -1,4 +1,4 @@
-"""Puts this folder and `store` on the import path, so that every test of the engine can import their helpers."""
+"""Fixtures for the tests of the engine. Puts `store` on the import path, so that every test can import its helpers."""
 
 import sys
 from collections.abc import Iterator

@@ -210,7 +210,7 @@ def test_short_sentences_share_an_excerpt_and_a_long_sentence_has_several() -> N
     assert " ".join(excerpts(long)) == long
 
 
-def test_signs_count_as_words_so_code_has_several_excerpts() -> None:
+def test_punctuation_marks_count_as_words_so_code_has_several_excerpts() -> None:
     code = "\n".join(f"x[{i}] = f(x[{i - 1}], y[{i}])" for i in range(12))
     assert len(excerpts(code)) > 4
     assert all(part.startswith("x[") and part.endswith("])") for part in excerpts(code))

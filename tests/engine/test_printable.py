@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.engine.printable import in_short, printable
+from longsearch.engine.printable import condensed, printable
 
 HOSTILE = st.text(
     st.one_of(
@@ -53,17 +53,17 @@ def test_safe_text_is_not_changed(text: str) -> None:
         ("", ""),
     ],
 )
-def test_known_attacks(text: str, shown: str) -> None:
+def test_known_attacks_become_harmless(text: str, shown: str) -> None:
     assert printable(text) == shown
 
 
-def test_in_short_collapses_white_space_and_shortens_runs_of_one_sign() -> None:
-    assert in_short("Values\n ........ 3\nOptions . . . . 4") == "Values … 3 Options … 4"
-    assert in_short("Name: ______  a -> b ... wait!!! <==>") == "Name: … a -> b ... wait!!! <==>"
-    assert in_short("=" * 90 + " aaaaaa 0000") == "… aaaaaa 0000"
+def test_condensed_collapses_white_space_and_shortens_runs_of_one_mark() -> None:
+    assert condensed("Values\n ........ 3\nOptions . . . . 4") == "Values … 3 Options … 4"
+    assert condensed("Name: ______  a -> b ... wait!!! <==>") == "Name: … a -> b ... wait!!! <==>"
+    assert condensed("=" * 90 + " aaaaaa 0000") == "… aaaaaa 0000"
 
 
 @given(st.text(".-_ a\n"))
-def test_in_short_loses_no_word_and_grows_no_longer(text: str) -> None:
-    assert len(in_short(text)) <= len(text)
-    assert in_short(text).count("a") == text.count("a")
+def test_condensed_loses_no_word_and_never_lengthens_the_text(text: str) -> None:
+    assert len(condensed(text)) <= len(text)
+    assert condensed(text).count("a") == text.count("a")

@@ -21,7 +21,7 @@ BUNDLED = Path(__file__).parents[2] / "assets" / "model"
 # GPT-2's pattern, as every byte-level BPE descends from it
 GPT2_WORDS = r"""'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
 PROSE = (Path(__file__).parents[2] / "LICENSE").read_text("utf-8")
-"""Some 10,000 characters of English that lie in the repository anyway."""
+"""Some 10,000 characters of English from a file that the repository has anyway."""
 
 
 def tiny_config(**changes: Any) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class FullDisk(apsw.VFS):
 
 @contextmanager
 def installed() -> Iterator[FullDisk]:
-    """Use this disk for all connections that are opened within."""
+    """Use this disk for all connections that are opened inside the `with` block."""
     base = apsw.vfs_names()[0]
     disk = FullDisk(base)
     try:

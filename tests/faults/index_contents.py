@@ -1,4 +1,4 @@
-"""Everything that an index holds of its files, in a form in which two indexes of one folder can be compared."""
+"""Reads all that an index holds about its files, so that a test can compare two indexes of one folder."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from longsearch.engine.store.store import Store
 
 
 def index_contents(path: Path) -> dict[str, dict[str, Any]]:
-    """Return what the index at `path` holds of each file, by path. Leaves out ids: they depend on the order of work."""
+    """Return the status and the document of each file, by path. Leaves out ids: they depend on the order of work."""
     with Store.open(path, read_only=True) as store:
         with store.reading() as db:
             held = {status.path: (status, files.document_of(db, status.path)) for status in store.files()}
@@ -21,13 +21,15 @@ def index_contents(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def assert_same(found: dict[str, dict[str, Any]], undisturbed: dict[str, dict[str, Any]], atol: float) -> None:
-    """Raise AssertionError if the two differ; vectors may differ by `atol` (0: not by a bit)."""
+    """Raise AssertionError if the two differ; vectors may differ by `atol` (0: they must be equal bit for bit)."""
     assert found.keys() == undisturbed.keys()
     for name, expected in undisturbed.items():
         for field, value in expected.items():
             if isinstance(value, np.ndarray):
                 np.testing.assert_allclose(found[name][field], value, rtol=0, atol=atol, err_msg=f"{name}: {field}")
-            elif field == "excerpts" and atol:  # four bits a coordinate: a value between two steps may fall on either
+            elif (
+                field == "excerpts" and atol
+            ):  # four bits per coordinate: a value between two steps may be rounded to either
                 assert [len(packed) for packed in found[name][field]] == [len(packed) for packed in value], name
             else:
                 assert found[name][field] == value, (name, field)

@@ -1,7 +1,7 @@
 """An indexer that kills itself: `python indexing_child.py ROOT ENCODER N`.
 
-It sends itself SIGKILL at SQLite's Nth write, sync or truncation (0: never). If it lives to the end, it prints how many
-there were. Kills between two writes cover all kills: the kernel keeps what was written before.
+It sends itself SIGKILL at SQLite's Nth write, sync or truncation (0: never). If it reaches the end, it prints how many
+of these there were. Kills between two writes cover all kills: the kernel keeps what was written before.
 """
 
 import os
@@ -30,7 +30,7 @@ def _step() -> None:
 
 
 class CountedFile(apsw.VFSFile):
-    """A file that counts each change of it, and may kill the process before the change."""
+    """A file that counts its changes, and may kill the process before a change."""
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 (SQLite's names)
         _step()
@@ -72,7 +72,7 @@ if __name__ == "__main__":
     die_at = int(sys.argv[3])
     disk = CountedDisk(apsw.vfs_names()[0])
     longsearch.indexer.embedding.SAVE_EVERY_S = 0.0  # a state after every part, not after 10 s
-    int8_copy.FROM_PASSAGES = int8_copy.LOOK_EVERY_PASSAGES = 50
+    int8_copy.MIN_PASSAGES = int8_copy.CHECK_EVERY_PASSAGES = 50
     with open_pipeline(Path(sys.argv[1]), make_encoder(sys.argv[2]), lambda: False) as (pipeline, _):
         print("begun", flush=True)
         pipeline.read()

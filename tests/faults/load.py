@@ -1,4 +1,4 @@
-"""Processes that put load on an index: `python load.py read|write INDEX SECONDS`. Also makes their documents.
+"""Processes that put load on an index: `python load.py read|write INDEX SECONDS`. Also makes the index.
 
 A reader searches five times a second, like a person who types, and prints the milliseconds of each answer. A writer
 replaces documents one after the other as fast as it can, at the daemon's low priority. It prints the largest log it saw

@@ -1,4 +1,4 @@
-"""A folder at work: files are added, grow, change, move, are copied and deleted, all from one seed."""
+"""A folder in use: files are added, grow, change, move, are copied and deleted, all drawn from one seed."""
 
 import os
 import random

@@ -28,7 +28,7 @@ from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.pipeline import Pipeline
 
 _CHILD = Path(__file__).parent / "indexing_child.py"
-_KILLS_A_ROUND = 3
+_KILLS_PER_ROUND = 3
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class Indexer:
 
     def run_until_done(self) -> None:
         """Run the child until it ends. Kill it up to three times at random points, then let it through."""
-        for _ in range(_KILLS_A_ROUND):
+        for _ in range(_KILLS_PER_ROUND):
             by_delay = self.random.random() < 0.5
             delay_s = self.random.random() * self.run_s if by_delay else None
             if self._run(0 if by_delay else self.random.randint(1, self.n_steps), delay_s):
@@ -75,7 +75,7 @@ class Indexer:
         return child.returncode == 0
 
     def _check_what_is_left(self) -> None:
-        """Check that a search now finds whole documents, or that there is no index yet."""
+        """Check that the index is consistent, or that there is none yet."""
         with suppress(NoIndexError), Store.open(index_path(self.root), read_only=True) as store:
             check_invariants(store)
 

@@ -58,7 +58,7 @@ def numbers(process: subprocess.Popen[str]) -> list[float]:
 
 
 def run_load(path: Path, seconds: float, with_writer: bool) -> tuple[list[float], list[float]]:
-    """Return how long four readers waited for each answer (ms), and what the writer printed if there is one."""
+    """Return how long four readers waited for each answer (ms), and the numbers that the writer, if any, printed."""
     program, where = str(_FOLDER / "load.py"), (str(path), str(seconds))
     readers = [start(program, "read", *where) for _ in range(4)]
     writers = [start(program, "write", *where)] if with_writer else []

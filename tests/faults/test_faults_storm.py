@@ -22,7 +22,7 @@ from longsearch.indexer.extract.reader import Result
 from longsearch.indexer.pipeline import Pipeline
 from longsearch.indexer.watch import RootWatch
 
-_FILES_A_FOLDER = 100
+_FILES_PER_FOLDER = 100
 _BURSTS = 40
 _SWEEPS_TO_SETTLE = 20
 
@@ -65,7 +65,7 @@ class Storm:
 
     def create(self, n_files: int) -> None:
         for _ in range(n_files):
-            if self._n_made % _FILES_A_FOLDER == 0:
+            if self._n_made % _FILES_PER_FOLDER == 0:
                 self._folders.append(self._root / f"folder {self._n_made}")
                 self._folders[-1].mkdir()
             self._n_made += 1

@@ -100,7 +100,7 @@ def test_a_pass_resumes_from_a_state_saved_on_the_gpu(gpu: torch.device, folder:
     model, ids = load(folder, gpu), random_ids(6 * Q)
     whole, _ = read(model, ids, 2 * Q)
     _, state = read(model, ids[: 4 * Q], 2 * Q)
-    borders = Borders.among(np.arange(0), [], [])
+    borders = Borders.from_characters(np.arange(0), [], [])
     data = to_bytes(PassState(state, 4 * Q, 0, ()), ids, borders)
     resumed = from_bytes(data, str(gpu), Mamba2State)
     (rest, _), *_ = list(run_vertically(model, ids[4 * Q :], 2 * Q, gpu, resumed.model))

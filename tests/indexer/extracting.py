@@ -1,4 +1,4 @@
-"""Helpers for tests that read files."""
+"""Helpers for tests that extract text from files."""
 
 from collections.abc import Generator, Iterable
 from pathlib import Path
@@ -18,7 +18,7 @@ class OneChild(ExtractorProcess):
 
 
 def result_of(extractor: ExtractorProcess, path: Path) -> Result:
-    """Return what `extractor` makes of the file: its text, or the error."""
+    """Extract a file; return its text, or the error."""
     try:
         return extractor.extract(path)
     except ExtractionError as error:

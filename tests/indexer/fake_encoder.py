@@ -1,4 +1,4 @@
-"""An encoder without a model: a word is a token, and a vector is drawn from the hash of the text. Counts its work."""
+"""An encoder without a model. Each word is a token; vectors are drawn from the hash of the text. Counts its work."""
 
 import hashlib
 import json
@@ -31,8 +31,8 @@ class FakeEncoder:
     dim = 8
     n_rows = 3
 
-    def __init__(self, together_below: int = 0) -> None:
-        self.together_below = together_below
+    def __init__(self, batch_below_tokens: int = 0) -> None:
+        self.batch_below_tokens = batch_below_tokens
         self.tokens_read = 0
         self.n_tokenised = 0
 
@@ -67,7 +67,7 @@ class FakeEncoder:
     def stream_many(
         self, documents: Iterable[tuple[int, list[str], list[Passage], bytes | None]]
     ) -> Iterator[tuple[int, FakePart]]:
-        """Read a few documents at once, a part of each in turn; take the next document when one is finished."""
+        """Read a few documents at once, a part of each in turn. Take the next document when one of them is finished."""
         waiting = ((key, self.stream(tokens, passages, state)) for key, tokens, passages, state in documents)
         rows = list(islice(waiting, self.n_rows))
         while rows:

@@ -42,7 +42,7 @@ def test_a_drive_whose_files_are_missing_is_away_and_remembered(listed: dict[str
     assert found == Drives(frozenset({"usb"}), (away("usb", "2 files stay"),))
 
 
-def test_if_a_drive_and_a_drive_inside_it_are_away_only_the_outer_is_reported() -> None:
+def test_if_a_drive_and_a_drive_inside_it_are_away_only_the_outer_drive_is_reported() -> None:
     found = find_drives({"usb", "usb/c"}, folders(), ["usb/a.pdf", "usb/c/d.pdf"], nothing_there, ROOT_DEVICE)
     assert found == Drives(frozenset({"usb", "usb/c"}), (away("usb", "2 files stay"),))
     inner = find_drives({"usb", "usb/c"}, folders(usb=USB, usb_c=USB), ["usb/c/d.pdf"], nothing_there, ROOT_DEVICE)
@@ -59,7 +59,7 @@ def test_a_file_missing_from_a_folder_that_was_never_a_drive_is_gone() -> None:
     )
 
 
-def test_a_folder_that_holds_a_copy_of_its_former_drive_is_no_drive_any_more() -> None:
+def test_a_folder_that_holds_a_copy_of_its_former_drive_is_no_longer_a_drive() -> None:
     assert find_drives({"usb"}, folders(usb=ROOT_DEVICE), [], nothing_there, ROOT_DEVICE) == Drives(frozenset(), ())
 
 
@@ -157,7 +157,9 @@ def test_a_file_deleted_on_a_mounted_drive_is_forgotten(usb: UsbBench) -> None:
     assert usb.paths() == ALL - {"usb/a.txt"}
 
 
-def test_a_file_in_the_place_of_a_drive_is_read_and_the_files_of_the_drive_are_kept(usb: UsbBench) -> None:
+def test_a_file_in_the_folder_of_a_drive_that_is_away_is_read_and_the_files_of_the_drive_are_kept(
+    usb: UsbBench,
+) -> None:
     usb.unplug()
     usb.bench.write("usb/stray.txt")
     for _ in range(2):
@@ -174,7 +176,7 @@ def test_the_files_of_a_drive_that_is_away_are_forgotten_once_it_is_ignored(usb:
     assert usb.bench.store.drives() == frozenset()
 
 
-def test_a_drive_that_holds_all_files_of_a_root_can_be_away(usb: UsbBench) -> None:
+def test_the_files_of_a_drive_that_is_away_are_kept_even_if_the_root_has_no_others(usb: UsbBench) -> None:
     (usb.bench.root / "own.txt").unlink()
     usb.bench.run()
     usb.unplug()
@@ -182,7 +184,7 @@ def test_a_drive_that_holds_all_files_of_a_root_can_be_away(usb: UsbBench) -> No
     assert usb.paths() == ALL - {"own.txt"}
 
 
-def test_a_drive_mounted_at_another_folder_renames_all_its_files(usb: UsbBench) -> None:
+def test_the_files_of_a_drive_mounted_at_another_folder_are_moved_and_not_read(usb: UsbBench) -> None:
     usb.unplug(keep_folder=False)
     usb.elsewhere.rename(usb.bench.root / "disk")
     summary = usb.bench.run()
@@ -199,7 +201,7 @@ def test_files_deleted_from_a_copy_of_a_former_drive_are_forgotten(usb: UsbBench
     assert usb.bench.encoder.tokens_read == 0
 
 
-def test_a_root_that_was_a_drive_is_away_when_it_has_the_device_of_the_folder_around_it() -> None:
+def test_a_root_that_was_a_drive_is_away_when_its_device_equals_that_of_the_folder_around_it() -> None:
     there = find_drives((), {"": FolderStamp(5, USB), "a": FolderStamp(5, USB)}, (), nothing_there, ROOT_DEVICE)
     assert there == Drives(frozenset({""}), ())
     gone = find_drives({""}, folders(), ["a/b.pdf", "c.pdf"], nothing_there, ROOT_DEVICE)
@@ -209,7 +211,7 @@ def test_a_root_that_was_a_drive_is_away_when_it_has_the_device_of_the_folder_ar
     assert inner.away == (away("", "2 files stay"),)
 
 
-def test_a_file_in_the_mount_point_of_a_root_that_is_away_makes_nothing_forgotten(
+def test_when_a_root_is_away_a_file_in_its_mount_point_does_not_make_the_index_forget_files(
     bench: Bench,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -1,4 +1,4 @@
-"""Embedding: each document once, from where it stopped, in batches, and only the new end of a grown document."""
+"""Each document is embedded once, resumes where it stopped, and if it grew, only its new end is embedded."""
 
 import shutil
 from collections.abc import Iterator
@@ -70,9 +70,9 @@ def test_a_document_deleted_while_it_is_embedded_raises_nothing(bench: Bench, ex
     assert bench.store.files() == []
 
 
-@pytest.mark.parametrize("together_below", [0, 100])
-def test_a_first_indexing_tokenises_each_text_once(bench: Bench, together_below: int) -> None:
-    bench.encoder.together_below = together_below
+@pytest.mark.parametrize("batch_below_tokens", [0, 100])
+def test_a_first_indexing_tokenises_each_text_once(bench: Bench, batch_below_tokens: int) -> None:
+    bench.encoder.batch_below_tokens = batch_below_tokens
     for name in ("a.txt", "b.txt", "c.txt"):
         bench.write(name)
     bench.run()
@@ -90,7 +90,7 @@ def test_a_text_whose_tokens_are_evicted_is_tokenised_again(bench: Bench, monkey
 
 
 def test_short_documents_are_embedded_in_batches_and_long_ones_alone(bench: Bench) -> None:
-    bench.encoder.together_below = 20
+    bench.encoder.batch_below_tokens = 20
     alone: list[int] = []
     true_stream = bench.encoder.stream
     bench.encoder.stream_many = lambda documents: pytest.fail(  # type: ignore[assignment, method-assign]
@@ -116,7 +116,7 @@ def test_short_documents_are_embedded_in_batches_and_long_ones_alone(bench: Benc
 
 
 def test_a_batch_stopped_in_the_middle_goes_on_from_there(bench: Bench) -> None:
-    bench.encoder.together_below = 100
+    bench.encoder.batch_below_tokens = 100
     for i in range(5):
         bench.write(f"{i}.txt", n_words=40)
     asked = 0
@@ -136,7 +136,7 @@ def test_a_batch_stopped_in_the_middle_goes_on_from_there(bench: Bench) -> None:
 
 
 def test_a_batch_goes_on_without_a_document_that_was_deleted(bench: Bench, extractor: ExtractorProcess) -> None:
-    bench.encoder.together_below = 100
+    bench.encoder.batch_below_tokens = 100
     for i in range(3):
         bench.write(f"{i}.txt", n_words=30)
     pipeline = bench.pipeline()

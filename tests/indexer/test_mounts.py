@@ -1,4 +1,4 @@
-"""Which folders are polled and which are watched, by tables of mounts in Linux's format."""
+"""Tables of mounts in Linux's format tell the file systems and the drives of folders."""
 
 import sys
 from pathlib import Path
@@ -68,7 +68,7 @@ def test_network_file_systems_are_remote_and_local_ones_are_not() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such a table")
-def test_this_system_tells_the_file_system_of_a_folder() -> None:
+def test_the_table_of_this_system_tells_the_file_system_of_a_folder() -> None:
     assert filesystem_of(Path("/proc")) == "proc"
     assert b"/proc" in {point for _, point in drives_under(Path("/"))}
 

@@ -28,7 +28,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def settle(root: Path) -> None:
-    """Set the folders' times back, so that a walk trusts them."""
+    """Set the folders' times back, so that a walk does not take them for changed just now."""
     for folder in (root, *(path for path in root.rglob("*") if path.is_dir())):
         os.utime(folder, ns=(10**18, folder.stat().st_mtime_ns - 10 * CLOCK_TICK_NS))
 

@@ -1,4 +1,4 @@
-"""When the pipeline reads a failed or partial file again, and when not."""
+"""When the pipeline retries a failed or partial file, and when it does not."""
 
 import shutil
 import time
@@ -11,7 +11,7 @@ from extracting import OneChild
 from pipeline_bench import Bench
 
 import longsearch.indexer.pipeline as pipeline_module
-from longsearch.engine.errors import ExtractionError, PassingError
+from longsearch.engine.errors import ExtractionError, TemporaryError
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import DocumentText, FileReport, FileStatus
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess, Result
@@ -20,7 +20,7 @@ from longsearch.indexer.pipeline import Pipeline
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Let no file be opened."""
+    """Make opening any file fail."""
 
     def refuse(path: Path) -> bytes:
         raise PermissionError(13, "Permission denied")
@@ -40,7 +40,7 @@ def let_time_pass(bench: Bench, seconds: float) -> None:
         db.execute("UPDATE files SET retry_at = retry_at - ?", (seconds,))
 
 
-def test_a_passing_error_is_retried_after_one_minute_then_two_until_the_file_is_current(
+def test_a_temporary_error_is_retried_after_one_minute_then_two_until_the_file_is_current(
     bench: Bench,
     tmp_path: Path,
     extractor: ExtractorProcess,
@@ -64,7 +64,7 @@ def test_a_passing_error_is_retried_after_one_minute_then_two_until_the_file_is_
         assert the_file(bench) == FileReport("a.txt", FileStatus.CURRENT, "", "", 0, 12, 12)
 
 
-def test_a_file_that_only_a_change_can_mend_is_read_again_only_on_request(bench: Bench) -> None:
+def test_an_error_that_only_a_change_of_the_file_can_mend_is_retried_only_on_request(bench: Bench) -> None:
     (bench.root / "b.pdf").write_bytes(b"no pdf at all" * 100)
     bench.run()
     assert (the_file(bench).n_failures, the_file(bench).retry_at) == (1, None)
@@ -75,7 +75,7 @@ def test_a_file_that_only_a_change_can_mend_is_read_again_only_on_request(bench:
     assert bench.run().n_failed == 0
 
 
-def test_a_request_reads_no_file_that_is_current(bench: Bench) -> None:
+def test_a_request_to_retry_reads_no_file_that_is_current(bench: Bench) -> None:
     bench.write("a.txt")
     bench.run()
     assert bench.store.read_again() == 0
@@ -141,7 +141,7 @@ def run_with(bench: Bench, extractor: OneText) -> int:
 
 @pytest.fixture
 def partial(bench: Bench) -> Bench:
-    """A file of which only 20 words could be read."""
+    """An index with one partial file: only 20 of its words could be read."""
     bench.write("a.txt")
     assert run_with(bench, OneText(20, "page 2 of 2")) == 1
     assert the_file(bench).status is FileStatus.PARTIAL
@@ -171,7 +171,7 @@ def test_a_second_reading_that_fails_keeps_the_text_of_the_first(partial: Bench)
     file = the_file(partial)
     assert (file.status, file.reason, file.retry_at) == (FileStatus.PARTIAL, "page 2 of 2", None)
     partial.store.read_again()
-    assert run_with(partial, OneText(0, error=PassingError("a drive that fails"))) == 1
+    assert run_with(partial, OneText(0, error=TemporaryError("a drive that fails"))) == 1
     file = the_file(partial)
     assert (file.status, file.n_tokens_embedded, file.n_failures) == (FileStatus.PARTIAL, 20, 2)
     assert file.retry_at == pytest.approx(time.time() + 120, abs=10)

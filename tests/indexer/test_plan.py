@@ -1,4 +1,4 @@
-"""Planning: whatever happened on the disk, a catalogue that follows the actions equals the disk."""
+"""Planning: whatever has happened on the disk, a catalogue that carries out the plan equals the disk."""
 
 from itertools import groupby
 
@@ -112,7 +112,7 @@ def test_a_file_that_was_renamed_and_changed_is_read() -> None:
     assert plan(listing(new), catalogue(A)) == [Read(new), Forget("a.txt")]  # the same size: it may be a copy
 
 
-def test_a_file_that_may_be_a_vanished_one_is_read_before_that_is_forgotten() -> None:
+def test_a_new_file_of_the_size_of_a_vanished_file_is_read_before_the_vanished_file_is_forgotten() -> None:
     same_size, other = FileStamp("z.txt", A.size, 5, 5), FileStamp("c.txt", A.size + 1, 5, 6)
     assert plan(listing(same_size, other), catalogue(A)) == [Read(same_size), Forget("a.txt"), Read(other)]
 
@@ -157,7 +157,7 @@ PATHS = st.sampled_from([f"{folder}{name}.txt" for folder in ("", "x/", "y/") fo
 
 
 class DiskAndCatalogue(RuleBasedStateMachine):
-    """The disk changes at random; a catalogue that follows the plan must equal the disk."""
+    """The disk changes at random; a catalogue that carries out the plan must equal the disk."""
 
     files = Bundle("files")
 
@@ -237,7 +237,7 @@ class DiskAndCatalogue(RuleBasedStateMachine):
             self.known[new.path] = KnownFile(new, known.failed)
 
     @invariant()
-    def a_catalogue_that_followed_the_plan_equals_the_disk(self) -> None:
+    def a_catalogue_that_carried_out_the_plan_equals_the_disk(self) -> None:
         if self.in_step:
             assert {path: known.stamp for path, known in self.known.items()} == self.disk
             assert not self.disk or plan(self.disk, self.known) == []

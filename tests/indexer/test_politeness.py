@@ -1,4 +1,4 @@
-"""The daemon lets the other programs go first."""
+"""The daemon lets other programs go first."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The rate of work."""
+"""The speed of work over the last seconds."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""When a sweep is due, by a fake clock; and that the watch notices real changes."""
+"""A sweep is due at the right times (by a fake clock), and the watch notices real changes."""
 
 import os
 import threading

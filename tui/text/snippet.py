@@ -2,7 +2,7 @@
 
 import re
 
-from longsearch.engine.printable import in_short
+from longsearch.engine.printable import condensed
 from longsearch.tui.text.display import clip, shown
 from longsearch.tui.text.text_layout import wrap
 
@@ -18,7 +18,7 @@ def snippet(
     They begin with the excerpt, at offset `excerpt` of the passage. If that is None, they begin with the passage, or
     shortly before its first query word if that word would not fit otherwise.
     """
-    text = shown(in_short(passage[excerpt or 0 :][: 40 * width]))
+    text = shown(condensed(passage[excerpt or 0 :][: 40 * width]))
     if excerpt:
         text = "…" + text
     found = words.search(text) if words and excerpt is None else None

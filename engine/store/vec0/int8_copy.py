@@ -3,9 +3,10 @@
 At 100,000 passages this scan finds the 200 nearest in 20 ms and sqlite-vec in 70 ms; it reads a quarter as much.
 
 The copy is a cache. The writer writes it whole (0.2 s for 100,000 vectors) and renames it into place, while many
-vectors come and when idle. A search trusts a row of the copy only if the index has the same rowid at this place. It
-reads newer vectors from the index in float32, so no answer misses them, and skips deleted ones. In doubt (the file is
-missing or of another table, or a score differs from its estimate) it falls back to the slow twin, sqlite-vec's search.
+vectors come and when idle. A search trusts a row of the copy only if the index has the same rowid at the same place. It
+reads newer vectors from the index in float32, so no answer misses them, and skips deleted ones. If the copy cannot be
+trusted (it is missing or of another table, or a score differs from its estimate), the search falls back to the slow
+twin, sqlite-vec's search.
 """
 
 import os
@@ -21,14 +22,14 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.store.vec0 import storage_chunks
 from longsearch.engine.store.vec0.storage_chunks import SIZE, Directory
 
-FROM_PASSAGES = 10_000
-"""With fewer passages there is no copy: sqlite-vec finds 200 in 9 ms. The scan is four times as fast from 5,000 on."""
+MIN_PASSAGES = 10_000
+"""An index with fewer passages has no copy: sqlite-vec finds 200 in 9 ms. From 5,000 on the scan is 4 times as fast."""
 RESCORED = 100
 """Passages beyond `k` that are compared in float32: int8 is off by about 0.0003 per score."""
-_MAX_NEW_CHUNKS = 8  # 0.8 ms each to read in float32; more are allowed up to a twentieth of all
-LOOK_EVERY_PASSAGES = _MAX_NEW_CHUNKS * SIZE
+_MAX_NEW_CHUNKS = 8  # each takes 0.8 ms to read in float32; in a large index up to a twentieth of all may be new
+CHECK_EVERY_PASSAGES = _MAX_NEW_CHUNKS * SIZE
 """New passages after which the writer checks whether the copy is too old; a check of 40,000 takes 1 ms."""
-_DOUBT = 0.02  # a larger difference between an estimate and its score means a damaged copy
+_MAX_ESTIMATE_ERROR = 0.02  # a larger difference between an estimate and its score means a damaged copy
 _HEADER = np.dtype([("magic", "S16"), ("table", "S32"), ("dim", "<i8"), ("n_chunks", "<i8")])
 _MAGIC = b"longsearch-int8"
 
@@ -39,17 +40,17 @@ def path_of(index: Path) -> Path:
 
 
 def new_table(db: apsw.Connection) -> None:
-    """Give the table of passage vectors a new unique name, by which a copy of another table is recognised."""
+    """Give the table of passage vectors a new unique name, so that a copy of another table is recognised."""
     db.execute("INSERT OR REPLACE INTO meta VALUES ('vector_table', ?)", (secrets.token_hex(16),))
 
 
 def refresh(db: apsw.Connection, index: Path, dim: int) -> bool:
     """Write the copy if it is missing or too old, delete it if the index is small; return whether it was written.
 
-    A full disk costs speed and nothing else.
+    On a full disk nothing is written, which costs only speed.
     """
     directory = storage_chunks.directory(db)
-    if int(directory.live.sum()) < FROM_PASSAGES:
+    if int(directory.live.sum()) < MIN_PASSAGES:
         path_of(index).unlink(missing_ok=True)
         return False
     if _table(db) is None:
@@ -70,7 +71,7 @@ def refresh(db: apsw.Connection, index: Path, dim: int) -> bool:
 def nearest(
     db: apsw.Connection, index: Path, query: Vectors, k: int, allowed: NDArray[np.int64] | None
 ) -> list[tuple[int, float]] | None:
-    """The same as `vectors.nearest` for passages; None if there is no copy to trust."""
+    """The same as `vectors.nearest` for passages; None if no copy can be trusted."""
     records = _open(db, index, len(query))
     if records is None:
         return None
@@ -81,7 +82,7 @@ def nearest(
     chunks, offsets = np.divmod(places, SIZE)
     chunk_ids = directory.chunk_ids[chunks]
     scores = storage_chunks.read_rows(db, storage_chunks.PASSAGES, len(query), chunk_ids, offsets) @ query
-    if np.abs(scores - estimates.reshape(-1)[places]).max(initial=0.0) > _DOUBT:
+    if np.abs(scores - estimates.reshape(-1)[places]).max(initial=0.0) > _MAX_ESTIMATE_ERROR:
         return None
     rowids = directory.rowids.reshape(-1)[places]
     order = np.lexsort((rowids, -scores))[:k]
@@ -147,14 +148,14 @@ def _write(db: apsw.Connection, index: Path, dim: int, directory: Directory) -> 
 
 
 def _records_of(directory: Directory, records: NDArray[np.void]) -> NDArray[np.int64]:
-    """(n,): for each storage chunk the number of its record, or -1."""
+    """(n,): for each storage chunk the index of its record in the copy, or -1."""
     ids = np.asarray(records["chunk_id"])
     numbers = np.minimum(np.searchsorted(ids, directory.chunk_ids), len(ids) - 1)
     return np.where(ids[numbers] == directory.chunk_ids, numbers, -1)
 
 
 def _known(directory: Directory, records: NDArray[np.void], numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """(n, 1024): whether the copy has the vector of this row; `numbers` as `_records_of` gives them."""
+    """(n, 1024): whether the copy has the vector of each row. `numbers` come from `_records_of`."""
     known = np.zeros_like(directory.live)
     for row, number in enumerate(numbers):
         if number >= 0:
@@ -184,7 +185,7 @@ def _estimates(
 
 
 def _cosines(record: np.void, query: Vectors) -> Vectors:
-    """(1024,): a record's cosines, 256 rows at a time, whose float32 fits a core's own cache (10 ms, not 16)."""
+    """(1024,): a record's cosines. 256 rows at a time fit a core's own cache in float32 (10 ms, not 16)."""
     codes: NDArray[np.int8] = record["codes"]
     scales: Vectors = record["scales"]
     parts = [codes[first : first + 256].astype(np.float32) @ query for first in range(0, SIZE, 256)]

@@ -45,7 +45,7 @@ def directory(db: apsw.Connection) -> Directory:
 
 
 def places_of(db: apsw.Connection, table: str, rowids: Sequence[int]) -> NDArray[np.int64]:
-    """(n, 3): rowid, chunk id and offset of each of these rows that has a vector, in the order of storage."""
+    """(n, 3): rowid, storage chunk id and offset of those of these rows that have a vector, in the order of storage."""
     sql = (
         f"SELECT rowid, chunk_id, chunk_offset FROM {table}_rowids"  # noqa: S608
         " WHERE rowid IN (SELECT value FROM json_each(?)) ORDER BY chunk_id, chunk_offset"
@@ -73,7 +73,7 @@ def read_rows(
 
 
 def read_chunk(db: apsw.Connection, dim: int, chunk_id: int) -> Vectors:
-    """All vectors (1024, dim) of a storage chunk of passages; rows that are not live hold zeros or old vectors."""
+    """All vectors (1024, dim) in a storage chunk of passages; rows that are not live hold zeros or old vectors."""
     with db.blob_open("main", _blobs(PASSAGES), "vectors", chunk_id, False) as blob:
         whole = blob.read()
     return np.frombuffer(whole, np.float32).reshape(SIZE, dim)

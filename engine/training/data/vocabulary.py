@@ -13,7 +13,7 @@ from pathlib import Path
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.inference.tokens import reading_plainly
+from longsearch.engine.inference.tokens import special_tokens_as_text
 from longsearch.engine.training.data.pairs import Pair
 
 _PADDING, _UNKNOWN = "[PAD]", "[UNK]"
@@ -59,7 +59,7 @@ def train_tokenizer(texts: Iterable[str], options: VocabularyOptions) -> Tokeniz
     given = 2 if options.kind == Kind.WORDPIECE else 257  # tokens without any training: special tokens, and all bytes
     if made.get_vocab_size() <= given:
         raise LongsearchError("the texts to train a vocabulary on have no words", "give pairs with `q` and `p`")
-    return reading_plainly(made)
+    return special_tokens_as_text(made)
 
 
 def texts_of(pairs: Iterable[Pair]) -> Iterator[str]:

@@ -36,7 +36,7 @@ class _Document(Protocol):
 def read(path: Path, first_page: int, pdfium: bool, ocr: str | None = None) -> Iterator[Message]:
     """Yield `Opened`, each `Page` from `first_page` (0-based) on, and the `Outline`. Raises `ExtractionError`.
 
-    `pdfium` and `ocr` are those of `Request`.
+    `pdfium` and `ocr` have the meaning of the same fields of `Request`.
     """
     warning = _check(path)
     try:
@@ -72,7 +72,7 @@ def _check(path: Path) -> str:
 
 
 class _PageReader:
-    """Holds the document open in one library, and also in the other once a page needs it."""
+    """Keeps the document open in one library, and also in the other as soon as a page needs it."""
 
     def __init__(self, path: Path, pdfium: bool) -> None:
         self._path = path
@@ -97,7 +97,7 @@ class _PageReader:
         return Page(index, best.lines, best.large_text)
 
     def recognised_page(self, page: Page, languages: str) -> Page:
-        """Return `page`, in which no library found words, as OCR reads its picture."""
+        """Return a page in which no library found words, with the words that OCR finds in its picture."""
         picture = self._pdfium.picture(page.index) if self._pdfium else None
         if picture is None:
             return page

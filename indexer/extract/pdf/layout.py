@@ -74,7 +74,7 @@ def _separator(line: Line, following: Line, edge: float, pitch: float) -> str:
         return PARAGRAPH
     ended = line.text.endswith(SENTENCE_END)
     drop = line.end_baseline - following.baseline
-    if drop < -0.5 * line.size:  # upwards, so into the next column
+    if drop < -0.5 * line.size:  # upwards, so `following` stands in the next column
         return PARAGRAPH if ended else JOINED
     if pitch and drop > _WIDE_GAP * pitch:
         return PARAGRAPH
@@ -98,7 +98,7 @@ def _had_room(line: Line, following: Line, edge: float) -> bool:
 
 
 def _right_edges(lines: Sequence[Line], pitch: float) -> list[float]:
-    """For each line, return how far right its column reaches: the neighbours with about the same left edge."""
+    """Return how far right the column of each line reaches: as far as its neighbours with about the same left edge."""
     lefts, rights = [line.left for line in lines], [line.right for line in lines]
     slack = _SAME_COLUMN * pitch
     edges = []

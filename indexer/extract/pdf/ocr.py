@@ -1,4 +1,4 @@
-"""Recognise the words in the picture of a page with tesseract. Runs only if a person asks for OCR.
+"""Recognise the words in a picture of a page, with tesseract. Runs only if a person asks for OCR.
 
 tesseract runs in the child's session and inherits its memory limit; killing the child kills tesseract too. This module
 knows neither pages nor PDFs: it takes a picture and returns lines.
@@ -73,19 +73,19 @@ def require_tool() -> None:
 
 
 def recognise(picture: Picture, languages: str) -> tuple[str, ...]:
-    """Return the lines in `picture`, in the form of `indexer.extract.messages.Page.lines`. Raises `OcrFailedError`."""
+    """Return the lines in `picture`, in the form of `wire.protocol.Page.lines`. Raises `OcrFailedError`."""
     program = shutil.which(TOOL)
     if program is None:
         raise OcrFailedError(NO_OCR_TOOL)
     command = [program, "stdin", "stdout", "--dpi", str(picture.dpi), *(["-l", languages] if languages else [])]
     image = b"P5 %d %d 255\n" % (picture.width, picture.height) + picture.gray  # PGM, the simplest image format
     try:
-        done = subprocess.run(  # noqa: S603 - a list, no shell; the picture goes in by a pipe
+        done = subprocess.run(  # noqa: S603 - a list, no shell; the picture goes through a pipe
             command,
             input=image,
             capture_output=True,
             timeout=OCR_PAGE_TIMEOUT_S,
-            env={**os.environ, "OMP_THREAD_LIMIT": "1"},  # its threads cost more than they gain
+            env={**os.environ, "OMP_THREAD_LIMIT": "1"},  # more threads cost more time than they save
         )
     except subprocess.TimeoutExpired as error:
         raise OcrFailedError(f"OCR took more than {OCR_PAGE_TIMEOUT_S:.0f} s") from error

@@ -1,4 +1,4 @@
-"""Join pages into one text, and remove running heads and page numbers that are certain. Pure functions."""
+"""Join pages into one text, and remove lines that are surely running heads or page numbers. Pure functions."""
 
 import re
 from collections import Counter
@@ -28,7 +28,7 @@ def breaks_word(line: str, following: str) -> bool:
 def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:
     """Return the pages' text in one string, and the offset of each page's first character.
 
-    The separator between two pages (an empty line, or a line end within a sentence) belongs to the first of them.
+    The separator between two pages (an empty line, or a line end within a sentence) belongs to the first page.
     """
     last = max((index for index, page in enumerate(pages) if page), default=-1)
     ended = [page + _separator(page) if page and index < last else page for index, page in enumerate(pages)]
@@ -41,7 +41,7 @@ def _separator(page: str) -> str:
 
 
 def without_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return the pages' lines without those that stand first or last on most pages; digits may differ."""
+    """Return the pages' lines without the lines that repeat at the top or bottom of most pages; digits may differ."""
     rest = [list(lines) for lines in pages]
     for place in (0, -1):
         for _ in range(_MAX_HEAD_LINES):

@@ -37,7 +37,7 @@ class PdfiumDocument:
         try:
             self._document = pdfium.PdfDocument(path)
         except pdfium.PdfiumError as error:
-            # The error code may be left over from the file before, so pypdf decides whether a password is missing.
+            # The error code may stem from the file before, so pypdf decides whether a password is missing.
             raise PdfiumFailedError(str(error)) from error
         self.n_pages = len(self._document)
         self.title = one_line(self._document.get_metadata_value("Title"), MAX_TITLE_CHARACTERS)
@@ -52,7 +52,7 @@ class PdfiumDocument:
         except (pdfium.PdfiumError, AssertionError):
             return None
         lines = list(_lines(text_page, raw))
-        text_page.close()  # else the page stays in memory until the document is closed
+        text_page.close()  # otherwise the page stays in memory until the document is closed
         page.close()
         return ReadPage(with_separators(lines), title_in(lines) if index == 0 else "", garbage_share(raw))
 
@@ -94,7 +94,7 @@ def _lines(text_page: Any, raw: str) -> Iterator[Line]:
     repaired = has_tex_ligatures(raw)
     n_raw_units = len(raw.encode("utf-16-le", "surrogatepass")) // 2
     beyond_bmp = n_raw_units > len(raw)
-    # The text lacks some of the page's characters and adds none; with equal counts, both use the same indices.
+    # The text may lack some of the page's characters and adds none: if the counts are equal, so are all indices.
     same_indices = pdfium_c.FPDFText_CountChars(text_page) == n_raw_units
     first = 0
     for raw_line in raw.split(_LINE_END):

@@ -1,4 +1,4 @@
-"""Read PDF pages with pypdf, ten times slower than pdfium and worse at word boundaries, where pdfium fails.
+"""Read PDF pages with pypdf where pdfium fails. It is ten times slower than pdfium and worse at word boundaries.
 
 A broken file makes pypdf raise exceptions of nearly any class, hence `except Exception`; this runs only in the child.
 pypdf gives no positions on the page, so lines keep their ends.

@@ -1,7 +1,7 @@
 """Tell the text of a page from the garbage of fonts without a usable character map. Pure functions.
 
 Measured with pdfium: one paper in 50 is 64 % control characters; readable pages of the same 50 stay below 1 %. Wrong
-letters go unnoticed (a font whose map says "b" for "a").
+letters are not noticed (a font whose map says "b" for "a").
 """
 
 import re
@@ -17,7 +17,7 @@ _FEW_WORDS_SHARE = 0.25
 """Share of characters inside words. Readable pages have 0.25 (an index of numbers) to 1, garbage has 0.02 to 0.2."""
 
 DOUBTFUL_SHARE = 0.2
-"""Share from which the other library is tried too. Below it are pages whose text is fine but whose figures are not."""
+"""Share from which the other library is tried too. Pages with sound text but garbage in their figures stay below it."""
 UNREADABLE_SHARE = 0.3
 """Share from which the page counts as unreadable."""
 
@@ -34,7 +34,7 @@ class ReadPage:
     """A page as one library reads it."""
 
     lines: tuple[str, ...]
-    """Lines in the form of `indexer.extract.messages.Page.lines`."""
+    """Lines in the form of `indexer.extract.wire.protocol.Page.lines`."""
     large_text: str
     """On the first page, the text in the largest type near the top, or ""."""
     garbage: float
@@ -45,8 +45,8 @@ def garbage_share(raw: str) -> float:
     """Return the share of control, replacement and private-use characters among all but spaces, from 0 to 1.
 
     The share is 1 if there are some of them and almost no words: the other characters are garbage too. It is 0 if
-    there is too little text to judge. `raw` is a library's output before any cleaning; U+0002 and U+FFFE, pdfium's
-    marks for a hyphen at a line's end, are no garbage.
+    there is too little text to judge. `raw` is a library's output before any cleaning. U+0002 and U+FFFE are not
+    garbage: pdfium marks a hyphen at a line's end with them.
     """
     if _GARBAGE.search(raw) is None:  # nearly every page
         return 0.0

@@ -21,7 +21,7 @@ def has_tex_ligatures(raw: str) -> bool:
 
 
 def with_tex_ligatures(raw: str) -> str:
-    """Return `raw`, from a page that `has_tex_ligatures`, with the ligatures spelled out."""
+    """Return `raw` with the ligatures spelled out. Only for a page that `has_tex_ligatures`."""
     return _LIGATURE.sub(lambda match: _TEX_LIGATURES[match[0]], raw)
 
 

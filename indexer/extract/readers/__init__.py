@@ -1,1 +1,1 @@
-"""One module a format other than PDF, and the parts they share."""
+"""A module for each format other than PDF, and the modules that they share."""

@@ -63,7 +63,7 @@ def _broken_utf8(data: bytes) -> str:
 
 
 def decode_html(data: bytes) -> str:
-    """Return `data` as text: by its byte order mark, else by the charset that its head names, else as `decode` does."""
+    """Decode `data` by its byte order mark, else by the charset that its head names, else as `decode` does."""
     named = _HTML_CHARSET.search(data[:2048])
     if named is None or data.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return decode(data)

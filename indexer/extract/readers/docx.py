@@ -1,6 +1,6 @@
 """Extract the text of Word documents through HTML: headings, lists, tables, footnotes, endnotes, accepted changes.
 
-mammoth converts the meaning of styles, not their looks, and only the meaning matters here. python-docx gives
+mammoth converts the meaning of styles, not their looks; only the meaning matters here. python-docx gives
 paragraphs and tables but no lists, footnotes or tracked changes, and it needs lxml. mammoth gets a copy of the archive
 that holds only the checked XML parts: none of them declares an entity, and no picture or link is followed.
 """
@@ -28,7 +28,7 @@ p[style-name='Heading 8'] => h6:fresh
 p[style-name='Heading 9'] => h6:fresh
 """
 _CELL_OF_ONE = re.compile(r"<(t[dh])[^<>]*><p>((?:[^<]|<(?!/?(?:p|t[dh])\b))*)</p></\1>")
-"""A table cell with one paragraph, as nearly all have. As a paragraph its text would leave the row."""
+"""A table cell with one paragraph, as nearly all cells. If the paragraph stayed, its text would leave the row."""
 _BACK_LINK = re.compile('<a href="#[^"]*">↑</a>')
 """The link back that mammoth puts after each note."""
 _DAMAGED_HINT = "open it in a word processor and save a copy"

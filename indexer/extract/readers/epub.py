@@ -23,7 +23,7 @@ from longsearch.indexer.extract.wire.protocol import FileText
 
 _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 _FONT_OBFUSCATION = re.compile(r"embedding|pdf/enc#RC")
-"""Part of the names of algorithms that scramble only fonts; the text stays readable."""
+"""Found only in the names of algorithms that scramble fonts and leave the text readable."""
 _CHAPTER_SEPARATOR = "\n\n"
 _BROKEN_HINT = "open it in an e-book reader, or repair it: ebook-convert in.epub out.epub"
 _DRM_HINT = "only the seller's own reader opens it; get a copy without DRM"

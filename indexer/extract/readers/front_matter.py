@@ -29,7 +29,7 @@ _KEPT_KEYS = (
     ("Tags: ", ("tags", "keywords", "categories")),
     ("", ("description", "summary", "abstract")),
 )
-"""Label -> keys whose values are kept as text: people search for a note by its tags."""
+"""(label, keys whose values are kept as text under this label): people search for a note by its tags."""
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 

@@ -1,6 +1,6 @@
 """Extract the text of HTML as a person reads it: no scripts, styles or navigation; a line per block; headings.
 
-selectolax (lexbor) parses it. The text is that of the saved page, without anything that a script would have added.
+selectolax (lexbor) parses the page as it was saved, without anything that a script would have added.
 """
 
 import re
@@ -37,11 +37,11 @@ def read(path: Path) -> FileText:
 
 
 def parse(source: str, title: str = "") -> FileText:
-    """Return the text of HTML `source`, with `title` as its title if that is one. Raises `ExtractionError`."""
+    """Return the text of HTML `source`. `title`, unless "", replaces its own title. Raises `ExtractionError`."""
     try:
         tree = LexborHTMLParser(clean_characters(source))
     except SelectolaxError as error:
-        # HTML5 defines a tree for any input, so only memory can be lacking: 20 MB of dense markup need 1 GB.
+        # HTML5 defines a tree for any input, so parsing fails only for lack of memory: 20 MB of dense markup need 1 GB.
         raise ExtractionError("too much markup to parse in 1 GB of memory", "save it as text, or split it") from error
     head_title = tree.css_first("head title")
     builder = _Builder()
@@ -51,7 +51,7 @@ def parse(source: str, title: str = "") -> FileText:
 
 
 class _Builder:
-    """Collects the words of the open block, which ends where a block begins or ends."""
+    """Collects the words of the open block. A block ends where another block begins or where its element ends."""
 
     def __init__(self) -> None:
         self.text = TextBuilder()

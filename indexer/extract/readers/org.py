@@ -57,7 +57,7 @@ def inline_text(text: str) -> str:
 
 
 def _ends(lines: Sequence[str]) -> defaultdict[str, list[int]]:
-    """Find the lines that end blocks of each kind, drawers and sections, ascending.
+    """Return the numbers of the lines that end a block (by its kind), a drawer or a section, ascending.
 
     One pass finds all of them: a search from every block would take hours on a hostile file.
     """
@@ -76,7 +76,7 @@ def _first_from(places: Sequence[int], start: int) -> int | None:
 
 
 class _Builder:
-    """Reads the lines once, from the top; `_paragraph` holds those of the open paragraph."""
+    """Reads the lines once, from the top; `_paragraph` holds the lines of the open paragraph."""
 
     def __init__(self, lines: list[str]) -> None:
         self.text = TextBuilder()

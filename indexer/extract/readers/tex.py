@@ -32,7 +32,7 @@ _MATHEMATICS = """
 equation align gather multline eqnarray displaymath math alignat flalign split array tabular tabularx longtable matrix
 """
 _ONE_NODE = frozenset(f"{name}{star}" for name in _MATHEMATICS.split() for star in ("", "*"))
-"""Environments that go to pylatexenc as one node; we enter all others to find their sections and paragraphs."""
+"""Environments that pylatexenc renders as one node. All others are entered, to find their sections and paragraphs."""
 _DROPPED_MACROS = """
 label maketitle tableofcontents includegraphics input include bibliography bibliographystyle vspace hspace pagestyle
 thispagestyle newpage clearpage noindent centering hline toprule midrule bottomrule thanks title author date ref eqref
@@ -133,7 +133,7 @@ def _reader() -> latex2text.LatexNodes2Text:
 
 
 def _unknown(node: LatexNode) -> str:
-    """Return the name of a macro that the source defines (\\Hom) in mathematics, else "": it mostly changes looks."""
+    """Return the name of an unknown macro (\\Hom) in mathematics. Elsewhere return "": most change only the looks."""
     return f" {node.macroname} " if node.parsing_state.in_math_mode else ""
 
 

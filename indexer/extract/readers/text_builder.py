@@ -16,7 +16,7 @@ class TextBuilder:
         self._was_tight = False
 
     def add(self, block: str, tight: bool = False) -> None:
-        """Append `block` unless it is empty: after an empty line, or on the next line between two `tight` blocks."""
+        """Append `block` unless it is empty. An empty line separates blocks, but not two `tight` ones."""
         text = clean_block(block)
         if not text:
             return
@@ -36,7 +36,7 @@ class TextBuilder:
             self._headings.append((level, line, self._length - len(line)))
 
     def file_text(self, title: str = "") -> FileText:
-        """Return the text under `title`, or under the first heading of the outermost level if `title` is no title."""
+        """Return the text with `title`, or if that is no title, with the first heading of the outermost level."""
         if not is_title(title) and self._headings:
             title = min(self._headings, key=lambda heading: heading[0])[1]
         return FileText("".join(self._parts), (), title, tuple(self._headings))

@@ -1,4 +1,4 @@
-"""Read the XML files of an archive with an HTML parser, which tolerates damage and never declares an entity."""
+"""Read the XML files of an archive with an HTML parser, which tolerates damage and expands no declared entity."""
 
 import re
 

@@ -1,1 +1,1 @@
-"""The child process and the messages between it and its parent."""
+"""The messages between parent and child, and the limits under which the child reads files."""

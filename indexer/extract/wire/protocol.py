@@ -14,10 +14,10 @@ from longsearch.indexer.extract.wire.limits import MAX_FRAME_BYTES, MAX_HEADINGS
 DAMAGED = "damaged"
 NO_LETTERS = "the fonts do not say which letters they show"
 NO_OCR_TOOL = "OCR needs tesseract, which is not installed"
-"""Values of `Page.problem`. The last two are searched for in the reasons that an index stores: never reword them."""
+"""Values of `Page.problem`. Reasons that an index stores are searched for the last two: never reword these."""
 
 SCANNED = "scanned?"
-"""Part of the reason of a PDF whose pages lack text. Searched for in stored reasons too: never reword it."""
+"""Part of the reason for a PDF whose pages lack text. Stored reasons are searched for it too: never reword it."""
 
 HEADER = struct.Struct(">I")
 
@@ -29,9 +29,9 @@ class Request:
     path: str
     """Absolute path; undecodable bytes are surrogate escapes."""
     format: str
-    """The value of a `Format`, which may differ from that of the suffix."""
+    """The value of a `Format`. It may differ from the format of the file's suffix."""
     first_page: int = 0
-    """0-based; an earlier child has read the pages before it."""
+    """0-based. An earlier child has read the pages before it."""
     pdfium: bool = True
     """False if pdfium hung or crashed while it opened this file."""
     ocr: str | None = None

@@ -1,4 +1,4 @@
-"""Limit what the child may take from the machine. This is no jail: the child can read every file that we can."""
+"""Limit the resources that the child may use. This is no jail: the child can read every file that we can."""
 
 import signal
 from contextlib import suppress
@@ -21,9 +21,9 @@ def limit_this_process() -> None:
 
 
 def end_if_stuck(document_timeout_s: float) -> None:
-    """Make the kernel end this process ten seconds after `document_timeout_s`; 0 cancels that.
+    """Make the kernel end this process ten seconds after `document_timeout_s`; 0 cancels the alarm.
 
-    The parent kills the child earlier. This alarm is for a library that loops after the parent is gone.
+    A living parent kills the child earlier. The alarm is for a library that loops after the parent is gone.
     """
     if hasattr(signal, "alarm"):
         signal.alarm(int(document_timeout_s) + 10 if document_timeout_s else 0)

@@ -1,4 +1,4 @@
-"""Any typed text is a valid query, or an error that says what to do."""
+"""Any typed text is a valid query, or raises an error that says what to do."""
 
 import apsw
 import pytest
@@ -154,7 +154,7 @@ def test_a_file_filter_alone_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "path", "is_asked"),
+    ("query", "path", "is_admitted"),
     [
         ("in:2023", "contracts/2023/lease.pdf", True),
         ("in:2023 in:lease", "contracts/2023/Lease.PDF", True),
@@ -172,8 +172,10 @@ def test_a_file_filter_alone_is_an_error() -> None:
         ("type:md -in:a", "b\udcff.md", True),
     ],
 )
-def test_a_file_filter_admits_files_by_parts_of_their_path_and_by_type(query: str, path: str, is_asked: bool) -> None:
-    assert parse(f"x {query}").files.admits(path) is is_asked
+def test_a_file_filter_admits_files_by_parts_of_their_path_and_by_type(
+    query: str, path: str, is_admitted: bool
+) -> None:
+    assert parse(f"x {query}").files.admits(path) is is_admitted
 
 
 @given(st.text(), st.text())

@@ -1,4 +1,4 @@
-"""A search finds documents by words, by meaning and by both, and its note says what the answer lacks."""
+"""A search finds documents by words, by meaning and by both, and its note says why the answer may be incomplete."""
 
 from pathlib import Path
 
@@ -50,7 +50,7 @@ def test_a_passage_that_matches_neither_words_nor_meaning_is_dropped(store: Stor
     assert names(search(store, "apples", mode, toward(1))) == ["fruit.pdf"]
 
 
-def test_a_passage_that_holds_a_word_of_the_query_is_found_whatever_it_means(store: Store) -> None:
+def test_a_passage_that_holds_a_word_of_the_query_is_found_whatever_its_meaning(store: Store) -> None:
     add(store, "word.pdf", ["apples"], [toward(0, 1)])
     for number in range(9):  # all passages hold the word, so its idf is next to nothing
         add(store, f"{number}.pdf", [f"apples {number}"], [toward(1)])

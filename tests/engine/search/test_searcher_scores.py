@@ -1,4 +1,4 @@
-"""How passages and documents are scored by words, by meaning and by both; the evaluation scores them alike."""
+"""How passages and documents are scored by words, by meaning and by both; the evaluation gives the same scores."""
 
 import math
 from pathlib import Path
@@ -83,7 +83,7 @@ def test_meaning_ranks_by_cosine(store: Store) -> None:
     assert [passage.text for passage in results.hits[0].passages] == ["two", "one"]
 
 
-def test_among_equal_passages_the_one_in_the_nearer_document_is_first(store: Store) -> None:
+def test_of_two_equal_passages_the_passage_in_the_nearer_document_ranks_first(store: Store) -> None:
     add(store, "aside.pdf", ["one"], [toward(3, 4)], whole=toward(0, 1))
     add(store, "on it.pdf", ["two"], [toward(3, 4)], whole=toward(1))
     results = search(store, "anything", MEANING, toward(1))
@@ -91,7 +91,7 @@ def test_among_equal_passages_the_one_in_the_nearer_document_is_first(store: Sto
     assert [hit.score for hit in results.hits] == pytest.approx([0.7 * 0.6 + 0.3, 0.7 * 0.6], abs=1e-6)
 
 
-def test_half_of_a_passages_own_score_by_meaning_is_its_nearest_excerpts(store: Store) -> None:
+def test_a_passages_own_score_by_meaning_is_half_its_cosine_and_half_its_nearest_excerpts(store: Store) -> None:
     add(store, "a.pdf", ["one", "two"], [toward(3, 4)] * 2, excerpts=[[toward(0, 1), toward(1)], []])
     add(store, "b.pdf", ["three"], [toward(3, 4)], excerpts=[[toward(4, 3), toward(0, 1)]])
     results = search(store, "anything", MEANING, toward(1))
@@ -130,7 +130,7 @@ def test_an_unfinished_document_is_ranked_by_its_passages_alone(store: Store) ->
     assert hit.score == pytest.approx(0.6, abs=1e-6)
 
 
-def test_hybrid_puts_the_document_first_that_words_and_meaning_agree_on(store: Store) -> None:
+def test_hybrid_ranks_first_the_document_that_matches_both_words_and_meaning(store: Store) -> None:
     add(store, "both.pdf", ["apples and pears"], [toward(4, 1)])
     add(store, "words.pdf", ["apples and apples"], [toward(0, 1)])
     add(store, "meaning.pdf", ["fruit of the orchard"], [toward(1)])
@@ -140,7 +140,7 @@ def test_hybrid_puts_the_document_first_that_words_and_meaning_agree_on(store: S
     assert set(names(results)) == {"both.pdf", "words.pdf", "meaning.pdf"}
 
 
-def test_a_hybrid_score_is_the_weighted_sum_of_its_two_scores(store: Store) -> None:
+def test_a_hybrid_score_is_the_weighted_sum_of_the_scores_by_words_and_by_meaning(store: Store) -> None:
     for number in range(300):  # more than the candidates by meaning: words alone find some
         add(store, f"{number:03}.pdf", [f"apples {number} {'pears' * (number % 7 == 0)}"], [toward(99, number)])
     words, meaning, hybrid = (

@@ -1,6 +1,6 @@
 """Frozen indexes, one per released schema. `python tests/engine/store/released.py` freezes one of today's schema.
 
-Run it when a release adds a migration; never run it again for a released schema. Commit 59106fb wrote the
+Run this when a release adds a migration; never run it again for a released schema. Commit 59106fb wrote the
 fixture of schema 5.
 """
 

@@ -1,4 +1,4 @@
-"""Helpers for the store's tests: made-up documents, unit vectors, and a check of the invariants of an index."""
+"""Helpers for the store's tests: invented documents, unit vectors, and a check of the invariants of an index."""
 
 import hashlib
 import os

@@ -16,10 +16,10 @@ from longsearch.engine.store.vec0 import compaction, storage_chunks
 _N_DOCUMENTS = 36
 _KEPT = (2, 9, 17, 35)
 
-_COMPACTER = """
+_COMPACTING_PROGRAM = """
 import os, signal, sys
 from pathlib import Path
-from longsearch.engine.store import compaction
+from longsearch.engine.store.vec0 import compaction
 from longsearch.engine.store.store import Store
 
 moved = 0
@@ -38,7 +38,7 @@ with Store.open(Path(sys.argv[1])) as store:
 """
 
 
-def holey(store: Store) -> dict[int, np.ndarray]:
+def fill_with_holes(store: Store) -> dict[int, np.ndarray]:
     """Fill an index with 10,800 vectors and delete all but 3,900; return these by document."""
     store.use_model("model-a", DIM)
     ids = [add(store, f"{n}.pdf", str(n), 300) for n in range(_N_DOCUMENTS)]
@@ -60,7 +60,7 @@ def check(store: Store, kept: dict[int, np.ndarray]) -> None:
 
 def test_compacting_closes_the_holes_and_keeps_every_vector(tmp_path: Path) -> None:
     with open_store(tmp_path / "index.db") as store:
-        kept = holey(store)
+        kept = fill_with_holes(store)
         before = n_slots(store)
         store.tidy()
         assert n_slots(store) < before / 2
@@ -84,8 +84,8 @@ def test_a_few_holes_are_left_alone(tmp_path: Path) -> None:
 def test_a_kill_in_the_middle_of_compaction_loses_nothing(tmp_path: Path, dies_at: int) -> None:
     path = tmp_path / "index.db"
     with open_store(path) as store:
-        kept = holey(store)
-    command = [sys.executable, "-c", _COMPACTER, str(path), str(dies_at)]
+        kept = fill_with_holes(store)
+    command = [sys.executable, "-c", _COMPACTING_PROGRAM, str(path), str(dies_at)]
     child = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}, check=False)
     assert child.returncode == -signal.SIGKILL
     with open_store(path) as store:

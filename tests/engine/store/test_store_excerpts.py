@@ -1,4 +1,4 @@
-"""Vectors of excerpts take four bits a coordinate, tell the nearest excerpt, and are deleted with their passages."""
+"""Excerpt vectors take four bits per coordinate, tell the nearest excerpt, and are deleted with their passages."""
 
 import apsw
 import numpy as np
@@ -23,7 +23,7 @@ from longsearch.engine.store.store import Store
 
 
 def table_alone() -> apsw.Connection:
-    """A database without the passages that the excerpts belong to."""
+    """An empty database. It does not check that the passages of the excerpts exist."""
     db = apsw.Connection(":memory:")
     migrate(db)
     return db
@@ -109,8 +109,8 @@ def test_a_grown_document_inherits_the_excerpts_of_its_beginning(store: Store) -
     given_vectors = [unit_vectors(2, seed=place) for place in range(3)]
     store.add_vectors(document_id, 0, unit_vectors(3), 27, None, [at_places(vectors) for vectors in given_vectors])
     store.finish_embedding(document_id, unit_vectors(1)[0], 27, SavedState(document_id, 2, 18, b"state"))
-    point = store.saved_state("a.md")
-    grown = store.add_document(record("a.md", 20), *document("grown", 5), saved=point)
+    saved = store.saved_state("a.md")
+    grown = store.add_document(record("a.md", 20), *document("grown", 5), saved=saved)
     query = unit_vectors(1, seed=9)[0]
     with store.reading() as db:
         ids = documents.passage_ids(db, grown)

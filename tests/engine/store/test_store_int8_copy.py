@@ -38,7 +38,7 @@ def embed(store: Store, name: str, seed: int) -> None:
 @pytest.fixture
 def large_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """An index with 5,000 passages and their copy."""
-    monkeypatch.setattr(int8_copy, "FROM_PASSAGES", 3_000)
+    monkeypatch.setattr(int8_copy, "MIN_PASSAGES", 3_000)
     with open_store(tmp_path / "index.db") as opened:
         opened.use_model("model-a", DIM)
         for number in range(10):
@@ -120,8 +120,8 @@ def test_the_copy_is_rewritten_only_when_much_is_new(large_store: Store, monkeyp
 def test_the_copy_is_written_while_vectors_come_and_checked_once_per_thousand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(int8_copy, "FROM_PASSAGES", 1_500)
-    monkeypatch.setattr(int8_copy, "LOOK_EVERY_PASSAGES", 1_000)
+    monkeypatch.setattr(int8_copy, "MIN_PASSAGES", 1_500)
+    monkeypatch.setattr(int8_copy, "CHECK_EVERY_PASSAGES", 1_000)
     monkeypatch.setattr(int8_copy, "_MAX_NEW_CHUNKS", 0)
     looked: list[int] = []
     refresh = int8_copy.refresh

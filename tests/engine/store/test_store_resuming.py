@@ -29,7 +29,9 @@ def test_an_unfinished_document_has_the_state_where_it_stopped(store: Store) -> 
     assert store.saved_state("a.pdf") == SavedState(document_id, 1, 9, b"half")
 
 
-def test_saved_states_are_bounded_in_sum_and_the_newest_stay(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_saved_states_are_bounded_in_total_size_and_the_newest_are_kept(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(resuming, "KEPT_BYTES", 1000)
     for number in range(5):
         finish(store, f"{number}.pdf", f"{number}", bytes(400))

@@ -37,7 +37,7 @@ def test_failed_and_partial_files_are_retried_on_request_and_keep_their_document
 
 def test_a_partial_file_whose_retry_failed_keeps_its_document(store: Store) -> None:
     embed(store, store.add_document(record("a.pdf"), *document("a"), "page 2"))
-    store.put_off(record("a.pdf"), 1, 300.0)
+    store.add_failed_retry(record("a.pdf"), 1, 300.0)
     (file,) = store.files()
     assert (file.status, file.reason, file.n_failures, file.retry_at) == (FileStatus.PARTIAL, "page 2", 1, 300.0)
 

@@ -20,10 +20,10 @@ from longsearch.indexer.extract.pdf.pages import join_pages, without_running_lin
 from longsearch.indexer.extract.pdf.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
 from longsearch.indexer.extract.titles import choose_title, is_title, page_confirms
-from longsearch.indexer.extract.wire import protocol as messages
+from longsearch.indexer.extract.wire import protocol
 from longsearch.indexer.extract.wire.protocol import FileText, Opened, Outline, Page
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_default_title_of_a_program_is_not_a_title(junk: str) -> None:
     assert choose_title((junk,), "") == ""
 
 
-def test_a_repository_s_stamp_is_removed_from_the_title() -> None:
+def test_the_stamp_of_a_repository_is_removed_from_the_title() -> None:
     assert choose_title(("[inria-00555588, v1] A comprehensive study",), "") == "A comprehensive study"
     assert choose_title(("[inria-00555588, v1]",), "Its first line") == "Its first line"
     assert choose_title(("[Draft] A comprehensive study",), "") == "[Draft] A comprehensive study"
@@ -229,14 +229,14 @@ def test_glyph_numbers_are_turned_into_letters() -> None:
         st.builds(Page, st.integers(0, 99), st.lists(st.text()).map(tuple), st.text(), st.text()),
         st.builds(Outline, st.lists(st.tuples(st.integers(0, 9), st.text(), st.integers(0, 99))).map(tuple)),
         st.builds(FileText, st.text(), st.just((0, 5)), st.text(), st.just(((1, "a", 0),))),
-        st.builds(messages.Failed, st.text(), st.text()),
-        st.just(messages.Ended()),
+        st.builds(protocol.Failed, st.text(), st.text()),
+        st.just(protocol.Ended()),
     )
 )
-def test_a_message_is_decoded_as_it_was_sent(message: messages.Message) -> None:
-    frame = messages.encode(message)
-    assert messages.HEADER.unpack(frame[:4]) == (len(frame) - 4,)
-    assert messages.decode(frame[4:]) == message
+def test_a_message_is_decoded_as_it_was_sent(message: protocol.Message) -> None:
+    frame = protocol.encode(message)
+    assert protocol.HEADER.unpack(frame[:4]) == (len(frame) - 4,)
+    assert protocol.decode(frame[4:]) == message
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_a_message_is_decoded_as_it_was_sent(message: messages.Message) -> None:
 )
 def test_a_malformed_message_is_refused(lie: object) -> None:
     with pytest.raises((ValueError, KeyError, TypeError)):
-        messages.decode(json.dumps(lie).encode())
+        protocol.decode(json.dumps(lie).encode())
 
 
 def test_pages_out_of_order_are_refused() -> None:
@@ -293,7 +293,7 @@ def test_the_parent_and_the_child_start_without_torch_or_a_pdf_library(module: s
     assert done.stdout.strip() == ""
 
 
-def test_neither_the_current_folder_nor_ours_hides_the_child_s_standard_library(tmp_path: Path) -> None:
+def test_neither_the_current_folder_nor_ours_hides_the_standard_library_from_the_child(tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise ImportError('the wrong json')")
     (tmp_path / "probe.py").write_text("def main():\n    import json, sys\n    print(json.__name__, sys.path[-1])")
     command = [*COMMAND[:-2], str(tmp_path), "probe"]

@@ -27,7 +27,7 @@ Install = Callable[[str], Path]
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Make a script the only program on the PATH: `tesseract`, whose Python body finds the picture in `picture`."""
+    """Make a script called `tesseract` the only program on the PATH. Its Python `body` finds the image in `picture`."""
 
     def install(body: str) -> Path:
         folder = tmp_path / "bin"

@@ -16,7 +16,7 @@ PAGE = lines_of("The page called one has words\nand a second line")
 DEFLATED = b"/Filter /FlateDecode"
 CATALOG = b"<< /Type /Catalog /Pages 2 0 R >>"
 TIME_S = 60.0
-"""Far more than any of them takes (1 to 3 s). Without limits they take hours or all memory."""
+"""Far more than any of these files takes (1 to 3 s). Without limits they take hours or all memory."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""A pool of children gives the same results as one child, in the same order, and ends on request."""
+"""A pool of child processes gives the same results as one child, in the same order, and stops on request."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The progress of the index: by file, in sum, and the activity of its writer."""
+"""The progress of the index, by file and in total, and the activity of its writer."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import time
 import pytest
 from store_helpers import add, document, embed, record, unit_vectors
 
-from longsearch.engine.store import reports as status
+from longsearch.engine.store import reports
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import FileStatus
 
@@ -19,8 +19,8 @@ def test_each_file_has_its_status(store: Store) -> None:
     store.add_failure(record("failed.pdf"), "encrypted", "give the password")
     assert {file.path: file.status for file in store.files()}["partial.pdf"] is FileStatus.WAITING
     embed(store, partial)
-    states = {file.path: (file.status, file.reason, file.hint) for file in store.files()}
-    assert states == {
+    statuses = {file.path: (file.status, file.reason, file.hint) for file in store.files()}
+    assert statuses == {
         "current.pdf": (FileStatus.CURRENT, "", ""),
         "partial.pdf": (FileStatus.PARTIAL, "only 3 of 9 pages could be read", "try again"),
         "waiting.pdf": (FileStatus.WAITING, "", ""),
@@ -68,5 +68,5 @@ def test_the_activity_of_a_dead_writer_is_not_shown(store: Store) -> None:
 def test_a_stale_activity_is_not_shown(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.set_activity("reading a.pdf", 10)
     later = time.time() + 3600
-    monkeypatch.setattr(status.time, "time", lambda: later)
+    monkeypatch.setattr(reports.time, "time", lambda: later)
     assert store.progress().activity == ""
