@@ -180,7 +180,7 @@ class Encoder:
         return read_documents(self.model, self._make_readout(), given, *self.batch())
 
     def batch(self) -> tuple[int, int]:
-        """Return how many documents `stream_many` reads at once, and how many tokens in a step, in sum over them."""
+        """Return how many documents `stream_many` reads at once, and how many of their tokens it reads in a step."""
         rows = _ROWS[self.hardware.device.partition(":")[0]]
         if self.model.device.type == "cuda":
             state = sum(tensor.nbytes for tensor in self.model.initial_state().tensors().values())

@@ -1,8 +1,8 @@
 """The highest BM25 that a query can reach, and the BM25 of a whole document: FTS5 has neither. Pure arithmetic.
 
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, equation 3.15, with FTS5's k1
-and b. A document's term frequency is the number of its passages that hold the term. A document is scored besides its
-passages because a report may name its company on every tenth page, but not on the page with the wanted figure.
+and b. A document's term frequency is the number of its passages that hold the term. Documents are scored,
+and not only passages, because a report may name its company on every tenth page but not beside the wanted figure.
 """
 
 import math

@@ -35,7 +35,7 @@ def set_drives(db: apsw.Connection, folders: Collection[str]) -> None:
 
 
 def put(db: apsw.Connection, file: FileStamp, document_id: int | None, reason: str = "", hint: str = "") -> int | None:
-    """Record which document the file holds, or why none; return the document that it held before, or None."""
+    """Record which document the file holds, or why it holds none; return the document it held before, or None."""
     before = document_of(db, file.path)
     db.execute(
         "INSERT OR REPLACE INTO files (path, size, mtime_ns, inode, content_id, reason, hint)"

@@ -45,7 +45,7 @@ def put_document(
 
 
 def put_file(db: apsw.Connection, file: FileStamp, document_id: int | None, reason: str = "", hint: str = "") -> None:
-    """Record which document the file holds, or why none; remove its old document if no other file holds it."""
+    """Record which document the file holds, or why it holds none; remove its old document if no file holds it now."""
     settle(db, files.put(db, file, document_id, reason, hint))
     settle(db, document_id)
 

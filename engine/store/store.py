@@ -89,8 +89,8 @@ class Store(Session):
     def move(self, moves: Sequence[tuple[str, FileStamp]]) -> int:
         """Record renames, each from a path to a file; return how many of the old paths were known.
 
-        All renames happen at once, so two files may swap names. No path may occur twice among
-        the old paths or twice among the new ones.
+        All renames happen at once, so two files may swap names. No path may occur twice among the old paths, or twice
+        among the new ones.
         """
         with self.changing() as db:
             return lifecycle.move(db, moves)

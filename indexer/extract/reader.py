@@ -187,8 +187,8 @@ class _Child:
         """Send `request` and `take` every message of the answer but the last.
 
         At most `timeout_s` seconds pass between two messages, and none after `deadline` (of `time.monotonic`). Raises
-        the child's own `ExtractionError`, `_ChildGoneError`, and whatever `take` raises. After an
-        unfinished answer the child is killed, or the rest of the answer would be taken for the next file's.
+        the child's own `ExtractionError`, `_ChildGoneError`, and whatever `take` raises. After an unfinished
+        answer the child is killed, or the rest of the answer would be taken for the next file's.
         """
         finished = False
         try:

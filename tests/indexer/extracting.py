@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.indexer.extract.reader import ExtractorProcess, Result
+from longsearch.indexer.extract.reader import Extraction, ExtractorProcess, Result
 from longsearch.indexer.extract.wire.protocol import FileText
 
 
@@ -31,3 +31,9 @@ def headings_of(found: FileText) -> list[tuple[int, str]]:
         assert found.text[start : start + len(title)] == title
         assert start == 0 or found.text[start - 1] == "\n"
     return [(level, title) for level, title, _ in found.headings]
+
+
+def page_text(extraction: Extraction, number: int) -> str:
+    """Return the text of page `number`, counted from 1."""
+    starts = [*extraction.document.page_starts, len(extraction.document.text)]
+    return extraction.document.text[starts[number - 1] : starts[number]]

@@ -125,3 +125,7 @@ def looping_forms(depth: int, fan_out: int) -> Mapping[int, bytes]:
     return {1000 + level: stream(b"/X0 Do " * fan_out, FORM + link % (1001 + level)) for level in range(depth)} | {
         1000 + depth: stream(b"BT ET", FORM)
     }
+
+
+TEXT_PAGES = [lines_of(f"The page called {name} has words\nand a second line") for name in ("one", "two", "three")]
+"""Three pages that tests can tell apart."""

@@ -2,8 +2,8 @@
 
 sqlite-vec fills holes only in its newest storage chunk, and frees a storage chunk (1,024 rows) when its last row is
 deleted. So this module deletes the rows of half-empty storage chunks and inserts them again at the end, in one
-transaction per storage chunk: a kill loses nothing. The alternative, to build a new table and swap it for the
-old one, needs twice the disk space. Its transaction needs a log of 154 MB at 100,000 passages; the limit is 64 MB.
+transaction per storage chunk: a kill loses nothing. The alternative, to build a new table and swap it for the old one,
+needs twice the disk space. Its transaction needs a log of 154 MB at 100,000 passages; the limit is 64 MB.
 """
 
 import apsw

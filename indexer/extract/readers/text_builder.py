@@ -36,7 +36,7 @@ class TextBuilder:
             self._headings.append((level, line, self._length - len(line)))
 
     def file_text(self, title: str = "") -> FileText:
-        """Return the text with `title`, or if that is no title, with the first heading of the outermost level."""
+        """Return the text. If `title` is no title, the first heading of the outermost level becomes its title."""
         if not is_title(title) and self._headings:
             title = min(self._headings, key=lambda heading: heading[0])[1]
         return FileText("".join(self._parts), (), title, tuple(self._headings))

@@ -14,10 +14,10 @@ from longsearch.indexer.extract.wire.limits import MAX_FRAME_BYTES, MAX_HEADINGS
 DAMAGED = "damaged"
 NO_LETTERS = "the fonts do not say which letters they show"
 NO_OCR_TOOL = "OCR needs tesseract, which is not installed"
-"""Values of `Page.problem`. Reasons that an index stores are searched for the last two: never reword these."""
+"""Values of `Page.problem`. `ocr.needs_ocr` looks for the last two in stored reasons: never reword these."""
 
 SCANNED = "scanned?"
-"""Part of the reason for a PDF whose pages lack text. Stored reasons are searched for it too: never reword it."""
+"""Part of the reason for a PDF whose pages lack text. `ocr.needs_ocr` looks for it too: never reword it."""
 
 HEADER = struct.Struct(">I")
 
