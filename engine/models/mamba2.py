@@ -1,7 +1,25 @@
-"""Mamba2 as an encoder: tokens and a state in, hidden states and the next state out.
+"""Mamba2 as an encoder: takes tokens and a state, returns hidden states and the next state.
 
-The mixer is written out here because a slice of many tokens must carry both states, the convolution's and the SSM's,
-which packaged mixers do only one token at a time. Knows no files, text or vectors.
+Shapes, with the letters of the papers:
+
+    tokens         (batch, length)
+    hidden, u      (batch, length, d_model)
+    z              (batch, length, d_inner)            d_inner = heads * head_dim
+    xBC            (batch, length, d_conv_channels)    x, B and C side by side: d_inner + 2 * groups * d_state
+    x, y           (batch, length, heads, head_dim)
+    B, C           (batch, length, groups, d_state)
+    dt             (batch, length, heads)
+    A, D           (heads,)
+    conv           (batch, d_conv - 1, d_conv_channels), the last inputs of the convolution
+    ssm            (batch, heads, head_dim, d_state), the state h of the recurrence
+
+Each head computes (Dao and Gu, arXiv 2405.21060, section 7):
+
+    h_t = exp(dt_t A) h_{t-1} + dt_t B_t x_t
+    y_t = C_t h_t + D x_t
+
+A slice of many tokens must carry both states, conv and ssm. Packaged mixers do that only for one token at a time, which
+is why the mixer is written out here. Knows no files, text or vectors.
 """
 
 from collections.abc import Sequence
@@ -22,19 +40,19 @@ from longsearch.engine.models.state import LayerState
 
 @dataclass(frozen=True, slots=True)
 class Mamba2State(LayerState):
-    """All that is carried from one slice to the next; its size does not depend on how much was read."""
+    """The state that passes from one slice to the next. Its size does not depend on the number of tokens read."""
 
     conv: tuple[Tensor, ...]
-    """A layer each: the convolution's last inputs (batch, d_conv - 1, d_conv_channels)."""
+    """For each layer the last inputs of the convolution, (batch, d_conv - 1, d_conv_channels)."""
     ssm: tuple[Tensor, ...]
-    """A layer each: (batch, heads, head_dim, d_state), float32 always (bfloat16 drifts 10 % in 200k tokens)."""
+    """For each layer h, (batch, heads, head_dim, d_state), always float32 (bfloat16 drifts by 10 % in 200k tokens)."""
 
 
 class Mamba2(nn.Module):
-    """The stack: embedding, `n_layers` residual mixers, final norm where the checkpoint has one."""
+    """The whole model: an embedding, `n_layers` blocks, and a final norm if the checkpoint has one."""
 
     def __init__(self, config: Mamba2Config, heads: Sequence[int] | None = None) -> None:
-        """`heads`: how many each layer has, where not all have `config.n_heads` (a width of a MatMamba model)."""
+        """`heads`: the number of heads of each layer, for a width of a MatMamba model; None means `config.n_heads`."""
         super().__init__()
         self.config = config
         self.heads = tuple(heads or (config.n_heads,) * config.n_layers)
@@ -45,26 +63,26 @@ class Mamba2(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return self.embeddings.weight.device
 
     def initial_state(self, batch: int = 1) -> Mamba2State:
-        """The state before anything was read."""
+        """Return the state before the first token."""
         return empty_state(self.config, self.heads, batch, self.embeddings.weight)
 
     def step(self, tokens: Tensor, state: Mamba2State) -> tuple[Tensor, Mamba2State]:
-        """Read a slice of any length. tokens (batch, length) integers -> hidden (batch, length, d_model) float32."""
+        """Read a slice of any length: tokens (batch, length) integers -> hidden (batch, length, d_model) float32."""
         return self.step_embedded(self.embeddings(tokens), state)
 
     def step_probed(self, tokens: Tensor, mask: NDArray[np.bool_], state: Mamba2State) -> tuple[Tensor, Mamba2State]:
-        """As `step`; tokens where `mask` (batch, length) is true have hidden states, but leave no trace in others."""
+        """Read a slice in which the tokens under `mask` (batch, length) are probes: no other token sees them."""
         probes = Probes.locate(mask, self.config.d_conv, self.device)
         return self.step_embedded(self.embeddings(tokens), state, probes)
 
     def step_embedded(
         self, embedded: Tensor, state: Mamba2State, probes: Probes | None = None
     ) -> tuple[Tensor, Mamba2State]:
-        """As `step`, from the tokens' embeddings (batch, length, d_model)."""
+        """Read a slice, given as the embeddings (batch, length, d_model) of its tokens."""
         hidden = embedded.float()  # the residual stream stays float32
         conv, ssm = [], []
         for layer, layer_conv, layer_ssm in zip(self.layers, state.conv, state.ssm, strict=True):
@@ -74,15 +92,15 @@ class Mamba2(nn.Module):
         return self.norm_f(hidden), Mamba2State(tuple(conv), tuple(ssm))
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Hidden states of whole sequences from an empty state, (batch, length, d_model): the horizontal pass."""
+        """Read whole sequences from the empty state in one slice; return hidden (batch, length, d_model) float32."""
         hidden, _ = self.step(tokens, self.initial_state(tokens.shape[0]))
         return hidden
 
 
 def empty_state(config: Mamba2Config, heads: Sequence[int], batch: int, like: Tensor) -> Mamba2State:
-    """The state before anything was read of a model whose layers have `heads`, on the device of `like`.
+    """Return the state before the first token of a model whose layers have `heads`, on the device of `like`.
 
-    The convolution's part has the dtype of `like`.
+    conv has the dtype of `like`.
     """
     conv, ssm = [], []
     for n in heads:
@@ -93,7 +111,7 @@ def empty_state(config: Mamba2Config, heads: Sequence[int], batch: int, like: Te
 
 
 def at_heads(config: Mamba2Config, heads: int) -> Mamba2Config:
-    """A layer's config where it has `heads` of the config's: its MLP, if there is one, is as much narrower."""
+    """Return the config of a layer with `heads` heads. Its MLP, if it has one, is narrower by the same ratio."""
     d_mlp = None if config.d_mlp is None else max(1, config.d_mlp * heads // config.n_heads)
     return replace(config, n_heads=heads, d_mlp=d_mlp)
 
@@ -103,7 +121,7 @@ def _block(config: Mamba2Config) -> "Mamba2Block | PostNormBlock":
 
 
 class Mamba2Block(nn.Module):
-    """hidden + mixer(norm(hidden))."""
+    """One layer without an MLP: hidden + mixer(norm(hidden))."""
 
     def __init__(self, config: Mamba2Config) -> None:
         super().__init__()
@@ -113,15 +131,15 @@ class Mamba2Block(nn.Module):
     def forward(
         self, hidden: Tensor, conv: Tensor, ssm: Tensor, block_size: int, probes: Probes | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Residual in float32; the mixer in the dtype of its weights."""
+        """Return hidden and both states after the slice. The sum is in float32, the mixer in its weights' dtype."""
         mixed, conv, ssm = self.mixer(self.norm(hidden), conv, ssm, block_size, probes)
         return hidden + mixed.float(), conv, ssm
 
 
 class PostNormBlock(nn.Module):
-    """A layer of BERT (Devlin et al. 2019) with a mixer in the place of attention: sums are normalised, not inputs.
+    """One layer of BERT (Devlin et al. 2019) with a mixer in place of attention: a norm follows each sum.
 
-    So weights of a BERT's MLPs, norms and value projections are a start for it.
+    So training can start from a BERT's MLPs, norms and value projections.
     """
 
     def __init__(self, config: Mamba2Config, d_mlp: int) -> None:
@@ -134,17 +152,17 @@ class PostNormBlock(nn.Module):
     def forward(
         self, hidden: Tensor, conv: Tensor, ssm: Tensor, block_size: int, probes: Probes | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Sums and norms in float32; mixer and MLP in the dtype of their weights."""
+        """Return hidden and both states after the slice. Sums and norms are in float32, the rest in its own dtype."""
         mixed, conv, ssm = self.mixer(hidden, conv, ssm, block_size, probes)
         hidden = self.mixer_norm(hidden + mixed.float())
         return self.mlp_norm(hidden + self.mlp(hidden).float()), conv, ssm
 
 
 class MLP(nn.Module):
-    """down(hardswish(up(x))), token by token.
+    """down(hardswish(up(x))) for each token.
 
-    hardswish(s x) / s is GELU's shape (s = 1.7; the difference is 0.07 at most) for a comparison and two products: GELU
-    itself took as long as the matrix before it. BERT's weights take the s in, see `engine.training.from_teacher`.
+    hardswish(1.7 x) / 1.7 differs from GELU by at most 0.07 and costs a comparison and two products. GELU itself took
+    as long as the matrix product before it. BERT's weights absorb the 1.7 (`engine.training.student.from_teacher`).
     """
 
     def __init__(self, d_model: int, d_mlp: int) -> None:
@@ -153,13 +171,13 @@ class MLP(nn.Module):
         self.down = nn.Linear(d_mlp, d_model)
 
     def forward(self, hidden: Tensor) -> Tensor:
-        """hidden (..., d_model) of any dtype -> the same shape, in the dtype of the weights."""
+        """Take hidden (..., d_model) of any dtype; return the same shape in the dtype of the weights."""
         mixed: Tensor = self.down(F.hardswish(self.up(hidden.to(self.up.weight.dtype))))
         return mixed
 
 
 class Mamba2Mixer(nn.Module):
-    """Projection, causal convolution, SSD scan, gated norm, projection (Dao and Gu 2024, section 7)."""
+    """Projection, causal convolution, SSD scan, gated norm, projection (Dao and Gu, section 7)."""
 
     def __init__(self, config: Mamba2Config) -> None:
         super().__init__()
@@ -177,31 +195,38 @@ class Mamba2Mixer(nn.Module):
     def forward(
         self, u: Tensor, conv: Tensor, ssm: Tensor, block_size: int, probes: Probes | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """u (batch, length, d_model) -> mixed, of the same shape, and both states after its last token."""
+        """Take u (batch, length, d_model); return the mixed tokens, of the same shape, and both states after them."""
         c = self.config
+        # 1. project u to z, xBC and dt
         projected = self.in_proj(u.to(self.conv1d.weight.dtype))
         z, xBC, dt = projected.split((c.d_inner, c.d_conv_channels, c.n_heads), dim=-1)
+        # 2. convolve x, B and C over the tokens
         xBC, conv = self.convolve(xBC, conv, probes)
         x, B, C = xBC.split((c.d_inner, c.n_groups * c.d_state, c.n_groups * c.d_state), dim=-1)
         x = x.unflatten(-1, (c.n_heads, c.head_dim))  # (batch, length, heads, head_dim)
         B, C = (t.unflatten(-1, (c.n_groups, c.d_state)) for t in (B, C))  # (batch, length, groups, d_state)
+        # 3. make the steps dt positive and the rates A negative
         dt = F.softplus(dt.float() + self.dt_bias.float()).clamp(c.dt_min, c.dt_max)
         A = -self.A_log.float().exp()
+        # 4. scan: h_t = exp(dt_t A) h_{t-1} + dt_t B_t x_t, y_t = C_t h_t; dt = 0 keeps a probe out of h
         remembered = dt if probes is None else dt.masked_fill(probes.mask[..., None], 0)
         y, ssm = ssd_scan(x, remembered, A, B, C, ssm, block_size)
         if probes is not None:
-            y = probes.answer(y, x, dt, A, B, C)
-        D = self.D.to(x.dtype).repeat_interleave(c.head_dim)  # over channels: twice as fast as over heads
+            y = probes.add_own_steps(y, x, dt, A, B, C)
+        # 5. add D x, gate with z, normalise and project back to d_model
+        D = self.D.to(x.dtype).repeat_interleave(c.head_dim)  # repeated over channels: twice as fast as over heads
         y = y.flatten(-2) + x.flatten(-2) * D
         return self.out_proj(self.norm(y, z)), conv, ssm
 
     def convolve(self, xBC: Tensor, conv: Tensor, probes: Probes | None = None) -> tuple[Tensor, Tensor]:
-        """Depthwise causal convolution that begins where the last slice ended, then SiLU."""
+        """Return silu(convolution) of xBC, channel by channel and causal, and the conv state after the slice."""
         extended = torch.cat((conv.to(xBC.dtype), xBC), dim=1)  # (batch, d_conv - 1 + length, channels)
         out = convolve(extended, self.conv1d.weight, self.conv1d.bias)
         if probes is not None:
-            return probes.mend(out, extended, self.conv1d.weight, self.conv1d.bias), probes.carried(extended)
-        # cloned, or the state would keep the whole slice's memory alive
+            return probes.repair_convolution(
+                out, extended, self.conv1d.weight, self.conv1d.bias
+            ), probes.carried_inputs(extended)
+        # without the clone, the state would keep the memory of the whole slice alive
         return out, extended[:, xBC.shape[1] :].clone()
 
 
@@ -214,12 +239,12 @@ class RMSNorm(nn.Module):
         self.eps = eps
 
     def forward(self, x: Tensor) -> Tensor:
-        """Same shape, float32."""
+        """Return the same shape in float32."""
         return F.rms_norm(x.float(), (x.shape[-1],), self.weight.float(), self.eps)
 
 
 class GatedRMSNorm(nn.Module):
-    """RMSNorm over groups of channels of y * silu(z)."""
+    """RMSNorm of y * silu(z), over groups of channels."""
 
     def __init__(self, size: int, groups: int, eps: float) -> None:
         super().__init__()
@@ -228,5 +253,5 @@ class GatedRMSNorm(nn.Module):
         self.eps = eps
 
     def forward(self, y: Tensor, z: Tensor) -> Tensor:
-        """Same shape and dtype as y; the mean square is summed in float32."""
+        """Return the shape and dtype of y. The mean square is summed in float32."""
         return gated_norm(y, z, self.weight, self.groups, self.eps)

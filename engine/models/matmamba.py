@@ -1,9 +1,13 @@
-"""Nested widths of one Mamba2 (MatMamba, Shukla et al., arXiv 2410.06718): the first heads of every layer, alone.
+"""Runs a Mamba2 at part of its width: the first heads of every layer (MatMamba, Shukla et al., arXiv 2410.06718).
 
-A width keeps a fraction of a layer's heads: their rows of z, x and dt in `in_proj`, their channels of x in the
-convolution, their A, D, dt bias and norm weights, their columns of `out_proj`; B and C stay whole. A layer's MLP keeps
-the same fraction of its channels (MatFormer, Devvrit et al., arXiv 2310.07707). All widths share weights, and vectors
-of all widths share one space. Knows no text, no training and no files.
+A width keeps a fraction of a layer's heads:
+
+    in_proj     their rows of z, x and dt; all rows of B and C
+    conv1d      their channels of x; all channels of B and C
+    A, D, dt bias, norm weight, columns of out_proj    those of the heads
+    MLP         the same fraction of its channels (MatFormer, Devvrit et al., arXiv 2310.07707)
+
+All widths share the weights, and the vectors of all widths share one space. Knows no text, training or files.
 """
 
 from collections.abc import Mapping, Sequence
@@ -67,7 +71,7 @@ def check_trained(width: float | Sequence[float], trained: Sequence[float]) -> N
 
 
 def slice_parameters(parameters: Mapping[str, Tensor], config: Mamba2Config, heads: Sequence[int]) -> dict[str, Tensor]:
-    """The parameters, by name, of the model whose layers keep their first `heads`; gradients flow to the full ones."""
+    """Return the parameters of the model whose layers keep their first `heads`. Gradients reach the full parameters."""
     sliced = dict(parameters)
     for layer, kept in enumerate(heads):
         if kept == config.n_heads:
@@ -81,7 +85,7 @@ def slice_parameters(parameters: Mapping[str, Tensor], config: Mamba2Config, hea
 
 
 def _pieces(config: Mamba2Config, kept: int) -> list[tuple[str, int, list[tuple[int, int]]]]:
-    """(tensor, dimension, (start, length) of what is kept); in_proj is [z, x, B, C, dt], the convolution [x, B, C]."""
+    """Return (tensor, dimension, kept parts as (start, length)). in_proj is [z, x, B, C, dt], conv1d is [x, B, C]."""
     channels, mlp = kept * config.head_dim, [(0, at_heads(config, kept).d_mlp or 0)]
     full, BC = config.d_inner, 2 * config.n_groups * config.d_state
     rows = [(0, channels), (full, channels), (2 * full, BC), (2 * full + BC, kept)]
@@ -103,9 +107,9 @@ def _pieces(config: Mamba2Config, kept: int) -> list[tuple[str, int, list[tuple[
 
 
 def at_width(model: nn.Module, width: float | Sequence[float]) -> Mamba2:
-    """A standalone model of `width`; it shares the embedding with `model` and copies what else it keeps.
+    """Return a model of its own at `width`. It shares the embedding with `model`; other weights are copies.
 
-    Raises ModelError as `heads_of`, and for another family than Mamba2.
+    Raises ModelError as `heads_of` does, and for families other than Mamba2.
     """
     if not isinstance(model, Mamba2):
         raise ModelError("this model cannot be run at part of its width", "only MatMamba models have widths")
@@ -119,10 +123,10 @@ def at_width(model: nn.Module, width: float | Sequence[float]) -> Mamba2:
 
 
 class NestedMamba2:
-    """One full model run at any of its widths, with gradients into the full weights: for training."""
+    """Runs one full model at any of its widths, for training: gradients reach the full weights."""
 
     def __init__(self, model: Mamba2, dtype: torch.dtype = torch.float32) -> None:
-        """`dtype` of the matrices' products; `model` keeps its own, float32 where it is trained."""
+        """Matrix products run in `dtype`; the weights of `model` keep their own dtype."""
         self.model = model
         self.dtype = dtype
         self._shells: dict[tuple[int, ...], _Step] = {}
@@ -130,7 +134,7 @@ class NestedMamba2:
     def step(
         self, embedded: Tensor, state: Mamba2State | None, width: float | Sequence[float]
     ) -> tuple[Tensor, Mamba2State]:
-        """As `Mamba2.step_embedded`, at `width`; `state` None is the state before anything was read."""
+        """Read a slice at `width`, as `Mamba2.step_embedded` does. None is the state before the first token."""
         config = self.model.config
         heads = heads_of(config, width)
         if heads not in self._shells:
@@ -145,7 +149,7 @@ class NestedMamba2:
         return hidden, state
 
     def parameters(self, width: float | Sequence[float]) -> dict[str, Tensor]:
-        """The layers' parameters at `width`, by name, as they are trained."""
+        """Return the parameters of the layers at `width`, by name, in the dtype in which they are trained."""
         trained = {name: p for name, p in self.model.named_parameters() if not name.startswith("embeddings.")}
         return slice_parameters(trained, self.model.config, heads_of(self.model.config, width))
 
@@ -154,7 +158,7 @@ class NestedMamba2:
 
 
 class _Step(nn.Module):
-    """`functional_call` calls forward; what it is to run here is `step_embedded`."""
+    """Makes `functional_call`, which calls `forward`, run `step_embedded`."""
 
     def __init__(self, model: Mamba2) -> None:
         super().__init__()

@@ -1,7 +1,8 @@
-"""xLSTM (mLSTM blocks, as in xLSTM 7B) as an encoder: tokens and a state in, hidden states and the next state out.
+"""xLSTM as an encoder: takes tokens and a state, returns hidden states and the next state.
 
-Architecture of Beck et al., arXiv 2503.13427; modules are named as in Hugging Face's checkpoints (NX-AI/xLSTM-7b).
-Knows no files, text or vectors.
+It has mLSTM blocks only, as xLSTM 7B. The architecture is that of Beck et al., arXiv 2503.13427; the recurrence is in
+`engine.models.ops.mlstm`. Modules have the names of Hugging Face's checkpoints (NX-AI/xLSTM-7b). Knows no files, text
+or vectors.
 """
 
 from dataclasses import dataclass
@@ -16,25 +17,25 @@ from longsearch.engine.models.ops.mlstm import Memory, mlstm_scan
 from longsearch.engine.models.state import LayerState
 from longsearch.engine.models.xlstm_config import XLSTMConfig
 
-# float32 whatever the rest runs in: small, and gates are exponentiated
+# always float32: these parameters are small, and gates are exponentiated
 _GATES = ("igate_preact.weight", "fgate_preact.weight", "gate_preact.bias")
 XLSTM_FLOAT32 = ("norm.weight", "norm_mlstm.weight", "norm_ffn.weight", *_GATES)
 
 
 @dataclass(frozen=True, slots=True)
 class XLSTMState(LayerState):
-    """All that is carried from one slice to the next, float32; its size does not depend on how much was read."""
+    """The state that passes from one slice to the next, in float32. Its size does not depend on the tokens read."""
 
     C: tuple[Tensor, ...]
-    """A layer each: matrix memory, (batch, heads, key_dim, value_dim)."""
+    """For each layer the matrix memory, (batch, heads, key_dim, value_dim)."""
     n: tuple[Tensor, ...]
-    """A layer each: its normaliser, (batch, heads, key_dim)."""
+    """For each layer the normaliser of the memory, (batch, heads, key_dim)."""
     m: tuple[Tensor, ...]
-    """A layer each: log of the scale of both, (batch, heads)."""
+    """For each layer the log of the scale of C and n, (batch, heads)."""
 
 
 class XLSTM(nn.Module):
-    """The stack: embedding, `n_layers` of mLSTM and feed-forward, final norm where the checkpoint has one."""
+    """The whole model: an embedding, `n_layers` blocks, and a final norm if the checkpoint has one."""
 
     def __init__(self, config: XLSTMConfig) -> None:
         super().__init__()
@@ -46,11 +47,11 @@ class XLSTM(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return self.embeddings.weight.device
 
     def initial_state(self, batch: int = 1) -> XLSTMState:
-        """The state before anything was read."""
+        """Return the state before the first token."""
         c = self.config
         shapes = ((c.key_dim, c.value_dim), (c.key_dim,), ())
         return XLSTMState(
@@ -61,7 +62,7 @@ class XLSTM(nn.Module):
         )
 
     def step(self, tokens: Tensor, state: XLSTMState) -> tuple[Tensor, XLSTMState]:
-        """Read a slice of any length. tokens (batch, length) integers -> hidden (batch, length, d_model) float32."""
+        """Read a slice of any length: tokens (batch, length) integers -> hidden (batch, length, d_model) float32."""
         hidden = self.embeddings(tokens).float()  # the residual stream stays float32
         memories = []
         for block, C, n, m in zip(self.blocks, state.C, state.n, state.m, strict=True):
@@ -71,7 +72,7 @@ class XLSTM(nn.Module):
 
 
 class XLSTMBlock(nn.Module):
-    """hidden + mLSTM(norm(hidden)), then the same with a gated feed-forward network."""
+    """One layer: hidden + mLSTM(norm(hidden)), then the same with a gated feed-forward network."""
 
     def __init__(self, config: XLSTMConfig) -> None:
         super().__init__()
@@ -81,14 +82,14 @@ class XLSTMBlock(nn.Module):
         self.ffn = FeedForward(config)
 
     def forward(self, hidden: Tensor, memory: Memory, block_size: int) -> tuple[Tensor, Memory]:
-        """Residual in float32; the products in the dtype of the weights."""
+        """Return hidden and the memory after the slice. Sums are in float32, products in the dtype of the weights."""
         mixed, memory = self.mlstm_layer(self.norm_mlstm(hidden), memory, block_size)
         hidden = hidden + mixed.float()
         return hidden + self.ffn(self.norm_ffn(hidden)).float(), memory
 
 
 class MLSTMLayer(nn.Module):
-    """Projections, capped gates, the matrix memory, a norm for each head, output gate, projection."""
+    """Projections, capped gates, matrix memory, a norm for each head, output gate, projection."""
 
     def __init__(self, config: XLSTMConfig) -> None:
         super().__init__()
@@ -104,11 +105,14 @@ class MLSTMLayer(nn.Module):
         self.out_proj = nn.Linear(values, c.d_model, bias=False)
 
     def forward(self, x: Tensor, memory: Memory, block_size: int) -> tuple[Tensor, Memory]:
-        """x (batch, length, d_model) float32 -> mixed, of the same shape, and the memory after its last token."""
+        """Take x (batch, length, d_model) float32; return the mixed tokens, of the same shape, and the memory."""
         c, rounded = self.config, x.to(self.q.weight.dtype)
+        # 1. project to queries, keys, values (batch, length, heads, dim) and gates (batch, length, heads)
         q, k, v = (linear(rounded).unflatten(-1, (c.n_heads, -1)) for linear in (self.q, self.k, self.v))
-        i, f = (self._capped(gate(x)) for gate in (self.igate_preact, self.fgate_preact))  # (batch, length, heads)
+        i, f = (self._capped(gate(x)) for gate in (self.igate_preact, self.fgate_preact))
+        # 2. write to the memory and read from it
         h, memory = mlstm_scan(q, k, v, i, F.logsigmoid(f), memory, c.eps, block_size)
+        # 3. normalise each head, gate and project
         gate = self.ogate_preact(x.to(self.ogate_preact.weight.dtype)).sigmoid()
         return self.out_proj(gate * self.multihead_norm(h).to(gate.dtype)), memory
 
@@ -118,7 +122,7 @@ class MLSTMLayer(nn.Module):
 
 
 class HeadNorm(nn.Module):
-    """Layer norm of each head's output, without a bias, in float32."""
+    """A layer norm of each head's output, without a bias, in float32."""
 
     def __init__(self, config: XLSTMConfig) -> None:
         super().__init__()
@@ -126,7 +130,7 @@ class HeadNorm(nn.Module):
         self.eps = config.norm_eps
 
     def forward(self, h: Tensor) -> Tensor:
-        """(batch, length, heads, value_dim) -> (batch, length, heads * value_dim)."""
+        """Take h (batch, length, heads, value_dim); return (batch, length, heads * value_dim)."""
         return F.layer_norm(h, h.shape[-1:], eps=self.eps).flatten(-2) * self.weight
 
 
@@ -140,7 +144,7 @@ class FeedForward(nn.Module):
         self.proj_down = nn.Linear(config.d_ffn, config.d_model, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Same shape, in the dtype of the weights."""
+        """Return the same shape in the dtype of the weights."""
         x = x.to(self.proj_up.weight.dtype)
         y: Tensor = self.proj_down(F.silu(self.proj_up_gate(x)) * self.proj_up(x))
         return y

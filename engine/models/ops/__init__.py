@@ -1,1 +1,1 @@
-"""Operations the families share, each in plain torch; faster twins stand beside them and are tested against them."""
+"""The operations of the models, each in plain torch. Faster twins stand beside them and are tested against them."""

@@ -1,8 +1,8 @@
-"""Which kernel an operation runs: torch's on a CPU, a faster one on a CUDA device where it was seen to work there.
+"""Chooses the kernel of an operation: torch's on a CPU; on a CUDA device a faster one, if it works there.
 
-Each faster kernel is tried once for every shape, on `TRIAL_TOKENS` random tokens beside its twin in torch, when it is
-first wanted. Whatever is missing (mamba-ssm, Triton, a C compiler) or wrong leaves the twin in use, with the reason
-kept for `longsearch doctor`. A trial is as long as a real slice, because Triton's autotuner decides by it for good.
+The first call with a new shape tries each faster kernel on `TRIAL_TOKENS` random tokens and compares it with its twin
+in torch. If the kernel is wrong, or lacks mamba-ssm, Triton or a C compiler, the twin stays in use, and `longsearch
+doctor` shows the reason. A trial is as long as a real slice, because Triton's autotuner never reconsiders its choice.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,8 @@ from longsearch.engine.models.ops.ssd_triton import ssd_scan_triton
 Kernel = Callable[..., Any]
 TRIAL_TOKENS = 4096
 TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 0.02}
-"""Of a trial, relative: sums in another order differ by 0.005 in bfloat16; TensorFloat-32, by 5e-4, is no float32."""
+"""The largest relative difference that a trial accepts. Sums in another order differ by 0.005 in bfloat16. In float32
+TensorFloat-32 differs by 5e-4, and is refused."""
 _SCANS = {"mamba-ssm": ssd_scan_triton}
 _CONVOLUTIONS = {"causal-conv1d": convolve_causal_conv1d, "Triton": convolve_triton}
 _NORMS = {"mamba-ssm": gated_norm_triton}
@@ -31,11 +32,13 @@ _verdicts: dict[str, str] = {}
 def ssd_scan(
     x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, initial_state: Tensor, block_size: int
 ) -> tuple[Tensor, Tensor]:
-    """As `engine.models.ops.ssd.ssd_scan`."""
+    """Run the SSD scan; see `engine.models.ops.ssd.ssd_scan`."""
 
     def trial() -> list[object]:
         trial_x, trial_B, trial_C, steps = random_like(x, x.shape[2:], B.shape[2:], C.shape[2:], dt.shape[2:])
-        state = (trial_x[:, 0, :, :, None] * trial_B[:, 0, :1, None]).float()  # not zero, as the first slice's own is
+        state = (
+            trial_x[:, 0, :, :, None] * trial_B[:, 0, :1, None]
+        ).float()  # not zero, unlike the state of the first slice
         return [trial_x, steps.float().abs() / 10, A, trial_B, trial_C, state, block_size]
 
     kernel: Kernel = ssd_scan_factored
@@ -46,20 +49,20 @@ def ssd_scan(
 
 
 def convolve(extended: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """As `engine.models.ops.conv.convolve_torch`."""
+    """Run the causal convolution; see `engine.models.ops.conv.convolve_torch`."""
 
     def trial() -> list[object]:
         return [*random_like(extended, extended.shape[2:]), weight, bias]
 
     kernel: Kernel = convolve_torch
-    if on_gpu(extended) and not torch.is_grad_enabled():  # one of them has no gradient
+    if on_gpu(extended) and not torch.is_grad_enabled():  # the Triton kernel has no gradient
         kernel = _choose("convolution", extended, (weight.shape, bias is None), kernel, _CONVOLUTIONS, trial)
     out: Tensor = kernel(extended, weight, bias)
     return out
 
 
 def gated_norm(y: Tensor, z: Tensor, weight: Tensor, groups: int, eps: float) -> Tensor:
-    """As `engine.models.ops.norm.gated_norm_torch`."""
+    """Run the gated norm; see `engine.models.ops.norm.gated_norm_torch`."""
 
     def trial() -> list[object]:
         return [*random_like(y, y.shape[2:], z.shape[2:]), weight, groups, eps]
@@ -72,19 +75,19 @@ def gated_norm(y: Tensor, z: Tensor, weight: Tensor, groups: int, eps: float) ->
 
 
 def on_gpu(t: Tensor) -> bool:
-    """Whether faster kernels come into question."""
+    """Return whether faster kernels may run on this tensor's device."""
     return t.is_cuda
 
 
 def verdicts() -> list[str]:
-    """What was chosen in this process on CUDA devices, and why nothing faster: a line for each operation and shape."""
+    """Return a line for each operation and shape on CUDA devices: the kernel chosen, and why no faster one was."""
     return list(dict.fromkeys(_verdicts.values()))
 
 
 def choose_kernel(
     twin: Kernel, faster: dict[str, Kernel], inputs: list[object], tolerance: float
 ) -> tuple[Kernel, str]:
-    """The first of `faster` whose results are the twin's within `tolerance`, or the twin; and a line on it."""
+    """Return the first of `faster` that agrees with the twin within `tolerance`, or else the twin, and the reason."""
     with torch.no_grad(), torch.backends.cudnn.flags(enabled=False):  # cuDNN would round float32 to TensorFloat-32
         expected = _parts(twin(*inputs))
         reasons: list[str] = []
@@ -97,7 +100,10 @@ def choose_kernel(
 
 
 def random_like(example: Tensor, *shapes: tuple[int, ...]) -> list[Tensor]:
-    """A (1, TRIAL_TOKENS, *shape) for each shape, of the example's dtype and device; leaves torch's own seed alone."""
+    """Return a random (1, TRIAL_TOKENS, *shape) for each shape, in the example's dtype, on its device.
+
+    Torch's global random state is not changed.
+    """
     make = torch.Generator(example.device).manual_seed(0)
     return [
         torch.randn(1, TRIAL_TOKENS, *shape, dtype=example.dtype, device=example.device, generator=make)
@@ -121,15 +127,15 @@ def _choose(
 
 
 def _why_not(kernel: Kernel, inputs: list[object], expected: tuple[Tensor, ...], tolerance: float) -> str:
-    """Why a kernel cannot take its twin's place, or ""."""
+    """Return why a kernel cannot replace its twin, or ""."""
     try:
         found = _parts(kernel(*inputs))
         differences = [float((f - e).norm() / e.norm()) for f, e in zip(found, expected, strict=True)]
     except ImportError as error:
         return f"is not installed ({error})"
-    except Exception as error:  # compilers, drivers and kernels fail in ways of their own, and torch's twin never does
+    except Exception as error:  # compilers, drivers and kernels raise anything; the twin in torch always works
         return f"fails ({type(error).__name__}: {str(error).strip().partition(chr(10))[0]})"
-    agrees = all(difference <= tolerance for difference in differences)  # NaN does not
+    agrees = all(difference <= tolerance for difference in differences)  # false for NaN
     return "" if agrees else f"differs from torch by {max(differences):.2g}"
 
 

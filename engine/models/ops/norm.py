@@ -1,4 +1,4 @@
-"""Mamba2's gated RMSNorm: in plain torch, and by mamba-ssm's Triton kernel, which reads and writes everything once."""
+"""Mamba2's gated RMSNorm: in plain torch, and by mamba-ssm's Triton kernel, which reads and writes each number once."""
 
 import torch
 from torch import Tensor
@@ -8,9 +8,9 @@ from longsearch.engine.models.ops.ssd_triton import MAX_ELEMENTS, load_mamba_ssm
 
 
 def gated_norm_torch(y: Tensor, z: Tensor, weight: Tensor, groups: int, eps: float) -> Tensor:
-    """RMSNorm over `groups` groups of channels of y * silu(z), times weight (channels,).
+    """Return RMSNorm(y * silu(z)) * weight, with the mean square taken over each of `groups` groups of channels.
 
-    y and z (..., channels); returns y's shape and dtype. The mean square is summed in float32.
+    y and z (..., channels); weight (channels,). Returns the shape and dtype of y. The mean square is summed in float32.
     """
     gated = (y * F.silu(z)).unflatten(-1, (groups, -1))
     norm = torch.linalg.vector_norm(gated, dim=-1, keepdim=True, dtype=torch.float32)
@@ -20,7 +20,7 @@ def gated_norm_torch(y: Tensor, z: Tensor, weight: Tensor, groups: int, eps: flo
 
 
 def gated_norm_triton(y: Tensor, z: Tensor, weight: Tensor, groups: int, eps: float) -> Tensor:
-    """As `gated_norm_torch`, for y and z (batch, length, channels). Raises what the import, Triton or CUDA raise."""
+    """Compute `gated_norm_torch` of y and z (batch, length, channels). Raises the errors of import, Triton and CUDA."""
     norm = load_mamba_ssm("layernorm_gated").rmsnorm_fn
     group_size = y.shape[-1] // groups
     n_tokens = z.shape[0] * z.shape[1]

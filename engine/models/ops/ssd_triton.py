@@ -1,7 +1,7 @@
-"""The SSD scan by mamba-ssm's Triton kernels, for CUDA tensors: twin of `engine.models.ops.ssd`.
+"""The SSD scan by mamba-ssm's Triton kernels, for CUDA tensors: the fast twin of `engine.models.ops.ssd`.
 
-Of mamba-ssm (Dao and Gu, arXiv 2405.21060) only Triton files are used, so that it needs no CUDA compiler. Knows no
-layers, weights or tokens, and not whether the kernels work here: `engine.models.ops.kernels` finds that out.
+It uses only the Triton files of mamba-ssm (Dao and Gu, arXiv 2405.21060), so no CUDA compiler is needed. Knows no
+layers, weights or tokens. `engine.models.ops.kernels` finds out whether the kernels work on this machine.
 """
 
 import importlib.util
@@ -26,14 +26,14 @@ def ssd_scan_triton(
     block_size: int,
     documents: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """As `ssd_scan`, in several launches where one cannot address all of it.
+    """Run `ssd_scan`, in several launches if one launch cannot address all elements.
 
-    documents (batch, length) int32: which document of its row each token belongs to, ascending. `initial_state` goes
-    on in document 0 alone, the final state is that of a row's last document, and nothing passes from one to the next.
-    Raises what the import, Triton or CUDA raise.
+    documents (batch, length) int32 says which document of its row each token belongs to, in ascending order. No state
+    passes from one document to the next: `initial_state` belongs to document 0, and the final state is that of the last
+    document of the row. Raises the errors of the import, Triton and CUDA.
     """
     batch, length = x.shape[:2]
-    rows, tokens = _at_once(x, B, block_size)
+    rows, tokens = _launch_size(x, B, block_size)
     ys, states = [], []
     for row in range(0, batch, rows):
         state, row_ys = initial_state[row : row + rows], []
@@ -41,7 +41,7 @@ def ssd_scan_triton(
             part = slice(row, row + rows), slice(start, start + tokens)
             labels = None if documents is None else documents[part]
             if labels is not None and documents is not None and start:
-                labels = labels - documents[part[0], start - 1 : start]  # the document that goes on is 0 again
+                labels = labels - documents[part[0], start - 1 : start]  # the continuing document is 0 again
             y, state = _launch(x[part], dt[part], A, B[part], C[part], state, block_size, labels)
             row_ys.append(y)
         ys.append(_joined(row_ys, 1))
@@ -50,12 +50,12 @@ def ssd_scan_triton(
 
 
 def load_mamba_ssm(name: str) -> ModuleType:
-    """A module of `mamba_ssm.ops.triton`. Raises ImportError.
+    """Import a module of `mamba_ssm.ops.triton`. Raises ImportError.
 
-    The package's own __init__ imports a compiled extension that an install without nvcc lacks, so it is not run.
+    The package's own __init__ is not run, because it imports an extension that only an install with nvcc has.
     """
     if "mamba_ssm" not in sys.modules:
-        os.environ.setdefault("TRITON_CACHE_AUTOTUNING", "1")  # or each process spends seconds on tuning anew
+        os.environ.setdefault("TRITON_CACHE_AUTOTUNING", "1")  # otherwise each process spends seconds on tuning
         spec = importlib.util.find_spec("mamba_ssm")
         if spec is None:
             raise ModuleNotFoundError("No module named 'mamba_ssm'", name="mamba_ssm")
@@ -67,16 +67,16 @@ def _launch(
     x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, state: Tensor, block_size: int, labels: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     scan = load_mamba_ssm("ssd_combined").mamba_chunk_scan_combined
-    with torch.cuda.device_of(x):  # Triton launches on the current device, whatever the tensors' device is
+    with torch.cuda.device_of(x):  # Triton launches on the current device, not on that of the tensors
         y, state = scan(x, dt, A, B, C, block_size, initial_states=state, seq_idx=labels, return_final_states=True)
     return y, state
 
 
-def _at_once(x: Tensor, B: Tensor, Q: int) -> tuple[int, int]:
-    """How many rows, and how many tokens of each, one launch may address; the tokens a multiple of Q or all.
+def _launch_size(x: Tensor, B: Tensor, Q: int) -> tuple[int, int]:
+    """Return how many rows, and how many tokens of each, one launch may address. Tokens are a multiple of Q, or all.
 
-    Addressed are the inputs, each block's state (heads, head_dim, d_state) and each block's C B^T (groups, Q, Q). At
-    1.3 billion parameters (8,512 elements a token) that is 252,000 tokens.
+    A launch addresses the inputs, the state of each block (heads, head_dim, d_state) and its C B^T (groups, Q, Q). With
+    a model of 1.3 billion parameters (8,512 elements a token) that allows 252,000 tokens.
     """
     length, heads, head_dim = x.shape[1:]
     groups, d_state = B.shape[2:]
@@ -88,5 +88,5 @@ def _at_once(x: Tensor, B: Tensor, Q: int) -> tuple[int, int]:
 
 
 def _joined(parts: list[Tensor], dim: int) -> Tensor:
-    """Without a copy where there is one part."""
+    """Concatenate the parts, without a copy if there is only one."""
     return parts[0] if len(parts) == 1 else torch.cat(parts, dim)
