@@ -143,10 +143,7 @@ def _family(folder: Path) -> str:
 
 def _cached_folder(name: ModelName, file: str, wanted_by: ModelName | None = None) -> Path:
     """Return the cached folder of `name` that has `file`. Raises ModelError, with the command that downloads it."""
-    from huggingface_hub import (
-        constants,
-        try_to_load_from_cache,
-    )  # takes half a second; models given as folders do not need it
+    from huggingface_hub import constants, try_to_load_from_cache  # takes 0.5 s, and folders do not need it
 
     for revision in (name.revision,) if name.revision else (PIN, "main"):
         path = try_to_load_from_cache(name.repo, file, constants.HF_HUB_CACHE, revision)

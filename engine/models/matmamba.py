@@ -43,10 +43,10 @@ def _whole_heads(config: Mamba2Config, width: float) -> int:
     """Return the heads of one layer at `width`. Raises ModelError, with the nearest widths, if they are not whole."""
     exact, d_mlp = width * config.n_heads, config.d_mlp or 0
     possible = [n for n in range(1, config.n_heads + 1) if d_mlp * n % config.n_heads == 0]
-    if round(exact) in possible and abs(exact - round(exact)) < 0.01:  # a third may be given as 0.333
+    if round(exact) in possible and abs(exact - round(exact)) < 0.02:  # a third may be given as 0.333
         return round(exact)
     nearest = [n for n in possible if n < exact][-1:] + [n for n in possible if n > exact][:1]
-    usable = " or ".join(f"{n / config.n_heads:.3g} ({n} of {config.n_heads} heads)" for n in nearest)
+    usable = " or ".join(f"{n / config.n_heads:.4g} ({n} of {config.n_heads} heads)" for n in nearest)
     of = f"{config.n_heads} heads" + (f" and {d_mlp} MLP channels" if d_mlp else "")
     raise ModelError(f"width {width:g} does not divide this model's {of} evenly", f"use {usable}")
 
@@ -54,20 +54,15 @@ def _whole_heads(config: Mamba2Config, width: float) -> int:
 def check_trained(width: float | Sequence[float], trained: Sequence[float]) -> None:
     """Raise ModelError if any layer would be narrower than the narrowest width that the model was trained at.
 
-    The heads of a model that was trained at full width alone are not ordered by importance: the first half of them is
-    another model, with another vector space. Widths between trained ones are allowed, as in the MatMamba paper
-    (section 3.4).
+    A model that was trained at full width alone does not order its heads by importance, so its first heads are another
+    model with another vector space. Widths between trained widths are allowed (MatMamba, section 3.4).
     """
     widths = [width] if isinstance(width, float | int) else width
-    if any(w < min(trained) for w in widths):
-        if min(trained) == 1:
-            message, hint = "this model was trained at its full width alone", "only MatMamba models have other widths"
-        else:
-            message, hint = (
-                f"this model was trained at widths down to {min(trained):g}",
-                "use one of those widths, or one between them",
-            )
-        raise ModelError(f"{message}, not at width {min(widths):g}", hint)
+    least = min(trained)
+    if any(w < least for w in widths):
+        lowest = "its full width alone" if least == 1 else f"widths down to {least:g}"
+        hint = "only MatMamba models can be narrower" if least == 1 else f"use a width from {least:g} to 1"
+        raise ModelError(f"this model was trained at {lowest}, not at width {min(widths):g}", hint)
 
 
 def slice_parameters(parameters: Mapping[str, Tensor], config: Mamba2Config, heads: Sequence[int]) -> dict[str, Tensor]:

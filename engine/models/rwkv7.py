@@ -66,9 +66,8 @@ class RWKV7(nn.Module):
     def step(self, tokens: Tensor, state: RWKV7State) -> tuple[Tensor, RWKV7State]:
         """Read a slice of any length: tokens (batch, length) integers -> hidden (batch, length, d_model) float32."""
         hidden = self.embeddings(tokens).float()  # the residual stream stays float32
-        v_first = (
-            None  # the values of layer 0, (batch, length, d_model); a token needs only its own, so they are not carried
-        )
+        # the values of layer 0, (batch, length, d_model); a token needs only its own, so they are not carried
+        v_first = None
         wkv, attn_shift, ffn_shift = [], [], []
         carried = zip(self.layers, state.wkv, state.attn_shift, state.ffn_shift, strict=True)
         for layer, *layer_state in carried:

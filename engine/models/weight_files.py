@@ -14,9 +14,7 @@ from longsearch.engine.errors import ModelError
 
 def weight_files(folder: Path) -> list[Path]:
     """Return the safetensors of a checkpoint, in order. Raises ModelError if there are none or one is missing."""
-    index = (
-        folder / "model.safetensors.index.json"
-    )  # needed because some repositories hold the weights twice, under different names
+    index = folder / "model.safetensors.index.json"  # some repositories hold the weights twice, under other names
     files = [folder / name for name in indexed_files(index)] if index.exists() else sorted(folder.glob("*.safetensors"))
     missing = [path.name for path in files if not path.exists()]
     if missing:

@@ -36,9 +36,7 @@ def ssd_scan(
 
     def trial() -> list[object]:
         trial_x, trial_B, trial_C, steps = random_like(x, x.shape[2:], B.shape[2:], C.shape[2:], dt.shape[2:])
-        state = (
-            trial_x[:, 0, :, :, None] * trial_B[:, 0, :1, None]
-        ).float()  # not zero, unlike the state of the first slice
+        state = (trial_x[:, 0, :, :, None] * trial_B[:, 0, :1, None]).float()  # not 0, unlike that of a first slice
         return [trial_x, steps.float().abs() / 10, A, trial_B, trial_C, state, block_size]
 
     kernel: Kernel = ssd_scan_factored
