@@ -5,7 +5,10 @@ from pathlib import Path
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.models.hub import ModelName
-from longsearch.engine.models.hub_download import RemoteFile
+from longsearch.engine.models.hub_download import RemoteFile, download
+
+COMMIT, LATER = "a" * 40, "b" * 40
+REPO = "dynatrace-oss/llama-embed-mamba2-7b"
 
 
 class FakeHub:
@@ -51,3 +54,19 @@ def put_in_cache(cache: Path, repo: str, commit: str, file: Path, ref: str = "")
         (folder / "refs").mkdir(exist_ok=True)
         (folder / "refs" / ref).write_text(commit, "ascii")
     return Path(shutil.copy(file, snapshot / file.name))
+
+
+def publish(hub: FakeHub, folder: Path, repo: str = REPO, commit: str = COMMIT) -> Path:
+    """Publish a model together with files that a repository often holds and that longsearch does not want."""
+    hub.publish(repo, commit, folder)
+    for name in ("README.md", "pytorch_model.bin", "modeling_evil.py", "onnx/model.safetensors"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(b"?")
+    return folder
+
+
+def get(hub: FakeHub, name: str = REPO) -> list[str]:
+    """Download a model and return the lines that were announced."""
+    announced: list[str] = []
+    download(ModelName.parse(name), hub, announced.append)
+    return announced

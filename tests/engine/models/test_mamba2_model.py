@@ -172,3 +172,12 @@ def test_decays_and_norms_stay_float32_in_a_bfloat16_model(tmp_path: Path) -> No
     dtypes = {name.rpartition("layers.0.")[2]: p.dtype for name, p in model.named_parameters()}
     assert dtypes["mixer.A_log"] == dtypes["mixer.dt_bias"] == dtypes["norm.weight"] == torch.float32
     assert dtypes["mixer.in_proj.weight"] == dtypes["embeddings.weight"] == torch.bfloat16
+
+
+def test_each_group_of_the_7b_has_a_norm_of_its_own(tmp_path: Path) -> None:
+    config = tiny_config(n_groups=8, num_heads=16, head_dim=2)
+    tensors, tokens = random_tensors(config), random_tokens(30)[None]
+    grouped = load(save_checkpoint(tmp_path / "grouped", config, tensors))
+    single = load(save_checkpoint(tmp_path / "single", config | {"gated_norm_groups": 1}, tensors))
+    assert grouped.config.gated_norm_groups == 8
+    assert (grouped(tokens) - single(tokens)).abs().max() > 0.01

@@ -1,5 +1,6 @@
 """An identity read from files is that of the loaded model, and is had without torch."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from tiny_models import BUNDLED, save_embedder
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.identity import ModelIdentity, identify
+from longsearch.engine.models.weight_files import hash_weights
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -73,3 +75,40 @@ def test_no_torch_is_loaded_for_it() -> None:
         [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=True
     )
     assert ended.stdout.strip() == "[]"
+
+
+def test_one_changed_byte_of_the_weights_is_another_model(tmp_path: Path) -> None:
+    folder = save_embedder(tmp_path / "model", "mean")
+    before = hash_weights(folder)
+    weights = folder / "model.safetensors"
+    data = bytearray(weights.read_bytes())
+    for place in (len(data) // 2, len(data) - 1):
+        changed = data.copy()
+        changed[place] ^= 1
+        weights.write_bytes(changed)
+        assert hash_weights(folder) != before
+    weights.write_bytes(data)
+    assert hash_weights(folder) == before
+
+
+def test_a_fingerprint_changes_with_whatever_changes_vectors(tmp_path: Path) -> None:
+    folder = save_embedder(tmp_path / "model", "mean")
+    path = folder / "config.json"
+
+    def fingerprint() -> str:
+        return Encoder.open(folder, device="cpu", dtype="float32").fingerprint
+
+    seen = [fingerprint()]
+    assert seen[0] == fingerprint()
+    for changes in (
+        {"layer_norm_epsilon": 1e-6},
+        {"gated_norm_groups": 2},
+        {"longsearch": {"readout": "mean", "default_instruction": "Find"}},
+        {"longsearch": {"readout": "mean", "query_template": "{prompt} {text}"}},
+    ):
+        path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changes), "utf-8")
+        seen.append(fingerprint())
+    tokenizer = folder / "tokenizer.json"
+    tokenizer.write_text(tokenizer.read_text("utf-8") + "\n", "utf-8")
+    seen.append(fingerprint())
+    assert len(set(seen)) == len(seen)
