@@ -1,4 +1,4 @@
-"""A hub without a network, and a cache laid out as Hugging Face lays it out."""
+"""A hub that needs no network, and a cache in the layout of Hugging Face's."""
 
 import shutil
 from pathlib import Path
@@ -12,7 +12,7 @@ REPO = "dynatrace-oss/llama-embed-mamba2-7b"
 
 
 class FakeHub:
-    """Repositories as folders: `published[repo][commit]`; fetched files are copied into the cache."""
+    """A hub whose repositories are folders: `published[repo][commit]`. `fetch` copies a file into the cache."""
 
     def __init__(self, cache: Path) -> None:
         self.cache = cache
@@ -20,10 +20,10 @@ class FakeHub:
         self.main: dict[str, str] = {}
         self.fetched: list[str] = []
         self.n_bytes: dict[str, int] = {}
-        """Sizes to lie about, by file name."""
+        """False sizes to report, by file name."""
 
     def publish(self, repo: str, commit: str, folder: Path) -> None:
-        """Put a folder's files up as the newest commit."""
+        """Publish the files of a folder as the newest commit."""
         self.published.setdefault(repo, {})[commit] = folder
         self.main[repo] = commit
 
@@ -45,7 +45,7 @@ class FakeHub:
 
 
 def put_in_cache(cache: Path, repo: str, commit: str, file: Path, ref: str = "") -> Path:
-    """As huggingface_hub does, but with the file itself where it has a link to its blob."""
+    """Put a file into the cache as huggingface_hub does, but as a file where it makes a link to a blob."""
     folder = cache / f"models--{repo.replace('/', '--')}"
     snapshot = folder / "snapshots" / commit
     snapshot.mkdir(parents=True, exist_ok=True)

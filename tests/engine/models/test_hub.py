@@ -14,26 +14,26 @@ from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.hub import ModelName, cached_models, locate
 
 
-def test_a_name_that_is_not_on_this_machine_is_an_error_with_the_command_that_gets_it(hub: FakeHub) -> None:
+def test_a_model_missing_from_the_cache_is_an_error_that_names_the_download_command(hub: FakeHub) -> None:
     for name in (REPO, f"{REPO}@v1"):
         with pytest.raises(ModelError) as caught:
             Encoder.open(name, device="cpu")
         assert caught.value.hint == f"longsearch model download {name}"
 
 
-def test_what_was_downloaded_opens_by_its_name_as_from_its_folder(hub: FakeHub, tmp_path: Path) -> None:
+def test_a_downloaded_model_opens_by_its_name_as_it_does_from_its_folder(hub: FakeHub, tmp_path: Path) -> None:
     folder = publish(hub, save_embedder(tmp_path / "model", "eos"))
-    said = get(hub)
-    assert COMMIT[:12] in said[0]
+    announced = get(hub)
+    assert COMMIT[:12] in announced[0]
     by_name, by_folder = (Encoder.open(model, device="cpu", dtype="float32") for model in (REPO, folder))
     assert by_name.fingerprint == by_folder.fingerprint
     assert (by_name.encode_query("a word") == by_folder.encode_query("a word")).all()
 
 
-def test_end_of_sequence_comes_from_the_tokenizer_where_the_configuration_is_wrong(
+def test_the_end_of_sequence_token_comes_from_the_tokenizer_even_if_the_config_differs(
     hub: FakeHub, tmp_path: Path
 ) -> None:
-    """As in the published 7B, whose config.json has 0 for all three."""
+    """The config.json of the published 7B has 0 for all three tokens."""
     publish(hub, save_embedder(tmp_path / "model", "eos", eos_token_id=7, bos_token_id=7, pad_token_id=7))
     get(hub)
     encoder = Encoder.open(REPO, device="cpu")
@@ -41,14 +41,14 @@ def test_end_of_sequence_comes_from_the_tokenizer_where_the_configuration_is_wro
     assert encoder.readout.readout == "eos"
 
 
-def test_a_name_stays_with_the_commit_that_was_downloaded_until_it_is_downloaded_again(
+def test_a_name_means_the_downloaded_commit_until_the_model_is_downloaded_again(
     hub: FakeHub, cache: Path, tmp_path: Path
 ) -> None:
     publish(hub, save_embedder(tmp_path / "one", "eos", seed=1))
     get(hub)
     first = Encoder.open(REPO, device="cpu").fingerprint
     publish(hub, save_embedder(tmp_path / "two", "eos", seed=2), commit=LATER)
-    for file in hub.published[REPO][LATER].glob("*.*"):  # another program fetches what is newest now
+    for file in hub.published[REPO][LATER].glob("*.*"):  # another program downloads the newest commit
         put_in_cache(cache, REPO, LATER, file, ref="main")
     assert Encoder.open(REPO, device="cpu").fingerprint == first
     assert Encoder.open(f"{REPO}@main", device="cpu").fingerprint != first
@@ -57,21 +57,21 @@ def test_a_name_stays_with_the_commit_that_was_downloaded_until_it_is_downloaded
     assert Encoder.open(f"{REPO}@{COMMIT}", device="cpu").fingerprint == first
 
 
-def test_a_model_that_another_program_fetched_is_found_as_its_main_revision(cache: Path, tmp_path: Path) -> None:
+def test_a_model_downloaded_by_another_program_is_found_at_its_main_revision(cache: Path, tmp_path: Path) -> None:
     for file in save_embedder(tmp_path / "model", "mean").iterdir():
         put_in_cache(cache, REPO, COMMIT, file, ref="main")
     assert Encoder.open(REPO, device="cpu").dim == 12
     assert [model.is_pinned for model in cached_models()] == [True]
 
 
-def test_a_revision_may_be_named(hub: FakeHub, tmp_path: Path) -> None:
+def test_a_download_may_name_a_revision(hub: FakeHub, tmp_path: Path) -> None:
     publish(hub, save_embedder(tmp_path / "one", "eos", seed=1))
     publish(hub, save_embedder(tmp_path / "two", "eos", seed=2), commit=LATER)
     get(hub, f"{REPO}@{COMMIT}")
     assert locate(REPO).folder.name == COMMIT
 
 
-def test_an_interrupted_download_is_not_taken_for_a_model(hub: FakeHub, tmp_path: Path) -> None:
+def test_an_interrupted_download_does_not_count_as_a_model(hub: FakeHub, tmp_path: Path) -> None:
     folder = publish(hub, save_embedder(tmp_path / "model", "eos"))
     put_in_cache(hub.cache, REPO, COMMIT, folder / "config.json", ref="main")
     with pytest.raises(ModelError, match="only a part of") as caught:
@@ -79,7 +79,7 @@ def test_an_interrupted_download_is_not_taken_for_a_model(hub: FakeHub, tmp_path
     assert caught.value.hint == f"longsearch model download {REPO}"
 
 
-def test_the_models_on_this_machine_are_listed_and_only_those_that_can_be_run(hub: FakeHub, tmp_path: Path) -> None:
+def test_only_cached_models_that_can_be_run_are_listed(hub: FakeHub, tmp_path: Path) -> None:
     assert cached_models() == []
     publish(hub, save_embedder(tmp_path / "one", "eos"))
     publish(hub, save_family(tmp_path / "two", "xlstm"), "NX-AI/xLSTM-7b")
@@ -94,7 +94,9 @@ def test_the_models_on_this_machine_are_listed_and_only_those_that_can_be_run(hu
     assert all(model.n_bytes > 10_000 for model in cached_models())
 
 
-def test_a_folder_that_is_there_wins_over_a_name(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_existing_folder_is_preferred_to_a_model_of_the_same_name(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     save_embedder(tmp_path / "org" / "name", "mean")
     assert Encoder.open("org/name", device="cpu").dim == 12
@@ -103,13 +105,13 @@ def test_a_folder_that_is_there_wins_over_a_name(cache: Path, tmp_path: Path, mo
 @pytest.mark.parametrize(
     "text", ["name", "a/b/c", "../b", "a/..", "a/b@", "-a/b", "a/b c", "a/b\n", "a/b@..", "ä/b", ""]
 )
-def test_what_is_no_name_is_refused(text: str) -> None:
+def test_text_that_is_not_a_model_name_is_refused(text: str) -> None:
     with pytest.raises(ModelError, match="not the name of a model"):
         ModelName.parse(text)
 
 
 @given(st.text(max_size=30))
-def test_any_text_is_a_name_that_reads_back_or_a_clear_error(text: str) -> None:
+def test_any_text_either_parses_to_a_name_that_prints_the_same_or_is_a_model_error(text: str) -> None:
     try:
         name = ModelName.parse(text)
     except ModelError:

@@ -16,13 +16,13 @@ from longsearch.engine.models.hub import WORLD_VOCABULARY, ModelName
 from longsearch.engine.models.hub_download import INDEX, HuggingFaceHub
 
 
-def test_only_configuration_tokenizer_and_safetensors_are_fetched(hub: FakeHub, tmp_path: Path) -> None:
+def test_only_configuration_tokenizer_and_safetensors_are_downloaded(hub: FakeHub, tmp_path: Path) -> None:
     publish(hub, save_embedder(tmp_path / "model", "eos"))
     get(hub)
     assert sorted(hub.fetched) == ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
 
 
-def test_of_weights_that_are_there_twice_the_indexed_ones_are_fetched_and_read(hub: FakeHub, tmp_path: Path) -> None:
+def test_if_a_repository_holds_the_weights_twice_only_the_indexed_files_are_used(hub: FakeHub, tmp_path: Path) -> None:
     folder = publish(hub, save_embedder(tmp_path / "model", "eos"))
     expected = Encoder.open(folder, device="cpu", dtype="float32").encode_query("a word")
     tensors = load_file(folder / "model.safetensors")
@@ -56,14 +56,14 @@ def test_a_repository_without_a_configuration_is_refused(hub: FakeHub, tmp_path:
         get(hub)
 
 
-def test_a_repository_of_pickles_alone_is_refused(hub: FakeHub, tmp_path: Path) -> None:
+def test_a_repository_with_only_pickled_weights_is_refused(hub: FakeHub, tmp_path: Path) -> None:
     (publish(hub, save_embedder(tmp_path / "model", "eos")) / "model.safetensors").unlink()
     with pytest.raises(ModelError, match="no safetensors") as caught:
         get(hub)
     assert "conversion" in caught.value.hint
 
 
-def test_a_repository_whose_tokenizer_is_code_is_refused_before_its_weights_are_fetched(
+def test_a_repository_without_a_readable_tokenizer_is_refused_before_its_weights_are_fetched(
     hub: FakeHub, tmp_path: Path
 ) -> None:
     (publish(hub, save_embedder(tmp_path / "model", "eos")) / "tokenizer.json").rename(tmp_path / "model" / "rwkv.txt")
@@ -72,7 +72,7 @@ def test_a_repository_whose_tokenizer_is_code_is_refused_before_its_weights_are_
     assert hub.fetched == ["config.json"]
 
 
-def test_a_model_that_has_rwkvs_vocabulary_alone_is_fetched_with_it(hub: FakeHub, tmp_path: Path) -> None:
+def test_a_model_with_only_rwkvs_vocabulary_is_downloaded_with_it(hub: FakeHub, tmp_path: Path) -> None:
     folder = save_family(tmp_path / "model", "rwkv7")
     (folder / "tokenizer.json").unlink()
     world_vocabulary(folder, ["gull"])
@@ -84,7 +84,9 @@ def test_a_model_that_has_rwkvs_vocabulary_alone_is_fetched_with_it(hub: FakeHub
     assert encoder.tokenizer.tokenize("gull").ids.tolist() == [257]
 
 
-def test_a_model_that_does_not_fit_on_the_disk_is_refused_before_it_is_fetched(hub: FakeHub, tmp_path: Path) -> None:
+def test_a_model_larger_than_the_free_space_is_refused_before_its_weights_are_fetched(
+    hub: FakeHub, tmp_path: Path
+) -> None:
     publish(hub, save_embedder(tmp_path / "model", "eos"))
     hub.n_bytes["model.safetensors"] = 10**18
     with pytest.raises(ModelError, match="do not fit"):
@@ -92,9 +94,7 @@ def test_a_model_that_does_not_fit_on_the_disk_is_refused_before_it_is_fetched(h
     assert "model.safetensors" not in hub.fetched
 
 
-def test_a_model_published_without_a_tokenizer_borrows_the_one_it_was_trained_with(
-    hub: FakeHub, tmp_path: Path
-) -> None:
+def test_a_model_published_without_a_tokenizer_uses_the_one_it_was_trained_with(hub: FakeHub, tmp_path: Path) -> None:
     repo, lender = "state-spaces/mamba2-130m", "EleutherAI/gpt-neox-20b"
     whole = save_embedder(tmp_path / "whole", "eos")
     expected = Encoder.open(whole, device="cpu", dtype="float32")
@@ -116,7 +116,7 @@ def test_a_model_published_without_a_tokenizer_borrows_the_one_it_was_trained_wi
     assert found.fingerprint == expected.fingerprint
 
 
-def test_errors_of_the_hub_itself_become_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_the_hub_become_model_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     from huggingface_hub import HfApi, constants, errors
 
     def offline(*_: Any, **__: Any) -> None:
