@@ -38,12 +38,12 @@ def identify(model: str | Path) -> ModelIdentity:
 
 
 def fingerprint(files: ModelFiles, config: ModelConfig, readout: ReadoutConfig) -> str:
-    """Return a hash of everything that changes the vectors of documents. Raises ModelError if weights are missing."""
+    """Return a hash of all that changes vectors, except the E5 instruction (see `ReadoutConfig`). Raises ModelError."""
     tokenizer = tokenizer_file(files.tokenizer_folder)
     digest = hashlib.blake2b(digest_size=16)
     digest.update(hash_weights(files.folder).encode())
     digest.update(tokenizer.read_bytes() if tokenizer else b"")
-    digest.update(f"{config}{readout}{RULES}".encode())
+    digest.update(f"{config}{readout}{RULES}".encode())  # so renaming a field of a config changes every fingerprint
     return digest.hexdigest()
 
 

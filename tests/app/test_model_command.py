@@ -79,7 +79,7 @@ def test_a_download_says_where_the_model_is_and_how_to_use_it(
 
 def test_a_malformed_model_name_is_refused_without_a_request(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["model", "download", "../../etc"]) == 3
-    assert "not a model's name" in capsys.readouterr().err
+    assert "not the name of a model" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [["model"], ["model", "download"], ["model", "remove"]])

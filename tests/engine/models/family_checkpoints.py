@@ -1,4 +1,4 @@
-"""Random RWKV-7 and xLSTM models of a few thousand weights, saved in the layouts in which they are published."""
+"""Makes random RWKV-7 and xLSTM models of a few thousand weights, in the layouts of the published models."""
 
 import json
 from pathlib import Path
@@ -43,7 +43,7 @@ XLSTM = {
 
 
 class Numbers:
-    """Seeded normal numbers."""
+    """A seeded source of normal random numbers."""
 
     def __init__(self, seed: int) -> None:
         self._make = torch.Generator().manual_seed(seed)
@@ -53,7 +53,7 @@ class Numbers:
 
 
 def rwkv7_tensors(config: dict[str, Any], seed: int = 0) -> dict[str, Tensor]:
-    """Weights under the names of fla-hub/rwkv7-*; decays from "forgets in two tokens" to "remembers for thousands"."""
+    """Return weights named as in fla-hub/rwkv7-*. Some decays forget within two tokens, some remember thousands."""
     normal, d, f, head = Numbers(seed), config["hidden_size"], config["intermediate_size"], config["head_dim"]
     tensors = {"model.embeddings.weight": normal(config["vocab_size"], d), "lm_head.weight": normal(3, d)}
     norms = ["model.norm", "model.layers.0.pre_norm"]
@@ -87,7 +87,7 @@ def rwkv7_tensors(config: dict[str, Any], seed: int = 0) -> dict[str, Tensor]:
 
 
 def xlstm_tensors(config: dict[str, Any], seed: int = 0) -> dict[str, Tensor]:
-    """Weights under the names of NX-AI/xLSTM-7b."""
+    """Return weights named as in NX-AI/xLSTM-7b."""
     normal, d, heads = Numbers(seed), config["hidden_size"], config["num_heads"]
     multiple = config["ffn_round_up_to_multiple_of"]
     f = int((d * config["ffn_proj_factor"] + multiple - 1) // multiple * multiple)
@@ -115,14 +115,14 @@ def xlstm_tensors(config: dict[str, Any], seed: int = 0) -> dict[str, Tensor]:
 
 
 def save_family(folder: Path, family: str, seed: int = 0, **changes: Any) -> Path:
-    """A whole embedder with the eos readout: config.json, weights and a byte-level BPE."""
+    """Save an embedder with the eos readout: config.json, weights and a byte-level BPE."""
     config, tensors = {"rwkv7": (RWKV7, rwkv7_tensors), "xlstm": (XLSTM, xlstm_tensors)}[family]
     config = config | changes
     return save(folder, config, tensors(config, seed))
 
 
 def save(folder: Path, config: dict[str, Any], tensors: dict[str, Tensor]) -> Path:
-    """Any checkpoint with a tokenizer."""
+    """Save a checkpoint of any family with a tokenizer."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(config), "utf-8")
     save_file(tensors, folder / "model.safetensors")

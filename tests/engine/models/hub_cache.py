@@ -1,15 +1,18 @@
-"""A hub without a network, and a cache laid out as Hugging Face lays it out."""
+"""A hub that needs no network, and a cache in the layout of Hugging Face's."""
 
 import shutil
 from pathlib import Path
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.models.hub import ModelName
-from longsearch.engine.models.hub_download import RemoteFile
+from longsearch.engine.models.hub_download import RemoteFile, download
+
+COMMIT, LATER = "a" * 40, "b" * 40
+REPO = "dynatrace-oss/llama-embed-mamba2-7b"
 
 
 class FakeHub:
-    """Repositories as folders: `published[repo][commit]`; fetched files are copied into the cache."""
+    """A hub whose repositories are folders: `published[repo][commit]`. `fetch` copies a file into the cache."""
 
     def __init__(self, cache: Path) -> None:
         self.cache = cache
@@ -17,10 +20,10 @@ class FakeHub:
         self.main: dict[str, str] = {}
         self.fetched: list[str] = []
         self.n_bytes: dict[str, int] = {}
-        """Sizes to lie about, by file name."""
+        """False sizes to report, by file name."""
 
     def publish(self, repo: str, commit: str, folder: Path) -> None:
-        """Put a folder's files up as the newest commit."""
+        """Publish the files of a folder as the newest commit."""
         self.published.setdefault(repo, {})[commit] = folder
         self.main[repo] = commit
 
@@ -42,7 +45,7 @@ class FakeHub:
 
 
 def put_in_cache(cache: Path, repo: str, commit: str, file: Path, ref: str = "") -> Path:
-    """As huggingface_hub does, but with the file itself where it has a link to its blob."""
+    """Put a file into the cache as huggingface_hub does, but as a file where it makes a link to a blob."""
     folder = cache / f"models--{repo.replace('/', '--')}"
     snapshot = folder / "snapshots" / commit
     snapshot.mkdir(parents=True, exist_ok=True)
@@ -51,3 +54,19 @@ def put_in_cache(cache: Path, repo: str, commit: str, file: Path, ref: str = "")
         (folder / "refs").mkdir(exist_ok=True)
         (folder / "refs" / ref).write_text(commit, "ascii")
     return Path(shutil.copy(file, snapshot / file.name))
+
+
+def publish(hub: FakeHub, folder: Path, repo: str = REPO, commit: str = COMMIT) -> Path:
+    """Publish a model together with files that a repository often holds and that longsearch does not want."""
+    hub.publish(repo, commit, folder)
+    for name in ("README.md", "pytorch_model.bin", "modeling_evil.py", "onnx/model.safetensors"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(b"?")
+    return folder
+
+
+def get(hub: FakeHub, name: str = REPO) -> list[str]:
+    """Download a model and return the lines that were announced."""
+    announced: list[str] = []
+    download(ModelName.parse(name), hub, announced.append)
+    return announced

@@ -1,6 +1,6 @@
-"""Mamba2 the slow way, in float64, one token at a time: the twin that every fast path is compared with.
+"""Mamba2 in float64, one token at a time: the slow twin of every fast path.
 
-Written from the equations (Dao and Gu 2024, section 7), with nothing taken from `engine`.
+Written from the equations (Dao and Gu, arXiv 2405.21060, section 7). Shares no code with `engine`.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 def slow_scan(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-    """h_t = exp(dt A) h_{t-1} + dt B x; y = C h. Shapes as in `ssd_scan`; all in float64."""
+    """Compute h_t = exp(dt A) h_{t-1} + dt B x, y = C h in float64. Shapes as in `ssd_scan`."""
     x, dt, A, B, C, state = (t.double() for t in (x, dt, A, B, C, state))
     heads_a_group = x.shape[2] // B.shape[2]
     outputs = []
@@ -23,7 +23,7 @@ def slow_scan(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, state: Ten
 
 
 def slow_model(tensors: dict[str, Tensor], config: dict[str, Any], tokens: Tensor) -> Tensor:
-    """Hidden states (length, hidden_size) float64 of tokens (length,)."""
+    """Return the hidden states (length, hidden_size) of tokens (length,) in float64."""
     w = {name: tensor.double() for name, tensor in tensors.items()}
     eps = config["layer_norm_epsilon"]
     hidden = w["embeddings.weight"][tokens]
@@ -60,7 +60,7 @@ def _mixer(w: dict[str, Tensor], config: dict[str, Any], u: Tensor) -> Tensor:
 
 
 def _windowed_convolution(xBC: Tensor, kernel: Tensor, bias: Tensor | None) -> Tensor:
-    """Each output from an explicit window of the last inputs, then SiLU."""
+    """Compute each output from a window of the last inputs, then SiLU."""
     width = kernel.shape[1]
     padded = torch.cat((torch.zeros(width - 1, xBC.shape[1], dtype=xBC.dtype), xBC))
     rows = [(padded[t : t + width].T * kernel).sum(1) for t in range(len(xBC))]

@@ -1,6 +1,6 @@
-"""RWKV-7 the slow way, in float64, one token and one head at a time, from the equations of arXiv 2503.14456.
+"""RWKV-7 in float64, one token and one head at a time: the slow twin, from the equations of arXiv 2503.14456.
 
-Reads a checkpoint's tensors under the names of fla-hub/rwkv7-*; shares no code with `engine.models`.
+Takes tensors named as in fla-hub/rwkv7-*. Shares no code with `engine.models`.
 """
 
 import math
@@ -11,7 +11,7 @@ from torch import Tensor
 
 
 def hidden_states(config: dict[str, Any], stored: dict[str, Tensor], tokens: list[int]) -> Tensor:
-    """(length, d_model) of one sequence, after the final norm."""
+    """Return the hidden states (length, d_model) of one sequence, after the final norm."""
     tensors = {name.removeprefix("model."): tensor.double() for name, tensor in stored.items()}
     stream = [tensors["embeddings.weight"][token] for token in tokens]
     if config["norm_first"]:

@@ -1,4 +1,4 @@
-"""Which kernel is chosen, with kernels that work, are missing, fail or are wrong; no GPU is needed for that."""
+"""Kernels that work are chosen; kernels that are missing, fail or are wrong are not. Needs no GPU."""
 
 import sys
 
@@ -52,19 +52,19 @@ def test_a_kernel_that_agrees_with_its_twin_is_chosen() -> None:
         (nan, "fast differs from torch by nan"),
     ],
 )
-def test_a_kernel_that_does_not_work_leaves_the_twin_in_use_with_the_reason(
+def test_the_twin_replaces_a_kernel_that_does_not_work_and_the_reason_is_kept(
     kernel: kernels.Kernel, reason: str
 ) -> None:
     assert choose_kernel(twin, {"fast": kernel}, [VALUES], 1e-4) == (twin, f"torch; {reason}")
 
 
-def test_the_next_kernel_is_chosen_where_the_first_is_missing() -> None:
+def test_the_next_kernel_is_chosen_if_the_first_is_missing() -> None:
     chosen, verdict = choose_kernel(twin, {"fast": absent, "next": same}, [VALUES], 1e-4)
     assert chosen is same
     assert verdict == "next; fast is not installed (No module named 'fast_thing')"
 
 
-def test_triton_that_is_not_installed_is_a_reason_and_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_triton_is_reported_as_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "triton", None)
     monkeypatch.delitem(sys.modules, "longsearch.engine.models.ops.conv_triton", raising=False)
     inputs = [torch.randn(1, 7, 8), torch.randn(8, 1, 4), None]
@@ -73,7 +73,7 @@ def test_triton_that_is_not_installed_is_a_reason_and_no_crash(monkeypatch: pyte
     assert verdict.startswith("torch; Triton is not installed")
 
 
-def test_a_trial_is_repeatable_and_leaves_torchs_seed_alone() -> None:
+def test_a_trial_is_repeatable_and_does_not_change_torchs_random_state() -> None:
     example = torch.zeros(1, 2, 3, dtype=torch.bfloat16)
     before = torch.get_rng_state()
     first, second = random_like(example, (3,), (2, 5))
@@ -91,15 +91,15 @@ def run_each_operation() -> None:
     kernels.gated_norm(torch.randn(2, 5, 8), torch.randn(2, 5, 8), torch.ones(8), 2, 1e-5)
 
 
-def test_a_cpu_tensor_is_never_put_to_trial() -> None:
+def test_operations_on_a_cpu_try_no_kernel() -> None:
     run_each_operation()
     assert kernels.verdicts() == []
 
 
-def test_each_operation_is_tried_once_for_its_shape_with_inputs_its_kernel_takes(
+def test_each_operation_tries_its_kernels_once_for_each_shape(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The torch twins stand in for the faster kernels, and the CPU for a GPU."""
+    """The twins in torch take the place of the faster kernels, and the CPU that of a GPU."""
     calls = []
 
     def counted(kernel: kernels.Kernel) -> kernels.Kernel:

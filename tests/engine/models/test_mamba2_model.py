@@ -1,4 +1,4 @@
-"""The whole model against its slow twin and against transformers, and in slices against itself."""
+"""Mamba2 agrees with its slow twin and with transformers, and in slices with itself in one pass."""
 
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Mamba2:
 
 
 @pytest.mark.parametrize("changes", VARIANTS.values(), ids=VARIANTS.keys())
-def test_the_model_is_its_slow_twin(changes: dict[str, Any], tmp_path: Path) -> None:
+def test_the_model_agrees_with_its_slow_twin(changes: dict[str, Any], tmp_path: Path) -> None:
     config = tiny_config(**changes)
     tensors = random_tensors(config)
     tokens = random_tokens(3 * Q + 5)
@@ -98,7 +98,7 @@ def test_the_state_spaces_layout_is_read(groups: int, tmp_path: Path) -> None:
     "changes",
     [{"n_groups": 1}, {"n_groups": 2}, {"n_groups": 2, "use_bias": True}, VARIANTS["eight groups, as the 7B"]],
 )
-def test_a_model_saved_by_transformers_gives_what_transformers_gives(changes: dict[str, Any], tmp_path: Path) -> None:
+def test_a_model_saved_by_transformers_agrees_with_transformers(changes: dict[str, Any], tmp_path: Path) -> None:
     from transformers import Mamba2Config, Mamba2Model
     from transformers.utils.logging import disable_progress_bar
 
@@ -115,7 +115,7 @@ def test_a_model_saved_by_transformers_gives_what_transformers_gives(changes: di
 
 @pytest.mark.parametrize("length", [1, 3, 4, Q - 1, Q, Q + 1, 2 * Q, V, V + 1, 3 * V + 2])
 @pytest.mark.parametrize("size", [Q, 2 * Q, V])
-def test_slices_of_whole_blocks_give_the_horizontal_pass_tightly(model: Mamba2, length: int, size: int) -> None:
+def test_slices_of_whole_blocks_agree_with_one_pass_within_2e_6(model: Mamba2, length: int, size: int) -> None:
     tokens = random_tokens(length)
     hidden, _ = vertical(model, tokens, size)
     torch.testing.assert_close(hidden, model(tokens[None])[0], atol=2e-6, rtol=2e-6)
@@ -123,7 +123,7 @@ def test_slices_of_whole_blocks_give_the_horizontal_pass_tightly(model: Mamba2, 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, Q - 1, Q, Q + 1, 2 * Q, V, V + 1])
 @pytest.mark.parametrize("size", [1, 2, 3, 5, Q - 1, Q + 1, 3 * Q - 2])
-def test_slices_of_any_size_give_the_horizontal_pass(model: Mamba2, length: int, size: int) -> None:
+def test_slices_of_any_size_agree_with_one_pass(model: Mamba2, length: int, size: int) -> None:
     tokens = random_tokens(length)
     hidden, state = vertical(model, tokens, size)
     _, whole = model.step(tokens[None], model.initial_state())
@@ -132,12 +132,12 @@ def test_slices_of_any_size_give_the_horizontal_pass(model: Mamba2, length: int,
         torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
 
 
-def test_rows_of_a_batch_do_not_touch_each_other(model: Mamba2) -> None:
+def test_rows_of_a_batch_do_not_influence_each_other(model: Mamba2) -> None:
     rows = torch.stack([random_tokens(20, seed) for seed in range(3)])
     torch.testing.assert_close(model(rows), torch.cat([model(row[None]) for row in rows]), atol=1e-5, rtol=1e-5)
 
 
-def test_a_token_changes_nothing_before_it(model: Mamba2) -> None:
+def test_a_token_does_not_influence_earlier_tokens(model: Mamba2) -> None:
     tokens = random_tokens(30)
     changed = tokens.clone()
     changed[17] = (changed[17] + 1) % 390
@@ -146,7 +146,7 @@ def test_a_token_changes_nothing_before_it(model: Mamba2) -> None:
     assert (before[17:] - after[17:]).abs().amax(-1).min() > 0
 
 
-def test_a_state_is_a_value_and_not_a_window_into_the_slice(model: Mamba2) -> None:
+def test_a_state_does_not_share_memory_with_its_slice(model: Mamba2) -> None:
     first, second = random_tokens(64, 1)[None], random_tokens(9, 2)[None]
     _, state = model.step(first, model.initial_state())
     kept = [tensor.clone() for tensor in (*state.conv, *state.ssm)]
@@ -154,7 +154,9 @@ def test_a_state_is_a_value_and_not_a_window_into_the_slice(model: Mamba2) -> No
     for before, after in zip(kept, (*state.conv, *state.ssm), strict=True):
         assert torch.equal(before, after)
     for tensor in (*state.conv, *state.ssm):
-        assert tensor.untyped_storage().nbytes() == tensor.nbytes  # or it would keep the whole slice alive
+        assert (
+            tensor.untyped_storage().nbytes() == tensor.nbytes
+        )  # a view would keep the memory of the whole slice alive
 
 
 def test_bfloat16_is_close_to_float32(tmp_path: Path) -> None:
@@ -172,3 +174,12 @@ def test_decays_and_norms_stay_float32_in_a_bfloat16_model(tmp_path: Path) -> No
     dtypes = {name.rpartition("layers.0.")[2]: p.dtype for name, p in model.named_parameters()}
     assert dtypes["mixer.A_log"] == dtypes["mixer.dt_bias"] == dtypes["norm.weight"] == torch.float32
     assert dtypes["mixer.in_proj.weight"] == dtypes["embeddings.weight"] == torch.bfloat16
+
+
+def test_each_group_of_the_7b_has_a_norm_of_its_own(tmp_path: Path) -> None:
+    config = tiny_config(n_groups=8, num_heads=16, head_dim=2)
+    tensors, tokens = random_tensors(config), random_tokens(30)[None]
+    grouped = load(save_checkpoint(tmp_path / "grouped", config, tensors))
+    single = load(save_checkpoint(tmp_path / "single", config | {"gated_norm_groups": 1}, tensors))
+    assert grouped.config.gated_norm_groups == 8
+    assert (grouped(tokens) - single(tokens)).abs().max() > 0.01

@@ -1,4 +1,4 @@
-"""A MatMamba checkpoint opened with a width for each layer is the small model that its slices would make."""
+"""A MatMamba checkpoint runs at any width it was trained for, or one for each layer, and at no other."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ NESTED = (1.0, 0.5, 0.25)
 
 
 def kept_by_hand(tensors: dict[str, torch.Tensor], layer: int, heads: int) -> dict[str, torch.Tensor]:
-    """A layer's tensors with its first heads alone: in_proj is [z, x, B, C, dt], the convolution [x, B, C]."""
+    """Return a layer's tensors with only its first heads: in_proj is [z, x, B, C, dt], conv1d is [x, B, C]."""
     full, k, bc = HEADS * HEAD_DIM, heads * HEAD_DIM, 2 * D_STATE
     rows = [
         *range(k),
@@ -36,13 +36,13 @@ def kept_by_hand(tensors: dict[str, torch.Tensor], layer: int, heads: int) -> di
             kept[name] = tensor[:, :k] if name.endswith("out_proj.weight") else tensor
     for norm, matrix in (("norm.weight", "mixer.in_proj.weight"), ("mixer.norm.weight", "mixer.out_proj.weight")):
         norm, matrix = (f"layers.{layer}.{name}" for name in (norm, matrix))
-        kept[matrix] = kept[matrix].float() * kept[norm].float()  # as they are read on a processor
+        kept[matrix] = kept[matrix].float() * kept[norm].float()  # folded, as `QuickMamba2` does on a CPU
         kept[norm] = torch.ones_like(kept[norm])
     return kept
 
 
 @pytest.mark.parametrize("width", [(1.0, 0.5), (0.25, 1.0), (0.5, 0.25), 0.5])
-def test_a_width_for_each_layer_is_the_small_model_its_slices_make(
+def test_a_model_at_a_width_equals_the_small_model_made_of_its_slices(
     width: float | tuple[float, ...], tmp_path: Path
 ) -> None:
     folder = save_embedder(tmp_path / "model", "mean", widths=NESTED)

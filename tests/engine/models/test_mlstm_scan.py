@@ -1,4 +1,4 @@
-"""The mLSTM's scan in blocks against its token-by-token twin, and both against the plain recurrence in float64."""
+"""The mLSTM's scan in blocks and its token-by-token twin agree with the plain recurrence in float64."""
 
 import pytest
 import torch
@@ -30,7 +30,7 @@ def random_inputs(length: int, seed: int = 0, spread: float = 2.0) -> tuple[Inpu
 
 
 def in_float64(inputs: Inputs, memory: Memory) -> tuple[Tensor, Tensor, Tensor]:
-    """h, C and n with plain exponentials: float64 reaches e+-700, so nothing has to be stabilised."""
+    """Return h, C and n, computed with plain exponentials: float64 reaches e+-700, so it needs no stabiliser."""
     q, k, v, i, f = (t.double() for t in inputs)
     m = memory.m.double()
     C, n = memory.C.double() * m.exp()[..., None, None], memory.n.double() * m.exp()[..., None]
@@ -52,7 +52,7 @@ def unscaled(memory: Memory) -> tuple[Tensor, Tensor]:
 
 
 @pytest.mark.parametrize("length", [1, 3, Q - 1, Q, Q + 1, 5 * Q + 3])
-def test_both_scans_are_the_recurrence(length: int) -> None:
+def test_the_scan_and_its_slow_twin_agree_with_the_recurrence_in_float64(length: int) -> None:
     inputs, memory = random_inputs(length)
     expected = in_float64(inputs, memory)
     for h, found in (mlstm_recurrent(*inputs, memory, EPS), mlstm_scan(*inputs, memory, EPS, Q)):
@@ -66,7 +66,7 @@ def test_both_scans_are_the_recurrence(length: int) -> None:
     block_size=st.integers(1, 12),
     seed=st.integers(0, 1000),
 )
-def test_slices_of_any_lengths_add_up_to_one_scan(lengths: list[int], block_size: int, seed: int) -> None:
+def test_slices_of_any_lengths_agree_with_one_scan(lengths: list[int], block_size: int, seed: int) -> None:
     inputs, first = random_inputs(sum(lengths), seed)
     outputs, memory, start = [], first, 0
     for length in lengths:
@@ -79,7 +79,7 @@ def test_slices_of_any_lengths_add_up_to_one_scan(lengths: list[int], block_size
         torch.testing.assert_close(ours, theirs, atol=5e-5, rtol=1e-4)
 
 
-def test_slices_that_begin_at_blocks_give_one_scan_to_the_last_digits() -> None:
+def test_slices_that_begin_at_blocks_agree_with_one_scan_within_1e_6() -> None:
     inputs, first = random_inputs(6 * Q)
     whole, whole_memory = mlstm_scan(*inputs, first, EPS, Q)
     parts, memory = [], first
@@ -93,7 +93,7 @@ def test_slices_that_begin_at_blocks_give_one_scan_to_the_last_digits() -> None:
 
 @pytest.mark.parametrize("forget", [-15.0, 15.0])
 @pytest.mark.parametrize("write", [-15.0, 15.0])
-def test_gates_at_their_caps_neither_overflow_nor_turn_into_nan(forget: float, write: float) -> None:
+def test_gates_at_their_caps_do_not_overflow(forget: float, write: float) -> None:
     (q, k, v, i, f), memory = random_inputs(200)
     f, i = F.logsigmoid(torch.full_like(f, forget)), torch.full_like(i, write)
     h, found = mlstm_scan(q, k, v, i, f, memory, EPS, 64)

@@ -1,4 +1,4 @@
-"""RWKV-7's scan in blocks against its token-by-token twin, and both against the recurrence in float64."""
+"""RWKV-7's scan in blocks and its token-by-token twin agree with the recurrence in float64."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from longsearch.engine.models.ops.wkv7 import MAX_BLOCK, wkv7_scan
 
 Q = 8
-STRONGEST = -0.6065306597  # -exp(-0.5): what sigmoid(...) = 1 gives
+STRONGEST = -0.6065306597  # -exp(-0.5), the log decay if sigmoid(...) = 1
 Inputs = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
 
 
@@ -34,7 +34,7 @@ def random_inputs(length: int, seed: int = 0, log_decay: float | None = None, sa
 def in_float64(
     r: Tensor, w: Tensor, k: Tensor, v: Tensor, a: Tensor, b: Tensor, state: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """S_t = S_{t-1} (diag(w) + a b^T) + v k^T with S (value, key), as the paper writes it."""
+    """Compute S_t = S_{t-1} (diag(w) + a b^T) + v k^T, with S (value_dim, key_dim) as in the paper."""
     S, out = state.double().mT, []
     for t in range(v.shape[1]):
         r_t, w_t, k_t, v_t, a_t, b_t = (x[:, t].double() for x in (r, w, k, v, a, b))
@@ -45,7 +45,7 @@ def in_float64(
 
 
 @pytest.mark.parametrize("length", [1, 3, Q - 1, Q, Q + 1, 5 * Q + 3])
-def test_both_scans_are_the_recurrence(length: int) -> None:
+def test_the_scan_and_its_slow_twin_agree_with_the_recurrence_in_float64(length: int) -> None:
     inputs = random_inputs(length)
     expected = in_float64(*inputs)
     for found in (wkv7_recurrent(*inputs), wkv7_scan(*inputs, Q)):
@@ -59,7 +59,7 @@ def test_both_scans_are_the_recurrence(length: int) -> None:
     block_size=st.integers(1, 12),
     seed=st.integers(0, 1000),
 )
-def test_slices_of_any_lengths_add_up_to_one_scan(lengths: list[int], block_size: int, seed: int) -> None:
+def test_slices_of_any_lengths_agree_with_one_scan(lengths: list[int], block_size: int, seed: int) -> None:
     *inputs, first = random_inputs(sum(lengths), seed)
     outputs, state, start = [], first, 0
     for length in lengths:
@@ -71,7 +71,7 @@ def test_slices_of_any_lengths_add_up_to_one_scan(lengths: list[int], block_size
     torch.testing.assert_close(state, slow_state, atol=5e-5, rtol=1e-4)
 
 
-def test_slices_that_begin_at_blocks_give_one_scan_to_the_last_digits() -> None:
+def test_slices_that_begin_at_blocks_agree_with_one_scan_within_1e_6() -> None:
     *inputs, first = random_inputs(6 * Q)
     whole, whole_state = wkv7_scan(*inputs, first, Q)
     parts, state = [], first
@@ -84,7 +84,7 @@ def test_slices_that_begin_at_blocks_give_one_scan_to_the_last_digits() -> None:
 
 @pytest.mark.parametrize("log_decay", [STRONGEST, -1e-6])
 @pytest.mark.parametrize("block_size", [32, MAX_BLOCK, 4096])
-def test_neither_the_strongest_decay_nor_the_weakest_costs_precision(log_decay: float, block_size: int) -> None:
+def test_the_strongest_and_the_weakest_decay_are_precise(log_decay: float, block_size: int) -> None:
     inputs = random_inputs(3 * MAX_BLOCK + 5, log_decay=log_decay)
     y, state = wkv7_scan(*inputs, block_size)
     slow_y, slow_state = in_float64(*inputs)
@@ -92,8 +92,8 @@ def test_neither_the_strongest_decay_nor_the_weakest_costs_precision(log_decay: 
     torch.testing.assert_close(state.double(), slow_state, atol=1e-4, rtol=1e-4)
 
 
-def test_a_token_repeated_for_ever_does_not_blow_up() -> None:
-    """All keys alike and no decay: powers of the system's matrix reach 1e17, its solution does not."""
+def test_a_token_repeated_many_times_does_not_overflow() -> None:
+    """With equal keys and no decay the powers of the system's matrix reach 1e17; its solution stays small."""
     inputs = random_inputs(3 * MAX_BLOCK, log_decay=-1e-9, same_key=True)
     y, state = wkv7_scan(*inputs, MAX_BLOCK)
     slow_y, slow_state = in_float64(*inputs)
