@@ -9,7 +9,7 @@ heads x Q x Q. These are still equations 8 to 12 of arXiv 2604.18199. Both expon
 takes over when any head decays by more than exp(-`MAX_LOG_DECAY`) within a block.
 
 Every Mamba2 on a CPU runs this scan, with gradients and without. Only short texts in training have a scan of their own
-(`engine.training.whole_text`), which shares the first step.
+(`engine.training.student.whole_text`), which shares the first step.
 """
 
 import torch
