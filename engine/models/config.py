@@ -78,9 +78,14 @@ class ReadoutConfig:
     widths: tuple[float, ...] = (1.0,)
     """The fractions of its heads that the model was trained at (MatMamba)."""
     query_instruction: str = field(default="", repr=False)
-    """The instruction of a query that comes without one: `default_instruction`, or else that of the E5 recipe if the
-    readout is `eos`, because embedders with that readout are trained with an instruction in front of every query. It is
-    not in the repr and so not in the fingerprint: the vectors of documents do not depend on it."""
+    """The instruction of a query that comes without one: `default_instruction`, or that of `RELEASED_READOUT`.
+
+    It is not in the repr and so not in the fingerprint: the vectors of documents do not depend on it.
+    """
+
+
+RELEASED_READOUT = ReadoutConfig(query_instruction=E5_INSTRUCTION)
+"""The readout of a checkpoint without a section "longsearch": the E5 recipe has an instruction before every query."""
 
 
 def read_config(path: Path) -> tuple[ModelConfig, ReadoutConfig]:
@@ -98,7 +103,7 @@ def read_config(path: Path) -> tuple[ModelConfig, ReadoutConfig]:
             raise ModelError(f"model_type is {family!r}", _CAN_BE_READ)
         config = _READERS[family](raw)
         _check_sizes(config)
-        return config, _readout(raw.get("longsearch", {}))
+        return config, _readout(raw["longsearch"]) if "longsearch" in raw else RELEASED_READOUT
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise ModelError(f"{path} has a missing or damaged value: {error}", _CAN_BE_READ) from error
 
@@ -205,5 +210,4 @@ def _readout(raw: dict[str, Any]) -> ReadoutConfig:
     widths = tuple(section.widths)
     if not widths or not all(0 < width <= 1 for width in widths):
         raise ModelError(f"widths are {widths}", "widths are fractions such as 0.5")
-    is_e5 = section.readout == "eos" and "default_instruction" not in raw
-    return replace(section, widths=widths, query_instruction=E5_INSTRUCTION if is_e5 else section.default_instruction)
+    return replace(section, widths=widths, query_instruction=section.default_instruction)

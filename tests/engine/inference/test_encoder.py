@@ -263,14 +263,14 @@ def test_vectors_have_unit_length_and_the_promised_shape(folder: Path) -> None:
 def test_a_query_without_an_instruction_is_encoded_like_a_document(folder: Path) -> None:
     encoder = open_exact(folder)
     np.testing.assert_allclose(
-        encoder.encode_query("patent claims", ""), encoder.encode_document("patent claims").vector, atol=1e-6
+        encoder.encode_query("patent claims"), encoder.encode_document("patent claims").vector, atol=1e-6
     )
 
 
 def test_the_template_puts_the_instruction_before_the_query(folder: Path) -> None:
     encoder = open_exact(folder)
     asked = encoder.encode_query("patent {claims}", "Find {the} clause")
-    written = encoder.encode_query("Instruction: Find {the} clause\nQuery: patent {claims}", "")
+    written = encoder.encode_query("Instruction: Find {the} clause\nQuery: patent {claims}")
     np.testing.assert_allclose(asked, written, atol=1e-6)
     assert encoder.encode_query("patent {claims}", "") @ asked < 0.999
 

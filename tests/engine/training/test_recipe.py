@@ -29,7 +29,7 @@ def inputs(tmp_path, monkeypatch):
     teacher = TinyTeacher()
     for module in (preparing, stage_makers):
         monkeypatch.setattr(module, "MiniLM", lambda *_: teacher)
-    small = lambda bert, n_layers: config_like(bert, n_layers, d_state=8, head_dim=8)  # noqa: E731
+    small = lambda bert, n_layers: config_like(bert, n_layers, d_state=8, head_dim=4)  # noqa: E731
     monkeypatch.setattr(preparing, "config_like", small)
     monkeypatch.setattr(recipe, "minilm_folder", lambda: tmp_path)
     make_tokenizer().save(str(tmp_path / "tokenizer.json"))
