@@ -1,11 +1,9 @@
 """The index of a folder for other programs; `import longsearch` offers this module's names."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from longsearch.app.background.query_vectors import QueryVector, from_daemon
-from longsearch.app.background.rpc import DaemonUnreachableError
+from longsearch.app.background.query_vectors import from_anywhere
 from longsearch.app.encoders import open_encoder
 from longsearch.app.paths import find_index, index_path
 from longsearch.app.searching import search_index, similar_to_file
@@ -13,8 +11,8 @@ from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import DocumentText, FileReport, IndexProgress, SearchMode, SearchResults
 
-if TYPE_CHECKING:
-    from longsearch.engine.inference.encoder import Encoder
+# a program may ask many questions: it loads the model once, at the first search by meaning without a daemon
+_query_vector = partial(from_anywhere, open_model=lru_cache(maxsize=1)(open_encoder))
 
 
 class Index:
@@ -79,16 +77,3 @@ def search(
 ) -> SearchResults:
     """Search the index of `folder`: `open_index` and `Index.search` in one call."""
     return open_index(folder).search(query, mode=mode, k=k, instruction=instruction)
-
-
-def _query_vector(text: str, instruction: str | None) -> QueryVector:
-    try:
-        return from_daemon(text, instruction)
-    except DaemonUnreachableError:
-        encoder = _own_encoder()
-        return QueryVector(encoder.encode_query(text, instruction), encoder.fingerprint)
-
-
-@lru_cache(maxsize=1)
-def _own_encoder() -> "Encoder":
-    return open_encoder()

@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from longsearch.app.background import rpc
 from longsearch.app.encoders import open_encoder
 from longsearch.app.paths import socket_path
+
+if TYPE_CHECKING:
+    from longsearch.engine.inference.encoder import Encoder
 
 ENCODE_TIMEOUT_S = 60.0  # the daemon may need to load torch and the model first
 
@@ -40,15 +43,17 @@ def from_daemon(text: str, instruction: str | None, cancelled: Callable[[], bool
     return QueryVector.from_json(answer)
 
 
-def from_here(text: str, instruction: str | None) -> QueryVector:
-    """Load the model into this process (1 to 2 s) and use it."""
-    encoder = open_encoder()
+def from_here(text: str, instruction: str | None, open_model: "Callable[[], Encoder]" = open_encoder) -> QueryVector:
+    """Make the vector in this process. `open_model` loads the model (1 to 2 s), or returns one that is loaded."""
+    encoder = open_model()
     return QueryVector(encoder.encode_query(text, instruction), encoder.fingerprint)
 
 
-def from_anywhere(text: str, instruction: str | None) -> QueryVector:
-    """Ask the daemon; if none answers, load the model here."""
+def from_anywhere(
+    text: str, instruction: str | None, open_model: "Callable[[], Encoder]" = open_encoder
+) -> QueryVector:
+    """Ask the daemon; if none answers, make the vector here."""
     try:
         return from_daemon(text, instruction)
     except rpc.DaemonUnreachableError:
-        return from_here(text, instruction)
+        return from_here(text, instruction, open_model)
