@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 
 from longsearch.engine.inference.borders import Borders
-from longsearch.engine.inference.readouts.reading import EmbeddedPart, Finished, Reading, Readout
+from longsearch.engine.inference.readouts.reading import EmbeddedPart, Finished, Reading, Readout, Slice
 from longsearch.engine.inference.saved_states import Ahead, PassState, to_bytes
 from longsearch.engine.inference.vertical import RecurrentModel
 from longsearch.engine.models.state import LayerState
@@ -99,7 +99,7 @@ def _step(
     lengths = [slot.fill(tokens[row], probes[row]) for row, slot in enumerate(slots)]
     ids = torch.from_numpy(tokens).to(model.device)
     with torch.inference_mode():  # not around a yield, or it would leak to the caller
-        return readout.read(model, [slot.reading for slot in slots], ids, probes, lengths, state)
+        return readout.read(model, [slot.reading for slot in slots], Slice(ids, probes, lengths), state)
 
 
 class _Slot(Generic[K]):

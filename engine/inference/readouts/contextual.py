@@ -18,7 +18,7 @@ from torch import Tensor
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.inference.borders import Borders
-from longsearch.engine.inference.readouts.reading import Excerpts, Finished, unit
+from longsearch.engine.inference.readouts.reading import Finished, Slice, join_places, unit, without_excerpts
 from longsearch.engine.inference.saved_states import PassState
 from longsearch.engine.inference.vertical import RecurrentModel
 from longsearch.engine.models.mamba2 import Mamba2
@@ -59,9 +59,8 @@ class ContextualReading:
             places, kinds = places[1:], kinds[1:]
         if not len(places) or places[-1] != n_tokens:
             places, kinds = np.append(places, n_tokens), np.append(kinds, _EOS)  # no passage ends with the document
-        if not len(
-            self._of_document
-        ):  # it comes first, since only queries have instructions, and they have no passages
+        if not len(self._of_document):
+            # it comes first: only queries have instructions, and queries have no passages
             places, kinds = np.insert(places, 0, self._borders.n_instruction), np.insert(kinds, 0, _OF_DOCUMENT)
         return places, kinds
 
@@ -146,35 +145,28 @@ class ContextualReadout:
         return first, passage, ids[slice(*passage)] if len(passage) else passage
 
     def read(
-        self,
-        model: RecurrentModel,
-        readings: Sequence[ContextualReading],
-        tokens: Tensor,
-        probes: NDArray[np.bool_],
-        lengths: Sequence[int],
-        state: Any,
+        self, model: RecurrentModel, readings: Sequence[ContextualReading], given: Slice, state: Any
     ) -> tuple[list[Finished], Any]:
         """See `Readout`."""
         mamba = cast(Mamba2, model)  # `open_readout` refuses other families
-        embedded = mamba.embeddings(tokens).float()
-        found = [reading.contexts(length) for reading, length in zip(readings, lengths, strict=True)]
-        rows, places = _places([at for at, _ in found])
+        embedded = mamba.embeddings(given.tokens).float()
+        found = [reading.contexts(length) for reading, length in zip(readings, given.lengths, strict=True)]
+        rows, places = join_places([at for at, _ in found])
         if len(rows):
             C = contextual_tokens(self.token, mamba.embeddings.weight, [text for _, own in found for text in own])
-            embedded[rows.to(tokens.device), places.to(tokens.device)] = C
-        located = Probes.locate(probes, mamba.config.d_conv, tokens.device) if probes.any() else None
+            embedded[rows.to(C.device), places.to(C.device)] = C
+        located = Probes.locate(given.probes, mamba.config.d_conv, embedded.device) if given.probes.any() else None
         hidden, state = mamba.step_embedded(embedded, state, located)
-        return self.take(readings, hidden, lengths), state
+        return self.take(readings, hidden, given.lengths), state
 
     def take(self, readings: Sequence[ContextualReading], hidden: Tensor, lengths: Sequence[int]) -> list[Finished]:
         """Take the hidden states (documents, length, d_model) of one step, and return what each document finished."""
         marks = [reading.marks_within(length) for reading, length in zip(readings, lengths, strict=True)]
-        rows, places = _places(marks)
+        rows, places = join_places(marks)
         states = hidden[rows.to(hidden.device), places.to(hidden.device)].split([len(own) for own in marks])
         passages = [r.advance(n, own) for r, n, own in zip(readings, lengths, states, strict=True)]
         vectors = np.split(unit(torch.cat(passages)), np.cumsum([len(own) for own in passages])[:-1])
-        none = Excerpts(np.zeros(0, np.int64), vectors[0][:0])
-        return [Finished(own, [none] * len(own)) for own in vectors]
+        return without_excerpts(vectors)
 
 
 def contextual_tokens(token: ContextualToken, table: Tensor, texts: Sequence[NDArray[np.int64]]) -> Tensor:
@@ -198,9 +190,3 @@ def contextual_tokens(token: ContextualToken, table: Tensor, texts: Sequence[NDA
         embedded = table[torch.from_numpy(ids).to(table.device)].float()
         made[torch.from_numpy(rows.copy()).to(table.device)] = token(embedded, torch.from_numpy(mask).to(table.device))
     return made[which]
-
-
-def _places(by_row: Sequence[NDArray[np.int64]]) -> tuple[Tensor, Tensor]:
-    """Join the places of each row. Returns the row and the place of each, (n,) each."""
-    rows = np.repeat(np.arange(len(by_row)), [len(own) for own in by_row])
-    return torch.from_numpy(rows), torch.from_numpy(np.concatenate(by_row))

@@ -1,18 +1,22 @@
 """The `eos` readout: a vector is the hidden state of an end-of-sequence token (Grantner et al., equation 1)."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.inference.borders import Borders
-from longsearch.engine.inference.readouts.reading import Excerpts, Finished, unit
+from longsearch.engine.inference.readouts.reading import (
+    Finished,
+    PlainReadout,
+    Slice,
+    join_places,
+    unit,
+    without_excerpts,
+)
 from longsearch.engine.inference.saved_states import PassState
-from longsearch.engine.inference.vertical import RecurrentModel, step_probed
 
 
 class EosReading:
@@ -50,7 +54,7 @@ class EosReading:
         return np.flatnonzero(self.probes[self._at : self._at + length])
 
 
-class EosReadout:
+class EosReadout(PlainReadout):
     """The `eos` readout: a vector is the hidden state of an EOS token after a passage's last token.
 
     The text after the passage is read as if that EOS were not there. Excerpts get no vectors.
@@ -66,30 +70,11 @@ class EosReadout:
         """See `Readout`."""
         return EosReading(self._eos_id, ids, borders.passages, resume)
 
-    def ahead(self, state: PassState, ids: NDArray[np.int64], borders: Borders) -> tuple[NDArray[np.int64], ...]:
-        """See `Readout`."""
-        return ()
-
-    def read(
-        self,
-        model: RecurrentModel,
-        readings: Sequence[EosReading],
-        tokens: Tensor,
-        probes: NDArray[np.bool_],
-        lengths: Sequence[int],
-        state: Any,
-    ) -> tuple[list[Finished], Any]:
-        """See `Readout`."""
-        hidden, state = step_probed(model, tokens, probes, state)
-        return self.take(readings, hidden, lengths), state
-
-    def take(self, readings: Sequence[EosReading], hidden: Tensor, lengths: Sequence[int]) -> list[Finished]:
-        """Take the hidden states (documents, length, d_model) of one step, and return what each document finished."""
-        positions = [reading.probes_within(length) for reading, length in zip(readings, lengths, strict=True)]
-        counts = [len(found) for found in positions]
-        rows = torch.from_numpy(np.repeat(np.arange(len(readings)), counts)).to(hidden.device)
-        vectors = unit(hidden[rows, torch.from_numpy(np.concatenate(positions)).to(hidden.device)])
-        by_document = np.split(vectors, np.cumsum(counts)[:-1])
-        passages = [r.advance(n, found) for r, n, found in zip(readings, lengths, by_document, strict=True)]
-        none = Excerpts(np.zeros(0, np.int64), passages[0][:0])
-        return [Finished(own, [none] * len(own)) for own in passages]
+    def take(self, readings: Sequence[EosReading], hidden: Tensor, given: Slice) -> list[Finished]:
+        """See `PlainReadout`."""
+        ends = [reading.probes_within(length) for reading, length in zip(readings, given.lengths, strict=True)]
+        rows, places = join_places(ends)
+        vectors = unit(hidden[rows.to(hidden.device), places.to(hidden.device)])
+        by_document = np.split(vectors, np.cumsum([len(found) for found in ends])[:-1])
+        steps = zip(readings, given.lengths, by_document, strict=True)
+        return without_excerpts([reading.advance(length, found) for reading, length, found in steps])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from longsearch.engine.inference.readouts.eos import EosReading, EosReadout
-from longsearch.engine.inference.readouts.reading import Finished, Readout
+from longsearch.engine.inference.readouts.reading import Finished, Readout, Slice
 from longsearch.engine.inference.vertical import RecurrentModel, joined
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.models.readouts.soft_tokens import SoftTokens, generate
@@ -33,19 +33,14 @@ class GenerativeReadout(EosReadout):
         """K."""
 
     def read(
-        self,
-        model: RecurrentModel,
-        readings: Sequence[EosReading],
-        tokens: Tensor,
-        probes: NDArray[np.bool_],
-        lengths: Sequence[int],
-        state: Any,
+        self, model: RecurrentModel, readings: Sequence[EosReading], given: Slice, state: Any
     ) -> tuple[list[Finished], Any]:
         """See `Readout`. Each row is read from passage end to passage end, and its branches are answered in batches."""
         mamba = cast(Mamba2, model)  # `open_readout` refuses other families
-        pooled = torch.zeros(*tokens.shape, self.dim, device=tokens.device)
-        states = [self._read_row(mamba, *row) for row in zip(tokens, probes, _rows_of(state), pooled, strict=True)]
-        return self.take(readings, pooled, lengths), joined(states)
+        pooled = torch.zeros(*given.tokens.shape, self.dim, device=given.tokens.device)
+        rows = zip(given.tokens, given.probes, _rows_of(state), pooled, strict=True)
+        states = [self._read_row(mamba, *row) for row in rows]
+        return self.take(readings, pooled, given), joined(states)
 
     def _read_row(self, model: Mamba2, tokens: Tensor, probes: NDArray[np.bool_], state: Any, pooled: Tensor) -> Any:
         """Read one row (length,), and write the vector of each probe into `pooled` (length, dim). Returns its state."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import torch
@@ -12,9 +11,8 @@ from torch import Tensor
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.borders import Borders
-from longsearch.engine.inference.readouts.reading import Excerpts, Finished, unit
+from longsearch.engine.inference.readouts.reading import Excerpts, Finished, PlainReadout, Slice, unit
 from longsearch.engine.inference.saved_states import PassState
-from longsearch.engine.inference.vertical import RecurrentModel, step_probed
 from longsearch.engine.models.config import ModelConfig
 
 
@@ -162,7 +160,7 @@ class MeanReading:
         return finished, starts
 
 
-class MeanReadout:
+class MeanReadout(PlainReadout):
     """The `mean` readout: a vector is a weighted mean of hidden states."""
 
     n_sums = 3
@@ -175,28 +173,9 @@ class MeanReadout:
         """See `Readout`."""
         return MeanReading(self.head, ids, borders, resume)
 
-    def ahead(self, state: PassState, ids: NDArray[np.int64], borders: Borders) -> tuple[NDArray[np.int64], ...]:
-        """See `Readout`."""
-        return ()
-
-    def read(
-        self,
-        model: RecurrentModel,
-        readings: Sequence[MeanReading],
-        tokens: Tensor,
-        probes: NDArray[np.bool_],
-        lengths: Sequence[int],
-        state: Any,
-    ) -> tuple[list[Finished], Any]:
-        """See `Readout`."""
-        hidden, state = step_probed(model, tokens, probes, state)
-        return self.take(readings, hidden, tokens, lengths), state
-
-    def take(
-        self, readings: Sequence[MeanReading], hidden: Tensor, ids: Tensor, lengths: Sequence[int]
-    ) -> list[Finished]:
-        """Add the hidden states (documents, length, d_model) of one step, and return what each document finished."""
-        sums = push([reading.means for reading in readings], hidden, ids, lengths)
+    def take(self, readings: Sequence[MeanReading], hidden: Tensor, given: Slice) -> list[Finished]:
+        """See `PlainReadout`."""
+        sums = push([reading.means for reading in readings], hidden, given.tokens, given.lengths)
         finished = [reading.finish(own) for reading, own in zip(readings, sums, strict=True)]
         starts = [one for _, own in finished for one in own]
         excerpts = torch.cat([own for own, _ in finished])

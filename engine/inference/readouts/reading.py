@@ -4,11 +4,13 @@ A readout knows no text: it takes token ids, the borders of passages in tokens, 
 vectors. `engine.inference.slots` runs the pass.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
@@ -16,7 +18,7 @@ from torch.nn import functional as F
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.inference.borders import Borders
 from longsearch.engine.inference.saved_states import PassState
-from longsearch.engine.inference.vertical import RecurrentModel
+from longsearch.engine.inference.vertical import RecurrentModel, step_probed
 
 
 class Excerpts(NamedTuple):
@@ -83,6 +85,18 @@ class Reading(Protocol):
         """As in `EmbeddedPart`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The next ids of several documents' streams, one document in each row."""
+
+    tokens: Tensor
+    """(documents, length), padded on the right."""
+    probes: NDArray[np.bool_]
+    """(documents, length): which tokens are probes."""
+    lengths: Sequence[int]
+    """How many tokens of each row count."""
+
+
 class Readout(Protocol):
     """Reads slices of several documents at once and turns their hidden states into vectors."""
 
@@ -98,19 +112,43 @@ class Readout(Protocol):
         """Return what `state` depends on in a document beyond the tokens and passages that were read; often ()."""
 
     def read(
-        self,
-        model: RecurrentModel,
-        readings: Sequence[Any],
-        tokens: Tensor,
-        probes: NDArray[np.bool_],
-        lengths: Sequence[int],
-        state: Any,
+        self, model: RecurrentModel, readings: Sequence[Any], given: Slice, state: Any
     ) -> tuple[list[Finished], Any]:
         """Read the next slice of each document. Returns what each document finished, and the next state.
 
-        `readings` come from `begin`. tokens and probes are (documents, length). Only the first `lengths` tokens of each
-        row count. Runs in inference mode.
+        `readings` come from `begin`, one for each row of `given`. Runs in inference mode.
         """
+
+
+class PlainReadout(ABC):
+    """A readout that reads nothing but the stream, and whose states depend on nothing that is not read yet."""
+
+    def ahead(self, state: PassState, ids: NDArray[np.int64], borders: Borders) -> tuple[NDArray[np.int64], ...]:
+        """See `Readout`."""
+        return ()
+
+    def read(
+        self, model: RecurrentModel, readings: Sequence[Any], given: Slice, state: Any
+    ) -> tuple[list[Finished], Any]:
+        """See `Readout`."""
+        hidden, state = step_probed(model, given.tokens, given.probes, state)
+        return self.take(readings, hidden, given), state
+
+    @abstractmethod
+    def take(self, readings: Sequence[Any], hidden: Tensor, given: Slice) -> list[Finished]:
+        """Take the hidden states (documents, length, d_model) of one step, and return what each document finished."""
+
+
+def join_places(by_row: Sequence[NDArray[np.int64]]) -> tuple[Tensor, Tensor]:
+    """Join the places of each row. Returns the row and the place of each, (n,) each."""
+    rows = np.repeat(np.arange(len(by_row)), [len(own) for own in by_row])
+    return torch.from_numpy(rows), torch.from_numpy(np.concatenate(by_row))
+
+
+def without_excerpts(by_document: Sequence[Vectors]) -> list[Finished]:
+    """Return what each document finished, from the vectors (n, dim) of its passages, which have no excerpts."""
+    none = Excerpts(np.zeros(0, np.int64), by_document[0][:0])
+    return [Finished(own, [none] * len(own)) for own in by_document]
 
 
 def unit(vectors: Tensor) -> Vectors:
