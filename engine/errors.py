@@ -14,6 +14,10 @@ class ModelError(LongsearchError):
     """A model cannot be loaded or run."""
 
 
+INCOMPLETE_MODEL = "the model is incomplete: copy it again"
+"""The hint of a ModelError about missing files, tensors or rows."""
+
+
 class StoreError(LongsearchError):
     """The index file cannot be read or written."""
 

@@ -7,13 +7,11 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from longsearch.engine.errors import ModelError
+from longsearch.engine.errors import INCOMPLETE_MODEL, ModelError
 from longsearch.engine.models.config import ModelConfig, ReadoutConfig, read_config
 from longsearch.engine.models.hub import ModelFiles, locate, tokenizer_file
 from longsearch.engine.models.weight_files import hash_weights, opened, weight_files
 from longsearch.engine.passages import RULES
-
-_INCOMPLETE = "the model is incomplete: copy it again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,4 +62,4 @@ def _rows_of_projection(folder: Path) -> int:
             for name in file.keys():  # noqa: SIM118 - safe_open has no __iter__
                 if name.endswith("readout.projection.weight"):
                     return int([*file.get_slice(name).get_shape(), 0][0])  # 0 if it is not a matrix; no model has dim 0
-    raise ModelError("the weights lack readout.projection.weight, which the mean readout needs", _INCOMPLETE)
+    raise ModelError("the weights lack readout.projection.weight, which the mean readout needs", INCOMPLETE_MODEL)

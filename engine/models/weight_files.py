@@ -9,7 +9,7 @@ from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
-from longsearch.engine.errors import ModelError
+from longsearch.engine.errors import INCOMPLETE_MODEL, ModelError
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -18,9 +18,7 @@ def weight_files(folder: Path) -> list[Path]:
     files = [folder / name for name in indexed_files(index)] if index.exists() else sorted(folder.glob("*.safetensors"))
     missing = [path.name for path in files if not path.exists()]
     if missing:
-        raise ModelError(
-            f"{folder} lacks {missing[0]}, a part of the weights", "the model is incomplete: copy it again"
-        )
+        raise ModelError(f"{folder} lacks {missing[0]}, a part of the weights", INCOMPLETE_MODEL)
     if not files:
         hint = "longsearch reads only safetensors; convert the weights with the tools they came with"
         raise ModelError(f"no .safetensors file in {folder}", hint)

@@ -54,7 +54,7 @@ def replace(
     Raises ValueError if the vectors do not follow those that were replaced before.
     """
     checked = vectors.unit_vectors(new, vectors.dim_in_use(db))
-    n_done = db.execute("SELECT n_passages_done FROM deepenings WHERE content_id = ?", (document_id,)).get or 0
+    n_done = _n_passages_done(db, document_id)
     if first_ordinal != n_done:
         raise ValueError(f"passage {n_done} is next, not {first_ordinal}")
     if not len(checked):
@@ -80,8 +80,7 @@ def note(db: apsw.Connection, document_id: int, n_passages_done: int, n_tokens_d
 def finish(db: apsw.Connection, document_id: int, document_vector: Vectors, n_tokens_done: int) -> None:
     """Replace the document vector (dim,) and note the width. Raises ValueError while passages have old vectors."""
     (vector,) = vectors.unit_vectors(np.atleast_2d(document_vector), vectors.dim_in_use(db))
-    sql = "SELECT n_passages_done FROM deepenings WHERE content_id = ?"
-    n_done = db.execute(sql, (document_id,)).get or 0
+    n_done = _n_passages_done(db, document_id)
     n_passages = db.execute("SELECT n_passages_done FROM embeddings WHERE content_id = ?", (document_id,)).get
     if n_done != n_passages:
         raise ValueError(f"{n_done} of {n_passages} passages have new vectors")
@@ -94,3 +93,7 @@ def finish(db: apsw.Connection, document_id: int, document_vector: Vectors, n_to
 def restart(db: apsw.Connection, document_id: int) -> None:
     """Forget where the reading stands."""
     db.execute("DELETE FROM deepenings WHERE content_id = ?", (document_id,))
+
+
+def _n_passages_done(db: apsw.Connection, document_id: int) -> int:
+    return db.execute("SELECT n_passages_done FROM deepenings WHERE content_id = ?", (document_id,)).get or 0

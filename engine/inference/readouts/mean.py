@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.errors import ModelError
+from longsearch.engine.errors import INCOMPLETE_MODEL, ModelError
 from longsearch.engine.inference.borders import Borders
 from longsearch.engine.inference.readouts.reading import Excerpts, Finished, PlainReadout, Slice, unit
 from longsearch.engine.inference.saved_states import PassState
@@ -31,8 +31,9 @@ class MeanHead:
         try:
             projection, log_weight = tensors["projection.weight"], tensors["token_log_weight"]
         except KeyError as error:
-            hint = "the model is incomplete: copy it again"
-            raise ModelError(f"the weights lack readout.{error.args[0]}, which the mean readout needs", hint) from None
+            raise ModelError(
+                f"the weights lack readout.{error.args[0]}, which the mean readout needs", INCOMPLETE_MODEL
+            ) from None
         if projection.shape[1:] != (config.d_model,) or log_weight.shape != (config.vocab_size,):
             shapes = f"{tuple(projection.shape)} and {tuple(log_weight.shape)}"
             raise ModelError(f"the mean readout's tensors do not fit the model: {shapes}", "copy the model again")

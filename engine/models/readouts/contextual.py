@@ -11,10 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from longsearch.engine.errors import ModelError
+from longsearch.engine.errors import INCOMPLETE_MODEL, ModelError
 from longsearch.engine.models.readouts.bidirectional import BidirectionalEncoder
-
-_INCOMPLETE = "the model is incomplete: copy it again"
 
 
 class ContextualToken(nn.Module):
@@ -40,14 +38,14 @@ class ContextualToken(nn.Module):
         n_layers = len({name.split(".")[2] for name in tensors if name.startswith("encoder.layers.")})
         if not n_layers or n_heads < 1 or d_model % n_heads:
             message = f"the contextual readout has {n_layers} layers of {n_heads} heads in its encoder"
-            raise ModelError(message, _INCOMPLETE)
+            raise ModelError(message, INCOMPLETE_MODEL)
         up = tensors.get("encoder.layers.0.up.weight", torch.zeros(1, 0))
         made = cls(BidirectionalEncoder(d_model, n_heads, n_layers, len(up)))
         try:
             made.load_state_dict(dict(tensors))
         except RuntimeError as error:  # it names every missing tensor and every wrong shape
             reason = " ".join(str(error).partition("\n")[2].split())
-            raise ModelError(f"the contextual readout's weights do not fit: {reason}", _INCOMPLETE) from None
+            raise ModelError(f"the contextual readout's weights do not fit: {reason}", INCOMPLETE_MODEL) from None
         return made.eval().requires_grad_(False)
 
     def forward(self, embedded: Tensor, mask: Tensor) -> Tensor:

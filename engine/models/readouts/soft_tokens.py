@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from longsearch.engine.errors import ModelError
+from longsearch.engine.errors import INCOMPLETE_MODEL, ModelError
 
 StepEmbedded = Callable[[Tensor, Any], tuple[Tensor, Any]]
 """As `Mamba2.step_embedded`: embeddings (n, 1, d_model) and a state -> hidden states of this shape, the next state."""
@@ -32,12 +32,13 @@ class SoftTokens(nn.Module):
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], d_model: int, vocabulary: int) -> "SoftTokens":
         """Take a checkpoint's `readout.*` tensors. Raises ModelError if one is missing or has the wrong shape."""
-        hint = "the model is incomplete: copy it again"
         for name, shape in (("mixing.weight", (d_model, d_model)), ("bias", (vocabulary,))):
             if name not in tensors:
-                raise ModelError(f"the weights lack readout.{name}, which the generative readout needs", hint)
+                raise ModelError(
+                    f"the weights lack readout.{name}, which the generative readout needs", INCOMPLETE_MODEL
+                )
             if tensors[name].shape != shape:
-                raise ModelError(f"readout.{name} is {tuple(tensors[name].shape)}, not {shape}", hint)
+                raise ModelError(f"readout.{name} is {tuple(tensors[name].shape)}, not {shape}", INCOMPLETE_MODEL)
         return cls(tensors["mixing.weight"], tensors["bias"]).requires_grad_(False)
 
     def tensors(self) -> dict[str, Tensor]:
