@@ -10,6 +10,7 @@ from longsearch.engine.errors import LongsearchError
 if TYPE_CHECKING:
     from longsearch.engine.inference.cutter import PassageCutter
     from longsearch.engine.inference.encoder import Encoder
+    from longsearch.engine.inference.query_encoder import QueryEncoder
     from longsearch.engine.models.identity import ModelIdentity
     from longsearch.engine.store.session import Session
 
@@ -34,6 +35,13 @@ def open_encoder() -> "Encoder":
     from longsearch.engine.inference.encoder import Encoder
 
     return Encoder.open(chosen_model())
+
+
+def open_query_encoder() -> "QueryEncoder | Encoder":
+    """Open what encodes the queries of the chosen model: without torch (0.2 s) if it can be. Raises ModelError."""
+    from longsearch.engine.inference.query_encoder import QueryEncoder
+
+    return QueryEncoder.open(chosen_model()) or open_encoder()
 
 
 def open_cutter() -> "PassageCutter":

@@ -4,15 +4,15 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from longsearch.app.background.query_vectors import from_anywhere
-from longsearch.app.encoders import open_encoder
+from longsearch.app.encoders import open_query_encoder
 from longsearch.app.paths import find_index, index_path
 from longsearch.app.searching import search_index, similar_to_file
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import DocumentText, FileReport, IndexProgress, SearchMode, SearchResults
 
-# a program may ask many questions: it loads the model once, at the first search by meaning without a daemon
-_query_vector = partial(from_anywhere, open_model=lru_cache(maxsize=1)(open_encoder))
+# a program may ask many questions: it opens the model once, at the first search by meaning without a daemon
+_query_vector = partial(from_anywhere, open_model=lru_cache(maxsize=1)(open_query_encoder))
 
 
 class Index:
@@ -35,7 +35,7 @@ class Index:
 
         `query` may use the query language ("phrases", -excluded, in:folder, type:pdf). `mode` is "hybrid", "meaning" or
         "words". `instruction` says what kind of passage you look for. The daemon's model makes the query's vector;
-        without a daemon this process loads the model at the first such search and keeps it.
+        without a daemon this process opens the model at the first such search and keeps it.
         """
         return search_index(self.root, query, SearchMode(mode), _query_vector, instruction, under=self.under, k=k)
 

@@ -1,4 +1,4 @@
-"""Query vectors: from the daemon's model if a daemon runs, else from a model loaded in this process."""
+"""Query vectors: from the daemon's model if a daemon runs, else from a model opened in this process."""
 
 import base64
 import time
@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.app.background import rpc
-from longsearch.app.encoders import open_encoder
+from longsearch.app.encoders import open_query_encoder
 from longsearch.app.paths import socket_path
 
 if TYPE_CHECKING:
     from longsearch.engine.inference.encoder import Encoder
+    from longsearch.engine.inference.query_encoder import QueryEncoder
 
 ENCODE_TIMEOUT_S = 60.0  # the daemon may need to load torch and the model first
 
@@ -56,10 +57,10 @@ def from_daemon(
 def from_here(
     text: str,
     instruction: str | None,
-    open_model: "Callable[[], Encoder]" = open_encoder,
+    open_model: "Callable[[], QueryEncoder | Encoder]" = open_query_encoder,
     steps: int | None = None,
 ) -> QueryVector:
-    """Make the vector in this process. `open_model` loads the model (1 to 2 s), or returns one that is loaded."""
+    """Make the vector in this process. `open_model` opens the model, or returns one that is open."""
     encoder = open_model()
     began = time.perf_counter()
     vector = encoder.encode_query(text, instruction, steps)
@@ -69,7 +70,7 @@ def from_here(
 def from_anywhere(
     text: str,
     instruction: str | None,
-    open_model: "Callable[[], Encoder]" = open_encoder,
+    open_model: "Callable[[], QueryEncoder | Encoder]" = open_query_encoder,
     steps: int | None = None,
 ) -> QueryVector:
     """Ask the daemon; if none answers, make the vector here."""

@@ -14,12 +14,13 @@ from typing import TypeVar
 import torch
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.errors import ModelError, QueryError
+from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.borders import Borders
 from longsearch.engine.inference.cutter import PassageCutter
 from longsearch.engine.inference.device import Hardware, choose_hardware
 from longsearch.engine.inference.document_embedding import CollectedParts, DocumentEmbedding
 from longsearch.engine.inference.prepared import default_vertical_size, prepared
+from longsearch.engine.inference.query_encoder import tokenize_query
 from longsearch.engine.inference.readouts.generative import with_steps
 from longsearch.engine.inference.readouts.opening import open_readout
 from longsearch.engine.inference.readouts.reading import EmbeddedPart, Readout
@@ -29,8 +30,8 @@ from longsearch.engine.inference.tokens import TextTokenizer, TokenizedText
 from longsearch.engine.models.config import ReadoutConfig, check_thinking, read_config
 from longsearch.engine.models.hub import locate
 from longsearch.engine.models.identity import fingerprint
-from longsearch.engine.models.matmamba import check_trained
 from longsearch.engine.models.weights import Model, load_model
+from longsearch.engine.models.without_torch.heads import check_trained
 from longsearch.engine.types import Passage
 
 _ROWS = {"cpu": 4, "cuda": 32}  # documents in a batch
@@ -177,18 +178,8 @@ class Encoder:
         if steps is not None:
             check_thinking(self.readout, steps)
         reader = self.reader if steps is None else with_steps(self.reader, steps)
-        if not text.strip():
-            raise QueryError("the query is empty", "type what you are looking for")
-        prompt = self.readout.query_instruction if instruction is None else instruction
-        before = 0  # characters
-        if prompt:
-            template = self.readout.query_template
-            before = len(template.partition("{text}")[0].format_map({"prompt": prompt}))
-            text = template.format_map({"prompt": prompt, "text": text})
-        tokens = self.tokenizer.tokenize(text)
-        if not len(tokens):
-            raise QueryError("the query has no words the model knows")
-        document = self._document(None, tokens, [], None, int((tokens.starts < before).sum()))
+        tokens, n_instruction = tokenize_query(self.tokenizer, self.readout, text, instruction)
+        document = self._document(None, tokens, [], None, n_instruction)
         *_, (_, last) = read_documents(self.model, reader, [document], 1, self.vertical_size)
         return last.document_vector
 

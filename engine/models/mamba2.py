@@ -36,6 +36,7 @@ from longsearch.engine.models.embedding import token_table
 from longsearch.engine.models.ops.kernels import convolve, gated_norm, ssd_scan
 from longsearch.engine.models.probes import Probes
 from longsearch.engine.models.state import LayerState
+from longsearch.engine.models.without_torch.heads import at_heads
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +109,6 @@ def empty_state(config: Mamba2Config, heads: Sequence[int], batch: int, like: Te
         conv.append(torch.zeros(batch, config.d_conv - 1, channels, device=like.device, dtype=like.dtype))
         ssm.append(torch.zeros(batch, n, config.head_dim, config.d_state, device=like.device))
     return Mamba2State(tuple(conv), tuple(ssm))
-
-
-def at_heads(config: Mamba2Config, heads: int) -> Mamba2Config:
-    """Return the config of a layer with `heads` heads. Its MLP, if it has one, is narrower by the same ratio."""
-    d_mlp = None if config.d_mlp is None else max(1, config.d_mlp * heads // config.n_heads)
-    return replace(config, n_heads=heads, d_mlp=d_mlp)
 
 
 def _block(config: Mamba2Config) -> "Mamba2Block | PostNormBlock":

@@ -8,8 +8,8 @@ import torch
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.models.config import Mamba2Config
-from longsearch.engine.models.mamba2 import at_heads
-from longsearch.engine.models.matmamba import at_width, heads_of
+from longsearch.engine.models.matmamba import at_width
+from longsearch.engine.models.without_torch.heads import at_heads, heads_of
 from longsearch.engine.training.student.saving import load_student, save_model
 from longsearch.engine.training.student.student import Student
 

@@ -12,7 +12,8 @@ from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.config import Mamba2Config
 from longsearch.engine.models.mamba2 import Mamba2
-from longsearch.engine.models.matmamba import NestedMamba2, at_width, heads_of, slice_parameters
+from longsearch.engine.models.matmamba import NestedMamba2, at_width, slice_parameters
+from longsearch.engine.models.without_torch.heads import heads_of
 
 CONFIG = Mamba2Config(24, 3, 50, d_state=8, head_dim=6, n_heads=8, gated_norm_groups=1, block_size=8, use_bias=True)
 POST_NORM = replace(CONFIG, d_mlp=40)
