@@ -88,6 +88,10 @@ class DocumentHit:
     score is the mean of two cosine similarities: its own and its nearest excerpt's. By words, it is BM25 divided by the
     highest BM25 that the query can reach. Hybrid: 0.4 of the score by meaning and 0.6 of the score by words."""
     passages: tuple[PassageHit, ...]
+    root: str = ""
+    """The indexed folder that holds the document, absolute."""
+    folder: str = ""
+    """The name of that folder, if several folders were searched; else ""."""
 
 
 @dataclass(frozen=True, slots=True)

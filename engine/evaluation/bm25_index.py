@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from longsearch.engine.errors import QueryError
 from longsearch.engine.search import bm25
 from longsearch.engine.search.query import any_of, match, parse
+from longsearch.engine.search.statistics import WordStatistics
 from longsearch.engine.store import keywords
 from longsearch.engine.types import Term
 
@@ -52,7 +53,8 @@ class Bm25:
             holding.append(dict(zip(found.tolist(), counts.tolist(), strict=True)))
         found, lengths = np.unique(documents, return_counts=True)
         of_length = dict(zip(found.tolist(), lengths.tolist(), strict=True))
-        return bm25.of_documents(holding, of_length, len(of_length), len(documents) / max(1, len(of_length)))
+        figures = WordStatistics(len(of_length), len(documents), 0, (), tuple(map(len, holding)))
+        return bm25.of_documents(holding, of_length, figures)
 
 
 def _terms(query: str) -> tuple[Term, ...]:

@@ -1,5 +1,7 @@
 """The highest BM25 that a query can reach, and the BM25 of a whole document: FTS5 has neither. Pure arithmetic.
 
+Also the BM25 of a passage by the figures of several indexes: FTS5 knows only those of its own.
+
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, equation 3.15, with FTS5's k1
 and b. A document's term frequency is the number of its passages that hold the term. Documents are scored,
 and not only passages, because a report may name its company on every tenth page but not beside the wanted figure.
@@ -7,6 +9,8 @@ and not only passages, because a report may name its company on every tenth page
 
 import math
 from collections.abc import Mapping, Sequence
+
+from longsearch.engine.search.statistics import WordStatistics
 
 _K1, _B = 1.2, 0.75  # FTS5's constants; do not change them
 _IDF_LEAST = 1e-6  # FTS5's idf of a term that more than half of the passages hold
@@ -19,20 +23,35 @@ def highest(n_matching: Sequence[int], n_passages: int) -> float:
     idf * f (k1 + 1) / (f + k1 (...)), which approaches idf * (k1 + 1) for any column weights; idf as FTS5 computes it.
     A term that no passage holds counts too, because every answer lacks it.
     """
-    idfs = (math.log((n_passages - n + 0.5) / (n + 0.5)) for n in n_matching)
-    return sum(idf if idf > 0 else _IDF_LEAST for idf in idfs) * (_K1 + 1)
+    return sum(_idf(n, n_passages) for n in n_matching) * (_K1 + 1)
+
+
+def of_passage(frequencies: Sequence[float], length: int, statistics: WordStatistics) -> float:
+    """The BM25 of a passage in a collection with these figures, as FTS5 computes it in an index that holds all of it.
+
+    `frequencies`: for each term how often the passage holds it, a word of the title counted with its weight. `length`:
+    the passage's words, title included.
+    """
+    mean_length = statistics.n_words / max(1, statistics.n_passages)
+    half = _K1 * (1 - _B + _B * length / mean_length)
+    return sum(
+        _idf(n, statistics.n_passages) * frequency * (_K1 + 1) / (frequency + half)
+        for n, frequency in zip(statistics.n_passages_with, frequencies, strict=True)
+        if frequency
+    )
 
 
 def of_documents(
-    holding: Sequence[Mapping[int, int]], lengths: Mapping[int, int], n_documents: int, mean_length: float
+    holding: Sequence[Mapping[int, int]], lengths: Mapping[int, int], statistics: WordStatistics
 ) -> dict[int, float]:
     """The BM25 of each document in `lengths`, from 0 to 1, as a share of the highest possible.
 
     `holding`: for each term, the documents that hold it, each with the number of its passages that do.
-    `lengths`: the number of passages of a document; `mean_length` is the mean over all `n_documents`.
+    `lengths`: the number of passages of a document. `statistics` may be those of more documents than these.
     """
+    n_documents, mean_length = statistics.n_documents, statistics.n_passages / max(1, statistics.n_documents)
     # FTS5's idf is nearly 0 for frequent terms; this one never is: a term in one of two documents must tell them apart
-    idfs = [math.log(1 + (n_documents - len(counts) + 0.5) / (len(counts) + 0.5)) for counts in holding]
+    idfs = [math.log(1 + (n_documents - n + 0.5) / (n + 0.5)) for n in statistics.n_documents_with]
     total = sum(idfs) or 1.0  # 1.0 for a query without words
     shares = {}
     for document, length in lengths.items():
@@ -42,3 +61,9 @@ def of_documents(
         )
         shares[document] = sum(found) / total
     return shares
+
+
+def _idf(n_matching: int, n_passages: int) -> float:
+    """FTS5's idf of a term."""
+    idf = math.log((n_passages - n_matching + 0.5) / (n_matching + 0.5))
+    return idf if idf > 0 else _IDF_LEAST

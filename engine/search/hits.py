@@ -25,10 +25,12 @@ def to_hits(
     nearest: Mapping[int, Nearest],
 ) -> tuple[DocumentHit, ...]:
     """A hit for each document, best first. `nearest`: for each passage, the excerpt to highlight."""
-    return tuple(_hit(db, root, file_filter, rank, document, nearest) for rank, document in enumerate(ranked, start=1))
+    return tuple(
+        to_hit(db, root, file_filter, rank, document, nearest) for rank, document in enumerate(ranked, start=1)
+    )
 
 
-def _hit(
+def to_hit(
     db: apsw.Connection,
     root: Path,
     file_filter: FileFilter,
@@ -46,6 +48,7 @@ def _hit(
         title=outline.title,
         score=document.score,
         passages=_passages(db, document, outline, nearest),
+        root=os.fspath(root),
     )
 
 

@@ -18,6 +18,7 @@ from longsearch.engine.search.query import Query
 from longsearch.engine.search.ranking import RankedDocument, group
 from longsearch.engine.search.retrieval import (
     Found,
+    QueryWords,
     Scored,
     allowed_passages,
     by_vector,
@@ -25,6 +26,7 @@ from longsearch.engine.search.retrieval import (
     ids,
     similarities,
     words_in_documents,
+    words_of,
 )
 from longsearch.engine.store import documents, excerpts, vectors
 from longsearch.engine.store.excerpts import Nearest
@@ -38,8 +40,8 @@ _N_CANDIDATES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
-    """One search: the query, the mode that can run, and the limits."""
+class Plan:
+    """One search of one index: the query, the mode that can run, and the limits."""
 
     query: Query
     mode: SearchMode
@@ -47,6 +49,8 @@ class _Plan:
     allowed: NDArray[np.int64] | None
     k: int
     passages_per_document: int
+    words: QueryWords | None
+    """What the index holds of the query's words; None in a search by meaning."""
 
 
 def search(
@@ -70,20 +74,22 @@ def search(
         mode, note = _mode_and_note(db, mode, query_vector)
         file_filter = replace(query.files, under=under)
         allowed = allowed_passages(db, query, file_filter)
-        if (
-            allowed is not None
-            and not len(allowed)
-            and file_filter.filters_names
-            and not (query.phrases or query.excluded)
-        ):
+        if admits_no_file(query, allowed):
             note = f"No file matches {file_filter}"
-        plan = _Plan(query, mode, query_vector, allowed, k, passages_per_document)
+        words = None if mode is SearchMode.MEANING else words_of(db, query)
+        plan = Plan(query, mode, query_vector, allowed, k, passages_per_document, words)
         root = session.root
-        ranked = _best_documents(db, plan)
-        nearest = _nearest_excerpts(db, plan, ranked)
+        ranked = best_documents(db, plan)
+        nearest = nearest_excerpts(db, plan, ranked)
         hits = to_hits(db, root, file_filter, ranked, nearest)
     took_ms = (time.perf_counter() - started) * 1000
     return SearchResults(query.text, mode, instruction, took_ms, hits, note, lit=query.terms)
+
+
+def admits_no_file(query: Query, allowed: NDArray[np.int64] | None) -> bool:
+    """Whether `in:` and `type:` alone leave no passage of an index to search."""
+    is_empty = allowed is not None and not len(allowed)
+    return is_empty and query.files.filters_names and not (query.phrases or query.excluded)
 
 
 def _mode_and_note(db: apsw.Connection, mode: SearchMode, vector: Vectors | None) -> tuple[SearchMode, str]:
@@ -102,7 +108,7 @@ def _mode_and_note(db: apsw.Connection, mode: SearchMode, vector: Vectors | None
     return mode, ""
 
 
-def _best_documents(db: apsw.Connection, plan: _Plan) -> list[RankedDocument]:
+def best_documents(db: apsw.Connection, plan: Plan) -> list[RankedDocument]:
     """Rank documents by their candidates. Fetch more until `k` documents have one: a book may hold the best 200.
 
     Stop early if every document of the index has one: otherwise asking an index of 30 for 50 took 1.5 times as long.
@@ -119,7 +125,7 @@ def _best_documents(db: apsw.Connection, plan: _Plan) -> list[RankedDocument]:
         n = min(4 * n, K_MAX)
 
 
-def _candidates(db: apsw.Connection, plan: _Plan, n: int) -> list[Found | Scored]:
+def _candidates(db: apsw.Connection, plan: Plan, n: int) -> list[Found | Scored]:
     """The best `n` candidates of each list that the mode needs: by words, then by meaning."""
     lists = []
     if plan.mode is not SearchMode.MEANING:
@@ -129,20 +135,22 @@ def _candidates(db: apsw.Connection, plan: _Plan, n: int) -> list[Found | Scored
     return lists
 
 
-def _scored(db: apsw.Connection, plan: _Plan, lists: list[Found | Scored]) -> Scored:
+def _scored(db: apsw.Connection, plan: Plan, lists: list[Found | Scored]) -> Scored:
     """The candidates with their final scores."""
-    if plan.mode is SearchMode.MEANING:
+    if plan.words is None:
         return lists[0]
-    if plan.vector is None or len(lists) == 1:
-        return best_first(words_in_documents(db, plan.query, lists[0]))
+    if plan.mode is SearchMode.WORDS:
+        return best_first(words_in_documents(db, plan.query, plan.words, lists[0]))
+    if plan.vector is None:  # an index without comparable vectors, searched together with others that have them
+        return combine(words_in_documents(db, plan.query, plan.words, lists[0]), {})
     words, meaning = lists
     similarity = dict(meaning)
-    by_words = words_in_documents(db, plan.query, words, also=similarity)
+    by_words = words_in_documents(db, plan.query, plan.words, words, also=similarity)
     by_words_only = [passage_id for passage_id, _ in words if passage_id not in similarity]
     return combine(by_words, similarity | similarities(db, plan.vector, by_words_only))
 
 
-def _without_unrelated(plan: _Plan, lists: list[Found | Scored], scored: Scored) -> Scored:
+def _without_unrelated(plan: Plan, lists: list[Found | Scored], scored: Scored) -> Scored:
     """Drop passages that match neither words nor meaning; in a small index everything is a candidate."""
     if plan.mode is SearchMode.WORDS or plan.query.phrases:  # every candidate holds a word or a phrase
         return scored
@@ -150,7 +158,7 @@ def _without_unrelated(plan: _Plan, lists: list[Found | Scored], scored: Scored)
     return [(id_, score) for id_, score in scored if score >= LEAST_SCORE or id_ in holding]
 
 
-def _nearest_excerpts(db: apsw.Connection, plan: _Plan, ranked: list[RankedDocument]) -> dict[int, Nearest]:
+def nearest_excerpts(db: apsw.Connection, plan: Plan, ranked: list[RankedDocument]) -> dict[int, Nearest]:
     """The nearest excerpt of each passage; {} for a search by words. Passages without excerpts are left out."""
     if plan.mode is SearchMode.WORDS or plan.vector is None:
         return {}

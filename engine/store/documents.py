@@ -167,6 +167,12 @@ def documents_of(db: apsw.Connection, passage_ids: Sequence[int]) -> dict[int, i
     return dict(db.execute(sql, (json.dumps(list(passage_ids)),)))
 
 
+def hashes_of(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, bytes]:
+    """The hash of the bytes of each of these documents."""
+    sql = "SELECT id, hash FROM contents WHERE id IN (SELECT value FROM json_each(?))"
+    return dict(db.execute(sql, (json.dumps(list(document_ids)),)))
+
+
 def passages_of(db: apsw.Connection, document_ids: Sequence[int]) -> NDArray[np.int64]:
     """Ids of the passages of these documents, ascending."""
     sql = "SELECT id FROM passages WHERE content_id IN (SELECT value FROM json_each(?)) ORDER BY id"

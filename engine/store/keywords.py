@@ -5,7 +5,9 @@ with the title on every passage (.842 and .846, .945 and .949, .800 and .801 on 
 fill the candidates with all 1,000 passages of one book.
 """
 
+import json
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import apsw
 import numpy as np
@@ -15,6 +17,16 @@ from longsearch.engine.store.documents import bindable, storable
 from longsearch.engine.types import DocumentText, Passage
 
 TITLE_WEIGHT = 2.0
+_WEIGHTS = (1.0, TITLE_WEIGHT)  # of the columns text and title
+
+
+class Occurrences(NamedTuple):
+    """How often a passage holds each phrase of a match expression."""
+
+    length: int
+    """The passage's words, title included."""
+    frequencies: tuple[float, ...]
+    """For each phrase, a word of the title counted with its weight."""
 
 
 def add(db: apsw.Connection, ids: Sequence[int], document: DocumentText, passages: Sequence[Passage]) -> None:
@@ -72,3 +84,35 @@ def n_matching_by_document(db: apsw.Connection, match: str) -> dict[int, int]:
         " WHERE words MATCH ? GROUP BY content_id"
     )
     return dict(db.execute(sql, (match,)))
+
+
+def n_words(db: apsw.Connection) -> int:
+    """The number of words in all passages, titles included."""
+    db.register_fts5_function("n_words", _total_size)
+    found = db.execute("SELECT n_words(words) FROM words LIMIT 1").get
+    return 0 if found is None else int(found)
+
+
+def occurrences(db: apsw.Connection, match: str, ids: Sequence[int]) -> dict[int, Occurrences]:
+    """How often each of these passages holds the phrases of `match`; passages that do not match are missing.
+
+    FTS5's bm25() tells only its result, for the figures of its own index. The function in Python is called for these
+    passages alone.
+    """
+    db.register_fts5_function("occurrences", _occurrences)
+    sql = "SELECT rowid, occurrences(words) FROM words WHERE words MATCH ? AND +rowid IN carray(?)"
+    rows = db.execute(sql, (match, bindable(np.array(ids, np.int64)))) if len(ids) else ()
+    counted = ((rowid, json.loads(found)) for rowid, found in rows)
+    return {rowid: Occurrences(length, tuple(frequencies)) for rowid, (length, frequencies) in counted}
+
+
+def _total_size(fts: apsw.FTS5ExtensionApi, *_: object) -> int:
+    return int(fts.column_total_size())
+
+
+def _occurrences(fts: apsw.FTS5ExtensionApi, *_: object) -> str:
+    frequencies = [
+        sum(weight * len(fts.phrase_column_offsets(phrase, column)) for column, weight in enumerate(_WEIGHTS))
+        for phrase in range(fts.phrase_count)
+    ]
+    return json.dumps([fts.column_size(), frequencies])

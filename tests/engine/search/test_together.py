@@ -1,0 +1,178 @@
+"""Several indexes that are searched together answer as one index of all their documents would."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from search_helpers import add, toward
+from store_helpers import DIM
+
+from longsearch.engine.search import searcher
+from longsearch.engine.search.query import any_of, parse
+from longsearch.engine.search.statistics import pooled
+from longsearch.engine.search.together import Part, search_together
+from longsearch.engine.store import keywords
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import SearchMode, SearchResults
+
+HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
+WORD_LIST = ("apple", "pear", "plum", "stone", "tree", "running")
+
+
+@contextmanager
+def opened(folder: Path, n: int) -> Iterator[list[Store]]:
+    """Yield `n` empty indexes of the folders /0, /1 and so on, for vectors of one model."""
+    with ExitStack() as stack:
+        paths = [folder / f"{number}.db" for number in range(n)]
+        for path in paths:
+            path.unlink(missing_ok=True)
+        stores = [stack.enter_context(Store.open(path, root=Path(f"/{number}"))) for number, path in enumerate(paths)]
+        for store in stores:
+            store.use_model("model-a", DIM)
+        yield stores
+
+
+def together(
+    stores: Sequence[Store], text: str, mode: SearchMode, vector: NDArray[np.float32] | None = None, k: int = 10
+) -> SearchResults:
+    parts = [Part(store, f"folder {number}", vector) for number, store in enumerate(stores)]
+    return search_together(parts, parse(text), mode, k)
+
+
+def scores(results: SearchResults) -> dict[str, list[float]]:
+    """Return the scores of each document's passages, by the document's name."""
+    return {Path(hit.path).name: [passage.score for passage in hit.passages] for hit in results.hits}
+
+
+sentence = st.lists(st.sampled_from(WORD_LIST), min_size=1, max_size=6).map(" ".join)
+direction = st.lists(st.integers(-3, 3), min_size=DIM, max_size=DIM).filter(any).map(lambda weights: toward(*weights))
+whole_document = st.tuples(
+    st.lists(st.tuples(sentence, direction), min_size=1, max_size=3), st.booleans(), st.sampled_from(("·", *WORD_LIST))
+)
+query_text = st.one_of(
+    sentence,
+    st.sampled_from(('"apple pear"', "apple -plum", '"stone" tree in:1', "app type:pdf", "½ apple", "nowhere apple")),
+)
+
+
+@pytest.mark.parametrize("mode", list(SearchMode))
+@given(
+    of_folders=st.lists(st.lists(whole_document, max_size=4), min_size=1, max_size=4),
+    query=query_text,
+    vector=direction,
+    k=st.integers(1, 12),
+)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+def test_the_ranking_of_several_indexes_is_that_of_one(
+    tmp_path: Path, mode: SearchMode, of_folders: list[list], query: str, vector: NDArray[np.float32], k: int
+) -> None:
+    n_documents = sum(map(len, of_folders))
+    with opened(tmp_path, len(of_folders) + 1) as (whole, *parts):
+        number = 0
+        for store, listed in zip(parts, of_folders, strict=True):
+            for passages, has_vectors, title in listed:
+                # the number makes each document's text, and so its hash, its own
+                texts = [text for text, _ in passages[:-1]] + [f"{passages[-1][0]} {number}"]
+                vectors = [towards for _, towards in passages] if has_vectors else None
+                for each in (store, whole):
+                    add(each, f"{number}.pdf", texts, vectors, title)
+                number += 1
+        given_vector = None if mode is WORDS else vector
+        expected = searcher.search(whole, parse(query), mode, given_vector, k=n_documents + 1)
+        found = together(parts, query, mode, given_vector, k=n_documents + 1)
+        assert scores(found).keys() == scores(expected).keys()
+        for name, own in scores(expected).items():
+            assert scores(found)[name] == pytest.approx(own, abs=1e-6)
+        ranked = [hit.score for hit in expected.hits]
+        assert [hit.score for hit in found.hits] == pytest.approx(ranked, abs=1e-6)  # ties may swap places
+        best = together(parts, query, mode, given_vector, k=k)
+        assert [hit.score for hit in best.hits] == pytest.approx(ranked[:k], abs=1e-6)
+        assert found.mode is expected.mode
+
+
+def test_scores_by_separate_figures_would_rank_otherwise(tmp_path: Path) -> None:
+    with opened(tmp_path, 2) as (fruit, stones):
+        for number in range(9):
+            add(fruit, f"apple{number}.md", [f"apple {number}"])
+            add(stones, f"stone{number}.md", [f"stone {number}"])
+        add(fruit, "pear.md", ["a pear on a table"])
+        add(stones, "apple.md", ["an apple on a table"])
+        found = together([fruit, stones], "apple pear", WORDS)
+        alone = searcher.search(stones, parse("apple pear"), WORDS).hits[0].score
+        assert found.hits[0].path == "/0/pear.md"  # one in twenty holds it; in its own folder an apple is as rare
+        assert alone > found.hits[1].score
+
+
+def test_a_hit_names_its_folder_and_the_folders_place(tmp_path: Path) -> None:
+    with opened(tmp_path, 2) as stores:
+        add(stores[1], "a.md", ["apple"])
+        (hit,) = together(stores, "apple", WORDS).hits
+    assert (hit.rank, hit.folder, hit.root, hit.path) == (1, "folder 1", "/1", "/1/a.md")
+
+
+def test_an_index_without_comparable_vectors_is_searched_by_words_on_the_scale_of_the_others(tmp_path: Path) -> None:
+    with opened(tmp_path, 2) as (old, new):
+        for store in (old, new):
+            add(store, "apple.md", [f"apple of {store.path.name}"], [toward(1)])
+        parts = [Part(old, "old", None), Part(new, "new", toward(0, 1))]
+        results = search_together(parts, parse("apple"), HYBRID)
+        assert results.mode is HYBRID
+        assert [hit.score for hit in results.hits] == pytest.approx([results.hits[0].score] * 2)
+        by_meaning = search_together([*parts[:1], Part(new, "new", toward(1))], parse("apple"), MEANING)
+        assert [hit.folder for hit in by_meaning.hits] == ["new"]
+        without = search_together([Part(store, "", None) for store in (old, new)], parse("apple"), HYBRID)
+        assert without.mode is WORDS
+        with pytest.raises(ValueError, match="no index"):
+            search_together(parts[:1], parse("apple"), MEANING)
+
+
+def test_a_document_of_two_folders_is_listed_once_in_the_inner_one(tmp_path: Path) -> None:
+    with (
+        Store.open(tmp_path / "outer.db", root=Path("/home/papers")) as outer,
+        Store.open(tmp_path / "inner.db", root=Path("/home/papers/fruit")) as inner,
+    ):
+        add(outer, "fruit/a.md", ["apple"])
+        add(outer, "b.md", ["apple pie"])
+        add(inner, "a.md", ["apple"])
+        results = together([outer, inner], "apple", WORDS)
+        assert [(hit.rank, hit.path) for hit in results.hits] == [
+            (1, "/home/papers/fruit/a.md"),
+            (2, "/home/papers/b.md"),
+        ]
+        assert [hit.root for hit in results.hits] == ["/home/papers/fruit", "/home/papers"]
+
+
+def test_the_note_counts_the_documents_of_all_folders_that_wait(tmp_path: Path) -> None:
+    with opened(tmp_path, 2) as stores:
+        for store in stores:
+            add(store, "a.md", [f"apple {store.path.name}"])
+            add(store, "b.md", [f"pear {store.path.name}"], [toward(1)])
+        assert together(stores, "apple", HYBRID, toward(1)).note == "2 documents cannot be searched by meaning yet"
+        assert together(stores, "apple in:nowhere", WORDS).note == "No file matches in:nowhere"
+
+
+def test_occurrences_count_words_phrases_and_titles_as_the_ranking_does(store: Store) -> None:
+    add(store, "a.md", ["running runs and apples", "an apple"], title="Apple trees")
+    with store.reading() as db:
+        expression = any_of(parse('"apple tree" apple run ½½', prefix_last=True).terms)
+        first, second = keywords.occurrences(db, expression, [1, 2, 99]).values()
+        assert keywords.occurrences(db, expression, []) == {}
+        assert keywords.n_words(db) == 8
+    assert (first.length, first.frequencies) == (6, (2.0, 3.0, 2.0, 0.0))
+    assert (second.length, second.frequencies) == (2, (0.0, 1.0, 0.0, 0.0))
+
+
+def test_an_empty_index_has_no_words(store: Store) -> None:
+    with store.reading() as db:
+        assert keywords.n_words(db) == 0
+    assert not together([store], "apple", WORDS).hits
+
+
+def test_figures_of_nothing_cannot_be_pooled() -> None:
+    with pytest.raises(ValueError, match="nothing"):
+        pooled([])
