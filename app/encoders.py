@@ -44,6 +44,13 @@ def open_query_encoder() -> "QueryEncoder | Encoder":
     return QueryEncoder.open(chosen_model()) or open_encoder()
 
 
+def open_numpy_queries(cutter: "PassageCutter") -> "QueryEncoder | None":
+    """As `open_query_encoder`, but None if torch is needed. `cutter` lends its tokenizer."""
+    from longsearch.engine.inference.query_encoder import QueryEncoder
+
+    return QueryEncoder.open(chosen_model(), cutter.tokenizer)
+
+
 def open_cutter() -> "PassageCutter":
     """Open the chosen model's tokenizer and passage rules, without its weights (0.1 s). Raises ModelError."""
     from longsearch.engine.inference.cutter import PassageCutter

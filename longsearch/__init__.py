@@ -11,7 +11,8 @@
 
 `longsearch.search` opens an index and searches it in one call. Every error that a person can act on is a
 `LongsearchError` with a `message` and a `hint`. `import longsearch` itself is quick: each name below loads its module
-when it is first used. Two things load torch: an `Encoder`, and a search by meaning or hybrid while no daemon runs.
+when it is first used. Only an `Encoder` loads torch; so does a search by
+meaning with a model whose queries numpy cannot encode (docs/models.md, "Without torch").
 
 The folders `app`, `engine`, `indexer` and `tui` of the repository are the packages `longsearch.app` and so on; this
 folder links to them. Other programs should use the names listed here; the rest may change at any time.

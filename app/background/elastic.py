@@ -4,7 +4,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,9 +61,10 @@ class ElasticWidth:
         """Note that nothing waits to be read any more."""
         self._documents = None
 
-    def for_queries(self, encoder: "Encoder") -> Choice:
-        """Choose the width for a query."""
-        return width_of_queries(self._moment(encoder, 0))
+    def for_queries(self, widths: tuple[float, ...]) -> Choice:
+        """Choose the width for a query to a model that has these."""
+        query_s = min(self._queries_s) if len(self._queries_s) == REMEMBERED_QUERIES else None
+        return width_of_queries(Moment(widths=widths, asked=self.asked, query_s=query_s))
 
     def note_query(self, width: float, seconds: float) -> None:
         """Remember how long the vector of a query took. The fastest of the last ones counts: other work adds time."""
@@ -73,22 +73,18 @@ class ElasticWidth:
     def to_json(self, encoder: "Encoder") -> dict[str, Any]:
         """Return both choices for the daemon's status."""
         documents = self._documents or self._choose_for_documents(encoder, 0)
-        return choices_to_json(encoder.readout.widths, documents, self.for_queries(encoder))
+        return choices_to_json(encoder.readout.widths, documents, self.for_queries(encoder.readout.widths))
 
     def _choose_for_documents(self, encoder: "Encoder", n_tokens: int) -> Choice:
-        moment = replace(self._moment(encoder, n_tokens), is_on_battery=self._is_on_battery())
-        return width_of_documents(moment)
-
-    def _moment(self, encoder: "Encoder", n_tokens: int) -> Moment:
-        """Return all facts but the battery: reading the power supplies would cost every query a walk over /sys."""
-        return Moment(
+        moment = Moment(
             widths=encoder.readout.widths,
             asked=self.asked,
             is_on_gpu=encoder.hardware.device.startswith("cuda"),
+            is_on_battery=self._is_on_battery(),
             n_tokens_waiting=n_tokens,
             tokens_per_s=self._tokens_per_s,
-            query_s=min(self._queries_s) if len(self._queries_s) == REMEMBERED_QUERIES else None,
         )
+        return width_of_documents(moment)
 
     def _measure_if_needed(self, encoder: "Encoder", n_tokens: int) -> None:
         is_open = self.asked is None and len(encoder.readout.widths) > 1

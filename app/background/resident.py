@@ -1,9 +1,9 @@
 """The one model of a process. Loads it at the first use, shares it between all callers, unloads it when it is idle.
 
-Indexing uses it like any other encoder. The identity of the model comes from its files, and passages are cut with its
-tokenizer. Neither needs the weights, so a day without new text never imports torch. Measured with the bundled model:
-45 MB before the first use, 368 MB at work, 282 MB after unloading (torch itself stays). Unloading a model of 1.3
-billion weights frees its 2.6 GB and more.
+Indexing uses it like any other encoder. The identity of the model comes from its files, passages are cut with its
+tokenizer, and queries are encoded by numpy if the model allows it. None of these needs torch, so a day without new text
+never imports it. Measured with the bundled model: 45 MB before the first use, 368 MB at work, 282 MB after unloading
+(torch itself stays). Unloading a model of 1.3 billion weights frees its 2.6 GB and more.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from longsearch.app.background.elastic import ElasticWidth
 from longsearch.app.background.query_vectors import QueryVector
-from longsearch.app.encoders import chosen_identity, open_cutter, open_encoder
+from longsearch.app.encoders import chosen_identity, open_cutter, open_encoder, open_numpy_queries
 from longsearch.app.widths import asked_width
 from longsearch.engine.errors import ModelError
 from longsearch.engine.types import Passage
@@ -26,6 +26,7 @@ from longsearch.indexer.encoders import Part
 if TYPE_CHECKING:
     from longsearch.engine.inference.cutter import PassageCutter
     from longsearch.engine.inference.encoder import Encoder
+    from longsearch.engine.inference.query_encoder import QueryEncoder
     from longsearch.engine.models.identity import ModelIdentity
 
 log = logging.getLogger("longsearch.model")
@@ -42,18 +43,24 @@ class ResidentModel:
         open_cutter: "Callable[[], PassageCutter]" = open_cutter,
         clock: Callable[[], float] = time.monotonic,
         widths: ElasticWidth | None = None,
+        open_queries: "Callable[[PassageCutter], QueryEncoder | None]" = open_numpy_queries,
     ) -> None:
         """`widths` chooses the width of documents and queries; the default is what LONGSEARCH_WIDTH asks for."""
         self.widths = widths or ElasticWidth(asked_width())
         self._load = load
         self._identify = identify
         self._open_cutter = open_cutter
+        self._open_queries = open_queries
         self._clock = clock
         self._lock = threading.Lock()
         self._encoder: Encoder | None = None
         self._cutter: PassageCutter | None = None
         self._identity: tuple[str, int] | None = None
         self._used_at = clock()
+        self._query_lock = threading.Lock()
+        self._queries: QueryEncoder | None = None
+        self._queries_need_torch = False
+        self._queried_at = clock()
 
     @property
     def is_loaded(self) -> bool:
@@ -79,8 +86,11 @@ class ResidentModel:
     def unload_if_idle(self, idle_s: float) -> bool:
         """Unload the model if it was not used for `idle_s`. Returns whether it was unloaded.
 
-        A call under way keeps its encoder until it ends.
+        A call under way keeps its encoder until it ends. What encodes queries is unloaded too, at its own time.
         """
+        with self._query_lock:
+            if self._clock() - self._queried_at >= idle_s:
+                self._queries = None
         with self._lock:
             if self._clock() - self._used_at < idle_s:
                 return False
@@ -94,13 +104,25 @@ class ResidentModel:
         return True
 
     def encode_query(self, text: str, instruction: str | None, steps: int | None = None) -> QueryVector:
-        """Return the vector of a query. Raises as `loaded` and `Encoder.encode_query`."""
-        encoder = self.loaded()
-        width, began = self.widths.for_queries(encoder).width, time.perf_counter()
+        """Return the vector of a query. Raises as `loaded` and `Encoder.encode_query`.
+
+        It loads torch only for a model whose queries numpy cannot encode.
+        """
+        encoder = self._numpy_queries() or self.loaded()
+        width, began = self.widths.for_queries(encoder.readout.widths).width, time.perf_counter()
         vector = encoder.at(width).encode_query(text, instruction, steps)
         took_s = time.perf_counter() - began
         self.widths.note_query(width, took_s)
         return QueryVector(vector, encoder.fingerprint, took_s * 1000)
+
+    def _numpy_queries(self) -> "QueryEncoder | None":
+        """Return what encodes queries without torch, opened at its first use (0.2 s); None if torch is needed."""
+        with self._query_lock:
+            self._queried_at = self._clock()
+            if self._queries is None and not self._queries_need_torch:
+                self._queries = self._open_queries(self._known_cutter())
+                self._queries_need_torch = self._queries is None
+            return self._queries
 
     def widths_in_use(self) -> dict[str, Any] | None:
         """Return the widths and their reasons, as `ElasticWidth.to_json`; None if no model is loaded."""

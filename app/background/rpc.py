@@ -7,12 +7,13 @@ import json
 import threading
 import time
 from collections.abc import Callable
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longsearch.engine.errors import LongsearchError
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 Handler = Callable[[str, dict[str, Any]], Any]
 _MAX_MESSAGE_BYTES = 1 << 20
@@ -30,6 +31,12 @@ def call(
 
     `cancelled` is called ten times a second; once it returns True, the call ends with DaemonUnreachableError.
     """
+    hint = "start one: longsearch daemon start"
+    if not path.exists():
+        raise DaemonUnreachableError("no daemon is running", hint)
+    from multiprocessing import AuthenticationError  # these two take 20 ms
+    from multiprocessing.connection import Client
+
     try:
         with Client(str(path), family="AF_UNIX") as connection:
             connection.send_bytes(json.dumps({"method": method, "params": params}).encode())
@@ -39,7 +46,7 @@ def call(
                     raise DaemonUnreachableError(f"the daemon did not answer within {timeout_s:g} s")
             answer = json.loads(connection.recv_bytes())
     except (OSError, EOFError, AuthenticationError, json.JSONDecodeError) as error:
-        raise DaemonUnreachableError("no daemon is running", "start one: longsearch daemon start") from error
+        raise DaemonUnreachableError("no daemon is running", hint) from error
     if "error" in answer:
         raise LongsearchError(answer["error"], answer.get("hint", ""))
     return answer["result"]
@@ -50,6 +57,8 @@ def serve(path: Path, handle: Handler, stopping: threading.Event) -> None:
 
     If the handler raises, the caller gets the error: a LongsearchError as it is, any other exception as a defect.
     """
+    from multiprocessing.connection import Listener
+
     path.unlink(missing_ok=True)  # left by a daemon that died: the caller of `serve` holds the lock
     with Listener(str(path), family="AF_UNIX") as listener:
         path.chmod(0o600)
@@ -61,7 +70,7 @@ def serve(path: Path, handle: Handler, stopping: threading.Event) -> None:
             threading.Thread(target=_answer, args=(connection, handle), daemon=True).start()
 
 
-def _answer(connection: Connection, handle: Handler) -> None:
+def _answer(connection: "Connection", handle: Handler) -> None:
     with connection:
         try:
             request = json.loads(connection.recv_bytes(_MAX_MESSAGE_BYTES))

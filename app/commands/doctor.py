@@ -9,12 +9,14 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
+from longsearch.app.encoders import chosen_model
 from longsearch.engine import __version__
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError
 
 if TYPE_CHECKING:
     from longsearch.engine.inference.encoder import Encoder
+    from longsearch.engine.inference.query_encoder import QueryEncoder
 
 HELP = "check what this installation can do, and name what is wrong with it"
 _PACKAGES = ("torch", "transformers", "textual", "sqlite-vec", "apsw", "pypdfium2", "pypdf", "watchdog", "mamba-ssm")
@@ -68,20 +70,33 @@ def loaded() -> tuple["Encoder", float]:
     return open_encoder(), time.perf_counter() - began
 
 
+@cache
+def query_encoder() -> "QueryEncoder | Encoder":
+    """Return what encodes queries here. Raises ModelError."""
+    from longsearch.engine.inference.query_encoder import QueryEncoder
+
+    return QueryEncoder.open(chosen_model()) or loaded()[0]
+
+
+def _query_s() -> float:
+    """Encode a query, and return the seconds that it took."""
+    began = time.perf_counter()
+    query_encoder().encode_query("is anybody there?")
+    return time.perf_counter() - began
+
+
 def _model() -> str:
     import torch
 
-    from longsearch.app.encoders import chosen_model
-
     encoder, loaded_s = loaded()
-    began = time.perf_counter()
-    encoder.encode_query("is anybody there?")
-    query_ms = (time.perf_counter() - began) * 1000
+    encoder.encode_query("is anybody there?")  # tries the kernels of a GPU
+    query_ms = _query_s() * 1000
+    queries = "queries by torch" if query_encoder() is encoder else "queries by numpy"
     hardware, dtype = encoder.hardware, str(encoder.hardware.dtype).removeprefix("torch.")
     return (
         f"{chosen_model()}, {encoder.dim} dimensions, fingerprint {encoder.fingerprint[:12]}; {hardware.device}, "
         f"{dtype} ({hardware.reason}), {torch.get_num_threads()} threads; V {encoder.vertical_size}, "
-        f"Q {encoder.model.block_size}; loaded in {loaded_s:.1f} s, first query {query_ms:.0f} ms"
+        f"Q {encoder.model.block_size}; loaded in {loaded_s:.1f} s; {queries}, the first in {query_ms:.0f} ms"
     )
 
 
@@ -93,9 +108,7 @@ def _width() -> str:
     if len(encoder.readout.widths) == 1:
         return "1: the model has no other"
     for _ in range(REMEMBERED_QUERIES):
-        began = time.perf_counter()
-        encoder.encode_query("is anybody there?")
-        widths.note_query(1.0, time.perf_counter() - began)
+        widths.note_query(1.0, _query_s())
     speed = f"{measured_speed(encoder):,.0f} tokens/s at full width"
     return f"{describe_choices(widths.to_json(encoder))}; this machine reads {speed}"
 
@@ -158,7 +171,7 @@ CHECKS: dict[str, Callable[[], str]] = {
     "versions": _versions,
     "model": _model,
     "width": _width,
-    "gpu": _gpu,  # after the model: its first query tries the kernels
+    "gpu": _gpu,  # after the model: its query tries the kernels
     "sqlite": _sqlite,
     "data": _data,
     "daemon": _daemon,

@@ -4,6 +4,7 @@ Loading torch takes seconds, and a query has ten words. Only models like the bun
 and the readout `mean`. `Encoder` encodes the queries of all other models.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Self, TypeGuard
 
@@ -28,7 +29,7 @@ class QueryEncoder:
         tokenizer: TextTokenizer,
         readout: ReadoutConfig,
         weights: QueryWeights,
-        fingerprint: str,
+        fingerprint: str = "",
         width: float = 1.0,
     ) -> None:
         self.readout = readout
@@ -54,8 +55,11 @@ class QueryEncoder:
         weights = open_query_weights(files.folder, config)
         if weights is None or readout.dim not in (0, len(weights.projection)):
             return None
-        tokenizer = tokenizer or TextTokenizer.load(files.tokenizer_folder)
-        return cls(tokenizer, readout, weights, fingerprint(files, config, readout))
+        with ThreadPoolExecutor(1) as other:  # hashing takes 0.1 s, as long as the rest
+            hashed = other.submit(fingerprint, files, config, readout)
+            encoder = cls(tokenizer or TextTokenizer.load(files.tokenizer_folder), readout, weights)
+            encoder.fingerprint = hashed.result()
+        return encoder
 
     def at(self, width: float) -> "QueryEncoder":
         """Return this encoder at `width`, made at the first call and then kept. Raises ModelError as `Encoder.at`."""

@@ -148,7 +148,8 @@ def test_an_idle_model_is_unloaded_and_a_sweep_without_new_text_does_not_load_it
     watch(root)
     wait_until(lambda: len(current(LocalBackend(root))) == 3)
     assert not status()["model"]["loaded"]
-    assert vectors.from_daemon("the moon", None).vector.shape  # loads it again
+    assert vectors.from_daemon("the moon", None).vector.shape
+    assert not status()["model"]["loaded"]  # numpy encoded the query
 
 
 def test_a_daemon_that_stays_watches_every_folder_that_has_an_index_and_never_ends_by_itself(

@@ -98,13 +98,13 @@ def test_slow_queries_become_narrow_and_a_single_slow_one_does_not_count() -> No
     widths = ElasticWidth()
     widths.note_query(1.0, 0.01)
     widths.note_query(1.0, 3.0)
-    assert widths.for_queries(nested_encoder()).width == 1.0
+    assert widths.for_queries(NESTED).width == 1.0
     for _ in range(5):
         widths.note_query(1.0, 0.3)
-    assert widths.for_queries(nested_encoder()).width == 0.5
+    assert widths.for_queries(NESTED).width == 0.5
     for _ in range(5):
         widths.note_query(0.5, 0.2)  # that is 0.3 s at full width
-    assert widths.for_queries(nested_encoder()).width == 0.5
+    assert widths.for_queries(NESTED).width == 0.5
 
 
 def test_a_query_is_encoded_at_the_width_chosen_for_queries() -> None:
@@ -121,7 +121,7 @@ def test_a_query_is_encoded_at_the_width_chosen_for_queries() -> None:
         def encode_query(self, text: str, instruction: str | None, steps: int | None) -> Any:
             return np.ones(8, np.float32)
 
-    model = ResidentModel(Fake)  # type: ignore[arg-type]
+    model = ResidentModel(Fake, open_cutter=lambda: None, open_queries=lambda _: None)  # type: ignore[arg-type, return-value]
     assert model.widths_in_use() is None
     model.encode_query("swarm", None)
     for _ in range(5):

@@ -1,4 +1,4 @@
-"""Without new text neither the daemon nor `longsearch index` loads torch. Each test runs in a process of its own."""
+"""Only reading new text loads torch; searching and sweeping do not. Each test runs in a process of its own."""
 
 import shutil
 import subprocess
@@ -37,6 +37,8 @@ os.utime(root / "tides.md", ns=(1, 1))
 shutil.copy(root / "tides.md", root / "copy.md")
 watch(root)
 wait_until_current(3)
+from longsearch.engine.types import SearchMode
+print(LocalBackend(root).search("why does the sea rise", SearchMode.MEANING).hits[0].title)
 loaded = daemon_status()["model"]["loaded"]
 print(loaded, [name for name in ("torch", "transformers") if name in sys.modules])
 stop_daemon()
@@ -49,6 +51,17 @@ from longsearch.app.cli import main
 
 main(["index", "-q", sys.argv[1]])
 print([name for name in ("torch", "transformers") if name in sys.modules])
+"""
+
+SEARCH = """
+import sys
+import longsearch
+from longsearch.app.cli import main
+
+for mode in ("hybrid", "meaning", "words"):
+    print(main(["search", "why do harbours keep two clocks", sys.argv[1], "--mode", mode]))
+print(longsearch.search(sys.argv[1], "the moon").hits[0].title)
+print([name for name in ("torch", "transformers", "huggingface_hub", "multiprocessing") if name in sys.modules])
 """
 
 
@@ -68,8 +81,16 @@ def run(program: str, root: Path) -> list[str]:
     return ended.stdout.splitlines()
 
 
-def test_a_daemon_with_nothing_to_embed_never_loads_torch(root: Path) -> None:
-    assert run(DAY, root) == ["False []"]
+def test_a_daemon_with_nothing_to_embed_answers_searches_and_never_loads_torch(root: Path) -> None:
+    assert run(DAY, root) == ["Why harbours keep two clocks", "False []"]
+
+
+def test_a_search_without_a_daemon_never_loads_torch(root: Path) -> None:
+    *printed, loaded = run(SEARCH, root)
+    assert printed.count("0") == 3
+    assert printed[-1] == "Why harbours keep two clocks"
+    assert [line for line in printed if "documents, " in line and ("hybrid" in line or "meaning" in line)]
+    assert loaded == "[]"
 
 
 def test_an_index_command_with_nothing_to_embed_never_loads_torch(root: Path) -> None:

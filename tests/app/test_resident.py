@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from longsearch.app.background.pace import CHECK_EVERY_S, ThreadPace
@@ -162,6 +163,39 @@ def test_an_idle_model_is_unloaded_and_its_identity_stays_known(
     assert (loader.n_loaded, loader.n_identified) == (1, 0)
     model.loaded()
     assert loader.n_loaded == 2
+
+
+def test_queries_are_encoded_without_loading_the_model_if_numpy_can(loader: Loader, clock: Clock) -> None:
+    opened: list[Any] = []
+
+    def open_queries(cutter: Any) -> Any:
+        opened.append(cutter)
+        made = SimpleNamespace(fingerprint="made here", readout=SimpleNamespace(widths=(1.0,)))
+        made.encode_query = lambda text, instruction, steps: np.ones(8, np.float32)
+        made.at = {1.0: made}.get
+        return made
+
+    model = ResidentModel(loader, loader.identify, loader.open_cutter, clock, open_queries=open_queries)
+    assert model.encode_query("tides", None).fingerprint == "made here"
+    model.encode_query("moon", None)
+    assert (loader.n_loaded, loader.n_cutters, len(opened)) == (0, 1, 1)
+    clock.now = 300
+    assert not model.unload_if_idle(300)
+    model.encode_query("tides", None)
+    assert len(opened) == 2
+
+
+def test_queries_do_not_keep_the_documents_model_in_memory(loader: Loader, clock: Clock) -> None:
+    queries: Any = SimpleNamespace(fingerprint="made here", readout=SimpleNamespace(widths=(1.0,)))
+    queries.encode_query = lambda text, instruction, steps: np.ones(8, np.float32)
+    queries.at = {1.0: queries}.get
+    model = ResidentModel(loader, loader.identify, loader.open_cutter, clock, open_queries=lambda _: queries)
+    model.loaded()
+    model.encode_query("tides", None)
+    clock.now = 200
+    model.encode_query("tides", None)
+    clock.now = 300
+    assert model.unload_if_idle(300)
 
 
 def test_a_model_is_in_use_during_a_whole_pass(model: ResidentModel, clock: Clock) -> None:
