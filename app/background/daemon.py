@@ -140,6 +140,7 @@ class Daemon:
             "model": {
                 "loaded": self._model.is_loaded,
                 "name": chosen_model(),
+                "fingerprint": self._model.known_fingerprint,
                 "widths": self._model.widths_in_use(),
                 "may_deepen": self._may_deepen,
             },

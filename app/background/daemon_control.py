@@ -14,6 +14,7 @@ from longsearch.app.background import rpc
 from longsearch.app.encoders import MODEL_VARIABLE, chosen_model
 from longsearch.app.paths import data_folder, socket_path
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.models.identity import identify
 
 START_TIMEOUT_S = 15.0
 _CALL_TIMEOUT_S = 5.0
@@ -51,15 +52,19 @@ def root_in(status: dict[str, Any] | None, root: Path) -> dict[str, Any] | None:
 def check_model(status: dict[str, Any] | None) -> None:
     """Raise LongsearchError if the daemon with this status runs another model than the one chosen here.
 
-    An index holds the vectors of one model, so the two processes would undo each other's work.
+    An index holds the vectors of one model, so the two processes would undo each other's work. A daemon that was
+    started before an update of longsearch has the same name of the model, but may have other weights.
     """
-    model = chosen_model() if status is None else status["model"].get("name", "bundled")
+    if status is None:
+        return
+    hint = "stop it, and the next uses your model: longsearch daemon stop (if installed: longsearch daemon install)"
+    model, theirs = status["model"].get("name", "bundled"), status["model"].get("fingerprint")
     if model != chosen_model():
-        message = f"the daemon runs with another model ({model}) than the one chosen here ({chosen_model()})"
         raise LongsearchError(
-            message,
-            "stop it, and the next uses your model: longsearch daemon stop (if installed: longsearch daemon install)",
+            f"the daemon runs with another model ({model}) than the one chosen here ({chosen_model()})", hint
         )
+    if theirs and theirs != identify(model).fingerprint:
+        raise LongsearchError("the daemon runs with the model's weights from before an update", hint)
 
 
 def ensure_daemon(stay: bool = False) -> dict[str, Any]:

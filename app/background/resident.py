@@ -137,6 +137,12 @@ class ResidentModel:
         return self._known_identity()[0]
 
     @property
+    def known_fingerprint(self) -> str | None:
+        """The fingerprint if something has asked for it or loaded the model, else None. Reads no file, never waits."""
+        identity = self._identity
+        return identity and identity[0]
+
+    @property
     def dim(self) -> int:
         """As `Encoder`."""
         return self._known_identity()[1]

@@ -20,6 +20,7 @@ from longsearch.app.library import known_roots
 from longsearch.app.local_backend import LocalBackend
 from longsearch.app.paths import index_path, socket_path
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.models.identity import identify
 from longsearch.engine.types import FileStatus, SearchMode
 from longsearch.indexer import retries
 
@@ -141,6 +142,7 @@ def test_an_idle_model_is_unloaded_and_a_sweep_without_new_text_does_not_load_it
     watch(root)
     wait_until(lambda: len(current(LocalBackend(root))) == 2)
     assert status()["model"]["loaded"]
+    assert status()["model"]["fingerprint"] == identify("bundled").fingerprint
     clock.now += MODEL_IDLE_S
     wait_until(lambda: not status()["model"]["loaded"])
     os.utime(root / "tides.md", ns=(1, 1))

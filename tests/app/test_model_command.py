@@ -12,6 +12,7 @@ from longsearch.app.encoders import chosen_model, open_encoder
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.models.hub import ModelName
 from longsearch.engine.models.hub_download import Downloaded
+from longsearch.engine.models.identity import identify
 
 
 @pytest.fixture(autouse=True)
@@ -115,4 +116,13 @@ def test_a_daemon_that_runs_another_model_is_an_error(monkeypatch: pytest.Monkey
     daemon_control.check_model({"model": {"loaded": True, "name": "org/name"}})
     with pytest.raises(LongsearchError, match="another model") as caught:
         daemon_control.check_model({"model": {"loaded": True, "name": "bundled"}})
+    assert "daemon stop" in caught.value.hint
+
+
+def test_a_daemon_from_before_an_update_of_the_weights_is_an_error() -> None:
+    ours = identify("bundled").fingerprint
+    daemon_control.check_model({"model": {"loaded": True, "name": "bundled", "fingerprint": ours}})
+    daemon_control.check_model({"model": {"loaded": False, "name": "bundled", "fingerprint": None}})
+    with pytest.raises(LongsearchError, match="before an update") as caught:
+        daemon_control.check_model({"model": {"loaded": True, "name": "bundled", "fingerprint": "older"}})
     assert "daemon stop" in caught.value.hint
