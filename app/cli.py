@@ -22,9 +22,11 @@ _DESCRIPTION = """\
 Semantic search in a terminal over the long documents you keep.
 
   longsearch FOLDER            open the app over a folder; indexing goes on in the background
+  longsearch                   open the app over all indexed folders
   longsearch index FOLDER      index a folder in the foreground, with progress
   longsearch search QUERY      search from the command line
   longsearch similar FILE      find the documents most similar to a file
+  longsearch folders           list, name, add and forget indexed folders
   longsearch status            what is indexed, what is not, and why
 """
 _EPILOG = "exit codes: 0 done, 1 nothing found, 2 wrong usage, 3 failed, 130 interrupted"
@@ -44,7 +46,8 @@ class Command(Protocol):
 
 
 COMMANDS = (
-    "open", "index", "search", "similar", "status", "doctor", "daemon", "eval", "model", "bench", "completion",
+    "open", "index", "search", "similar", "folders", "status",
+    "doctor", "daemon", "eval", "model", "bench", "completion",
 )  # fmt: skip
 """The modules of `app.commands`, in the order of `longsearch --help`."""
 _ALIASES = {"like": "similar"}
@@ -55,6 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Returns the exit code of the process."""
     _replace_unencodable_characters()
     arguments = _with_command(sys.argv[1:] if argv is None else argv)
+    if not arguments and _can_open_all():
+        arguments = ["open"]
     # import only the module of the command that is run; only --help needs them all
     parser = build_parser(arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS)
     options = parser.parse_args(arguments)
@@ -94,6 +99,15 @@ def _discard_output() -> None:
     """Send what stdout still buffers to /dev/null: Python would try to write it at exit, and report the error again."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _can_open_all() -> bool:
+    """Whether `longsearch` alone opens the app: in a terminal, once a folder is indexed. Otherwise it prints help."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    from longsearch.app.paths import index_paths
+
+    return bool(index_paths())
 
 
 def _with_command(arguments: Sequence[str]) -> list[str]:

@@ -28,7 +28,7 @@ def known_roots() -> list[Path]:
     roots = []
     for path in index_paths():
         try:
-            roots.append(_root_of(path))
+            roots.append(root_of(path))
         except NoIndexError:
             continue
         except StoreError as error:
@@ -36,7 +36,8 @@ def known_roots() -> list[Path]:
     return roots
 
 
-def _root_of(path: Path) -> Path:
+def root_of(path: Path) -> Path:
+    """Return the folder of this index. Raises StoreError if the index cannot be read."""
     try:
         with Session.open(path, read_only=True) as session:
             return session.root

@@ -16,11 +16,13 @@ from longsearch.engine.errors import LongsearchError, NoIndexError
 from longsearch.engine.search.similar import similar_to_document
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import DocumentText, FileReport, IndexProgress, SearchMode, SearchResults
+from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
 
 _NOTHING_YET = IndexProgress(0, 0, 0, 0, 0, 0, 0, "looking through the folder", 0.0)
-_REMEMBERED_QUERIES = 256
-_SHOWN_DOCUMENTS = 50
+REMEMBERED_QUERIES = 256
+"""Queries whose vectors an open app keeps."""
+SHOWN_DOCUMENTS = 50
+"""Documents that an open app lists."""
 ASK_EVERY_S = 10.0
 """An open app calls its daemon this often, so that the daemon is not idle; a daemon that has died is started again."""
 
@@ -37,12 +39,16 @@ class LocalBackend:
         """The reason why the daemon cannot keep the index current, from its last answer, or ""."""
         from_daemon = partial(vectors.from_daemon, cancelled=self._closing.is_set, steps=think)
         # a query that is edited back and forth needs the same vectors again
-        self._vector = lru_cache(_REMEMBERED_QUERIES)(from_daemon)
+        self._vector = lru_cache(REMEMBERED_QUERIES)(from_daemon)
 
     @property
     def root(self) -> Path:
         """The folder to search."""
         return self._root
+
+    def folders(self) -> list[Folder]:
+        """Return nothing: there are no folders to choose among."""
+        return []
 
     def start(self) -> str:
         """Make the daemon index the folder; start one if none runs. Returns why changes are noticed late, or ""."""
@@ -55,7 +61,7 @@ class LocalBackend:
         prefix_last = mode is SearchMode.WORDS
         try:
             results = search_index(
-                self._root, query, mode, self._vector, instruction, k=_SHOWN_DOCUMENTS, prefix_last=prefix_last
+                self._root, query, mode, self._vector, instruction, k=SHOWN_DOCUMENTS, prefix_last=prefix_last
             )
             return replace(results, soft_tokens=self._think)
         except NoIndexError:
@@ -64,7 +70,7 @@ class LocalBackend:
     def similar(self, document_id: int) -> SearchResults:
         """Return the documents most similar to this one."""
         with self._session() as session:
-            return similar_to_document(session, document_id, k=_SHOWN_DOCUMENTS)
+            return similar_to_document(session, document_id, k=SHOWN_DOCUMENTS)
 
     def document(self, document_id: int) -> DocumentText:
         """Return the whole text of a document."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from longsearch.app.background.query_vectors import QueryVector
 from longsearch.app.encoders import open_encoder
+from longsearch.app.folders.names import names_of
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.search.query import Query, parse
@@ -32,11 +33,13 @@ def search_index(
 ) -> SearchResults:
     """Search the index of `root`, or only its folder `under`, and return `k` documents at most.
 
-    Without a vector, hybrid falls back to words and says why; meaning raises LongsearchError. `prefix_last`: the last
-    word may be unfinished, as while a person types.
+    Without a vector, hybrid falls back to words and says why; meaning raises LongsearchError. Raises QueryError if the
+    query names another folder by `folder:`. `prefix_last`: the last word may be unfinished, as while a person types.
     """
     with Session.open(index_path(root), read_only=True) as session:
         query = parse(text, prefix_last)
+        if not query.folders.admits_all:
+            query.folders.chosen(list(names_of([root]).values()))
         vector, problem, vector_ms = None, None, 0.0
         if mode is not SearchMode.WORDS:
             try:
@@ -48,7 +51,7 @@ def search_index(
             else:
                 vector, vector_ms = found.vector, found.took_ms
         results = search(session, query, mode, vector, k=k, instruction=instruction, under=under)
-    results = replace(results, vector_ms=vector_ms)
+    results = replace(_with_folder(results, root), vector_ms=vector_ms)
     return replace(results, note=f"words only: {problem.message}") if problem else results
 
 
@@ -59,20 +62,28 @@ def similar_to_file(root: Path, file: Path, under: str = "", k: int = 10) -> Sea
     cannot be read or compared.
     """
     with Session.open(index_path(root), read_only=True) as session:
-        known = _document_of(session, file.relative_to(root).as_posix()) if file.is_relative_to(root) else None
+        known = document_of(session, file.relative_to(root).as_posix()) if file.is_relative_to(root) else None
         if known is not None:
-            return similar_to_document(session, known, k, under)
+            return _with_folder(similar_to_document(session, known, k, under), root)
         fingerprint = _fingerprint(session)
-        title, vector = _read_whole(file)
-        return similar_to_vector(session, _comparable(vector, fingerprint).vector, title, k, under)
+        title, vector = read_whole(file)
+        found = similar_to_vector(session, _comparable(vector, fingerprint).vector, title, k, under)
+    return _with_folder(found, root)
 
 
-def _document_of(session: Session, path: str) -> int | None:
+def _with_folder(results: SearchResults, root: Path) -> SearchResults:
+    """Return the results with the name of the folder in each hit."""
+    name = names_of([root])[root]
+    return replace(results, hits=tuple(replace(hit, folder=name) for hit in results.hits))
+
+
+def document_of(session: Session, path: str) -> int | None:
+    """Return the document that the file at `path`, relative to the root, holds; None if the index does not know it."""
     with session.reading() as db:
         return files.document_of(db, path)
 
 
-def _read_whole(file: Path) -> tuple[str, QueryVector]:
+def read_whole(file: Path) -> tuple[str, QueryVector]:
     """Return a file's title and the vector of its whole text. Raises LongsearchError if the file cannot be read."""
     from longsearch.indexer.extract.reader import ExtractorProcess
 

@@ -91,7 +91,22 @@ class DocumentHit:
     root: str = ""
     """The indexed folder that holds the document, absolute."""
     folder: str = ""
-    """The name of that folder, if several folders were searched; else ""."""
+    """The name of that folder; "" if the engine was asked directly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """An indexed folder, as one of several that are searched together."""
+
+    name: str
+    """No two folders have the same."""
+    root: str
+    """Absolute; undecodable bytes are surrogate escapes."""
+    n_documents: int = 0
+    away: str = ""
+    """Why the folder cannot be reached, or "". Its documents are found all the same, but cannot be opened."""
+    problem: str = ""
+    """Why its index cannot be read, so that its documents are not found, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +140,8 @@ class SearchResults:
     """How long the model took for the query's vector; `took_ms` does not include it. 0 if there was none."""
     soft_tokens: int | None = None
     """How many soft tokens the query was given (`--think`); None: as many as the model has for documents, or none."""
+    folders: tuple[Folder, ...] = ()
+    """The folders that were searched together; () if only one was asked for."""
 
 
 class FileStatus(StrEnum):
@@ -159,6 +176,10 @@ class FileReport:
     """Failed attempts in a row."""
     retry_at: float | None = None
     """When the next automatic retry is due, in seconds since 1970; None: only after a change or on request."""
+    folder: str = ""
+    """The name of the indexed folder, if the files of several are listed; else ""."""
+    root: str = ""
+    """The path of that folder, absolute; "" if only one is listed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,3 +25,8 @@ def is_due(retry_at_s: float | None, now_s: float) -> bool:
     A time further ahead than the longest wait is due too: it was set before the clock was put back.
     """
     return retry_at_s is not None and not now_s < retry_at_s <= now_s + LONGEST_S
+
+
+def wait_s(retry_at: float | None, now_s: float) -> float | None:
+    """Return the seconds until a retry that is due at `retry_at`; None if there is none."""
+    return None if retry_at is None else max(FIRST_S, retry_at - now_s)

@@ -29,7 +29,7 @@ class LongsearchApp(App[None]):
     TITLE = "longsearch"
     # Listed here because Textual does not load the style sheet of a default screen.
     CSS_PATH: ClassVar[list[str | PurePath]] = [
-        f"screens/{name}.tcss" for name in ("main", "help", "instruction", "files")
+        f"screens/{name}.tcss" for name in ("main", "help", "instruction", "files", "folders")
     ]
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True)]
@@ -53,6 +53,8 @@ class LongsearchApp(App[None]):
         if isinstance(screen, MainScreen):
             yield SystemCommand("Mode", "Search in the next mode: hybrid, meaning or words", screen.action_mode)
             yield SystemCommand("Instruction", "Say what kind of answer you want", screen.action_instruction)
+            if self._backend.root is None:
+                yield SystemCommand("Folders", "Search one folder only", screen.action_folders)
             yield SystemCommand("Files", "Every file, its status, and why it failed", screen.action_files)
             yield SystemCommand("Help", "How to ask, and every key", screen.action_help)
         yield SystemCommand("Theme", "Change the colours", self.action_change_theme)

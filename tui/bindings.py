@@ -10,8 +10,8 @@ MAIN: list[BindingType] = [
     Binding("o,ctrl+o", "open", "Open", id="main.open", tooltip="Open the file in its viewer, at this page"),
     Binding("n", "passage(1)", "Next", id="main.next", tooltip="Next passage in the document"),
     Binding("p,N", "passage(-1)", "Prev", id="main.previous", tooltip="Previous passage in the document"),
-    Binding("y", "copy_passage", "Copy", id="main.copy", tooltip="Copy the passage, with title and page"),
-    Binding("Y", "copy_path", "Copy path", id="main.copy_path", show=False, tooltip="Copy the path of the file"),
+    Binding("y", "copy('passage')", "Copy", id="main.copy", tooltip="Copy the passage, with title and page"),
+    Binding("Y", "copy('path')", "Copy path", id="main.copy_path", show=False, tooltip="Copy the path of the file"),
     Binding("m", "similar", "Similar", id="main.similar", tooltip="Documents similar to this one; Esc goes back"),
     # With priority, so that letters typed right after it no longer go to the list.
     Binding("slash", "query", "Query", id="main.slash", key_display="/", priority=True, tooltip="Go to the query line"),
@@ -28,6 +28,7 @@ MAIN: list[BindingType] = [
         priority=True,
         tooltip="Every file and its status",
     ),
+    Binding("f4,ctrl+g", "folders", "Folders", id="main.folders", key_display="F4", tooltip="Search one folder only"),
     Binding("ctrl+r", "instruction", "Instruct", id="main.instruction", tooltip="Say what kind of answer you want"),
     Binding("escape", "back", "Back", id="main.back", show=False, tooltip="One step back: text, results, query"),
     Binding("down", "select(1)", "Next result", id="main.down", show=False, tooltip="From the query: next result"),

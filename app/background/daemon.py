@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,6 @@ from longsearch.app.paths import data_folder, resolve_root, socket_path
 from longsearch.app.widths import may_deepen
 from longsearch.engine import __version__
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.store.store import Store
 from longsearch.indexer import retries
 from longsearch.indexer.extract.pdf.ocr import ocr_languages
 from longsearch.indexer.politeness import on_battery
@@ -115,6 +115,8 @@ class Daemon:
                 return self._encode(**params)
             case "watch" | "retry":
                 return self._watch(resolve_root(params["root"]), read_again=method == "retry")
+            case "forget":
+                return self._forget(**params)
             case "pause" | "resume":
                 self._paused = method == "pause"
                 self._wake.set()
@@ -154,6 +156,13 @@ class Daemon:
                 kept = self._kept[root] = KeptRoot(root, self._wake.set, own=data_folder(), clock=self._clock)
                 kept.start()
         return {"root": str(root), "problem": kept.ask(read_again)}
+
+    def _forget(self, root: str) -> dict[str, Any]:
+        """Stop watching a folder; work on it ends at its next step."""
+        with self._lock:
+            kept = self._kept.pop(Path(root), None)
+        kept.stop() if kept else None
+        return {"root": root, "was_watched": kept is not None}
 
     def _all_kept(self) -> list[KeptRoot]:
         with self._lock:
@@ -214,7 +223,7 @@ class Daemon:
         if not os.path.isdir(kept.root):  # noqa: PTH112 - Path.is_dir raises if a folder above may not be entered
             kept.go_offline()
             return
-        with open_pipeline(kept.root, self._model, self._must_yield, self._ocr) as (pipeline, store):
+        with open_pipeline(kept.root, self._model, partial(self._must_yield, kept), self._ocr) as (pipeline, store):
             began_at = time.time()
             if kept.begin_sweep():
                 store.read_again()
@@ -223,36 +232,30 @@ class Daemon:
                 tune(self._model.loaded(), store)
             is_complete = pipeline.embed() and summary.finished
             kept.note_narrow(bool(store.narrow(limit=1)))
-            kept.finish("; ".join((*store.notes, *summary.problems)), is_complete, _until_retry_s(store, began_at))
+            # a file that was due before the sweep began lies where no sweep can look, such as on an unmounted drive
+            retry_in_s = retries.wait_s(store.next_retry(after=began_at), time.time())
+            kept.finish("; ".join((*store.notes, *summary.problems)), is_complete, retry_in_s)
 
     def _deepen(self, kept: KeptRoot) -> None:
         """Read narrow documents of one folder again at full width, until the moment is no longer good."""
-        with open_pipeline(kept.root, self._model, self._must_not_deepen, self._ocr) as (pipeline, store):
+        stop = partial(self._must_not_deepen, kept)
+        with open_pipeline(kept.root, self._model, stop, self._ocr) as (pipeline, store):
             pipeline.deepen()
             kept.note_narrow(bool(store.narrow(limit=1)))
 
-    def _must_not_deepen(self) -> bool:
-        return self._must_yield() or self._pace.is_on_battery or not self._is_quiet()
+    def _must_not_deepen(self, at: KeptRoot) -> bool:
+        return self._must_yield(at) or self._pace.is_on_battery or not self._is_quiet()
 
     def _is_quiet(self) -> bool:
         return self._clock() - self._wanted_at > QUIET_S
 
-    def _must_yield(self) -> bool:
-        """Whether the pipeline must stop early: the daemon ends or is paused, or a folder is due for a sweep."""
+    def _must_yield(self, at: KeptRoot) -> bool:
+        """Whether work on a folder must stop: the daemon ends or is paused, a folder is due, or this is forgotten."""
         if self._model.is_loaded:
             self._pace.adapt()
-        return self._stopping.is_set() or self._paused or any(kept.is_due() for kept in self._all_kept())
+        all_kept = self._all_kept()
+        return self._stopping.is_set() or self._paused or at not in all_kept or any(kept.is_due() for kept in all_kept)
 
     def _is_idle(self) -> bool:
         has_work = any(kept.is_incomplete for kept in self._all_kept())
         return not self._stay and not has_work and self.idle_s > self._idle_exit_s
-
-
-def _until_retry_s(store: Store, swept_at: float) -> float | None:
-    """Return the seconds until the next retry of a failed file; None if no file waits for one.
-
-    A file that was due before the sweep began, and still is, does not count: it lies where the sweep cannot look, such
-    as on an unmounted drive.
-    """
-    retry_at = store.next_retry(after=swept_at)
-    return None if retry_at is None else max(retries.FIRST_S, retry_at - time.time())

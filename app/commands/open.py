@@ -1,4 +1,4 @@
-"""`longsearch FOLDER`: open the terminal app."""
+"""`longsearch FOLDER`: open the terminal app; without a folder, over all indexed folders."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -6,26 +6,30 @@ from argparse import ArgumentParser, Namespace
 from longsearch.app.commands.search import add_think_option
 from longsearch.engine.errors import LongsearchError
 
-HELP = "open the app over a folder (the same as `longsearch FOLDER`)"
+HELP = "open the app over a folder (the same as `longsearch FOLDER`), or over all indexed folders"
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch open`."""
-    parser.add_argument("folder", help="the folder to search")
+    parser.add_argument("folder", nargs="?", default="", help="the folder to search (default: all indexed folders)")
     add_think_option(parser)
 
 
 def run(options: Namespace) -> int:
     """Open the app; return 0 when the user quits. Indexing goes on in the daemon."""
-    from longsearch.app.paths import resolve_root
+    from longsearch.app.paths import index_paths, resolve_root
 
-    root = resolve_root(options.folder)
+    root = resolve_root(options.folder) if options.folder else None
+    if root is None and not index_paths():
+        raise LongsearchError("no folder is indexed yet", "open one: longsearch FOLDER")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        hint = f"search from a script: longsearch search QUERY {root}"
+        hint = f"search from a script: longsearch search QUERY {root or '--everywhere'}"
         raise LongsearchError("the app needs a terminal", hint)
     from longsearch.app.encoders import thinking
+    from longsearch.app.folders_backend import FoldersBackend
     from longsearch.app.local_backend import LocalBackend
     from longsearch.tui.app import LongsearchApp
 
-    LongsearchApp(LocalBackend(root, thinking(options.think))).run()
+    think = thinking(options.think)
+    LongsearchApp(FoldersBackend(think) if root is None else LocalBackend(root, think)).run()
     return 0

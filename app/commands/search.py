@@ -12,7 +12,7 @@ from longsearch.engine.printable import condensed, printable
 if TYPE_CHECKING:
     from longsearch.engine.types import DocumentHit, PassageHit, SearchResults
 
-HELP = "search an indexed folder"
+HELP = "search an indexed folder, or all of them"
 MODES = ("hybrid", "meaning", "words")
 """The values of `engine.types.SearchMode`, which is not imported here because it takes 20 ms."""
 _SHOWN_PASSAGES = 2
@@ -21,14 +21,14 @@ _SHOWN_CHARACTERS = 400
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch search`."""
+    from longsearch.app.folders.choosing import add_folder_options
+
     parser.add_argument(
         "query",
         help='what you mean; may hold "quoted phrases", -excluded words, in:PATH and type:pdf'
         " (put -- before a query that begins with -)",
     )
-    parser.add_argument(
-        "folder", nargs="?", default=".", help="an indexed folder, or a folder inside one (default: this folder)"
-    )
+    add_folder_options(parser)
     parser.add_argument(
         "--mode",
         choices=MODES,
@@ -72,19 +72,25 @@ def run(options: Namespace) -> int:
 
     from longsearch.app.background import query_vectors as vectors
     from longsearch.app.encoders import thinking
-    from longsearch.app.paths import find_index, resolve_root
+    from longsearch.app.everywhere import search_folders
+    from longsearch.app.folders.choosing import chosen_index
+    from longsearch.app.folders.listing import indexed_folders
+    from longsearch.app.paths import resolve_root
     from longsearch.app.searching import search_index
     from longsearch.engine.types import SearchMode
 
-    root, under = find_index(options.folder)
+    place = chosen_index(options.folder, options.everywhere)
     mode = SearchMode(options.mode)
     steps = None if mode is SearchMode.WORDS else thinking(options.think)
     source = partial(vectors.from_anywhere, steps=steps)
-    results = search_index(root, options.query, mode, source, options.instruction, under=under, k=options.k)
-    results = replace(results, soft_tokens=steps)
-    if not results.hits and root.is_dir():
-        resolve_root(root / under)  # raises if nothing was found because that folder does not exist
-    return report(results, options.json)
+    if place is None:
+        results = search_folders(indexed_folders(), options.query, mode, source, options.instruction, options.k)
+    else:
+        root, under = place
+        results = search_index(root, options.query, mode, source, options.instruction, under=under, k=options.k)
+        if not results.hits and root.is_dir():
+            resolve_root(root / under)  # raises if nothing was found because that folder does not exist
+    return report(replace(results, soft_tokens=steps), options.json)
 
 
 def report(results: "SearchResults", as_json: bool) -> int:
@@ -107,6 +113,10 @@ def to_json(results: "SearchResults") -> dict[str, Any]:
         "vector_ms": round(results.vector_ms, 1),
         "soft_tokens": results.soft_tokens,
         "note": results.note,
+        "folders": [
+            {"name": folder.name, "path": folder.root, "away": folder.away, "problem": folder.problem}
+            for folder in results.folders
+        ],
         "results": [_hit_to_json(hit) for hit in results.hits],
     }
 
@@ -116,7 +126,8 @@ def to_text(results: "SearchResults", width: int) -> str:
     lines = [f"({printable(results.note)})"] if results.note else []
     for hit in results.hits:
         lines.append(f"{hit.rank:>3}. {printable(hit.title)}  [{hit.score:.2f}]")
-        lines.append(f"     {printable(hit.path)}")
+        folder = f"  ({printable(hit.folder)})" if results.folders else ""
+        lines.append(f"     {printable(hit.path)}{folder}")
         for passage in hit.passages[:_SHOWN_PASSAGES]:
             place = f"p. {passage.page}" if passage.page else passage.heading
             text = printable(condensed(_shown_text(passage).removeprefix(f"{place}\n")))
@@ -132,7 +143,8 @@ def to_text(results: "SearchResults", width: int) -> str:
     took = f"{results.took_ms:.0f} ms"
     if results.soft_tokens is not None and results.vector_ms:
         took += f" + {results.vector_ms:.0f} ms for {counted(results.soft_tokens, 'soft token')}"
-    return "\n".join([*lines, f"{found}, {how}, {took}"])
+    across = f" in {counted(len(results.folders), 'folder')}" if results.folders else ""
+    return "\n".join([*lines, f"{found}{across}, {how}, {took}"])
 
 
 def _shown_text(passage: "PassageHit") -> str:
@@ -160,6 +172,7 @@ def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
     return {
         "rank": hit.rank,
         "path": hit.path,
+        "folder": hit.folder,
         "title": hit.title,
         "score": round(hit.score, 4),
         "passages": passages,

@@ -16,8 +16,10 @@ def add_options(parser: ArgumentParser) -> None:
         "folder",
         nargs="?",
         default="",
-        help="an indexed folder, or a folder inside one (default: the indexed folder that holds FILE)",
+        help="an indexed folder, or a folder inside one (default: the indexed folder that holds FILE; if none does,"
+        " all indexed folders)",
     )
+    parser.add_argument("--everywhere", action="store_true", help="all indexed folders, wherever FILE is")
     add_result_options(parser)
 
 
@@ -30,18 +32,30 @@ def run(options: Namespace) -> int:
     if not file.is_file():
         hint = "name a document; to search in a folder: longsearch search QUERY FOLDER"
         raise LongsearchError(f"{file} is not a file", hint)
-    root, under = _where(options.folder, file)
+    place = _place(options.folder, options.everywhere, file)
+    if place is None:
+        from longsearch.app.everywhere import similar_in_folders
+        from longsearch.app.folders.listing import indexed_folders
+
+        return report(similar_in_folders(indexed_folders(), file, options.k), options.json)
+    root, under = place
     return report(similar_to_file(root, file, under, options.k), options.json)
 
 
-def _where(folder: str, file: Path) -> tuple[Path, str]:
-    """Return the indexed root to search, and the folder inside it: `folder` if given, else the whole root of `file`."""
-    from longsearch.app.paths import find_index
+def _place(folder: str, everywhere: bool, file: Path) -> tuple[Path, str] | None:
+    """Return the indexed root to search, and the folder inside it; None for all folders.
 
-    if folder:
-        return find_index(folder)
+    That is `folder` if given, else the whole root of `file`, else all folders. Raises LongsearchError if nothing is
+    indexed.
+    """
+    from longsearch.app.folders.choosing import chosen_index
+    from longsearch.app.paths import find_index, index_paths
+
+    if folder or everywhere:
+        return chosen_index(folder, everywhere)
     try:
         return find_index(file.parent)[0], ""
     except LongsearchError as error:
-        hint = "name the indexed folder to search: longsearch similar FILE FOLDER"
-        raise LongsearchError(f"{file} is in no indexed folder", hint) from error
+        if index_paths():
+            return None
+        raise LongsearchError("no folder is indexed yet", "index one: longsearch index FOLDER") from error

@@ -1,5 +1,7 @@
 """The query language: words, "phrases", -excluded words and -"excluded phrases", in:contracts and type:pdf for files.
 
+folder:papers chooses among several indexed folders.
+
 Any text is a valid query. This module is pure: text in, terms out. It knows no index; FTS5 tokenizes and stems words.
 """
 
@@ -10,6 +12,7 @@ from dataclasses import dataclass
 
 from longsearch.engine.errors import QueryError
 from longsearch.engine.search.file_filter import FileFilter
+from longsearch.engine.search.folder_filter import FolderFilter
 from longsearch.engine.types import Term
 
 MAX_TERMS = 64
@@ -19,7 +22,7 @@ _PREFIX_MIN_CHARS = 3  # "w1"* took 0.85 s at 100k passages that all match it
 _QUOTES = str.maketrans(dict.fromkeys("“”„«»", '"'))
 # one item of a query: an optional minus, an optional field, then a phrase (perhaps unclosed) or a word
 _ITEM = re.compile(
-    r'(?P<minus>-)?(?:(?P<field>in|type):(?=["\w./-]))?(?:"(?P<phrase>[^"]*)(?P<closed>"?)|(?P<word>[^\s"]+))'
+    r'(?P<minus>-)?(?:(?P<field>in|type|folder):(?=["\w./-]))?(?:"(?P<phrase>[^"]*)(?P<closed>"?)|(?P<word>[^\s"]+))'
 )
 
 _STOP_WORDS = frozenset(
@@ -47,6 +50,8 @@ class Query:
     """The text to encode as a vector: the query without quotation marks, exclusions and file filters."""
     files: FileFilter
     """Which files to search."""
+    folders: FolderFilter
+    """Which folders to search, if several are."""
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -67,9 +72,13 @@ def parse(text: str, prefix_last: bool = False) -> Query:
     excluded: list[Term] = []
     meaning: list[str] = []
     filters: list[tuple[str, str, bool]] = []
+    folders: list[tuple[str, bool]] = []
     for item in _ITEM.finditer(clean.translate(_QUOTES)):
         is_phrase = item["word"] is None
         body = item["phrase"] if is_phrase else item["word"]
+        if item["field"] == "folder" and body.strip():
+            folders.append((body.strip(), bool(item["minus"])))
+            continue
         if not _is_searchable(body):
             continue
         if item["field"]:
@@ -81,9 +90,9 @@ def parse(text: str, prefix_last: bool = False) -> Query:
         term = Term(body.strip(), is_phrase, is_unfinished and _may_be_prefix(body))
         (excluded if item["minus"] else phrases if is_phrase else words).append(term)
     if not meaning:
-        raise QueryError(*_nothing_to_search(bool(excluded), bool(filters)))
+        raise QueryError(*_nothing_to_search(bool(excluded), bool(filters or folders)))
     kept = _content_words(words, bool(phrases)), _distinct(phrases), _distinct(excluded)
-    return Query(text, *kept, " ".join(meaning), FileFilter.of(filters))
+    return Query(text, *kept, " ".join(meaning), FileFilter.of(filters), FolderFilter.of(folders))
 
 
 def match(term: Term) -> str:
@@ -108,7 +117,7 @@ def _encodable(text: str) -> str:
 
 
 def _without_operators(text: str) -> str:
-    return re.sub(r'(?<!\S)-+|"|(?<!\S)(?:in|type):', " ", text.translate(_QUOTES))
+    return re.sub(r'(?<!\S)-+|"|(?<!\S)(?:in|type|folder):', " ", text.translate(_QUOTES))
 
 
 def _is_searchable(text: str) -> bool:

@@ -33,12 +33,18 @@ def similar_to_document(session: Session, document_id: int, k: int = 10, under: 
 
     Raises LongsearchError if the document has no vector yet, StoreError if it is gone.
     """
+    title, vector = title_and_vector(session, document_id)
+    return similar_to_vector(session, vector, title, k, under, without=document_id)
+
+
+def title_and_vector(session: Session, document_id: int) -> tuple[str, Vectors]:
+    """The title of a document of the index, and its vector (dim,). Raises as `similar_to_document`."""
     with session.reading() as db:
         title, vector = documents.outline(db, document_id).title, vectors.of_document(db, document_id)
     if vector is None:
         hint = "wait until it has been read: `longsearch status` shows the progress"
         raise LongsearchError(f"{title} has not been read for its meaning yet", hint)
-    return similar_to_vector(session, vector, title, k, under, without=document_id)
+    return title, vector
 
 
 def similar_to_vector(

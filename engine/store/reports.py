@@ -18,6 +18,12 @@ def set_activity(db: apsw.Connection, text: str, tokens_per_s: float) -> None:
     db.execute("INSERT OR REPLACE INTO activity VALUES (1, ?, ?, ?, ?)", row)
 
 
+def updated_at(db: apsw.Connection) -> float | None:
+    """When a writer last recorded what it does, in seconds since 1970; None: never."""
+    found = db.execute("SELECT updated_at FROM activity").get
+    return None if found is None else float(found)
+
+
 def progress(db: apsw.Connection) -> IndexProgress:
     """Count files by status and tokens by document (a copy is embedded once); add the activity of a living writer."""
     counts = dict(db.execute("SELECT state, count(*) FROM file_states GROUP BY state"))

@@ -4,6 +4,7 @@ import pytest
 from tui_helpers import let_messages_pass
 
 from longsearch.tui.asking.backend_calls import BackendCalls
+from longsearch.tui.screens.folders import FolderChoice
 from longsearch.tui.screens.main import MainScreen
 
 NEVER_S = 3_600.0
@@ -15,6 +16,7 @@ def no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BackendCalls, "DEBOUNCE_S", NEVER_S)
     monkeypatch.setattr(BackendCalls, "PROGRESS_EVERY_S", NEVER_S)
     monkeypatch.setattr(MainScreen, "RENEW_EVERY_S", NEVER_S)
+    monkeypatch.setattr(FolderChoice, "READ_EVERY_S", NEVER_S)
     # After every key, Textual itself waits at least 20 ms, until the process uses no processor time.
     monkeypatch.setattr("textual.app.wait_for_idle", let_messages_pass)
     monkeypatch.setattr("textual.pilot.wait_for_idle", let_messages_pass)

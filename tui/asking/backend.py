@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Protocol
 
-from longsearch.engine.types import DocumentText, FileReport, IndexProgress, SearchMode, SearchResults
+from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
 
 
 class Backend(Protocol):
@@ -14,8 +14,11 @@ class Backend(Protocol):
     """
 
     @property
-    def root(self) -> Path:
-        """The folder to search."""
+    def root(self) -> Path | None:
+        """The folder to search; None if all indexed folders are searched."""
+
+    def folders(self) -> list[Folder]:
+        """Return the folders that `folder:` can choose among, within milliseconds; [] if one folder is searched."""
 
     def start(self) -> str:
         """Start indexing in the background unless it already runs. Return "" or the reason why it does not run."""

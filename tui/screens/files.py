@@ -83,7 +83,7 @@ class FilesScreen(Screen[None]):
             header.left = "Files"
             self._say_error(error)
             return
-        self._files = sorted(files, key=lambda file: (_ORDER.index(file.status), file.path))
+        self._files = sorted(files, key=lambda file: (_ORDER.index(file.status), file.folder, file.path))
         self._fill()
 
     def action_retry(self) -> None:
@@ -140,14 +140,16 @@ class FilesScreen(Screen[None]):
     def action_open(self) -> None:
         """Open the file under the cursor in the system's viewer."""
         if self._table.cursor_row < len(self._shown):
-            self._open(os.path.join(self._backend.root, self._shown[self._table.cursor_row].path))  # noqa: PTH118
+            self._open(self._path(self._shown[self._table.cursor_row]))
 
     def action_copy_path(self) -> None:
         """Copy the path of the file under the cursor."""
         if self._table.cursor_row < len(self._shown):
-            path = os.path.join(self._backend.root, self._shown[self._table.cursor_row].path)  # noqa: PTH118
-            self.app.copy_to_clipboard(shown(path))
+            self.app.copy_to_clipboard(shown(self._path(self._shown[self._table.cursor_row])))
             self._say_done("Path copied")
+
+    def _path(self, file: FileReport) -> str:
+        return os.path.join(file.root or self._backend.root or "", file.path)  # noqa: PTH118
 
     def _say_done(self, done: str) -> None:
         self._say(Content.styled(f"✓ {shown(done)}", styles.SUCCESS))
@@ -168,11 +170,16 @@ def _text_widths(room: int) -> tuple[int, int]:
 def _row(file: FileReport, name_width: int) -> tuple[Text, ...]:
     return (
         Text(file.status.value, _STYLES[file.status]),
-        Text(shorten_middle(shown(file.path), name_width), no_wrap=True),
+        Text(shorten_middle(_name(file), name_width), no_wrap=True),
         Text(shown(file.reason), no_wrap=True, overflow="ellipsis"),
         Text(quantity(file.n_pages) if file.n_pages else "", justify="right"),
         Text(quantity(file.n_tokens) if file.n_tokens else "", justify="right"),
     )
+
+
+def _name(file: FileReport) -> str:
+    """Return the path in its folder; if the files of several folders are listed, with the folder's name before it."""
+    return shown(f"{file.folder}/{file.path}" if file.folder else file.path)
 
 
 def _detail(file: FileReport) -> Content:
@@ -182,7 +189,7 @@ def _detail(file: FileReport) -> Content:
     again = wording.next_try(file, time.time())
     hint = Content.styled(f"\n→ {shown(file.hint)}", styles.WARNING) if file.hint else Content("")
     reason = f"{reason} · {again}" if again else reason
-    return Content.styled(shown(file.path), "bold") + Content(f"\n{reason}") + hint
+    return Content.styled(_name(file), "bold") + Content(f"\n{reason}") + hint
 
 
 def _census(files: list[FileReport]) -> str:

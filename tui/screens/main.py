@@ -22,6 +22,7 @@ from longsearch.tui.asking.lane import attempt
 from longsearch.tui.asking.requests import Question
 from longsearch.tui.bindings import MAIN
 from longsearch.tui.screens.files import FilesScreen
+from longsearch.tui.screens.folders import FolderChoice
 from longsearch.tui.screens.help import HelpScreen
 from longsearch.tui.screens.instruction import InstructionScreen
 from longsearch.tui.text import wording
@@ -33,7 +34,7 @@ from longsearch.tui.widgets.results import Results
 from longsearch.tui.widgets.status_line import StatusLine
 from longsearch.tui.widgets.text_pane import TextPane
 
-_NEEDS_A_HIT = frozenset({"open", "passage", "copy_passage", "copy_path", "similar"})
+_NEEDS_A_HIT = frozenset({"open", "passage", "copy", "similar"})
 
 
 class MainScreen(Screen[None]):
@@ -46,13 +47,14 @@ class MainScreen(Screen[None]):
 
     def __init__(self, backend: Backend) -> None:
         super().__init__()
-        root = os.fspath(backend.root)
+        root = os.fspath(backend.root or "")
         self._backend = backend
         self._bar = QueryBar(root)
         self._result_pane = ResultPane(root)
         self._text_pane = TextPane(backend.document)
         self._status = StatusLine()
         self._calls = BackendCalls(backend)
+        self._folders = FolderChoice(backend, self._bar)
         self._question = Question()
         self._results: SearchResults | None = None
         self._choice = Choice()
@@ -66,7 +68,7 @@ class MainScreen(Screen[None]):
             yield self._text_pane
         yield self._status
         yield Footer(show_command_palette=False, compact=True)
-        yield self._calls
+        yield from (self._calls, self._folders)
 
     def on_mount(self) -> None:
         """Get ready for typing."""
@@ -184,8 +186,8 @@ class MainScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer the keys that need a document only if there is one."""
-        if action == "query":  # not in the footer while "/" is text
-            return not self._bar.has_focus_within
+        if action in ("query", "folders"):  # "/" is not in the footer while it is text
+            return self._folders.is_offered if action == "folders" else not self._bar.has_focus_within
         return self._text_pane.hit is not None if action in _NEEDS_A_HIT else True
 
     def action_back(self) -> None:
@@ -240,18 +242,16 @@ class MainScreen(Screen[None]):
             done, error = await attempt(self._backend.open, hit.path, passage.page if passage else None)
             self._status.say(shown(done or ""), error)
 
-    def action_copy_passage(self) -> None:
-        if (hit := self._text_pane.hit) and (passage := self._text_pane.passage):
-            self.app.copy_to_clipboard(wording.quotation(hit, passage))
-            self._status.say("Passage copied")
-
-    def action_copy_path(self) -> None:
-        if hit := self._text_pane.hit:
-            self.app.copy_to_clipboard(shown(hit.path))
-            self._status.say("Path copied")
+    def action_copy(self, what: str) -> None:
+        if text := self._text_pane.text_to_copy(what):
+            self.app.copy_to_clipboard(text)
+            self._status.say(f"{what.capitalize()} copied")
 
     def action_files(self) -> None:
         self.app.push_screen(FilesScreen(self._backend))
+
+    def action_folders(self) -> None:
+        self._folders.choose()
 
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen())

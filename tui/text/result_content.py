@@ -19,7 +19,10 @@ _MIN_WIDTH_WITH_BAR = 36
 
 
 def hit_content(hit: DocumentHit, root: str, words: re.Pattern[str] | None, width: int, n_lines: int) -> Content:
-    """Return the hit in `width` cells, with `n_lines` lines of its best passage."""
+    """Return the hit in `width` cells, with `n_lines` lines of its best passage.
+
+    Its path is relative to `root`; if that is "", to its own folder, whose name stands before it.
+    """
     lines = [_title_line(hit, words, width), _path_line(hit, root, width)]
     if hit.passages:
         best = hit.passages[0]
@@ -31,6 +34,11 @@ def hit_content(hit: DocumentHit, root: str, words: re.Pattern[str] | None, widt
 def relative_path(path: str, root: str) -> str:
     """Return `path` relative to `root`, safe to show; a path outside `root` stays whole."""
     return shown(path.removeprefix(root.rstrip("/") + "/"))
+
+
+def path_in_folder(path: str, root: str, folder: str) -> str:
+    """Return the path relative to the folder's `root`, with the folder's name in front of it."""
+    return f"{shown(folder)}/{relative_path(path, root)}"
 
 
 def _title_line(hit: DocumentHit, words: re.Pattern[str] | None, width: int) -> Content:
@@ -52,8 +60,10 @@ def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
     room = width - len(end) - 1
     if room < 12:
         end, room = "", width - 1
-    path = shorten_middle(relative_path(hit.path, root), room)
-    return Content.styled(path + " " * (room + 1 - cell_len(path)) + end, styles.MUTED)
+    folder = "" if root else shown(hit.folder)
+    path = shorten_middle(relative_path(hit.path, root) if root else path_in_folder(hit.path, hit.root, folder), room)
+    line = Content.styled(path + " " * (room + 1 - cell_len(path)) + end, styles.MUTED)
+    return line.stylize(styles.ACCENT, 0, len(folder)) if folder and path.startswith(f"{folder}/") else line
 
 
 def _lit(line: str, words: re.Pattern[str] | None, style: str) -> Content:

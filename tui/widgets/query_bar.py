@@ -3,6 +3,7 @@
 Knows nothing of searches: it reports that the question has changed, or that Enter was pressed.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
@@ -12,13 +13,15 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
+from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types import Folder, SearchMode
 from longsearch.tui.asking.requests import Question
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import below_home, clip, shorten_middle, shown
+from longsearch.tui.text.folder_words import completed, place_line, with_folder
 
 _MODES = tuple(SearchMode)
 
@@ -53,6 +56,18 @@ class ModeTabs(Widget):
                 return
 
 
+class _FolderNames(Suggester):
+    """Completes the name of a folder behind `folder:`."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._names = names
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """Return the query with the name completed, or None."""
+        return completed(value, self._names)
+
+
 class _Line(Input):
     """An Input that accepts pasted text of several lines and handles keys in the order in which they are pressed.
 
@@ -60,7 +75,15 @@ class _Line(Input):
     """
 
     async def _on_key(self, event: events.Key) -> None:
-        """Run the bindings of editing keys at once. Textual would run them after letters that are typed later."""
+        """Run the bindings of editing keys at once. Textual would run them after letters that are typed later.
+
+        Tab accepts a suggestion; without one it goes to the next pane.
+        """
+        if event.key == "tab" and self._suggestion and self.cursor_position == len(self.value):
+            self.action_cursor_right()
+            event.stop()
+            event.prevent_default()
+            return
         for binding in () if event.is_printable else self._bindings.key_to_bindings.get(event.key, ()):
             if await self.app.run_action(binding.action, self):  # False for scrolling: a line has nothing to scroll
                 event.stop()
@@ -85,8 +108,9 @@ class QueryBar(Horizontal):
         """Enter was pressed."""
 
     def __init__(self, root: str) -> None:
+        """`root` is the folder that is searched; "" for all folders."""
         super().__init__()
-        self._root = root
+        self._place = below_home(root) if root else "all folders"
         self._question = Question()
 
     def compose(self) -> ComposeResult:
@@ -120,6 +144,19 @@ class QueryBar(Horizontal):
             self._ask(replace(self._question, instruction=instruction))
             self._label()
 
+    def show_folders(self, folders: Sequence[Folder]) -> None:
+        """Name the folders on the frame, and complete their names."""
+        self.query_one(_Line).suggester = _FolderNames([folder.name for folder in folders])
+        self._place = place_line(folders)
+        self._label()
+
+    def choose_folder(self, name: str | None) -> None:
+        """Search this folder only from now on; None for all folders."""
+        query = self.query_one(Input)
+        query.value = with_folder(query.value, name)
+        query.cursor_position = len(query.value)
+        self.focus_input()
+
     def _ask(self, question: Question) -> None:
         self._question = question
         self.post_message(self.Changed(question))
@@ -130,7 +167,7 @@ class QueryBar(Horizontal):
 
     def _label(self) -> None:
         width = max(self.size.width - 8, 4)
-        self.border_title = Content(shorten_middle(shown(below_home(self._root)), width))
+        self.border_title = Content(shorten_middle(shown(self._place), width))
         text = f"instruction: {shown(self.instruction)}" if self.instruction else ""
         self.border_subtitle = Content(clip(text, width))
 

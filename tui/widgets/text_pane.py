@@ -15,6 +15,7 @@ from textual.widgets import Static
 from longsearch.engine.types import DocumentHit, DocumentText, PassageHit
 from longsearch.tui.asking.lane import Lane
 from longsearch.tui.document_cache import DocumentCache
+from longsearch.tui.text import wording
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.lighting import Span
 from longsearch.tui.text.place import place_in_words
@@ -57,6 +58,14 @@ class TextPane(Vertical):
         span = self.preview.current_span
         here = (passage for passage in self.hit.passages if span and passage.start == span.start)
         return next(here, self.hit.passages[0])
+
+    def text_to_copy(self, what: str) -> str:
+        """Return the current `passage` with its source, or the `path` of its file; "" if there is none."""
+        if self.hit is None:
+            return ""
+        if what == "path":
+            return shown(self.hit.path)
+        return wording.quotation(self.hit, self.passage) if self.passage else ""
 
     def select(self, hit: DocumentHit, words: re.Pattern[str] | None, stay: bool) -> None:
         """Show the hit's document at its best passage; with `stay`, leave the text scrolled where the reader is."""

@@ -1,0 +1,187 @@
+"""`longsearch folders`: list, add, rename, forget and take back indexed folders."""
+
+import json
+import sys
+import time
+from argparse import SUPPRESS, ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longsearch.engine.amounts import counted, duration
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.printable import printable
+
+if TYPE_CHECKING:
+    from longsearch.engine.types import Folder
+
+HELP = "list the indexed folders; add, rename or forget one"
+
+_ACTIONS = {
+    "list": "list the indexed folders (the same as `longsearch folders`)",
+    "add": "index a folder in the background, from now on",
+    "rename": "give a folder another name for folder:NAME",
+    "forget": "forget a folder; its files are not touched, its index is kept for 30 days",
+    "restore": "take back a forgotten folder, with its index",
+}
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the actions of `longsearch folders`, and their options."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    added = {
+        name: actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        for name, text in _ACTIONS.items()
+    }
+    added["list"].add_argument("--json", action="store_true", default=SUPPRESS, help="print one JSON object")
+    added["add"].add_argument("folder", help="the folder to index, with all its subfolders")
+    added["add"].add_argument("--name", default="", metavar="NAME", help="its name (default: that of the folder)")
+    added["rename"].add_argument("folder", help="the name or the path of an indexed folder")
+    added["rename"].add_argument("name", help="its new name; no two folders have the same")
+    added["forget"].add_argument("folder", help="the name or the path of an indexed folder")
+    added["forget"].add_argument("-y", "--yes", action="store_true", help="do not ask")
+    added["forget"].add_argument("--delete", action="store_true", help="delete the index now, for good")
+    added["restore"].add_argument("folder", help="the name or the path of a forgotten folder")
+
+
+def run(options: Namespace) -> int:
+    """Do the action. Returns 0; 1 if there is no folder to list, or if the person does not confirm."""
+    from longsearch.app.folders.forgetting import delete_old
+
+    delete_old()
+    match options.action:
+        case "add":
+            return _add(options.folder, options.name)
+        case "rename":
+            return _rename(options.folder, options.name)
+        case "forget":
+            return _forget(options.folder, options.yes, options.delete)
+        case "restore":
+            return _restore(options.folder)
+    return _list(options.json)
+
+
+def _list(as_json: bool) -> int:
+    from longsearch.app.folders.listing import indexed_folders
+
+    rows = [_row(folder) for folder in indexed_folders()]
+    if as_json:
+        print(json.dumps({"folders": rows}, indent=2))
+    elif not rows:
+        print("no folder is indexed yet; to index one: longsearch FOLDER")
+    else:
+        print(*map(_line, rows), sep="\n")
+    return 0 if rows else 1
+
+
+def _row(folder: "Folder") -> dict[str, Any]:
+    """Return a folder as the JSON object that the documentation describes."""
+    from longsearch.app.folders.forgetting import n_bytes
+    from longsearch.app.folders.listing import fingerprint_and_time
+
+    fingerprint, indexed_at = ("", None) if folder.problem else fingerprint_and_time(folder)
+    return {
+        "name": folder.name,
+        "path": folder.root,
+        "documents": folder.n_documents,
+        "model": _model_of(fingerprint),
+        "fingerprint": fingerprint,
+        "bytes": n_bytes(Path(folder.root)) if folder.root else 0,
+        "indexed_at": indexed_at,
+        "away": folder.away,
+        "problem": folder.problem,
+    }
+
+
+def _model_of(fingerprint: str) -> str:
+    """Return the name of the chosen model if it made these vectors; "another" if not, "" if there are none."""
+    from longsearch.app.encoders import chosen_identity, chosen_model
+    from longsearch.engine.errors import ModelError
+
+    if not fingerprint:
+        return ""
+    try:
+        return chosen_model() if chosen_identity().fingerprint == fingerprint else "another"
+    except ModelError:
+        return "another"
+
+
+def _line(row: dict[str, Any]) -> str:
+    """Return a folder as a line or two of text."""
+    model = f"{row['model']} model" if row["model"] else "not read for its meaning yet"
+    facts = [counted(row["documents"], "document"), f"{row['bytes'] / 1e6:,.1f} MB", model]
+    if row["indexed_at"] is not None:
+        facts.append(f"indexed {duration(max(time.time() - row['indexed_at'], 0))} ago")
+    lines = [f"{printable(row['name'])}  {printable(row['path'])}", f"    {printable(', '.join(facts))}"]
+    lines += [f"    away: {printable(row['away'])}"] if row["away"] else []
+    lines += [f"    cannot be searched: {printable(row['problem'])}"] if row["problem"] else []
+    return "\n".join(lines)
+
+
+def _add(text: str, name: str) -> int:
+    from longsearch.app.background import daemon_control
+    from longsearch.app.folders.listing import indexed_folders, register
+    from longsearch.app.folders.names import check_name, names_of, rename
+    from longsearch.app.paths import resolve_root
+
+    root = resolve_root(text)
+    folders = indexed_folders()
+    others = [folder for folder in folders if folder.root != str(root)]
+    if name:
+        check_name(name, [folder.name for folder in others])
+    register(root)
+    called = rename(root, name, [folder.name for folder in others]) if name else names_of([root])[root]
+    problem = daemon_control.watch(root)
+    again = " again" if len(others) < len(folders) else ""
+    print(f"{printable(called)} is indexed{again} in the background; how far: longsearch status {printable(str(root))}")
+    for other in others:
+        if root.is_relative_to(other.root) or (other.root and Path(other.root).is_relative_to(root)):
+            print(f"note: it overlaps {printable(other.name)}; a document of both is listed once", file=sys.stderr)
+    if problem:
+        print(f"note: {printable(problem)}", file=sys.stderr)
+    return 0
+
+
+def _rename(text: str, name: str) -> int:
+    from longsearch.app.folders.listing import find_folder, indexed_folders
+    from longsearch.app.folders.names import rename
+
+    folders = indexed_folders()
+    folder = find_folder(text, folders)
+    called = rename(Path(folder.root), name, [other.name for other in folders if other is not folder])
+    print(f"{printable(folder.name)} is now called {printable(called)}")
+    return 0
+
+
+def _forget(text: str, is_sure: bool, delete: bool) -> int:
+    from longsearch.app.folders.forgetting import KEPT_DAYS, forget
+    from longsearch.app.folders.listing import find_folder, indexed_folders
+
+    folder = find_folder(text, indexed_folders())
+    name = printable(folder.name)
+    if not folder.root:
+        raise LongsearchError(f"{folder.name} does not say which folder it belongs to", folder.problem)
+    if not is_sure:
+        if not sys.stdin.isatty():
+            raise LongsearchError(f"forget {folder.name}?", "say --yes where nobody can be asked")
+        about = f"{counted(folder.n_documents, 'document')}, {printable(folder.root)}"
+        answer = input(f"Forget {name} ({about})? Its files are not touched. [y/N] ")
+        if answer.strip().lower() not in {"y", "yes"}:
+            print("nothing was changed")
+            return 1
+    forget(folder, keep=not delete)
+    if delete:
+        print(f"{name} is forgotten, and its index deleted; its files are as they were")
+    else:
+        print(f"{name} is forgotten; its files are as they were, its index is kept for {KEPT_DAYS} days")
+        print(f"to take it back: longsearch folders restore {json.dumps(name) if ' ' in name else name}")
+    return 0
+
+
+def _restore(text: str) -> int:
+    from longsearch.app.folders.forgetting import take_back
+    from longsearch.app.folders.listing import indexed_folders
+
+    name = take_back(text, [folder.name for folder in indexed_folders()])
+    print(f"{printable(name)} is back; an open app, or longsearch index, brings it up to date")
+    return 0

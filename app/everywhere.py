@@ -1,0 +1,192 @@
+"""Searches several indexed folders as one, for the command line and for the app.
+
+A folder that is away still answers, because its index lies here; the note says so. One whose index cannot be read is
+left out, and the note says that.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from longsearch.app.background.query_vectors import QueryVector
+from longsearch.app.paths import index_path
+from longsearch.app.searching import VectorSource, document_of, read_whole
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.errors import LongsearchError, StoreError
+from longsearch.engine.search.query import Query, parse
+from longsearch.engine.search.similar import similar_to_vector, title_and_vector
+from longsearch.engine.search.together import Part, search_together
+from longsearch.engine.store import documents
+from longsearch.engine.store.session import Session
+from longsearch.engine.types import DocumentHit, Folder, SearchMode, SearchResults
+
+_OTHER_MODEL = "made with another model"
+
+
+def search_folders(
+    folders: Sequence[Folder],
+    text: str,
+    mode: SearchMode,
+    vector_source: VectorSource,
+    instruction: str = "",
+    k: int = 10,
+    prefix_last: bool = False,
+) -> SearchResults:
+    """Search these folders, or those of them that the query names by `folder:`; return `k` documents at most.
+
+    Hybrid falls back to words for a folder whose index was made with another model, and the note names it; meaning
+    leaves it out. Raises QueryError for a name that no folder has, and LongsearchError if no folder can be searched.
+    """
+    query = parse(text, prefix_last)
+    with _opened(_admitted(folders, query)) as (sessions, notes):
+        vectors, vector_ms = _no_vectors(sessions), 0.0
+        if mode is not SearchMode.WORDS:
+            vectors, vector_ms, vector_notes = _vectors(sessions, query, mode, instruction, vector_source)
+            notes = [*notes, *vector_notes]
+        parts = [Part(session, folder.name, vectors[folder.name]) for folder, session in sessions]
+        results = search_together(parts, query, mode, k, instruction)
+        searched = tuple(folder for folder, _ in sessions)
+    note = "; ".join(filter(None, (results.note, *notes)))
+    return replace(results, note=note, vector_ms=vector_ms, folders=searched)
+
+
+def similar_in_folders(folders: Sequence[Folder], file: Path, k: int = 10) -> SearchResults:
+    """Return the documents of these folders that are most similar to `file`, an absolute path.
+
+    A file in none of them is read and encoded whole. Folders whose index was made with another model are left out, and
+    the note names them. Raises LongsearchError if the file cannot be read or compared.
+    """
+    with _opened(folders) as (sessions, notes):
+        for folder, session in sessions:
+            path = file.relative_to(folder.root).as_posix() if file.is_relative_to(folder.root) else None
+            if path is not None and (known := document_of(session, path)) is not None:
+                return _similar(sessions, notes, *_known(session, known), k, without=_hash(session, known))
+        title, vector = read_whole(file)
+        return _similar(sessions, notes, title, vector, k)
+
+
+def similar_to_document_in(folders: Sequence[Folder], root: Path, document_id: int, k: int = 10) -> SearchResults:
+    """The same for a document of the index of `root`, which must be one of these folders."""
+    with _opened(folders) as (sessions, notes):
+        for folder, session in sessions:
+            if folder.root == str(root):
+                without = _hash(session, document_id)
+                return _similar(sessions, notes, *_known(session, document_id), k, without=without)
+    raise LongsearchError(f"{root} is no longer indexed", "search again")
+
+
+def _admitted(folders: Sequence[Folder], query: Query) -> list[Folder]:
+    """The folders that the query names by `folder:`; all if it names none. Raises QueryError for an unknown name."""
+    chosen = query.folders.chosen([folder.name for folder in folders])
+    return [folder for folder in folders if folder.name in chosen]
+
+
+@contextmanager
+def _opened(folders: Sequence[Folder]) -> Iterator[tuple[list[tuple[Folder, Session]], list[str]]]:
+    """Yield the folders with their open indexes, and what a person should know of those that are away or damaged.
+
+    Raises LongsearchError if no index can be read.
+    """
+    with ExitStack() as stack:
+        sessions, notes = [], []
+        for folder in folders:
+            try:
+                if folder.problem:
+                    raise StoreError(folder.problem)
+                session = stack.enter_context(Session.open(index_path(Path(folder.root)), read_only=True))
+            except StoreError as error:
+                notes.append(f"{folder.name} is left out: {error.message}")
+                continue
+            sessions.append((folder, session))
+            if folder.away:
+                notes.append(f"{folder.name} is away: {folder.away}; its documents are found, but cannot be opened")
+        if not sessions:
+            raise LongsearchError("; ".join(notes) or "no folder is indexed", "index one: longsearch index FOLDER")
+        yield sessions, notes
+
+
+def _no_vectors(sessions: Sequence[tuple[Folder, Session]]) -> dict[str, Vectors | None]:
+    return {folder.name: None for folder, _ in sessions}
+
+
+def _vectors(
+    sessions: Sequence[tuple[Folder, Session]], query: Query, mode: SearchMode, instruction: str, source: VectorSource
+) -> tuple[dict[str, Vectors | None], float, list[str]]:
+    """The query's vector for each folder by name, the time that it took, and notes on folders that have none.
+
+    Raises LongsearchError in a search by meaning if no folder has one.
+    """
+    prints = {folder.name: session.fingerprint for folder, session in sessions}
+    vectors, others = _no_vectors(sessions), [name for name, fingerprint in prints.items() if not fingerprint]
+    notes = [f"no document of {name} has been read for its meaning yet" for name in others]
+    took_ms = 0.0
+    problem: LongsearchError | None = None
+    if len(others) < len(prints):
+        try:
+            made = source(query.meaning, instruction or None)
+        except LongsearchError as error:
+            problem, notes = error, [f"words only: {error.message}"]
+        else:
+            took_ms = made.took_ms
+            same, different = _compared(prints, made)
+            vectors |= dict.fromkeys(same, made.vector)
+            notes += _say_different(different, "searched by words only" if mode is SearchMode.HYBRID else "left out")
+    if mode is SearchMode.MEANING and all(vector is None for vector in vectors.values()):
+        raise problem or LongsearchError("; ".join(notes), "search for words, or bring it up to date: longsearch index")
+    return vectors, took_ms, notes
+
+
+def _compared(prints: dict[str, str], made: QueryVector) -> tuple[list[str], list[str]]:
+    """The names of the folders with vectors that compare with this one, and of those with vectors that do not."""
+    same = [name for name, fingerprint in prints.items() if fingerprint == made.fingerprint]
+    different = [name for name, fingerprint in prints.items() if fingerprint not in ("", made.fingerprint)]
+    return same, different
+
+
+def _say_different(names: Sequence[str], what: str) -> list[str]:
+    were = "was" if len(names) == 1 else "were"
+    return [f"{', '.join(names)} {were} {_OTHER_MODEL}: {what}"] if names else []
+
+
+# ---- similar documents
+
+
+def _known(session: Session, document_id: int) -> tuple[str, QueryVector]:
+    title, vector = title_and_vector(session, document_id)
+    return title, QueryVector(vector, session.fingerprint)
+
+
+def _hash(session: Session, document_id: int) -> bytes:
+    with session.reading() as db:
+        return documents.hashes_of(db, [document_id]).get(document_id, b"")
+
+
+def _similar(
+    sessions: Sequence[tuple[Folder, Session]],
+    notes: Sequence[str],
+    title: str,
+    made: QueryVector,
+    k: int,
+    without: bytes = b"",
+) -> SearchResults:
+    """The documents of all folders nearest to the vector, each once; `without`: the hash of one to leave out."""
+    same, different = _compared({folder.name: session.fingerprint for folder, session in sessions}, made)
+    if not same:
+        raise LongsearchError("no folder was read with this model", "bring them up to date: longsearch index FOLDER")
+    once: dict[bytes, DocumentHit] = {}
+    took_ms, said = 0.0, [*notes, *_say_different(different, "left out")]
+    for folder, session in sessions:
+        if folder.name not in same:
+            continue
+        found = similar_to_vector(session, made.vector, title, k + 1)
+        took_ms += found.took_ms
+        said += [f"{folder.name}: {found.note}"] if found.note else []
+        for hit in found.hits:
+            key = _hash(session, hit.document_id)
+            if key != without and (key not in once or hit.score > once[key].score):
+                once[key] = replace(hit, folder=folder.name)
+    best = sorted(once.values(), key=lambda hit: -hit.score)[:k]
+    hits = tuple(replace(hit, rank=rank) for rank, hit in enumerate(best, start=1))
+    searched = tuple(folder for folder, _ in sessions)
+    return SearchResults("", SearchMode.MEANING, "", took_ms, hits, "; ".join(said), similar_to=title, folders=searched)

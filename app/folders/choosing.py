@@ -1,0 +1,40 @@
+"""Which index a command is about: that of a folder, or those of all folders."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+
+from longsearch.app.paths import find_index, index_paths
+from longsearch.engine.errors import LongsearchError
+
+
+def add_folder_options(parser: ArgumentParser) -> None:
+    """Add the folder of a command, and the option for all folders."""
+    parser.add_argument(
+        "folder",
+        nargs="?",
+        default="",
+        help="an indexed folder, or a folder inside one (default: this folder; outside any, all indexed folders)",
+    )
+    parser.add_argument("--everywhere", action="store_true", help="all indexed folders, wherever you are")
+
+
+def chosen_index(folder: str, everywhere: bool) -> tuple[Path, str] | None:
+    """Return the root and the folder inside it that a command is about, as `find_index`; None for all folders.
+
+    Without a folder it is the one that the person is in, or all folders outside any. Raises LongsearchError if nothing
+    is indexed there.
+    """
+    if everywhere and folder:
+        raise LongsearchError("--everywhere is for all folders, and a folder is named too", "leave out one of the two")
+    if everywhere:
+        if not index_paths():
+            raise LongsearchError("no folder is indexed yet", "index one: longsearch index FOLDER")
+        return None
+    if folder:
+        return find_index(folder)
+    try:
+        return find_index(".")
+    except LongsearchError:
+        if not index_paths():
+            raise
+        return None

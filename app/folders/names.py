@@ -1,0 +1,113 @@
+"""The names of indexed folders, by which `folder:` and `longsearch folders` know them. No two are the same.
+
+A folder is called after itself; if that name is taken, after the folder around it too: `work/papers`. A name stays when
+other folders come and go, so all names are kept in a file in the data folder. Knows no index.
+"""
+
+import contextlib
+import os
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from longsearch.app.paths import data_folder, index_path
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.json_files import load_object, replace_object
+from longsearch.engine.printable import printable
+from longsearch.engine.search.file_filter import folded
+
+MAX_CHARACTERS = 64
+_QUOTES = str.maketrans(dict.fromkeys("“”„«»", '"'))  # all begin and end a phrase in the query language
+
+
+def names_path() -> Path:
+    """Return the file of the names. If it is deleted, the folders get their first names again."""
+    return data_folder() / "folders.json"
+
+
+def names_of(roots: Sequence[Path]) -> dict[Path, str]:
+    """Return the name of each of these folders; a folder that has none yet gets one, which is kept."""
+    known = _load()
+    names = {root: known[os.fspath(root)] for root in roots if os.fspath(root) in known}
+    if len(names) == len(set(roots)):
+        return names
+    with contextlib.suppress(OSError), _lock():  # without the file the same names are made the next time
+        # the name of a folder whose index was deleted is free again
+        known = {root: name for root, name in _load().items() if index_path(Path(root)).exists()}
+        for root in sorted(roots, key=lambda root: (len(root.parts), root)):  # the outermost gets the shortest name
+            name = known.get(os.fspath(root)) or first_name(root, known.values())
+            names[root] = known[os.fspath(root)] = name
+        _save(known)
+    for root in roots:
+        names.setdefault(root, first_name(root, names.values()))
+    return names
+
+
+def named_roots() -> list[Path]:
+    """Return every folder that has a name, also one whose index cannot be read."""
+    return [Path(root) for root in _load()]
+
+
+def first_name(root: Path, taken: Iterable[str]) -> str:
+    """Return the name of a folder that nobody has named: as few of its last parts as make it differ from the others."""
+    used = {folded(name) for name in taken}
+    parts = [_clean(part) for part in root.parts[1:]] or ["/"]
+    names = ["/".join(parts[-n:]) for n in range(1, len(parts) + 1)]
+    whole = names[-1]
+    names += [f"{whole}-{number}" for number in range(2, len(used) + 3)]
+    return next(name for name in names if name and folded(name) not in used)
+
+
+def rename(root: Path, name: str, taken: Collection[str]) -> str:
+    """Call the folder `name`, and return the name as it is kept. Raises LongsearchError for one that cannot be used.
+
+    `taken`: the names of the other folders.
+    """
+    checked = check_name(name, taken)
+    with _lock():
+        known = _load()
+        known[os.fspath(root)] = checked
+        _save(known)
+    return checked
+
+
+def check_name(name: str, taken: Iterable[str]) -> str:
+    """Return the name as it is kept. Raises LongsearchError if it is taken or cannot be used."""
+    kept = " ".join(unicodedata.normalize("NFC", name).split())
+    if not kept or kept != _clean(kept) or len(kept) > MAX_CHARACTERS:
+        hint = f"take 1 to {MAX_CHARACTERS} visible characters, without quotation marks"
+        raise LongsearchError(f"a folder cannot be called {name!r}", hint)
+    if folded(kept) in map(folded, taken):
+        raise LongsearchError(f"another folder is called {kept}", "see them all: longsearch folders")
+    return kept
+
+
+def drop_name(root: Path) -> str:
+    """Free the name of a folder, and return it; "" if it had none."""
+    with _lock():
+        known = _load()
+        name = known.pop(os.fspath(root), "")
+        _save(known)
+    return name
+
+
+def _clean(part: str) -> str:
+    """Return a name that can be shown and typed: printable, on one line, without quotation marks."""
+    visible = printable(unicodedata.normalize("NFC", part)).translate(_QUOTES).replace('"', "'")
+    return " ".join(visible.split())
+
+
+def _lock() -> FileLock:
+    return FileLock(names_path().with_suffix(".lock"), timeout=10, mode=0o600)
+
+
+def _load() -> dict[str, str]:
+    kept: Any = load_object(names_path()).get("names")
+    return {root: name for root, name in kept.items() if isinstance(name, str)} if isinstance(kept, dict) else {}
+
+
+def _save(names: dict[str, str]) -> None:
+    replace_object(names_path(), {"names": names})

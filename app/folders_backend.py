@@ -1,0 +1,193 @@
+"""The backend of the terminal app over all indexed folders. See `tui.asking.backend`; `LocalBackend` is for one folder.
+
+A document's id is unique in its index only, so the app gets another one, which also tells the folder.
+"""
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+from pathlib import Path
+
+from longsearch.app.background import daemon_control
+from longsearch.app.background import query_vectors as vectors
+from longsearch.app.everywhere import search_folders, similar_to_document_in
+from longsearch.app.folders.listing import indexed_folders
+from longsearch.app.local_backend import ASK_EVERY_S, REMEMBERED_QUERIES, SHOWN_DOCUMENTS
+from longsearch.app.paths import index_path
+from longsearch.app.viewer import open_in_viewer
+from longsearch.engine.amounts import counted
+from longsearch.engine.errors import LongsearchError, StoreError
+from longsearch.engine.store import documents
+from longsearch.engine.store.session import Session
+from longsearch.engine.types import (
+    DocumentText,
+    FileReport,
+    Folder,
+    IndexProgress,
+    SearchMode,
+    SearchResults,
+)
+
+LIST_EVERY_S = 3.0
+"""The list of folders is read again after this time: a folder may be added, forgotten, renamed or unmounted."""
+_ID_BITS = 40  # of a document's id in its index
+
+
+class FoldersBackend:
+    """Reads the indexes of all folders from their files; safe from any thread."""
+
+    root = None
+    """There is no one folder."""
+
+    def __init__(self, think: int | None = None) -> None:
+        """`think` as for `LocalBackend`."""
+        self._think = think
+        self._closing = threading.Event()
+        self._lock = threading.Lock()
+        self._folders: list[Folder] = []
+        self._listed_at: float | None = None
+        self._numbers: dict[str, int] = {}
+        """Of each folder that a hit came from, by its path; a number is never used again."""
+        self._asked_at: float | None = None
+        from_daemon = partial(vectors.from_daemon, cancelled=self._closing.is_set, steps=think)
+        self._vector = lru_cache(REMEMBERED_QUERIES)(from_daemon)
+
+    def folders(self) -> list[Folder]:
+        """Return the folders, as they were at most `LIST_EVERY_S` seconds ago."""
+        with self._lock:
+            if self._listed_at is None or time.monotonic() - self._listed_at >= LIST_EVERY_S:
+                self._folders, self._listed_at = indexed_folders(), time.monotonic()
+            return self._folders
+
+    def start(self) -> str:
+        """Make the daemon keep every folder current that is there. Returns why changes are noticed late, or ""."""
+        self._asked_at = time.monotonic()
+        daemon_control.ensure_daemon()
+        problems = []
+        for folder in self.folders():
+            if not folder.away:
+                try:
+                    problem = daemon_control.watch(Path(folder.root))
+                except LongsearchError as error:  # such as a drive that has just gone
+                    problem = error.message
+                problems += [f"{folder.name}: {problem}"] if problem else []
+        return "; ".join(problems)
+
+    def search(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults:
+        """Search all folders, or those that the query names."""
+        prefix_last = mode is SearchMode.WORDS
+        results = search_folders(
+            self.folders(), query, mode, self._vector, instruction, k=SHOWN_DOCUMENTS, prefix_last=prefix_last
+        )
+        return replace(self._numbered(results), soft_tokens=self._think)
+
+    def similar(self, document_id: int) -> SearchResults:
+        """Return the documents of all folders that are most similar to this one."""
+        root, own_id = self._place_of(document_id)
+        return self._numbered(similar_to_document_in(self.folders(), root, own_id, k=SHOWN_DOCUMENTS))
+
+    def document(self, document_id: int) -> DocumentText:
+        """Return the whole text of a document."""
+        root, own_id = self._place_of(document_id)
+        with _session(root) as session, session.reading() as db:
+            return documents.text(db, own_id)
+
+    def progress(self) -> IndexProgress:
+        """Return how far the indexes have come, added up. Every ten seconds, check that the daemon works on them."""
+        found = [(folder, session.progress()) for folder, session in self._sessions()]
+        self._keep_daemon()
+        return _added_up(found, self.folders())
+
+    def files(self) -> list[FileReport]:
+        """Return every file of every folder, and its status."""
+        return [
+            replace(file, folder=folder.name, root=folder.root)
+            for folder, session in self._sessions()
+            for file in session.files()
+        ]
+
+    def retry(self) -> str:
+        """Make the daemon read failed and partial files of all folders again."""
+        for folder in self.folders():
+            if not folder.away:
+                daemon_control.retry(Path(folder.root))
+        return "files that could not be read whole are read again"
+
+    def open(self, path: str, page: int | None) -> str:
+        """Open the file in the system's viewer. Raises LongsearchError for a file in a folder that is away."""
+        holding = [folder for folder in self.folders() if folder.away and Path(path).is_relative_to(folder.root)]
+        for folder in holding:
+            raise LongsearchError(f"{folder.name} is away: {folder.away}", "its text can be read here")
+        return open_in_viewer(path, page)
+
+    def close(self) -> None:
+        """End calls that wait for the daemon."""
+        self._closing.set()
+
+    def _sessions(self) -> Iterator[tuple[Folder, Session]]:
+        """Yield each folder with its index; one whose index cannot be read is left out, as `folders` says why."""
+        for folder in self.folders():
+            try:
+                session = _session(Path(folder.root))
+            except StoreError:
+                continue
+            with session:
+                yield folder, session
+
+    def _keep_daemon(self) -> None:
+        """Make sure a daemon watches every folder that is there: it may have died, or a folder may be new or back."""
+        now = time.monotonic()
+        if self._asked_at is None or now - self._asked_at < ASK_EVERY_S:
+            return
+        self._asked_at = now
+        with contextlib.suppress(LongsearchError):  # `start` has already reported why no daemon runs
+            status = daemon_control.daemon_status()
+            for folder in self.folders():
+                root = Path(folder.root)
+                if not folder.away and daemon_control.root_in(status, root) is None:
+                    daemon_control.watch(root)
+
+    # ---- the app's ids of documents
+
+    def _numbered(self, results: SearchResults) -> SearchResults:
+        hits = tuple(replace(hit, document_id=self._id_of(hit.root, hit.document_id)) for hit in results.hits)
+        return replace(results, hits=hits)
+
+    def _id_of(self, root: str, own_id: int) -> int:
+        with self._lock:
+            return (self._numbers.setdefault(root, len(self._numbers)) << _ID_BITS) | own_id
+
+    def _place_of(self, document_id: int) -> tuple[Path, int]:
+        """Return the folder of a document, and its id in the folder's index."""
+        with self._lock:
+            roots = list(self._numbers)
+        return Path(roots[document_id >> _ID_BITS]), document_id & ((1 << _ID_BITS) - 1)
+
+
+def _session(root: Path) -> Session:
+    return Session.open(index_path(root), read_only=True)
+
+
+def _added_up(found: Sequence[tuple[Folder, IndexProgress]], folders: Sequence[Folder]) -> IndexProgress:
+    """Return the progress of all folders together; its activity names the folder, or says how many are away."""
+    busy = [f"{folder.name}: {progress.activity}" for folder, progress in found if progress.activity]
+    n_away = sum(bool(folder.away) for folder in folders)
+    n_damaged = sum(bool(folder.problem) for folder in folders)
+    said = [f"{counted(n_away, 'folder')} away" if n_away else "", f"{n_damaged} unreadable" if n_damaged else ""]
+    totals = [progress for _, progress in found]
+    return IndexProgress(
+        n_files=sum(one.n_files for one in totals),
+        n_current=sum(one.n_current for one in totals),
+        n_waiting=sum(one.n_waiting for one in totals),
+        n_partial=sum(one.n_partial for one in totals),
+        n_failed=sum(one.n_failed for one in totals),
+        n_tokens=sum(one.n_tokens for one in totals),
+        n_tokens_embedded=sum(one.n_tokens_embedded for one in totals),
+        activity=" · ".join(filter(None, (*busy, *said))),
+        tokens_per_s=sum(one.tokens_per_s for one in totals),
+        n_narrow=sum(one.n_narrow for one in totals),
+        n_tokens_narrow=sum(one.n_tokens_narrow for one in totals),
+    )

@@ -1,0 +1,70 @@
+"""How a query names folders, `folder:papers`, and how the app lists them. Pure: text and folders in, text out."""
+
+import re
+from collections.abc import Sequence
+
+from longsearch.engine.amounts import counted
+from longsearch.engine.types import Folder
+from longsearch.tui.text.display import below_home, shown
+
+_FIELD = re.compile(r'(?<!\S)-?folder:(?:"[^"]*"?|\S*)\s*')
+_UNFINISHED = re.compile(r'(?<!\S)-?folder:(?P<quote>"?)(?P<typed>[^"]*)$')
+
+
+def folder_field(name: str) -> str:
+    """Return what a query says to search this folder only."""
+    return f'folder:"{name}"' if " " in name or not re.match(r"[\w./-]", name) else f"folder:{name}"
+
+
+def with_folder(query: str, name: str | None) -> str:
+    """Return the query for this folder only, or for all folders (None)."""
+    rest = _FIELD.sub("", query).strip()
+    if name is None:
+        return rest
+    return f"{rest} {folder_field(name)}".strip() + " "
+
+
+def completed(query: str, names: Sequence[str]) -> str | None:
+    """Return the query with the folder's name at its end completed; None if it ends with no name that fits."""
+    found = _UNFINISHED.search(query)
+    if found is None or (not found["quote"] and " " in found["typed"]):
+        return None
+    for name in names:
+        field = f'folder:"{name}"' if found["quote"] else folder_field(name)
+        whole = query[: found.end() - len(f"folder:{found['quote']}{found['typed']}")] + field
+        if whole.casefold().startswith(query.casefold()) and len(whole) > len(query):
+            return query + whole[len(query) :]
+    return None
+
+
+def place_line(folders: Sequence[Folder]) -> str:
+    """Return the names of the folders for the frame of the query; one that is away says so."""
+    names = [shown(folder.name) + _mark(folder) for folder in folders]
+    return f"all folders: {', '.join(names)}" if names else "all folders"
+
+
+def folder_lines(folders: Sequence[Folder]) -> list[tuple[str, str]]:
+    """Return for each folder its name, and in words how much it holds, where it is, and what is wrong with it."""
+    return [
+        (
+            shown(folder.name),
+            " · ".join(
+                filter(
+                    None,
+                    (
+                        counted(folder.n_documents, "document"),
+                        shown(below_home(folder.root)),
+                        shown(f"away: {folder.away}" if folder.away else ""),
+                        shown(folder.problem),
+                    ),
+                )
+            ),
+        )
+        for folder in folders
+    ]
+
+
+def _mark(folder: Folder) -> str:
+    if folder.problem:
+        return " (unreadable)"
+    return " (away)" if folder.away else ""
