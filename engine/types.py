@@ -4,7 +4,7 @@ Character offsets count from the start of `DocumentText.text`. Page numbers begi
 """
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -28,6 +28,18 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
+class MetadataValue:
+    """One value of a document's metadata, and where it was read."""
+
+    field: str
+    """`title`, `author`, `date`, `created`, `language`, `tag`, `doi`, `arxiv` or a key of the document's own."""
+    value: str
+    """On one line. A date is a year, a month or a day in ISO form (see `engine.dates`), a language its ISO code."""
+    source: str
+    """Where the value was read, in a word or two: "PDF info", "front matter", "path"."""
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentText:
     """The text that was read from one file."""
 
@@ -37,6 +49,8 @@ class DocumentText:
     title: str
     """The document's own title, on one line; "" if it has none. The store then returns the file's name as title."""
     headings: tuple[Heading, ...] = ()
+    metadata: tuple[MetadataValue, ...] = field(default=(), compare=False)
+    """What a reader found beside the text, title included. The store returns it with hits, not with the text."""
 
     def page_at(self, offset: int) -> int | None:
         """The page that holds the character at `offset`, or None if the format has no pages."""
@@ -92,6 +106,8 @@ class DocumentHit:
     """The indexed folder that holds the document, absolute."""
     folder: str = ""
     """The name of that folder; "" if the engine was asked directly."""
+    metadata: tuple[MetadataValue, ...] = ()
+    """Title, authors, date and whatever else the document says of itself, each value with its source."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,21 +8,25 @@ from dataclasses import dataclass, field
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import BeingWrittenError, ExtractionError
-from longsearch.engine.types import DocumentText, Heading
+from longsearch.engine.types import DocumentText, Heading, MetadataValue
 from longsearch.indexer.extract.clean import has_words
+from longsearch.indexer.extract.metadata import from_first_page, gathered, with_title
+from longsearch.indexer.extract.pdf.info import INFO
 from longsearch.indexer.extract.pdf.ocr import INSTALL_HINT
 from longsearch.indexer.extract.pdf.pages import join_pages, without_running_lines
-from longsearch.indexer.extract.titles import choose_title, is_title_of_paper, page_confirms
+from longsearch.indexer.extract.titles import HEADING, LARGEST_TYPE, choose_title, is_title_of_paper, page_confirms
 from longsearch.indexer.extract.wire.limits import MAX_TEXT_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import (
     NO_LETTERS,
     NO_OCR_TOOL,
     SCANNED,
+    Described,
     FileText,
     Message,
     Opened,
     Outline,
     Page,
+    RawMetadata,
 )
 
 _OCR = "read it with OCR: longsearch index FOLDER --ocr; or make a searchable copy: ocrmypdf "
@@ -63,6 +67,10 @@ class PdfParts:
     """0-based index of each page that could not be read -> the reason."""
     outline: Outline = field(default_factory=lambda: Outline(()))
     n_characters: int = 0
+    info: RawMetadata = ()
+    """What the information dictionary says."""
+    xmp: RawMetadata = ()
+    """What XMP says."""
     ocr: bool = False
     """Whether OCR reads the pages without text."""
 
@@ -81,10 +89,13 @@ class PdfParts:
         match message:
             case Opened(n_pages) if n_pages and self.n_pages in (0, n_pages):
                 self.n_pages, self.title, self.warning = n_pages, message.title, message.warning
+                self.info = message.metadata
             case Page(index) if index == self.next_page < self.n_pages:
                 self._take_page(message)
             case Outline():
                 self.outline = message
+            case Described(metadata):
+                self.xmp = metadata
             case _:
                 raise BeingWrittenError("changed while it was being read", "longsearch will read it again")
 
@@ -115,11 +126,20 @@ def assemble_pdf(parts: PdfParts) -> Extraction:
     if n_without_text == parts.n_pages:
         raise _no_text(parts)
     text, page_starts = join_pages(texts)
-    large_text = parts.pages[0].large_text if 0 in parts.pages else ""
-    metadata_title = parts.title if page_confirms(parts.title, large_text, texts[0]) else ""
-    title = choose_title((metadata_title, large_text), "" if 0 in parts.lost else text, is_title_of_paper)
     headings = _headings(parts.outline, text, page_starts)
-    return Extraction(DocumentText(text, page_starts, title, headings), *_reason_and_hint(parts, n_without_text))
+    title, metadata = _described(parts, texts[0], text)
+    document = DocumentText(text, page_starts, title, headings, metadata)
+    return Extraction(document, *_reason_and_hint(parts, n_without_text))
+
+
+def _described(parts: PdfParts, first_page: str, text: str) -> tuple[str, tuple[MetadataValue, ...]]:
+    """Return the title and the metadata of a PDF."""
+    large_text = parts.pages[0].large_text if 0 in parts.pages else ""
+    metadata_title = parts.title if page_confirms(parts.title, large_text, first_page) else ""
+    candidates = ((metadata_title, INFO), (large_text, LARGEST_TYPE))
+    title, source = choose_title(candidates, "" if 0 in parts.lost else text, is_title_of_paper)
+    metadata = gathered((*from_first_page(first_page), *parts.xmp, *parts.info))
+    return title, with_title(metadata, title, source)
 
 
 def assemble_text(file_text: FileText) -> Extraction:
@@ -127,9 +147,12 @@ def assemble_text(file_text: FileText) -> Extraction:
     if not has_words(file_text.text):
         raise ExtractionError("no text in it")
     headings = tuple(Heading(level, title, start) for level, title, start in file_text.headings)
-    title = choose_title((file_text.title,), file_text.text)
+    named = next((source for field, text, source in file_text.metadata if field == "title" and text), HEADING)
+    title, source = choose_title(((file_text.title, named),), file_text.text)
+    metadata = with_title(gathered(file_text.metadata), title, source)
     hint = _BROKEN_HINT if file_text.warning else ""
-    return Extraction(DocumentText(file_text.text, file_text.page_starts, title, headings), file_text.warning, hint)
+    document = DocumentText(file_text.text, file_text.page_starts, title, headings, metadata)
+    return Extraction(document, file_text.warning, hint)
 
 
 def _no_text(parts: PdfParts) -> ExtractionError:

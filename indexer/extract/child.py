@@ -15,6 +15,7 @@ from longsearch.indexer.extract.formats import LIGHT_MARKUP, Format
 from longsearch.indexer.extract.wire.limits import DOCUMENT_TIMEOUT_S, OCR_DOCUMENT_TIMEOUT_S
 from longsearch.indexer.extract.wire.protocol import (
     HEADER,
+    Described,
     Ended,
     Failed,
     FileText,
@@ -81,8 +82,10 @@ def _read(request: Request) -> Iterator[Message]:
     path, file_format = Path(request.path), Format(request.format)
     if file_format is Format.PDF:
         from longsearch.indexer.extract.pdf import document as pdf
+        from longsearch.indexer.extract.xmp import read_xmp
 
-        yield from pdf.read(path, request.first_page, request.pdfium, request.ocr)
+        yield from pdf.read(path, request.first_page, request.pdfium, request.ocr, request.head_only)
+        yield Described(read_xmp(path))
     else:
         yield _read_text(path, file_format)
 

@@ -77,37 +77,38 @@ class ExtractorProcess:
         if (child := self._child) is not None:
             child.interrupt()
 
-    def extract(self, path: Path) -> Extraction:
-        """Return the text of the file at `path`. Raises `ExtractionError` if nothing can be read."""
+    def extract(self, path: Path, head_only: bool = False) -> Extraction:
+        """Return the text of the file at `path`, with `head_only` only its head. Raises `ExtractionError`."""
         path = path.absolute()
         file_format = checked_format(path)
         self._n_files += 1
         if self._n_files % _FILES_PER_CHILD == 0:
             self._drop_child()
         if file_format is Format.PDF:
-            return self._pdf(path)
+            return self._pdf(path, head_only)
         return self._text(path, file_format)
 
-    def _pdf(self, path: Path) -> Extraction:
+    def _pdf(self, path: Path, head_only: bool) -> Extraction:
         """Read a PDF page by page. If a page kills the child, a new child resumes at the next page."""
         deadline = time.monotonic() + (self.document_timeout_s if self.ocr is None else OCR_DOCUMENT_TIMEOUT_S)
         parts = PdfParts(ocr=self.ocr is not None)
         pdfium = True
         while not parts.complete:
-            request = Request(str(path), Format.PDF, parts.next_page, pdfium, self.ocr)
+            request = Request(str(path), Format.PDF, parts.next_page, pdfium, self.ocr, head_only)
             try:
                 self._converse(request, self.page_timeout_s, deadline, parts.take)
                 break
             except TextTooLongError as error:
                 parts.give_up(str(error))
             except _ChildGoneError as gone:
+                if parts.complete or (parts.n_pages and head_only):
+                    break  # only the outline or XMP is missing
                 out_of_time = time.monotonic() >= deadline
                 if parts.n_pages:
                     parts.give_up(str(gone)) if out_of_time else parts.lose(str(gone))
-                elif pdfium and not out_of_time:
-                    pdfium = False
-                else:
+                elif out_of_time or not pdfium:
                     raise _too_hard(f"could not be opened: {gone}", gone) from gone
+                pdfium = pdfium and parts.n_pages > 0
         return assemble_pdf(parts)
 
     def _text(self, path: Path, file_format: Format) -> Extraction:

@@ -25,6 +25,8 @@ _HEAD = re.compile(
     r"(international )?journal of .*|vol(ume|\.) ?\d.*|copyright\b.*|©.*|permission to .*|https?:.*|(?-i:[A-Z&]{2,8})",
     re.IGNORECASE,
 )
+LARGEST_TYPE, HEADING, FIRST_LINE = "largest type", "heading", "first line"
+"""Sources of titles that stand in the text."""
 _STAMP = re.compile(r"^\[[a-z-]+-\d{5,}, v\d+\]\s*")  # HAL puts it before the authors' title
 _WORD = re.compile(r"\w+")
 _MIN_LETTERS = 3
@@ -55,13 +57,18 @@ def page_confirms(title: str, large_text: str, page: str) -> bool:
     return not large or len(words & large) * 2 >= len(words) or words <= all_words
 
 
-def choose_title(candidates: Iterable[str], text: str, accepts: Callable[[str], bool] = is_title) -> str:
-    """Return the first candidate that could be a title, else the text's first line that passes `accepts`, or ""."""
-    for candidate in candidates:
+def choose_title(
+    candidates: Iterable[tuple[str, str]], text: str, accepts: Callable[[str], bool] = is_title
+) -> tuple[str, str]:
+    """Return the first candidate that could be a title, else the text's first line that passes `accepts`, or "".
+
+    A candidate is (title, where it was found), and so is the result.
+    """
+    for candidate, source in candidates:
         title = _STAMP.sub("", one_line(candidate, MAX_TITLE_CHARACTERS))
         if is_title(title):
-            return title
-    return first_line(text, accepts)
+            return title, source
+    return first_line(text, accepts), FIRST_LINE
 
 
 def first_line(text: str, accepts: Callable[[str], bool] = is_title) -> str:

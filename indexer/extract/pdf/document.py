@@ -14,17 +14,28 @@ from longsearch.indexer.extract.clean import has_words
 from longsearch.indexer.extract.pdf.ocr import OcrFailedError, recognise
 from longsearch.indexer.extract.pdf.pdfium import PdfiumDocument, PdfiumFailedError
 from longsearch.indexer.extract.pdf.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, PasswordNeededError, ReadPage
-from longsearch.indexer.extract.wire.protocol import DAMAGED, NO_LETTERS, Message, Opened, Outline, Page
+from longsearch.indexer.extract.wire.protocol import (
+    DAMAGED,
+    NO_LETTERS,
+    Message,
+    Opened,
+    Outline,
+    Page,
+    RawMetadata,
+)
 
 _HEAD_BYTES, _TAIL_BYTES = 1024, 65_536
 _MAX_UNREADABLE_IN_A_ROW = 5
 """Pages in a row that neither library could read. After these, pypdf (ten times slower) is no longer tried."""
+_HEAD_PAGES = 8
+"""Pages that show a document's title: a running head is one that returns on four left or four right pages."""
 _LINEARIZED_LENGTH = re.compile(rb"/Linearized\b[^>]{0,200}?/L\s+(\d{1,15})\b")
 
 
 class _Document(Protocol):
     n_pages: int
     title: str
+    metadata: RawMetadata
 
     def page(self, index: int) -> ReadPage | None: ...
 
@@ -33,10 +44,12 @@ class _Document(Protocol):
     def close(self) -> None: ...
 
 
-def read(path: Path, first_page: int, pdfium: bool, ocr: str | None = None) -> Iterator[Message]:
-    """Yield `Opened`, each `Page` from `first_page` (0-based) on, and the `Outline`. Raises `ExtractionError`.
+def read(
+    path: Path, first_page: int, pdfium: bool, ocr: str | None = None, head_only: bool = False
+) -> Iterator[Message]:
+    """Yield `Opened`, each `Page` from `first_page` (0-based) on, the `Outline`.
 
-    `pdfium` and `ocr` have the meaning of the same fields of `Request`.
+    `pdfium`, `ocr` and `head_only` have the meaning of the same fields of `Request`. Raises `ExtractionError`.
     """
     warning = _check(path)
     try:
@@ -47,11 +60,12 @@ def read(path: Path, first_page: int, pdfium: bool, ocr: str | None = None) -> I
         message = f"{warning}, and no page can be found without it" if warning else error.message
         raise ExtractionError(message, error.hint) from error
     document = reader.document
-    yield Opened(document.n_pages, document.title, warning)
-    for index in range(first_page, document.n_pages):
+    yield Opened(document.n_pages, document.title, warning, document.metadata)
+    for index in range(first_page, min(document.n_pages, _HEAD_PAGES) if head_only else document.n_pages):
         page = reader.page(index)
         yield page if ocr is None or has_words("".join(page.lines)) else reader.recognised_page(page, ocr)
-    yield Outline(tuple(document.outline()))
+    if not head_only:
+        yield Outline(tuple(document.outline()))
     reader.close()
 
 

@@ -14,11 +14,13 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from longsearch.indexer.extract.clean import clean_characters, one_line
+from longsearch.indexer.extract.pdf.info import INFO, INFO_FIELDS
 from longsearch.indexer.extract.pdf.layout import Line, title_in, with_separators
 from longsearch.indexer.extract.pdf.ocr import DPI, Picture
 from longsearch.indexer.extract.pdf.quality import ReadPage, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_tex_ligatures
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_OCR_PIXELS, MAX_TITLE_CHARACTERS
+from longsearch.indexer.extract.wire.protocol import limited
 
 _LINE_END = "\r\n"
 # Buffers that pdfium writes positions into, shared by all calls: pdfium allows only one thread.
@@ -40,7 +42,9 @@ class PdfiumDocument:
             # The error code may stem from the file before, so pypdf decides whether a password is missing.
             raise PdfiumFailedError(str(error)) from error
         self.n_pages = len(self._document)
-        self.title = one_line(self._document.get_metadata_value("Title"), MAX_TITLE_CHARACTERS)
+        get = self._document.get_metadata_value
+        self.title = one_line(get("Title"), MAX_TITLE_CHARACTERS)
+        self.metadata = limited((field, get(key), INFO) for key, field in INFO_FIELDS)
 
     def page(self, index: int) -> ReadPage | None:
         """Return page `index`, or None if pdfium cannot read it."""

@@ -11,10 +11,12 @@ import pypdf
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import clean_characters, one_line
+from longsearch.indexer.extract.pdf.info import INFO, INFO_FIELDS
 from longsearch.indexer.extract.pdf.layout import Line, with_separators
 from longsearch.indexer.extract.pdf.quality import PasswordNeededError, ReadPage, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_PAGES, MAX_TITLE_CHARACTERS
+from longsearch.indexer.extract.wire.protocol import limited
 
 _MAX_OUTLINE_DEPTH = 15
 _REPAIR_HINT = "download it again, or repair it: qpdf in.pdf out.pdf"
@@ -36,16 +38,17 @@ class PypdfDocument:
         if not 0 < self.n_pages <= MAX_PAGES:
             raise ExtractionError("a PDF without pages", _REPAIR_HINT)
 
-        self.title = self._title()
+        information = self._information()
+        self.title = one_line(information.get("/Title", ""), MAX_TITLE_CHARACTERS)
+        self.metadata = limited((field, information.get(f"/{key}", ""), INFO) for key, field in INFO_FIELDS)
 
-    def _title(self) -> str:
+    def _information(self) -> dict[str, str]:
         try:
-            metadata = self._reader.metadata
-            return one_line(str(metadata.title or "") if metadata else "", MAX_TITLE_CHARACTERS)
+            return {str(key): str(value) for key, value in (self._reader.metadata or {}).items()}
         except MemoryError:
             raise
         except Exception:
-            return ""
+            return {}
 
     def page(self, index: int) -> ReadPage | None:
         """Return page `index`, or None if pypdf cannot read it."""

@@ -8,6 +8,7 @@ that holds only the checked XML parts: none of them declares an entity, and no p
 import io
 import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import mammoth
@@ -15,8 +16,8 @@ import mammoth
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.readers import html as html_text
 from longsearch.indexer.extract.readers.archives import Archive
-from longsearch.indexer.extract.readers.xml_text import first_text
-from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.readers.xml_text import parse_xml
+from longsearch.indexer.extract.wire.protocol import FileText, RawMetadata, limited
 
 _KIND = "a Word document"
 _PARTS = (".xml", ".rels")
@@ -29,6 +30,16 @@ p[style-name='Heading 9'] => h6:fresh
 """
 _CELL_OF_ONE = re.compile(r"<(t[dh])[^<>]*><p>((?:[^<]|<(?!/?(?:p|t[dh])\b))*)</p></\1>")
 """A table cell with one paragraph, as nearly all cells. If the paragraph stayed, its text would leave the row."""
+_SOURCE = "Word properties"
+_FIELDS = (
+    ("dc:title", "title"),
+    ("dc:creator", "author"),
+    ("cp:keywords", "tag"),
+    ("cp:category", "tag"),
+    ("dc:subject", "subject"),
+    ("dc:language", "language"),
+    ("dcterms:created", "created"),
+)
 _BACK_LINK = re.compile('<a href="#[^"]*">↑</a>')
 """The link back that mammoth puts after each note."""
 _DAMAGED_HINT = "open it in a word processor and save a copy"
@@ -46,7 +57,18 @@ def read(path: Path) -> FileText:
         b"<!DOCTYPE" in data.replace(b"\0", b"") for data in parts.values()
     ):  # without NULs, so that UTF-16 is searched too
         raise ExtractionError("declares XML entities, as no Word document does", _DAMAGED_HINT)
-    return html_text.parse(_html(_stored(parts)), title=first_text(parts.get("docProps/core.xml", b""), "dc:title"))
+    metadata = _properties(parts.get("docProps/core.xml", b""))
+    title = next((text for field, text, _ in metadata if field == "title"), "")
+    return replace(html_text.parse(_html(_stored(parts)), title=title), metadata=metadata)
+
+
+def _properties(core: bytes) -> RawMetadata:
+    """Return the document's properties. The time at which the file was created is no date of the text: `created`."""
+    tree = parse_xml(core)
+    if tree is None:
+        return ()
+    nodes = ((field, tree.css_first(name.replace(":", "\\:"))) for name, field in _FIELDS)
+    return limited((field, (node.text() or "").strip(), _SOURCE) for field, node in nodes if node is not None)
 
 
 def _stored(parts: dict[str, bytes]) -> io.BytesIO:

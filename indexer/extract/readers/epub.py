@@ -7,6 +7,7 @@ file counts as a page, because print pages are rarely marked. A book under DRM i
 import posixpath
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -19,11 +20,23 @@ from longsearch.indexer.extract.readers.archives import Archive
 from longsearch.indexer.extract.readers.decoding import decode_html
 from longsearch.indexer.extract.readers.xml_text import parse_xml, with_closing_tags
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
-from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.protocol import FileText, RawMetadata, RawValue, limited
 
 _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 _FONT_OBFUSCATION = re.compile(r"embedding|pdf/enc#RC")
 """Found only in the names of algorithms that scramble fonts and leave the text readable."""
+_FIELDS = (
+    ("title", "title"),
+    ("creator", "author"),
+    ("date", "date"),
+    ("language", "language"),
+    ("subject", "tag"),
+    ("publisher", "publisher"),
+    ("identifier", "isbn"),
+)
+"""(element of Dublin Core, our field)."""
+_ISBN = re.compile(r"(?<!\d)97[89](?:[ -]?\d){10}(?!\d)")
+_SOURCE = "EPUB package"
 _CHAPTER_SEPARATOR = "\n\n"
 _BROKEN_HINT = "open it in an e-book reader, or repair it: ebook-convert in.epub out.epub"
 _DRM_HINT = "only the seller's own reader opens it; get a copy without DRM"
@@ -34,7 +47,7 @@ def read(path: Path) -> FileText:
     with Archive(path, "an EPUB") as archive:
         book = _Book(archive)
         chapters = [_chapter(archive, name, book.labels.get(name, "")) for name in book.spine]
-    return _joined(chapters, book.title)
+    return replace(_joined(chapters, book.title), metadata=book.metadata)
 
 
 class _Book:
@@ -46,8 +59,9 @@ class _Book:
         if package is None:
             raise ExtractionError("an EPUB without its list of contents", _BROKEN_HINT)
         self._folder = posixpath.dirname(package_name)
-        title = package.css_first("dc\\:title")
-        self.title = one_line(title.text() if title is not None else "", MAX_TITLE_CHARACTERS)
+        self.metadata = _metadata_of(package)
+        title = next((text for field, text, _ in self.metadata if field == "title"), "")
+        self.title = one_line(title, MAX_TITLE_CHARACTERS)
         items = [item.attributes for item in package.css("item[id][href]")]
         names = {item["id"]: self._resolved(item["href"] or "") for item in items}
         order = [reference.attributes.get("idref") for reference in package.css("itemref[idref]")]
@@ -84,6 +98,19 @@ class _Book:
     def _add_label(self, href: str | None, label: str, folder: str) -> None:
         if line := one_line(label, MAX_TITLE_CHARACTERS):
             self.labels.setdefault(self._resolved(href or "", folder), line)
+
+
+def _metadata_of(package: LexborHTMLParser) -> RawMetadata:
+    """Return the Dublin Core elements of the package. A date of its modification is not that of the book."""
+    found: list[RawValue] = []
+    for name, field in _FIELDS:
+        for node in package.css(f"dc\\:{name}"):
+            text, event = (node.text() or "").strip(), node.attributes.get("opf:event") or ""
+            if field == "isbn":
+                text = number[0] if (number := _ISBN.search(text)) else ""
+            if event.casefold() != "modification":
+                found.append((field, text, _SOURCE))
+    return limited(found)
 
 
 def _package_name(archive: Archive) -> str:

@@ -1,6 +1,7 @@
-"""Read the front matter of Markdown: YAML between two lines of "---", or TOML between "+++"; title, author, tags, date.
+"""Read the front matter of Markdown: YAML between two lines of "---", or TOML between "+++".
 
-Pure functions. Front matter that cannot be parsed is kept as text and never raises an error. YAML is read without its
+Its title, author, tags, date and description are also text; every key with a plain value is metadata. Pure functions.
+Front matter that cannot be parsed is kept as text and never raises an error. YAML is read without its
 types: a date stays as its author typed it, and no tag can create an object.
 """
 
@@ -15,6 +16,7 @@ import yaml
 
 from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
+from longsearch.indexer.extract.wire.protocol import RawMetadata, RawValue, limited
 
 _MAX_CHARACTERS = 65_536
 _MAX_ITEMS = 100
@@ -30,6 +32,7 @@ _KEPT_KEYS = (
     ("", ("description", "summary", "abstract")),
 )
 """(label, keys whose values are kept as text under this label): people search for a note by its tags."""
+SOURCE = "front matter"
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
@@ -43,6 +46,8 @@ class FrontMatter:
     """The other values that are kept, a line each; the raw front matter if it could not be parsed."""
     body: str
     """The document without its front matter."""
+    metadata: RawMetadata = ()
+    """The value of each key, or the items of its list."""
 
 
 def split_front_matter(source: str) -> FrontMatter:
@@ -57,7 +62,7 @@ def split_front_matter(source: str) -> FrontMatter:
         return FrontMatter("", (), source)
     named = {str(key).casefold(): value for key, value in values.items()}
     title = one_line(_words(named.get("title")), MAX_TITLE_CHARACTERS)
-    return FrontMatter(title, tuple(_lines(named)), source[block.end() :])
+    return FrontMatter(title, tuple(_lines(named)), source[block.end() :], limited(_values(named)))
 
 
 def _parsed(fence: str, text: str) -> object:
@@ -73,6 +78,12 @@ def _lines(named: Mapping[str, object]) -> Iterator[str]:
         words = ", ".join(filter(None, (_words(named.get(key)) for key in keys)))
         if words:
             yield label + one_line(words, _MAX_VALUE_CHARACTERS)
+
+
+def _values(named: Mapping[str, object]) -> Iterator[RawValue]:
+    for key, value in named.items():
+        for item in islice(value, _MAX_ITEMS) if isinstance(value, list) else (value,):
+            yield key, _word(item), SOURCE
 
 
 def _words(value: object) -> str:

@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import clean_characters
 from longsearch.indexer.extract.readers.decoding import decode_html, read_bytes
+from longsearch.indexer.extract.readers.html_metadata import metadata_of
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.readers.xml_text import with_closing_tags
 from longsearch.indexer.extract.wire.protocol import FileText
@@ -43,11 +44,12 @@ def parse(source: str, title: str = "") -> FileText:
     except SelectolaxError as error:
         # HTML5 defines a tree for any input, so parsing fails only for lack of memory: 20 MB of dense markup need 1 GB.
         raise ExtractionError("too much markup to parse in 1 GB of memory", "save it as text, or split it") from error
-    head_title = tree.css_first("head title")
+    metadata = metadata_of(tree)
     builder = _Builder()
     if tree.body is not None:
         builder.walk(tree.body)
-    return builder.text.file_text(title or (head_title.text() if head_title is not None else ""))
+    own_title = next((text for field, text, _ in metadata if field == "title"), "")
+    return builder.text.file_text(title or own_title, metadata)
 
 
 class _Builder:

@@ -37,7 +37,7 @@ def parse(source: str) -> FileText:
         builder.text.add(block, tight=True)
     for token in parser.parse(front.body):
         builder.take(token)
-    return builder.text.file_text(front.title)
+    return builder.text.file_text(front.title, front.metadata)
 
 
 class _Builder:

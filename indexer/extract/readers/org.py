@@ -14,13 +14,15 @@ from longsearch.indexer.extract.clean import clean_characters, one_line
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
-from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.protocol import FileText, RawValue, limited
 
 _HEADLINE = re.compile(r"(\*{1,50})[ \t]+(.*)")
 _STATE = re.compile(r"(?:TODO|DONE|NEXT|WAITING|CANCELLED|COMMENT)(?:[ \t]+|$)|\[#[A-Z0-9]\][ \t]*")
 _TAGS = re.compile(r"[ \t]+:([\w@#%:]{1,500}):$")
 _KEYWORD = re.compile(r"#\+(\w+)(?:\[[^\]]*\])?:[ \t]*(.*)")
 _KEPT_KEYWORDS = {"author": "Author: ", "date": "Date: ", "filetags": "Tags: ", "subtitle": "", "caption": ""}
+_METADATA_KEYWORDS = frozenset({"author", "date", "filetags", "keywords", "category", "language", "subtitle"})
+_SOURCE = "Org keyword"
 _BLOCK_BEGIN = re.compile(r"[ \t]*#\+begin_(\w+)", re.IGNORECASE)
 _VERBATIM = frozenset({"src", "example", "export", "verse"})
 _COMMA = re.compile(r"^[ \t]*,(?=\*|#\+)")
@@ -48,7 +50,7 @@ def parse(source: str) -> FileText:
     """Return the text of Org `source`."""
     builder = _Builder(clean_characters(source).split("\n"))
     builder.take_all()
-    return builder.text.file_text(builder.title)
+    return builder.text.file_text(builder.title, limited((("title", builder.title, _SOURCE), *builder.metadata)))
 
 
 def inline_text(text: str) -> str:
@@ -81,6 +83,7 @@ class _Builder:
     def __init__(self, lines: list[str]) -> None:
         self.text = TextBuilder()
         self.title = ""
+        self.metadata: list[RawValue] = []
         self._lines = lines
         self._ends = _ends(lines)
         self._next = 0
@@ -134,6 +137,9 @@ class _Builder:
 
     def _keyword(self, match: re.Match[str]) -> None:
         key, value = match[1].lower(), match[2].strip()
+        if key in _METADATA_KEYWORDS:
+            text = value.strip(":").replace(":", ", ") if key == "filetags" else value
+            self.metadata.append((key, inline_text(text), _SOURCE))
         if key == "title":
             self.title = one_line(inline_text(f"{self.title} {value}"), MAX_TITLE_CHARACTERS)
         elif key in _KEPT_KEYWORDS and value:

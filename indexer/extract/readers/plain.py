@@ -6,7 +6,7 @@ from pathlib import Path
 from longsearch.indexer.extract.clean import clean_block
 from longsearch.indexer.extract.pdf.pages import join_pages
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
-from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.protocol import FileText, RawMetadata
 
 _TITLE = re.compile(r"^#\+title:[ \t]*(.+)$|\\title\{([^{}]+)\}", re.IGNORECASE | re.MULTILINE)
 """A title in Org or TeX."""
@@ -18,8 +18,9 @@ def read(path: Path) -> FileText:
     raw = decode(read_bytes(path))
     named = _TITLE.search(raw, 0, _TITLE_WITHIN)
     title = (named[1] or named[2]) if named else ""
+    metadata: RawMetadata = (("title", title, "markup"),) if title else ()
     if "\f" not in raw:
-        return FileText(clean_block(raw), (), title, ())
+        return FileText(clean_block(raw), (), title, (), metadata=metadata)
     pages = [clean_block(page) for page in raw.removesuffix("\f").split("\f")]
     text, page_starts = join_pages(pages)
-    return FileText(text, page_starts, title, ())
+    return FileText(text, page_starts, title, (), metadata=metadata)

@@ -16,7 +16,7 @@ from docutils.parsers.rst import Directive, Parser, directives, roles
 from longsearch.indexer.extract.clean import clean_characters
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
-from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.protocol import FileText, RawMetadata, limited
 
 _SETTINGS = {
     "file_insertion_enabled": False,
@@ -32,6 +32,7 @@ _WORDLESS = frozenset({"toctree", "index", "highlight", "currentmodule", "module
 _CODE = frozenset({"code", "code-block", "sourcecode"})
 _REFUSED = re.compile(r'Error in "[^"]*" directive')
 _ROLE_TARGET = re.compile(r"\s*<[^<>]*>$")
+_SOURCE = "field list"
 _CELL_SEPARATOR = " | "
 
 
@@ -54,7 +55,15 @@ def parse(source: str) -> FileText:
         directives.directive, roles.role = found_directive, found_role
     text = TextBuilder()
     _take_children(document, text, 0)
-    return text.file_text()
+    return text.file_text(metadata=_bibliography(document))
+
+
+def _bibliography(document: nodes.document) -> RawMetadata:
+    """Return the fields before the first section, or directly after the title: ":Author: …", ":Date: …"."""
+    places = [document, *(child for child in document.children[:3] if isinstance(child, nodes.section))]
+    lists = [child for place in places for child in place.children[:4] if isinstance(child, nodes.field_list)]
+    fields = (field.children for found in lists[:1] for field in found.children if len(field.children) == 2)
+    return limited((name.astext(), body.astext(), _SOURCE) for name, body in fields)
 
 
 def _directive_finder(find: Callable[..., Any]) -> Callable[..., Any]:

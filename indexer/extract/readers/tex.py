@@ -15,7 +15,7 @@ from longsearch.indexer.extract.clean import clean_characters, one_line
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
-from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.protocol import FileText, limited
 
 LatexNode = Any  # pylatexenc has no types
 _LEVELS = {
@@ -50,6 +50,7 @@ _MACRO_ARGUMENTS = {
 _MACRO_ARGUMENTS |= dict.fromkeys(("autoref", "cref", "Cref", "vspace", "hspace"), "*{")
 """Macro -> its arguments, which pylatexenc does not know and would leave in the text."""
 _CITATIONS = ("cite", "citep", "citet")
+_SOURCE = "LaTeX"
 _EMPTY_LINE = re.compile(r"\n\s*\n")
 
 
@@ -67,12 +68,14 @@ def parse(source: str) -> FileText:
     top, _, _ = walker.get_latex_nodes()
     body = next((node.nodelist for node in top if _environment(node) == "document"), top)
     builder = _Builder()
-    title, author = (builder.one_line(_argument_of(name, (*top, *body))) for name in ("title", "author"))
+    title, author, date = (builder.one_line(_argument_of(name, (*top, *body))) for name in ("title", "author", "date"))
     for line in (title, author):
         builder.text.add(line)
     builder.take(body)
     builder.close_paragraphs()
-    return builder.text.file_text(title)
+    # the macro "\\and" between two authors has become " / "
+    values = (("title", title), ("author", author.replace(" / ", "; ")), ("date", date))
+    return builder.text.file_text(title, limited((field, text, _SOURCE) for field, text in values))
 
 
 class _Builder:

@@ -3,7 +3,7 @@
 from longsearch.indexer.extract.clean import clean_block, one_line
 from longsearch.indexer.extract.titles import is_title
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
-from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.protocol import FileText, RawMetadata
 
 
 class TextBuilder:
@@ -35,8 +35,12 @@ class TextBuilder:
         if len(self._headings) < MAX_HEADINGS:
             self._headings.append((level, line, self._length - len(line)))
 
-    def file_text(self, title: str = "") -> FileText:
-        """Return the text. If `title` is no title, the first heading of the outermost level becomes its title."""
+    def file_text(self, title: str = "", metadata: RawMetadata = ()) -> FileText:
+        """Return the text. If `title` is no title, the first heading of the outermost level becomes its title.
+
+        `metadata` holds `title` too, with its source, if a reader found it elsewhere than among the headings.
+        """
         if not is_title(title) and self._headings:
             title = min(self._headings, key=lambda heading: heading[0])[1]
-        return FileText("".join(self._parts), (), title, tuple(self._headings))
+            metadata = tuple(value for value in metadata if value[0] != "title")
+        return FileText("".join(self._parts), (), title, tuple(self._headings), "", metadata)

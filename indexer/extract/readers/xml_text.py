@@ -28,10 +28,3 @@ def parse_xml(data: bytes) -> LexborHTMLParser | None:
         return LexborHTMLParser(with_closing_tags(clean_characters(decode_html(data))))
     except SelectolaxError:
         return None
-
-
-def first_text(data: bytes, name: str) -> str:
-    """Return the text of the first element called `name` (with its prefix: "dc:title"), or ""."""
-    tree = parse_xml(data)
-    node = tree.css_first(name.replace(":", "\\:")) if tree is not None else None
-    return (node.text() or "").strip() if node is not None else ""

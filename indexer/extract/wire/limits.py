@@ -43,5 +43,11 @@ MAX_HEADINGS = 10_000
 MAX_TITLE_CHARACTERS = 300
 """Length of a document's title or of a heading."""
 
+MAX_RAW_VALUES = 300
+"""Values of metadata that a reader reports of one file, before they are cleaned."""
+
+MAX_RAW_CHARACTERS = 2_000
+"""Length of such a value: a list of authors in one string may be long."""
+
 MAX_FRAME_BYTES = 700_000_000
 """Size of one message from the child: `MAX_TEXT_FILE_BYTES` of text with every character escaped."""

@@ -6,10 +6,18 @@ pipe. Decoding raises `ValueError`, `KeyError` or `TypeError` for anything that 
 
 import json
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from itertools import islice
 from typing import Any
 
-from longsearch.indexer.extract.wire.limits import MAX_FRAME_BYTES, MAX_HEADINGS, MAX_PAGES
+from longsearch.indexer.extract.wire.limits import (
+    MAX_FRAME_BYTES,
+    MAX_HEADINGS,
+    MAX_PAGES,
+    MAX_RAW_CHARACTERS,
+    MAX_RAW_VALUES,
+)
 
 DAMAGED = "damaged"
 NO_LETTERS = "the fonts do not say which letters they show"
@@ -20,6 +28,10 @@ SCANNED = "scanned?"
 """Part of the reason for a PDF whose pages lack text. `ocr.needs_ocr` looks for it too: never reword it."""
 
 HEADER = struct.Struct(">I")
+
+RawValue = tuple[str, str, str]
+"""A value of metadata as a reader finds it: (field, text, source). `indexer.extract.metadata` cleans it."""
+RawMetadata = tuple[RawValue, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +48,8 @@ class Request:
     """False if pdfium hung or crashed while it opened this file."""
     ocr: str | None = None
     """Languages for OCR of pages without text ("" for tesseract's default); None for no OCR."""
+    head_only: bool = False
+    """Whether a PDF's first pages are enough, because only its title and its metadata are wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +61,8 @@ class Opened:
     """The title in the metadata, or ""."""
     warning: str = ""
     """Why the file may be incomplete, or ""."""
+    metadata: RawMetadata = ()
+    """What the file's information dictionary says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +88,13 @@ class Outline:
 
 
 @dataclass(frozen=True, slots=True)
+class Described:
+    """What a PDF says of itself in XMP; sent last, so that a hang over it costs no page."""
+
+    metadata: RawMetadata
+
+
+@dataclass(frozen=True, slots=True)
 class FileText:
     """The whole text of a file that is not a PDF. Fields as in `engine.types.DocumentText`; the title may be ""."""
 
@@ -82,6 +105,8 @@ class FileText:
     """(level, title, start) of each heading."""
     warning: str = ""
     """Which part of the file could not be read, or ""."""
+    metadata: RawMetadata = ()
+    """What the file says of itself, the most trustworthy value first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +122,10 @@ class Ended:
     """The end of an answer: everything has been sent."""
 
 
-Message = Opened | Page | Outline | FileText | Failed | Ended
-_KINDS: dict[str, type[Message]] = {kind.__name__: kind for kind in (Opened, Page, Outline, FileText, Failed, Ended)}
+Message = Opened | Page | Outline | Described | FileText | Failed | Ended
+_KINDS: dict[str, type[Message]] = {
+    kind.__name__: kind for kind in (Opened, Page, Outline, Described, FileText, Failed, Ended)
+}
 _FIELD_NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in (Request, *_KINDS.values())}
 
 
@@ -134,16 +161,19 @@ def decode(body: bytes | bytearray) -> Message:
 def _checked(kind: type[Message], fields: dict[str, Any]) -> Message:
     if kind is Opened:
         n_pages = _number(fields["n_pages"], MAX_PAGES)
-        return Opened(n_pages, _string(fields["title"]), _string(fields["warning"]))
+        return Opened(n_pages, _string(fields["title"]), _string(fields["warning"]), _metadata(fields["metadata"]))
     if kind is Page:
         lines = tuple(_string(line) for line in fields["lines"])
         return Page(_number(fields["index"]), lines, _string(fields["large_text"]), _string(fields["problem"]))
     if kind is Outline:
         return Outline(_headings(fields["entries"]))
+    if kind is Described:
+        return Described(_metadata(fields["metadata"]))
     if kind is FileText:
         starts = tuple(_number(start) for start in fields["page_starts"])
         headings, warning = _headings(fields["headings"]), _string(fields["warning"])
-        return FileText(_string(fields["text"]), starts, _string(fields["title"]), headings, warning)
+        metadata = _metadata(fields["metadata"])
+        return FileText(_string(fields["text"]), starts, _string(fields["title"]), headings, warning, metadata)
     if kind is Failed:
         return Failed(_string(fields["message"]), _string(fields["hint"]))
     return Ended()
@@ -151,6 +181,16 @@ def _checked(kind: type[Message], fields: dict[str, Any]) -> Message:
 
 def _headings(entries: list[list[Any]]) -> tuple[tuple[int, str, int], ...]:
     return tuple((_number(level), _string(title), _number(place)) for level, title, place in entries[:MAX_HEADINGS])
+
+
+def limited(values: Iterable[RawValue]) -> RawMetadata:
+    """Return at most `MAX_RAW_VALUES` values, each cut to `MAX_RAW_CHARACTERS`; empty ones are dropped."""
+    cut = ((field[:100], text[:MAX_RAW_CHARACTERS], source[:100]) for field, text, source in values if text.strip())
+    return tuple(islice(cut, MAX_RAW_VALUES))
+
+
+def _metadata(values: list[list[Any]]) -> RawMetadata:
+    return limited((_string(field), _string(text), _string(source)) for field, text, source in values)
 
 
 def _string(value: object) -> str:

@@ -87,13 +87,14 @@ def test_other_names_are_not_read(name: str | bytes) -> None:
 )
 def test_a_default_title_of_a_program_is_not_a_title(junk: str) -> None:
     assert not is_title(junk)
-    assert choose_title((junk,), "") == ""
+    assert choose_title(((junk, "x"),), "")[0] == ""
 
 
 def test_the_stamp_of_a_repository_is_removed_from_the_title() -> None:
-    assert choose_title(("[inria-00555588, v1] A comprehensive study",), "") == "A comprehensive study"
-    assert choose_title(("[inria-00555588, v1]",), "Its first line") == "Its first line"
-    assert choose_title(("[Draft] A comprehensive study",), "") == "[Draft] A comprehensive study"
+    named = lambda title, text: choose_title(((title, "PDF info"),), text)  # noqa: E731
+    assert named("[inria-00555588, v1] A comprehensive study", "") == ("A comprehensive study", "PDF info")
+    assert named("[inria-00555588, v1]", "Its first line") == ("Its first line", "first line")
+    assert named("[Draft] A comprehensive study", "")[0] == "[Draft] A comprehensive study"
 
 
 def test_a_metadata_title_must_be_confirmed_by_the_first_page() -> None:
@@ -113,7 +114,7 @@ def test_real_titles_are_accepted(title: str) -> None:
 
 
 def test_a_document_that_begins_with_a_paragraph_has_no_title() -> None:
-    assert choose_title(("",), "word " * 100 + "\nLate line") == ""
+    assert choose_title((), "word " * 100 + "\nLate line")[0] == ""
 
 
 @given(

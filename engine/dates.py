@@ -1,0 +1,115 @@
+"""Dates as documents give them: reads a date in free text or in a path, and compares dates of unequal precision.
+
+A date is an ISO string of a year, a month or a day: "2021", "2021-05" or "2021-05-17". It says no more than the text
+did, and strings compare as dates do. A date that cannot be true (year 0, year 9999, month 13) is no date. Pure
+functions, except that the last possible year is next year.
+"""
+
+import re
+from datetime import date
+
+_FIRST_YEAR = 1000
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = rf"(?P<name>{'|'.join(_MONTHS)})[a-z]*"
+_ISO = re.compile(r"(?<!\d)(?P<year>\d{4})(?:([-/._])(?P<month>\d{1,2})(?:\2(?P<day>\d{1,2})(?!\d))?(?!\d))?(?!\d)")
+_COMPACT = re.compile(r"(?<!\d)(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)(?:\d{4,6}|(?!\d))")
+_DAY_FIRST = re.compile(rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\.? )?{_MONTH}\.?,? (?P<year>\d{{4}})(?!\d)", re.I)
+_MONTH_FIRST = re.compile(rf"\b{_MONTH}\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})(?!\d)", re.I)
+_YEAR = re.compile(r"(?<![\w.-])(\d{4})(?![\w.-]*\d)")
+_MAX_CHARACTERS = 200
+# In a path a number of eight digits or a bare year may be anything: these need the 20th or 21st century.
+_IN_NAME = re.compile(
+    r"(?<![^\W_])(?<!\.)((?:19|20)\d\d)([-_. ]?)(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?(?!\d)(?!\.\d)"
+)
+_YEAR_IN_NAME = re.compile(r"(?<![^\W_])((?:19|20)\d\d)(?![^\W_])")
+_ARXIV_NAME = re.compile(r"(?<!\d)(\d\d)(0[1-9]|1[0-2])\.\d{4,5}(?:v\d{1,2})?(?!\d)")
+_NUMBER = re.compile(r"\d{1,2}")
+_ARXIV_FIRST_YEAR = 7  # identifiers of this form begin in April 2007
+
+
+def parse_date(text: str) -> str:
+    """Return the date in `text`, or "" if it holds none or an impossible one.
+
+    Reads ISO dates, PDF's "D:20040612…", "17 May 2021", "May 2021" and "May 17, 2021". Of "03/04/2021" and of any
+    other text with one year in it, it returns the year: nobody knows which number is the month.
+    """
+    text = " ".join(text[:_MAX_CHARACTERS].replace("D:", " ").split())
+    for pattern in (_COMPACT, _MONTH_FIRST, _DAY_FIRST, _ISO):
+        if (match := pattern.search(text)) and (found := _from_match(match)):
+            return found
+    years = {year for year in _YEAR.findall(text) if _is_year(int(year))} or set(re.findall(r"/(\d{4})\b", text))
+    return make_date(int(years.pop())) if len(years) == 1 else ""
+
+
+def _from_match(match: re.Match[str]) -> str:
+    parts = match.groupdict()
+    name = parts.get("name")
+    month = _MONTHS.index(name.lower()) + 1 if name else int(parts["month"] or 0)
+    return make_date(int(parts["year"]), month, int(parts["day"] or 0))
+
+
+def make_date(year: int, month: int = 0, day: int = 0) -> str:
+    """Return the date, or "" if there can be no such date; a month or day of 0 is unknown."""
+    if not _is_year(year) or (day and not month):
+        return ""
+    try:
+        date(year, month or 1, day or 1)
+    except ValueError:
+        return ""
+    return f"{year:04}" + (f"-{month:02}" if month else "") + (f"-{day:02}" if day else "")
+
+
+def _is_year(year: int) -> bool:
+    return _FIRST_YEAR <= year <= date.today().year + 1
+
+
+def date_in_path(path: str) -> str:
+    """Return the date that a relative path names, or "": of its file, else of the nearest folder.
+
+    "2021-05-17 notes.md", "20210517.txt", "report 2019.pdf", "1706.03762v5.pdf" (an arXiv id) and "2019/05/17/x.md"
+    name one. "1984.epub" does not: a year alone is a title.
+    """
+    *folders, name = path.split("/")
+    stem = name.rpartition(".")[0] or name
+    if found := _dated(stem, is_folder=False):
+        return found
+    for place in range(len(folders) - 1, -1, -1):
+        if found := _dated(folders[place], is_folder=True):
+            if len(found) > len("2019"):
+                return found
+            return _with_numbers(found, [*folders[place + 1 :], stem])
+    return ""
+
+
+def _dated(name: str, is_folder: bool) -> str:
+    """The date in one part of a path."""
+    if (arxiv := _ARXIV_NAME.search(name)) and int(arxiv[1]) >= _ARXIV_FIRST_YEAR:
+        return make_date(2000 + int(arxiv[1]), int(arxiv[2]))
+    for match in _IN_NAME.finditer(name):
+        if (match[2] or match[4]) and (found := make_date(int(match[1]), int(match[3]), int(match[4] or 0))):
+            return found  # without a separator, six digits are rather a number than a month
+    years = {match[1] for match in _YEAR_IN_NAME.finditer(name) if is_folder or match[0] != name.strip()}
+    return make_date(int(years.pop())) if len(years) == 1 else ""
+
+
+def _with_numbers(year: str, parts: list[str]) -> str:
+    """Add the month and the day that the parts after a folder with a year begin with: "2019/05/17 walk.md"."""
+    found = year
+    for part in parts[:2]:
+        number = _NUMBER.match(part)
+        if number is None or part[number.end() : number.end() + 1].isalnum():
+            break
+        if not (longer := make_date(int(year), *map(int, [*found.split("-")[1:], number[0]]))):
+            break
+        found = longer
+    return found
+
+
+def first_day(text: str) -> str:
+    """The first day of a date: that of "2021-05" is "2021-05-01"."""
+    return text + "-01-01"[len(text) - 4 :] if len(text) < 10 else text
+
+
+def last_day(text: str) -> str:
+    """The last day of a date, as a string to compare with: that of "2021" is "2021-12-31"; every month has 31."""
+    return text + "-12-31"[len(text) - 4 :] if len(text) < 10 else text
