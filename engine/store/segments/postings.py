@@ -14,6 +14,7 @@ The arrays of a segment of words:
     counts (p,)           how often the passage holds the term; a word of the title counts `TITLE_WEIGHT` times
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -66,15 +67,20 @@ def terms_of(segment: Arrays) -> list[bytes]:
 
 def from_tokens(tokens: Iterable[Sequence[str]]) -> tuple[list[bytes], Block]:
     """Count the tokens of each passage. Returns the terms, ascending, and their postings."""
-    numbers: dict[str, int] = {}
-    found = [[numbers.setdefault(token, len(numbers)) for token in own] for own in tokens]
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    found: list[int] = []
+    lengths: list[int] = []
+    for own in tokens:
+        found.extend(map(numbers.__getitem__, own))
+        lengths.append(len(own))
     by_bytes = sorted((term.encode(), number) for term, number in numbers.items())
     rank = np.empty(len(by_bytes), np.int64)
     rank[[number for _, number in by_bytes]] = np.arange(len(by_bytes))
-    places = np.repeat(np.arange(len(found)), [len(own) for own in found])
-    flat = np.fromiter((number for own in found for number in own), np.int64, len(places))
-    pairs, counts = np.unique(rank[flat] * max(1, len(found)) + places, return_counts=True)
-    terms, places = np.divmod(pairs, max(1, len(found)))
+    n = max(1, len(lengths))
+    places = np.repeat(np.arange(len(lengths)), lengths)
+    pairs, counts = np.unique(rank[np.array(found, np.int64)] * n + places, return_counts=True)
+    terms, places = np.divmod(pairs, n)
     return [term for term, _ in by_bytes], Block(terms, places, counts)
 
 
