@@ -26,14 +26,23 @@ def highest(n_matching: Sequence[int], n_passages: int) -> float:
     return sum(_idf(n, n_passages) for n in n_matching) * (_K1 + 1)
 
 
+def idfs(statistics: WordStatistics) -> list[float]:
+    """The weight of each term, as FTS5 computes it in an index with these figures."""
+    return [_idf(n, statistics.n_passages) for n in statistics.n_passages_with]
+
+
+def mean_length(statistics: WordStatistics) -> float:
+    """The mean number of words of a passage, title included."""
+    return statistics.n_words / max(1, statistics.n_passages)
+
+
 def of_passage(frequencies: Sequence[float], length: int, statistics: WordStatistics) -> float:
     """The BM25 of a passage in a collection with these figures, as FTS5 computes it in an index that holds all of it.
 
     `frequencies`: for each term how often the passage holds it, a word of the title counted with its weight. `length`:
     the passage's words, title included.
     """
-    mean_length = statistics.n_words / max(1, statistics.n_passages)
-    half = _K1 * (1 - _B + _B * length / mean_length)
+    half = _K1 * (1 - _B + _B * length / mean_length(statistics))
     return sum(
         _idf(n, statistics.n_passages) * frequency * (_K1 + 1) / (frequency + half)
         for n, frequency in zip(statistics.n_passages_with, frequencies, strict=True)

@@ -3,8 +3,7 @@
 Words and vectors are two SQL statements, never a join: a join of sqlite-vec's MATCH with FTS5's took 26.7 s.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
 
 import apsw
 import numpy as np
@@ -14,16 +13,15 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.search import bm25
 from longsearch.engine.search.file_filter import FileFilter
 from longsearch.engine.search.fusion import best_first, in_document, with_excerpt, words_in_document
-from longsearch.engine.search.query import Query, all_of, any_of, match
-from longsearch.engine.search.statistics import WordStatistics
+from longsearch.engine.search.query import Query, all_of, any_of
+from longsearch.engine.search.query_words import Found, QueryWords
 from longsearch.engine.store import documents, excerpts, files, keywords, vectors
 from longsearch.engine.store.files import folder_range
+from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.vec0.storage_chunks import DOCUMENTS, PASSAGES
 
 Scored = list[tuple[int, float]]
 """(passage id, score from 0 to 1), best first."""
-Found = list[tuple[int, float]]
-"""(passage id, FTS5's BM25), best first."""
 
 
 def allowed_documents(db: apsw.Connection, file_filter: FileFilter) -> NDArray[np.int64] | None:
@@ -34,82 +32,39 @@ def allowed_documents(db: apsw.Connection, file_filter: FileFilter) -> NDArray[n
     return np.array(sorted(found), np.int64) if len(found) < documents.count(db) else None
 
 
-def allowed_passages(db: apsw.Connection, query: Query, file_filter: FileFilter) -> NDArray[np.int64] | None:
-    """Ids of the passages in admitted files that hold all phrases and nothing excluded; None if all are allowed.
+def allowed_passages(db: apsw.Connection, query: Query, file_filter: FileFilter) -> Allowed | None:
+    """The passages in admitted files that hold all phrases and nothing excluded; None if all are allowed.
 
     The filter applies before ranking: otherwise none of the best 200 might lie in a small folder.
     """
     in_files = allowed_documents(db, file_filter)
-    allowed = None if in_files is None else documents.passages_of(db, in_files.tolist())
-    if query.phrases:
-        holding = keywords.matching(db, all_of(query.phrases))
-        allowed = holding if allowed is None else np.intersect1d(allowed, holding, assume_unique=True)
-    if query.excluded:
-        everything = documents.all_passages(db) if allowed is None else allowed
-        allowed = np.setdiff1d(everything, keywords.matching(db, any_of(query.excluded)), assume_unique=True)
-    return allowed
-
-
-def by_words(db: apsw.Connection, query: Query, limit: int, allowed: NDArray[np.int64] | None) -> Found:
-    """Passages that hold any word or phrase, best first; `words_in_documents` computes their scores."""
-    return keywords.best(db, any_of(query.terms), limit, allowed)
-
-
-@dataclass(frozen=True, slots=True)
-class QueryWords:
-    """What an index holds of a query's words, and the figures by which they are scored."""
-
-    holding: tuple[Mapping[int, int], ...]
-    """For each term the documents of this index that hold it, each with the number of its passages that do."""
-    statistics: WordStatistics
-    is_pooled: bool = False
-    """Whether the figures are those of several indexes, so that FTS5's own scores do not apply."""
-
-    def pooled_with(self, statistics: WordStatistics) -> "QueryWords":
-        """The same words, to be scored by the figures of several indexes."""
-        return replace(self, statistics=statistics, is_pooled=True)
-
-
-def words_of(db: apsw.Connection, query: Query, is_part: bool = False) -> QueryWords:
-    """What the index holds of the query's words. `is_part`: also count all words, which only pooled scores need."""
-    holding = tuple(keywords.n_matching_by_document(db, match(term)) for term in query.terms)
-    statistics = WordStatistics(
-        documents.count(db),
-        documents.n_passages(db),
-        keywords.n_words(db) if is_part else 0,
-        tuple(sum(counts.values()) for counts in holding),
-        tuple(len(counts) for counts in holding),
-    )
-    return QueryWords(holding, statistics)
+    holding = keywords.matching(db, all_of(query.phrases)) if query.phrases else None
+    excluded = keywords.matching(db, any_of(query.excluded)) if query.excluded else None
+    is_all = in_files is None and holding is None and excluded is None
+    return None if is_all else Allowed(in_files, holding, excluded)
 
 
 def words_in_documents(
-    db: apsw.Connection, query: Query, words: QueryWords, found: Found, also: Iterable[int] = ()
+    db: apsw.Connection, words: QueryWords, found: Found, also: Iterable[int] = ()
 ) -> dict[int, float]:
-    """Scores by words of the passages in `found` (from `by_words`) and in `also`; `words` is from `words_of`.
+    """Scores by words of the passages in `found` (from `words.best`) and in `also`.
 
     A score is 0.6 of the passage's BM25 and 0.4 of its document's, each as a share of the highest that the query can
     reach. Passages that are only in `also` get their document's part alone.
     """
     figures = words.statistics
     highest = bm25.highest(figures.n_passages_with, figures.n_passages)
-    scored = _scored_by(db, query, figures, found) if words.is_pooled else found
-    of_passage = {passage_id: _clipped(score / highest) for passage_id, score in scored}
+    of_passage = {passage_id: _clipped(score / highest) for passage_id, score in found}
     document_of = documents.documents_of(db, list(of_passage.keys() | set(also)))
-    lengths = documents.lengths(db, sorted(set(document_of.values())))
-    whole = bm25.of_documents(words.holding, lengths, figures)
+    document_ids = sorted(set(document_of.values()))
+    lengths = documents.lengths(db, document_ids)
+    whole = bm25.of_documents(words.in_documents(document_ids), lengths, figures)
     return {id_: words_in_document(of_passage.get(id_, 0.0), whole[own]) for id_, own in document_of.items()}
 
 
-def _scored_by(db: apsw.Connection, query: Query, figures: WordStatistics, found: Found) -> Found:
-    """The passages in `found` with their BM25 by these figures instead of those of the index alone."""
-    counts = keywords.occurrences(db, any_of(query.terms), ids(found))
-    return [(id_, bm25.of_passage(own.frequencies, own.length, figures)) for id_, own in counts.items()]
-
-
-def by_vector(db: apsw.Connection, vector: Vectors, limit: int, allowed: NDArray[np.int64] | None) -> Scored:
+def by_vector(db: apsw.Connection, vector: Vectors, limit: int, allowed: Allowed | None) -> Scored:
     """Passages nearest to `vector` (dim,); a score combines the cosines of passage, nearest excerpt and document."""
-    return best_first(_by_meaning(db, vector, dict(vectors.nearest(db, PASSAGES, vector, limit, allowed))))
+    return best_first(_by_meaning(db, vector, dict(vectors.nearest_passages(db, vector, limit, allowed))))
 
 
 def similarities(db: apsw.Connection, vector: Vectors, passage_ids: Sequence[int]) -> dict[int, float]:

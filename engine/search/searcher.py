@@ -7,29 +7,25 @@ import time
 from dataclasses import dataclass, replace
 
 import apsw
-import numpy as np
-from numpy.typing import NDArray
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.search.fusion import best_first, combine
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.query import Query
+from longsearch.engine.search.query_words import Found, QueryWords, words_of
 from longsearch.engine.search.ranking import RankedDocument, group
 from longsearch.engine.search.retrieval import (
-    Found,
-    QueryWords,
     Scored,
     allowed_passages,
     by_vector,
-    by_words,
     ids,
     similarities,
     words_in_documents,
-    words_of,
 )
 from longsearch.engine.store import documents, excerpts, vectors
 from longsearch.engine.store.excerpts import Nearest
+from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.vectors import K_MAX
 from longsearch.engine.types import SearchMode, SearchResults
@@ -46,7 +42,7 @@ class Plan:
     query: Query
     mode: SearchMode
     vector: Vectors | None
-    allowed: NDArray[np.int64] | None
+    allowed: Allowed | None
     k: int
     passages_per_document: int
     words: QueryWords | None
@@ -86,10 +82,11 @@ def search(
     return SearchResults(query.text, mode, instruction, took_ms, hits, note, lit=query.terms)
 
 
-def admits_no_file(query: Query, allowed: NDArray[np.int64] | None) -> bool:
+def admits_no_file(query: Query, allowed: Allowed | None) -> bool:
     """Whether `in:` and `type:` alone leave no passage of an index to search."""
-    is_empty = allowed is not None and not len(allowed)
-    return is_empty and query.files.filters_names and not (query.phrases or query.excluded)
+    return (
+        allowed is not None and allowed.is_empty and query.files.filters_names and not (query.phrases or query.excluded)
+    )
 
 
 def _mode_and_note(db: apsw.Connection, mode: SearchMode, vector: Vectors | None) -> tuple[SearchMode, str]:
@@ -128,8 +125,9 @@ def best_documents(db: apsw.Connection, plan: Plan) -> list[RankedDocument]:
 def _candidates(db: apsw.Connection, plan: Plan, n: int) -> list[Found | Scored]:
     """The best `n` candidates of each list that the mode needs: by words, then by meaning."""
     lists = []
-    if plan.mode is not SearchMode.MEANING:
-        lists.append(by_words(db, plan.query, n, plan.allowed))
+    if plan.words is not None:
+        is_empty = plan.allowed is not None and plan.allowed.is_empty
+        lists.append([] if is_empty else plan.words.best(n, plan.allowed))
     if plan.mode is not SearchMode.WORDS and plan.vector is not None:
         lists.append(by_vector(db, plan.vector, n, plan.allowed))
     return lists
@@ -140,12 +138,12 @@ def _scored(db: apsw.Connection, plan: Plan, lists: list[Found | Scored]) -> Sco
     if plan.words is None:
         return lists[0]
     if plan.mode is SearchMode.WORDS:
-        return best_first(words_in_documents(db, plan.query, plan.words, lists[0]))
+        return best_first(words_in_documents(db, plan.words, lists[0]))
     if plan.vector is None:  # an index without comparable vectors, searched together with others that have them
-        return combine(words_in_documents(db, plan.query, plan.words, lists[0]), {})
+        return combine(words_in_documents(db, plan.words, lists[0]), {})
     words, meaning = lists
     similarity = dict(meaning)
-    by_words = words_in_documents(db, plan.query, plan.words, words, also=similarity)
+    by_words = words_in_documents(db, plan.words, words, also=similarity)
     by_words_only = [passage_id for passage_id, _ in words if passage_id not in similarity]
     return combine(by_words, similarity | similarities(db, plan.vector, by_words_only))
 

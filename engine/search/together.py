@@ -16,8 +16,9 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.search.hits import to_hit
 from longsearch.engine.search.query import Query
+from longsearch.engine.search.query_words import words_of
 from longsearch.engine.search.ranking import RankedDocument
-from longsearch.engine.search.retrieval import allowed_passages, words_of
+from longsearch.engine.search.retrieval import allowed_passages
 from longsearch.engine.search.searcher import Plan, admits_no_file, best_documents, nearest_excerpts
 from longsearch.engine.search.statistics import pooled
 from longsearch.engine.store import documents, vectors
@@ -86,7 +87,7 @@ def _plans(
     passages_per_document: int,
 ) -> list[Plan]:
     """The search of each part, by the figures of all."""
-    words = [None if mode is SearchMode.MEANING else words_of(db, query, is_part=True) for db in dbs]
+    words = [None if mode is SearchMode.MEANING else words_of(db, query) for db in dbs]
     own = [held.statistics for held in words if held is not None]
     figures = pooled(own) if own else None
     return [

@@ -10,9 +10,9 @@ import apsw
 import numpy as np
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.store import excerpts, vectors
+from longsearch.engine.store import excerpts, manifest, vectors
+from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.records import PendingDocument
-from longsearch.engine.store.vec0 import int8_copy
 
 _IS_NARROW = "done AND embeddings.width < 1 AND embeddings.n_passages_done > 0"
 
@@ -65,8 +65,8 @@ def replace(
     excerpts.remove(db, ids)
     if packed_excerpts:
         excerpts.add(db, ids, packed_excerpts)
-    # the copy knows vectors by their rowids, which stay; until it is written anew, searches use sqlite-vec
-    int8_copy.new_table(db)
+    manifest.note_removed(db, Kind.VECTORS, ids)
+    manifest.note_added(db, Kind.VECTORS, ids)
 
 
 def note(db: apsw.Connection, document_id: int, n_passages_done: int, n_tokens_done: int, state: bytes | None) -> None:

@@ -6,18 +6,21 @@ fill the candidates with all 1,000 passages of one book.
 """
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import apsw
+import apsw.fts5
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.store.documents import bindable, storable
+from longsearch.engine.store.documents import bindable, spans, storable
+from longsearch.engine.store.manifest import Kind, note_added, note_removed
 from longsearch.engine.types import DocumentText, Passage
 
-TITLE_WEIGHT = 2.0
-_WEIGHTS = (1.0, TITLE_WEIGHT)  # of the columns text and title
+TITLE_WEIGHT = 2
+_WEIGHTS = (1, TITLE_WEIGHT)  # of the columns text and title
 
 
 class Occurrences(NamedTuple):
@@ -25,7 +28,7 @@ class Occurrences(NamedTuple):
 
     length: int
     """The passage's words, title included."""
-    frequencies: tuple[float, ...]
+    frequencies: tuple[int, ...]
     """For each phrase, a word of the title counted with its weight."""
 
 
@@ -39,17 +42,25 @@ def add(db: apsw.Connection, ids: Sequence[int], document: DocumentText, passage
             for passage_id, passage, title in zip(ids, passages, titles, strict=True)
         ),
     )
+    note_added(db, Kind.WORDS, ids)
 
 
 def retitle(db: apsw.Connection, passage_id: int, text: str, title: str) -> None:
     """Index a document's first passage with another title; `text` is the passage's text."""
     remove(db, [passage_id])  # FTS5 cannot update one column of a contentless table
     db.execute("INSERT INTO words (rowid, text, title) VALUES (?, ?, ?)", (passage_id, storable(text), storable(title)))
+    # the passages of a document stay in one segment, so that documents can be counted segment by segment
+    of_document = "SELECT id FROM passages WHERE content_id = (SELECT content_id FROM passages WHERE id = ?)"
+    ids = [row[0] for row in db.execute(of_document, (passage_id,))]
+    note_removed(db, Kind.WORDS, ids)
+    note_added(db, Kind.WORDS, ids)
 
 
 def remove(db: apsw.Connection, passage_ids: Iterable[int]) -> None:
     """Delete passages."""
-    db.executemany("DELETE FROM words WHERE rowid = ?", ((passage_id,) for passage_id in passage_ids))
+    ids = list(passage_ids)
+    db.executemany("DELETE FROM words WHERE rowid = ?", ((passage_id,) for passage_id in ids))
+    note_removed(db, Kind.WORDS, ids)
 
 
 def best(
@@ -86,13 +97,6 @@ def n_matching_by_document(db: apsw.Connection, match: str) -> dict[int, int]:
     return dict(db.execute(sql, (match,)))
 
 
-def n_words(db: apsw.Connection) -> int:
-    """The number of words in all passages, titles included."""
-    db.register_fts5_function("n_words", _total_size)
-    found = db.execute("SELECT n_words(words) FROM words LIMIT 1").get
-    return 0 if found is None else int(found)
-
-
 def occurrences(db: apsw.Connection, match: str, ids: Sequence[int]) -> dict[int, Occurrences]:
     """How often each of these passages holds the phrases of `match`; passages that do not match are missing.
 
@@ -106,13 +110,74 @@ def occurrences(db: apsw.Connection, match: str, ids: Sequence[int]) -> dict[int
     return {rowid: Occurrences(length, tuple(frequencies)) for rowid, (length, frequencies) in counted}
 
 
-def _total_size(fts: apsw.FTS5ExtensionApi, *_: object) -> int:
-    return int(fts.column_total_size())
-
-
 def _occurrences(fts: apsw.FTS5ExtensionApi, *_: object) -> str:
     frequencies = [
         sum(weight * len(fts.phrase_column_offsets(phrase, column)) for column, weight in enumerate(_WEIGHTS))
         for phrase in range(fts.phrase_count)
     ]
     return json.dumps([fts.column_size(), frequencies])
+
+
+def tokenizer(db: apsw.Connection) -> Callable[[str], list[str]]:
+    """The function by which the word index cuts a text into words, as it stems and folds them."""
+    name, *arguments = map(str, apsw.fts5.Table(db, "words").structure.tokenize)
+    cut: Any = db.fts5_tokenizer(name, arguments)
+    reason = apsw.FTS5_TOKENIZE_DOCUMENT
+
+    def tokens(text: str) -> list[str]:
+        found: list[str] = cut(text.encode(), reason, None, include_offsets=False, include_colocated=False)
+        return found
+
+    return tokens
+
+
+def texts(db: apsw.Connection, ids: NDArray[np.int64]) -> Iterator[tuple[int, str, str]]:
+    """(document id, text, title) of each of these passages (ascending) as `add` and `retitle` index them."""
+    sql = "SELECT content_id, ordinal, start, stop FROM passages WHERE id IN carray(?) ORDER BY id"
+    rows: list[tuple[int, int, int, int]] = list(db.execute(sql, (bindable(ids),)))
+    for document_id, own in groupby(rows, key=lambda row: row[0]):
+        places = list(own)
+        title = db.execute("SELECT title FROM contents WHERE id = ?", (document_id,)).get
+        found = spans(db, document_id, [(start, stop) for _, _, start, stop in places])
+        for (_, ordinal, _, _), text in zip(places, found, strict=True):
+            yield document_id, storable(text), storable(title) if ordinal == 0 else ""
+
+
+def totals(db: apsw.Connection) -> tuple[int, int]:
+    """The numbers of passages and of their words, titles included, by which FTS5's bm25() computes.
+
+    FTS5 keeps them in the first record of its data, as integers of variable length: rows, then tokens of each column.
+    """
+    record = db.execute("SELECT block FROM words_data WHERE id = 1").get or b""
+    numbers, value = [], 0
+    for byte in record:  # seven bits a byte, the highest first; the eighth bit says that more follow
+        value = value << 7 | byte & 127
+        if byte < 128:
+            numbers.append(value)
+            value = 0
+    return (numbers[0], sum(numbers[1:])) if numbers else (0, 0)
+
+
+def frequencies(db: apsw.Connection, match: str, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+    """(ids, counts, lengths) of those of these passages (ascending) that match, a phrase or word in quotes.
+
+    A count is how often the passage holds the phrase; one in the title counts `TITLE_WEIGHT` times. A length is the
+    number of the passage's words, title included. FTS5 calls a function in Python for these passages alone.
+    """
+    if not len(ids):
+        empty = np.empty(0, np.int64)
+        return empty, empty, empty
+    db.register_fts5_function("frequency", _frequency)
+    sql = (
+        "SELECT rowid, frequency(words) FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?"
+        " AND +rowid IN carray(?) ORDER BY rowid"
+    )
+    rows = db.execute(sql, (match, int(ids[0]), int(ids[-1]), bindable(ids))).fetchall()
+    found = np.array(rows, np.int64).reshape(-1, 2)
+    return found[:, 0], found[:, 1] >> 32, found[:, 1] & 0xFFFFFFFF
+
+
+def _frequency(fts: apsw.FTS5ExtensionApi, *_: object) -> int:
+    """Count and length in one integer."""
+    count = len(fts.phrase_column_offsets(0, 0)) + TITLE_WEIGHT * len(fts.phrase_column_offsets(0, 1))
+    return count << 32 | fts.column_size()

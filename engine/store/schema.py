@@ -155,7 +155,33 @@ CREATE TABLE deepenings (
 ) STRICT;
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6)
+_V9 = """
+-- Files beside the index that hold words or vectors of passages as arrays (see `segments`). A higher number is later.
+CREATE TABLE segments (
+    kind TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    token TEXT NOT NULL,
+    n_passages INTEGER NOT NULL,
+    PRIMARY KEY (kind, number)
+) STRICT, WITHOUT ROWID;
+
+-- Passages that no segment has as they are now.
+CREATE TABLE fresh_passages (
+    kind TEXT NOT NULL,
+    passage_id INTEGER NOT NULL,
+    PRIMARY KEY (kind, passage_id)
+) STRICT, WITHOUT ROWID;
+
+-- Passages that have gone or changed: segments up to this number are wrong about them.
+CREATE TABLE outdated_passages (
+    kind TEXT NOT NULL,
+    passage_id INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    PRIMARY KEY (kind, passage_id)
+) STRICT, WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V9)
 """Append only: a script that has been released is never edited."""
 
 

@@ -1,4 +1,4 @@
-"""An open index: its connection and transactions, and the upkeep of its log and of its int8 copy.
+"""An open index: its connection and transactions, and the upkeep of its log and of its segments.
 
 A change is one transaction: a reader sees the index before it or after it, never between. One process and one thread at
 a time may write; other threads and processes open read-only sessions of their own. Knows no document.
@@ -25,7 +25,8 @@ from longsearch.engine.store.connection import (
     open_for_writing,
     transaction,
 )
-from longsearch.engine.store.vec0 import compaction, int8_copy
+from longsearch.engine.store.segments import upkeep
+from longsearch.engine.store.vec0 import compaction
 from longsearch.engine.types import FileReport, IndexProgress
 
 _LOG_MAX_BYTES = 32 * 2**20  # under a reader the log grew to 462 MB in 10 s
@@ -38,7 +39,7 @@ class Session:
         self._db = db
         self._read_only = read_only
         self._is_corrupt = False
-        self._n_vectors_new = 0
+        self._n_new = 0
         self.path = path
         self.notes = notes
         """Messages for the person about the opening, for example that a corrupt index was moved aside."""
@@ -87,7 +88,7 @@ class Session:
             with transaction(self._db, "IMMEDIATE"):
                 yield self._db
             self._shrink_log()
-            self._refresh_copy_if_many_new()
+            self._refresh_segments_if_much_new()
 
     @property
     def root(self) -> Path:
@@ -116,12 +117,12 @@ class Session:
             return reports.files(db)
 
     def tidy(self) -> None:
-        """Do the upkeep for idle times: compact the vectors, refresh their int8 copy, empty the log."""
+        """Do the upkeep for idle times: compact the vectors, write segments of what is new, empty the log."""
         with self.reading() as db:
             model = vectors.model_in_use(db)
         if model is not None:
             self._compact(dim=model[1])
-        self._refresh_copy()
+        self._refresh_segments(is_idle=True)
         with errors_explained(self.path):
             empty_log(self._db)
 
@@ -145,14 +146,14 @@ class Session:
         if not self._db.in_transaction and log_bytes(self.path) > _LOG_MAX_BYTES:
             empty_log(self._db)
 
-    def _refresh_copy_if_many_new(self) -> None:
-        """Refresh the int8 copy once many vectors are new: a first indexing takes hours, and searches use the copy."""
-        if not self._db.in_transaction and self._n_vectors_new >= int8_copy.CHECK_EVERY_PASSAGES:
-            self._n_vectors_new = 0
-            self._refresh_copy()
+    def _refresh_segments_if_much_new(self) -> None:
+        """Write segments once much is new: a first indexing takes hours, and searches use the segments meanwhile."""
+        if not self._db.in_transaction and self._n_new >= upkeep.CHECK_EVERY:
+            self._n_new = 0
+            self._refresh_segments()
 
-    def _refresh_copy(self) -> None:
+    def _refresh_segments(self, is_idle: bool = False) -> None:
         with self.changing() as db:
-            model = vectors.model_in_use(db)
-            if model is not None:
-                int8_copy.refresh(db, self.path, model[1])
+            upkeep.refresh(db, self.path, is_idle)
+        with self.reading() as db:
+            upkeep.sweep(db, self.path)

@@ -39,6 +39,7 @@ class Store(Session):
         from the document that this one grew out of, it takes over that document's vectors and resumes from the state.
         """
         with self.changing() as db:
+            self._n_new += len(passages)
             return lifecycle.put_document(db, file, content_hash, document, passages, partial_reason, hint, saved)
 
     def saved_state(self, path: str) -> SavedState | None:
@@ -165,7 +166,7 @@ class Store(Session):
             if known:
                 given = (passage_vectors, n_tokens_done, state, packed_excerpts)
                 vectors.add(db, document_id, first_ordinal, *given, width)
-                self._n_vectors_new += len(passage_vectors)
+                self._n_new += len(passage_vectors)
         return known
 
     def finish_embedding(

@@ -5,17 +5,19 @@ and the dimension.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.store import excerpts
+from longsearch.engine.store import excerpts, manifest
 from longsearch.engine.store.documents import bindable
+from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.records import PendingDocument
-from longsearch.engine.store.vec0 import int8_copy, storage_chunks
+from longsearch.engine.store.segments import vector_search
+from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.vec0 import storage_chunks
 
 K_MAX = 4096
 """sqlite-vec returns at most this many neighbours."""
@@ -36,7 +38,7 @@ def use_model(db: apsw.Connection, fingerprint: str, dim: int) -> bool:
     for table in _TABLES:
         db.execute(f"DROP TABLE IF EXISTS {table}")
         db.execute(f"CREATE VIRTUAL TABLE {table} USING vec0(embedding float[{int(dim)}])")
-    int8_copy.new_table(db)
+    manifest.forget(db, Kind.VECTORS)
     excerpts.remove_all(db)
     db.execute("DELETE FROM deepenings")
     db.execute("DELETE FROM embeddings")
@@ -63,6 +65,7 @@ def remove(db: apsw.Connection, document_id: int, passage_ids: list[int]) -> Non
     if model_in_use(db):
         done = passage_ids[: n_done or 0]
         db.executemany("DELETE FROM passage_vectors WHERE rowid = ?", ((id_,) for id_ in done))
+        manifest.note_removed(db, Kind.VECTORS, done)
         excerpts.remove(db, done)
         db.execute("DELETE FROM document_vectors WHERE rowid = ?", (document_id,))
 
@@ -109,6 +112,7 @@ def add(
     ids = passage_ids(db, document_id, first_ordinal, len(checked))
     rows = ((passage_id, vector.tobytes()) for passage_id, vector in zip(ids, checked, strict=True))
     db.executemany("INSERT INTO passage_vectors (rowid, embedding) VALUES (?, ?)", rows)
+    manifest.note_added(db, Kind.VECTORS, ids)
     if packed_excerpts:
         excerpts.add(db, ids, packed_excerpts)
     db.execute(
@@ -163,32 +167,48 @@ def of_document(db: apsw.Connection, document_id: int) -> Vectors | None:
     return None if found is None else np.frombuffer(found, np.float32)
 
 
-def nearest(
-    db: apsw.Connection, table: str, query: Vectors, k: int, allowed: NDArray[np.int64] | None = None
+def nearest_passages(
+    db: apsw.Connection, query: Vectors, k: int, allowed: Allowed | None = None
 ) -> list[tuple[int, float]]:
-    """The `k` (at most 4,096) vectors of `table` nearest to `query` (dim,), as (rowid, cosine), highest first.
+    """The `k` (at most 4,096) passages nearest to `query` (dim,), as (id, cosine), highest first.
 
-    If `allowed` is given, only these rowids are ranked. For large tables the int8 copy picks the candidates; it may
+    If `allowed` is given, only these passages are ranked. In a large index the segments pick the candidates; they may
     miss one that barely beats the last. The scores are always exact.
     """
-    if table not in _TABLES:
-        raise ValueError(table)
-    if model_in_use(db) is None or (allowed is not None and not len(allowed)):
+    vector = _comparable(db, query)
+    if vector is None or (allowed is not None and allowed.is_empty):
         return []
-    vector = unit_vectors(np.atleast_2d(query), dim_in_use(db))[0]
-    found = None
-    if table == storage_chunks.PASSAGES:
-        found = int8_copy.nearest(db, Path(db.filename), vector, min(k, K_MAX), allowed)
-    return nearest_by_sqlite_vec(db, table, vector, k, allowed) if found is None else found
+    found = vector_search.nearest(db, vector, min(k, K_MAX), allowed)
+    if found is not None:
+        return found
+    return nearest_by_sqlite_vec(db, storage_chunks.PASSAGES, vector, k, None if allowed is None else allowed.ids(db))
+
+
+def nearest_documents(
+    db: apsw.Connection, query: Vectors, k: int, allowed: NDArray[np.int64] | None = None
+) -> list[tuple[int, float]]:
+    """The `k` (at most 4,096) documents nearest to `query` (dim,), as (id, cosine), highest first.
+
+    If `allowed` is given, only these ids are ranked.
+    """
+    vector = _comparable(db, query)
+    return [] if vector is None else nearest_by_sqlite_vec(db, storage_chunks.DOCUMENTS, vector, k, allowed)
+
+
+def _comparable(db: apsw.Connection, query: Vectors) -> Vectors | None:
+    """`query` (dim,), checked; None before the first `use_model`."""
+    return None if model_in_use(db) is None else unit_vectors(np.atleast_2d(query), dim_in_use(db))[0]
 
 
 def nearest_by_sqlite_vec(
     db: apsw.Connection, table: str, query: Vectors, k: int, allowed: NDArray[np.int64] | None
 ) -> list[tuple[int, float]]:
-    """The slow twin of `nearest`: compare every vector in float32.
+    """The slow twin of `nearest_passages`: compare every vector in float32.
 
     For unit vectors |a - b|^2 = 2 - 2 cos, so L2 gives the same ranking; it is faster in sqlite-vec.
     """
+    if allowed is not None and not len(allowed):
+        return []
     condition, bindings = ("", ()) if allowed is None else (" AND rowid IN carray(?)", (bindable(allowed),))
     sql = f"SELECT rowid, distance FROM {table} WHERE embedding MATCH ? AND k = ?{condition}"  # noqa: S608
     rows = db.execute(sql, (query.tobytes(), min(k, K_MAX), *bindings))

@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).parents[1] / "indexer"))
 
 import longsearch.indexer.embedding
 from longsearch.app.library import open_pipeline
-from longsearch.engine.store.vec0 import int8_copy
+from longsearch.engine.store.segments import upkeep
 from longsearch.indexer.encoders import DocumentEncoder
 
 n_steps = 0
@@ -72,7 +72,7 @@ if __name__ == "__main__":
     die_at = int(sys.argv[3])
     disk = CountedDisk(apsw.vfs_names()[0])
     longsearch.indexer.embedding.SAVE_EVERY_S = 0.0  # a state after every part, not after 10 s
-    int8_copy.MIN_PASSAGES = int8_copy.CHECK_EVERY_PASSAGES = 50
+    upkeep.LEAST_PASSAGES = upkeep.CHECK_EVERY = 50
     with open_pipeline(Path(sys.argv[1]), make_encoder(sys.argv[2]), lambda: False) as (pipeline, _):
         print("begun", flush=True)
         pipeline.read()

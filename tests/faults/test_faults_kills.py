@@ -94,11 +94,11 @@ def index_undisturbed(root: Path, path: Path, extractor: ExtractorProcess, encod
 
 
 def check_search(store: Store, dim: int) -> None:
-    """Check that the int8 copy, which a kill may have damaged, finds the same passages as the full vectors."""
+    """Check that the segments, which a kill may have left behind, find the same passages as the full vectors."""
     query = np.full(dim, dim**-0.5, np.float32)
     with store.reading() as db:
         expected = vectors.nearest_by_sqlite_vec(db, "passage_vectors", query, 10, None)
-        found = vectors.nearest(db, "passage_vectors", query, 10)
+        found = vectors.nearest_passages(db, query, 10)
     np.testing.assert_allclose([cosine for _, cosine in found], [cosine for _, cosine in expected], atol=1e-6)
 
 

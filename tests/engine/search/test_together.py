@@ -162,14 +162,14 @@ def test_occurrences_count_words_phrases_and_titles_as_the_ranking_does(store: S
         expression = any_of(parse('"apple tree" apple run ½½', prefix_last=True).terms)
         first, second = keywords.occurrences(db, expression, [1, 2, 99]).values()
         assert keywords.occurrences(db, expression, []) == {}
-        assert keywords.n_words(db) == 8
+        assert keywords.totals(db) == (2, 8)
     assert (first.length, first.frequencies) == (6, (2.0, 3.0, 2.0, 0.0))
     assert (second.length, second.frequencies) == (2, (0.0, 1.0, 0.0, 0.0))
 
 
 def test_an_empty_index_has_no_words(store: Store) -> None:
     with store.reading() as db:
-        assert keywords.n_words(db) == 0
+        assert keywords.totals(db) == (0, 0)
     assert not together([store], "apple", WORDS).hits
 
 

@@ -10,7 +10,6 @@ from longsearch.engine.search.searcher import search
 from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.records import SavedState
 from longsearch.engine.store.store import Store
-from longsearch.engine.store.vec0 import int8_copy
 from longsearch.engine.types import SearchMode
 
 OLD, NEW = unit_vectors(3, seed=1), unit_vectors(3, seed=2)
@@ -153,23 +152,3 @@ def test_documents_that_are_read_again_come_first_then_the_shortest(store: Store
     store.deepen_vectors(begun, 0, NEW[:1], 9, b"state")
     assert [d.document_id for d in store.narrow()] == [begun, short, long]
     assert [d.document_id for d in store.narrow(limit=2)] == [begun, short]
-
-
-def test_the_int8_copy_does_not_stand_for_vectors_that_were_replaced(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(int8_copy, "MIN_PASSAGES", 1)
-    document_id = narrow(store)
-    store.tidy()
-    with store.reading() as db:
-        assert int8_copy.nearest(db, store.path, OLD[0], 3, None) is not None
-    store.deepen_vectors(document_id, 0, NEW, 27, None)
-    store.finish_deepening(document_id, WHOLE, 28)
-    with store.reading() as db:
-        assert int8_copy.nearest(db, store.path, NEW[0], 3, None) is None  # sqlite-vec searches meanwhile
-    assert found(store, NEW[1]) > 0.6
-    store.tidy()
-    with store.reading() as db:
-        best = int8_copy.nearest(db, store.path, NEW[0], 1, None)
-    assert best is not None
-    assert best[0][1] == pytest.approx(1.0, abs=1e-6)

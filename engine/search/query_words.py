@@ -1,0 +1,120 @@
+"""What an index holds of a query's words: by its segments, or by FTS5, the slow twin. Both rank and count alike."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
+
+import apsw
+import numpy as np
+
+from longsearch.engine.search import bm25
+from longsearch.engine.search.query import Query, any_of, match
+from longsearch.engine.search.statistics import WordStatistics
+from longsearch.engine.store import documents, keywords
+from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.segments.word_search import WordSearch
+
+Found = list[tuple[int, float]]
+"""(passage id, BM25), best first."""
+
+
+class QueryWords(Protocol):
+    """A query's words in one index, and the figures by which they are scored."""
+
+    @property
+    def statistics(self) -> WordStatistics:
+        """The figures by which passages and documents are scored."""
+
+    def pooled_with(self, statistics: WordStatistics) -> Self:
+        """The same words, to be scored by the figures of several indexes."""
+
+    def best(self, limit: int, allowed: Allowed | None) -> Found:
+        """The `limit` best passages that hold any word or phrase."""
+
+    def in_documents(self, document_ids: Sequence[int]) -> list[Mapping[int, int]]:
+        """For each term those of these documents (ascending) that hold it, with the number of their passages that do.
+
+        Other documents may be among them.
+        """
+
+
+def words_of(db: apsw.Connection, query: Query) -> QueryWords:
+    """What the index holds of the query's words."""
+    return by_segments(db, query) or by_fts5(db, query)
+
+
+def by_segments(db: apsw.Connection, query: Query) -> "WordsBySegments | None":
+    """By segments; None if there are none, or if they cannot answer this query."""
+    found = WordSearch.open(db, [match(term) for term in query.terms])
+    if found is None:
+        return None
+    n_passages, n_words = keywords.totals(db)
+    figures = WordStatistics(documents.count(db), n_passages, n_words, found.n_passages_with, found.n_documents_with)
+    return WordsBySegments(found, figures)
+
+
+def by_fts5(db: apsw.Connection, query: Query) -> "WordsByFts5":
+    """The slow twin."""
+    holding = tuple(keywords.n_matching_by_document(db, match(term)) for term in query.terms)
+    n_passages, n_words = keywords.totals(db)
+    figures = WordStatistics(
+        documents.count(db),
+        n_passages,
+        n_words,
+        tuple(sum(counts.values()) for counts in holding),
+        tuple(len(counts) for counts in holding),
+    )
+    return WordsByFts5(db, query, holding, figures)
+
+
+@dataclass(frozen=True, slots=True)
+class WordsBySegments:
+    """`QueryWords` by the postings of the segments."""
+
+    found: WordSearch
+    statistics: WordStatistics
+
+    def pooled_with(self, statistics: WordStatistics) -> "WordsBySegments":
+        """See `QueryWords`."""
+        return replace(self, statistics=statistics)
+
+    def best(self, limit: int, allowed: Allowed | None) -> Found:
+        """See `QueryWords`."""
+        figures = self.statistics
+        ranked = self.found.best(bm25.idfs(figures), bm25.mean_length(figures), limit, allowed)
+        return list(zip(ranked.ids.tolist(), ranked.scores.tolist(), strict=True))
+
+    def in_documents(self, document_ids: Sequence[int]) -> list[Mapping[int, int]]:
+        """See `QueryWords`."""
+        counts = self.found.in_documents(np.array(document_ids, np.int64))
+        return [dict(zip(document_ids, own.tolist(), strict=True)) for own in counts]
+
+
+@dataclass(frozen=True, slots=True)
+class WordsByFts5:
+    """`QueryWords` by FTS5."""
+
+    db: apsw.Connection
+    query: Query
+    holding: tuple[Mapping[int, int], ...]
+    """For each term the documents that hold it, each with the number of its passages that do."""
+    statistics: WordStatistics
+    is_pooled: bool = False
+    """Whether the figures are those of several indexes, so that FTS5's own scores do not apply."""
+
+    def pooled_with(self, statistics: WordStatistics) -> "WordsByFts5":
+        """See `QueryWords`."""
+        return replace(self, statistics=statistics, is_pooled=True)
+
+    def best(self, limit: int, allowed: Allowed | None) -> Found:
+        """See `QueryWords`. With pooled figures, the best by the index's own figures are scored again."""
+        terms = any_of(self.query.terms)
+        found = keywords.best(self.db, terms, limit, None if allowed is None else allowed.ids(self.db))
+        if not self.is_pooled:
+            return found
+        counts = keywords.occurrences(self.db, terms, [id_ for id_, _ in found])
+        return [(id_, bm25.of_passage(own.frequencies, own.length, self.statistics)) for id_, own in counts.items()]
+
+    def in_documents(self, document_ids: Sequence[int]) -> list[Mapping[int, int]]:
+        """See `QueryWords`."""
+        return list(self.holding)

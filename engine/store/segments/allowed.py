@@ -1,0 +1,65 @@
+"""Which passages a search may find: those of some documents, and among them some or not others."""
+
+from dataclasses import dataclass
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from longsearch.engine.store import documents
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """A passage is allowed if no field excludes it."""
+
+    documents: NDArray[np.int64] | None = None
+    """Ids of documents, ascending: only their passages; None for all."""
+    holding: NDArray[np.int64] | None = None
+    """Ids of passages, ascending: only these; None for all."""
+    excluded: NDArray[np.int64] | None = None
+    """Ids of passages, ascending: none of these."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is plain that no passage is allowed."""
+        return any(ids is not None and not len(ids) for ids in (self.documents, self.holding))
+
+    def mask(
+        self, passage_ids: NDArray[np.int64], document_ids: NDArray[np.int64], first_of: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """(n,): whether each of these passages (n,) is allowed. Those of document i begin at `first_of[i]`."""
+        if self.documents is None:
+            mask = np.ones(len(passage_ids), np.bool_)
+        else:
+            mask = np.repeat(among(document_ids, self.documents), np.diff(first_of))
+        if self.holding is not None:
+            mask &= among(passage_ids, self.holding)
+        if self.excluded is not None:
+            mask[places_among(passage_ids, self.excluded)[0]] = False
+        return mask
+
+    def ids(self, db: apsw.Connection) -> NDArray[np.int64]:
+        """The ids of all allowed passages, ascending, for the slow twins."""
+        if self.documents is not None:
+            found = documents.passages_of(db, self.documents.tolist())
+        else:
+            found = documents.all_passages(db) if self.holding is None else self.holding
+        if self.holding is not None:
+            found = np.intersect1d(found, self.holding, assume_unique=True)
+        return found if self.excluded is None else np.setdiff1d(found, self.excluded, assume_unique=True)
+
+
+def among(ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(n,): whether each of `ids` (n,), ascending, is one of `wanted`, ascending."""
+    mask = np.zeros(len(ids), np.bool_)
+    mask[places_among(ids, wanted)[0]] = True
+    return mask
+
+
+def places_among(ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """(where in `ids`, where in `wanted`) are the ids that both hold; both ascend."""
+    places = np.searchsorted(ids, wanted)
+    found = places < len(ids)
+    found[found] = ids[places[found]] == wanted[found]
+    return places[found], np.flatnonzero(found)

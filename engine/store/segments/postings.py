@@ -1,0 +1,215 @@
+"""The words of some passages as arrays: for each term the passages that hold it, and how often. Knows no query.
+
+The arrays of a segment of words:
+
+    passage_ids (n,)      ascending
+    lengths (n,)          words of a passage, title included, as FTS5 counts them
+    document_ids (m,)     ascending; the passages of a document follow one another
+    first_of (m + 1,)     where the passages of each document begin
+    terms (bytes)         all terms, ascending, one after another
+    term_ends (t + 1,)    where each term begins in `terms`
+    posting_ends (t + 1,) where the postings of each term begin
+    n_documents (t,)      documents that hold a term
+    places (p,)           postings: numbers of passages in this segment, ascending for each term
+    counts (p,)           how often the passage holds the term; a word of the title counts `TITLE_WEIGHT` times
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longsearch.engine.store.segments.files import Arrays, SegmentWriter, Shapes
+
+Ints = NDArray[np.signedinteger[Any]] | NDArray[np.unsignedinteger[Any]]
+_POSTINGS_AT_ONCE = 2**21  # merged at once, which takes 150 MB at most
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """Which passages a segment holds."""
+
+    ids: NDArray[np.int64]
+    """(n,), ascending."""
+    document_ids: NDArray[np.int64]
+    """(n,): the document of each passage, ascending."""
+    lengths: NDArray[np.int32]
+    """(n,)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The postings of some consecutive terms, in the order of terms and then of places."""
+
+    terms: NDArray[np.int64]
+    """(p,): numbers of terms."""
+    places: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+def document_starts(document_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(document ids (m,), where the passages of each begin (m + 1,)) of the documents (n,) of all passages."""
+    if not len(document_ids):
+        return document_ids, np.zeros(1, np.int64)
+    starts = np.flatnonzero(np.append(True, document_ids[1:] != document_ids[:-1]))
+    return document_ids[starts], np.append(starts, len(document_ids))
+
+
+def terms_of(segment: Arrays) -> list[bytes]:
+    """All terms of a segment, ascending."""
+    whole, ends = segment["terms"].tobytes(), segment["term_ends"].tolist()
+    return [whole[start:stop] for start, stop in pairwise(ends)]
+
+
+def from_tokens(tokens: Iterable[Sequence[str]]) -> tuple[list[bytes], Block]:
+    """Count the tokens of each passage. Returns the terms, ascending, and their postings."""
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    found: list[int] = []
+    lengths: list[int] = []
+    for own in tokens:
+        found.extend(map(numbers.__getitem__, own))
+        lengths.append(len(own))
+    by_bytes = sorted((term.encode(), number) for term, number in numbers.items())
+    rank = np.empty(len(by_bytes), np.int64)
+    rank[[number for _, number in by_bytes]] = np.arange(len(by_bytes))
+    n = max(1, len(lengths))
+    places = np.repeat(np.arange(len(lengths)), lengths)
+    pairs, counts = np.unique(rank[np.array(found, np.int64)] * n + places, return_counts=True)
+    terms, places = np.divmod(pairs, n)
+    return [term for term, _ in by_bytes], Block(terms, places, counts)
+
+
+def write(writer: SegmentWriter, passages: Passages, terms: Sequence[bytes], counted: "Counted") -> None:
+    """Write all arrays of a segment. The writer has the shapes that `shapes` gives."""
+    document_ids, first_of = document_starts(passages.document_ids)
+    writer.write("passage_ids", [passages.ids])
+    writer.write("lengths", [passages.lengths])
+    writer.write("document_ids", [document_ids])
+    writer.write("first_of", [first_of])
+    writer.write("terms", [np.frombuffer(b"".join(terms), np.uint8)])
+    writer.write("term_ends", [np.cumsum([0, *map(len, terms)])])
+    writer.write("posting_ends", [np.append(0, np.cumsum(counted.n_postings))])
+    writer.write("n_documents", [counted.n_documents])
+    writer.write_together(("places", "counts"), ((block.places, block.counts) for block in counted.blocks()))
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The postings of a segment to be written, block by block, and their numbers."""
+
+    n_postings: NDArray[np.int64]
+    """(t,)"""
+    n_documents: NDArray[np.int64]
+    """(t,)"""
+    largest_count: int
+    blocks: Any
+    """A function that returns an iterator of `Block`, the same every time."""
+
+    @classmethod
+    def of(cls, n_terms: int, document_ids: NDArray[np.int64], blocks: Any) -> "Counted":
+        """Count the postings of these blocks; `document_ids` (n,) are those of all passages."""
+        n_postings, n_documents, largest = np.zeros(n_terms, np.int64), np.zeros(n_terms, np.int64), 0
+        for block in blocks():
+            if not len(block.terms):
+                continue
+            own = document_ids[block.places]
+            is_new = np.append(True, (block.terms[1:] != block.terms[:-1]) | (own[1:] != own[:-1]))
+            first, end = int(block.terms[0]), int(block.terms[-1]) + 1
+            n_postings[first:end] += np.bincount(block.terms - first)
+            n_documents[first:end] += np.bincount(block.terms[is_new] - first)
+            largest = max(largest, int(block.counts.max()))
+        return cls(n_postings, n_documents, largest, blocks)
+
+
+def shapes(passages: Passages, terms: Sequence[bytes], counted: Counted) -> Shapes:
+    """The type and shape of each array of a segment."""
+    n, n_documents = len(passages.ids), len(document_starts(passages.document_ids)[0])
+    n_terms, n_postings = len(terms), int(counted.n_postings.sum())
+    return {
+        "passage_ids": (np.int64, (n,)),
+        "lengths": (np.int32, (n,)),
+        "document_ids": (np.int64, (n_documents,)),
+        "first_of": (np.int64, (n_documents + 1,)),
+        "terms": (np.uint8, (sum(map(len, terms)),)),
+        "term_ends": (np.int64, (n_terms + 1,)),
+        "posting_ends": (np.int64, (n_terms + 1,)),
+        "n_documents": (np.int32, (n_terms,)),
+        "places": (np.uint32, (n_postings,)),
+        "counts": (np.min_scalar_type(counted.largest_count), (n_postings,)),
+    }
+
+
+def merged(
+    first: Arrays, second: Arrays, alive: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+) -> tuple[Passages, list[bytes], Counted]:
+    """Two segments as one, of the passages that are `alive` ((n,) for each): what `write` takes."""
+    both = (first, second)
+    ids = np.concatenate([one["passage_ids"][own] for one, own in zip(both, alive, strict=True)])
+    order = np.argsort(ids, kind="stable")
+    new_places = np.empty(len(ids), np.int64)
+    new_places[order] = np.arange(len(ids))
+    n_first = int(alive[0].sum())
+    places = [np.full(len(own), -1, np.int64) for own in alive]
+    places[0][alive[0]], places[1][alive[1]] = new_places[:n_first], new_places[n_first:]
+    documents, lengths = (
+        np.concatenate([get(one)[own] for one, own in zip(both, alive, strict=True)])[order]
+        for get in (documents_of, lambda one: one["lengths"])
+    )
+    passages = Passages(ids[order], documents, lengths)
+    own_terms = [terms_of(one) for one in both]
+    terms = sorted({*own_terms[0], *own_terms[1]})
+    number_of = {term: number for number, term in enumerate(terms)}
+    numbers = [np.fromiter((number_of[term] for term in own), np.int64, len(own)) for own in own_terms]
+    del number_of, own_terms
+    blocks = _Blocks(both, places, numbers, len(terms))
+    counted = Counted.of(len(terms), passages.document_ids, blocks)
+    return passages, terms, counted
+
+
+def documents_of(segment: Arrays) -> NDArray[np.int64]:
+    """(n,): the document of each passage of a segment."""
+    return np.repeat(segment["document_ids"], np.diff(segment["first_of"]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """The postings of two segments, merged block by block; a call begins again."""
+
+    segments: tuple[Arrays, Arrays]
+    places: Sequence[NDArray[np.int64]]
+    """For each segment (n,): the new place of each passage, or -1."""
+    numbers: Sequence[NDArray[np.int64]]
+    """For each segment (t,): the new number of each term, ascending."""
+    n_terms: int
+
+    def __call__(self) -> Iterator[Block]:
+        sizes = np.zeros(self.n_terms, np.int64)
+        for segment, numbers in zip(self.segments, self.numbers, strict=True):
+            sizes[numbers] += np.diff(segment["posting_ends"])
+        ends = np.cumsum(sizes)
+        start = 0
+        while start < self.n_terms:
+            done = int(ends[start - 1]) if start else 0
+            stop = max(start + 1, int(np.searchsorted(ends, done + _POSTINGS_AT_ONCE, "right")))
+            yield self._block(start, stop)
+            start = stop
+
+    def _block(self, start: int, stop: int) -> Block:
+        """The postings of the terms from `start` to `stop`."""
+        parts = []
+        for segment, new_places, numbers in zip(self.segments, self.places, self.numbers, strict=True):
+            first, last = np.searchsorted(numbers, (start, stop))
+            ends = segment["posting_ends"][first : last + 1]
+            own = slice(int(ends[0]), int(ends[-1]))
+            places = new_places[segment["places"][own]]
+            kept = places >= 0
+            terms = np.repeat(numbers[first:last], np.diff(ends))
+            parts.append((terms[kept], places[kept], segment["counts"][own][kept].astype(np.int64)))
+        terms, places, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
+        order = np.argsort(terms * (int(places.max(initial=0)) + 1) + places, kind="stable")
+        return Block(terms[order], places[order], counts[order])

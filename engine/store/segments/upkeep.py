@@ -1,0 +1,127 @@
+"""Writes segments of passages that have none, merges small ones, and deletes files that do not count any more.
+
+Sizes go as in a binary counter: a new segment is merged with the one before it as long as that is less than twice as
+large. So an index of a million passages has about ten segments, and a passage is written about ten times.
+"""
+
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from longsearch.engine.store import manifest
+from longsearch.engine.store.manifest import Listed, Manifest
+from longsearch.engine.store.segments import vector_maker, word_maker
+from longsearch.engine.store.segments.allowed import places_among
+from longsearch.engine.store.segments.files import Arrays, all_of, mapped, path_of
+
+log = logging.getLogger("longsearch.segments")
+
+LEAST_PASSAGES = 5_000
+"""An index with fewer passages has no segments: FTS5 and sqlite-vec take a few milliseconds."""
+CHECK_EVERY = 1_000
+"""New passages after which the writer writes a segment: until then a search reads them one by one."""
+_WRITTEN_AT_ONCE = 32_768  # passages of a segment that is made of texts or of whole vectors: 400 MB of tokens
+_MAX_OUTDATED = 1_000  # in a large index an eighth
+_MAKERS: Sequence[ModuleType] = (word_maker, vector_maker)
+
+
+def refresh(db: apsw.Connection, index: Path, is_idle: bool = False) -> None:
+    """Write and merge what is due. If the writer `is_idle`, also the last few new passages.
+
+    On a full disk nothing is written, which costs only speed.
+    """
+    for maker in _MAKERS:
+        try:
+            _refresh(db, index, maker, is_idle)
+        except OSError as error:
+            log.warning("no segment of %s was written: %s", maker.KIND, error)
+
+
+def sweep(db: apsw.Connection, index: Path) -> None:
+    """Delete segment files that do not count, and the copy of vectors that older versions wrote."""
+    counting = {
+        path_of(index, maker.KIND, one.token) for maker in _MAKERS for one in manifest.read(db, maker.KIND).segments
+    }
+    for path in (*all_of(index), index.with_name(index.name + "-int8")):
+        if path not in counting:
+            with suppress(OSError):  # Windows keeps a file that a reader has mapped
+                path.unlink(missing_ok=True)
+
+
+def _refresh(db: apsw.Connection, index: Path, maker: ModuleType, is_idle: bool) -> None:
+    listed = manifest.read(db, maker.KIND)
+    if maker.count(db) < LEAST_PASSAGES:
+        return manifest.forget(db, maker.KIND)
+    if not _is_whole(index, listed):
+        listed = Manifest(maker.KIND, (), maker.all_ids(db), np.empty((0, 2), np.int64))
+    n = sum(one.n_passages for one in listed.segments)
+    is_worn = len(listed.outdated) > max(_MAX_OUTDATED, n // 8)
+    if len(listed.fresh) < (1 if is_idle else CHECK_EVERY) and not is_worn:
+        return None
+    segments = list(listed.segments)
+    for ids in np.split(listed.fresh, range(_WRITTEN_AT_ONCE, len(listed.fresh), _WRITTEN_AT_ONCE)):
+        if len(ids):
+            number = segments[-1].number + 1 if segments else 1
+            segments.append(Listed(number, maker.write(db, index, ids), len(ids)))
+            _merge_due(index, maker, segments, listed, is_all=False)
+    if is_worn:
+        _rewrite(index, maker, segments, listed)
+    manifest.list_segments(db, maker.KIND, segments)
+    manifest.keep_outdated(db, maker.KIND, _still_outdated(index, maker, segments, listed))
+    return None
+
+
+def _is_whole(index: Path, listed: Manifest) -> bool:
+    """Whether there are segments, and their files are there and complete."""
+    try:
+        return bool([mapped(path_of(index, listed.kind, one.token), one.token) for one in listed.segments])
+    except (OSError, ValueError, KeyError):
+        return False
+
+
+def _merge_due(index: Path, maker: ModuleType, segments: list[Listed], listed: Manifest, is_all: bool) -> None:
+    """Merge the last segments, in place; all of them if `is_all`."""
+    while len(segments) > 1 and (is_all or segments[-2].n_passages < 2 * segments[-1].n_passages):
+        pair = segments[-2:]
+        arrays = tuple(_arrays(index, maker, one) for one in pair)
+        alive = tuple(_alive(own, listed.dead(one)) for own, one in zip(arrays, pair, strict=True))
+        token = maker.merge(index, arrays, alive)
+        segments[-2:] = [Listed(pair[1].number, token, int(sum(map(np.sum, alive))))]
+
+
+def _rewrite(index: Path, maker: ModuleType, segments: list[Listed], listed: Manifest) -> None:
+    """Merge all segments, in place, so that none holds a passage that has gone."""
+    if len(segments) > 1:
+        return _merge_due(index, maker, segments, listed, is_all=True)
+    arrays = _arrays(index, maker, segments[0])
+    alive = _alive(arrays, listed.dead(segments[0]))
+    token = maker.merge(index, (arrays, arrays), (alive, np.zeros_like(alive)))
+    segments[:] = [Listed(segments[0].number + 1, token, int(alive.sum()))]
+    return None
+
+
+def _still_outdated(index: Path, maker: ModuleType, segments: Sequence[Listed], listed: Manifest) -> NDArray[np.int64]:
+    """The rows of `listed.outdated` about which one of these segments is wrong."""
+    held = np.zeros(len(listed.outdated), np.bool_)
+    for one in segments:
+        ids = _arrays(index, maker, one)["passage_ids"]
+        is_wrong = listed.outdated[:, 1] >= one.number
+        is_wrong[is_wrong] = np.isin(listed.outdated[is_wrong, 0], ids, assume_unique=True)
+        held |= is_wrong
+    return listed.outdated[held]
+
+
+def _arrays(index: Path, maker: ModuleType, segment: Listed) -> Arrays:
+    return mapped(path_of(index, maker.KIND, segment.token), segment.token)
+
+
+def _alive(segment: Arrays, dead: NDArray[np.int64]) -> NDArray[np.bool_]:
+    alive = np.ones(len(segment["passage_ids"]), np.bool_)
+    alive[places_among(segment["passage_ids"], dead)[0]] = False
+    return alive

@@ -1,0 +1,217 @@
+"""Segments of words rank and count as FTS5 does, to the last bit, whatever changed since they were written."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from store_helpers import ROOT, open_store, record
+
+from longsearch.engine.search import query_words
+from longsearch.engine.search.query import parse
+from longsearch.engine.store import manifest
+from longsearch.engine.store.manifest import Kind
+from longsearch.engine.store.segments import files, postings, upkeep, word_search
+from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import DocumentText, Passage
+
+WORDS = [
+    "apple", "apples", "pear", "plum", "über", "running", "runs", "run", "cherry", "c++", "don't", "e-mail", "Äpfel",
+    "苹果", "applesauce",
+]  # fmt: skip
+QUERIES = [
+    "apple", "pear plum", "run apple über", '"apple pear" plum', "don't", "e-mail plum", "applesauc", "app", "ru",
+    "nothing", "c++", "苹果", "apple pear plum running cherry äpfel über run runs",
+]  # fmt: skip
+
+
+def write(store: Store, path: str, sentences: list[str], title: str = "") -> None:
+    starts = np.cumsum([0, *(len(sentence) + 1 for sentence in sentences)]).tolist()
+    places = [Passage(start, start + len(text), 5) for start, text in zip(starts, sentences, strict=False)]
+    text = DocumentText("\n".join(sentences), (), title)
+    content_hash = repr((path, sentences, title)).encode()
+    store.add_document(record(path), content_hash, text, places)
+
+
+def check(store: Store, queries: list[str] = QUERIES, least: int = 1) -> None:
+    """Compare the ranking and all figures with FTS5's, with and without filters, for whole and for unfinished words."""
+    with store.reading() as db:
+        ids = np.array([row[0] for row in db.execute("SELECT id FROM passages ORDER BY id")], np.int64)
+        documents = [row[0] for row in db.execute("SELECT id FROM contents ORDER BY id")]
+        filters = [None, Allowed(holding=ids[::2]), Allowed(np.array(documents[1::2], np.int64), excluded=ids[::3])]
+        for query in [parse(text, is_typing) for text in queries for is_typing in (False, True)]:
+            found, expected = query_words.by_segments(db, query), query_words.by_fts5(db, query)
+            assert found is not None
+            assert found.statistics == expected.statistics
+            for limit in (least, 1000):
+                for allowed in filters:
+                    assert found.best(limit, allowed) == expected.best(limit, allowed)
+            held = [{id_: n for id_, n in own.items() if n} for own in found.in_documents(documents)]
+            assert held == [dict(own) for own in expected.in_documents(documents)]
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    monkeypatch.setattr(upkeep, "LEAST_PASSAGES", 1)
+    monkeypatch.setattr(upkeep, "CHECK_EVERY", 4)
+    with open_store(tmp_path / "index.db") as opened:
+        yield opened
+
+
+sentence = st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join)
+change = st.one_of(
+    st.tuples(
+        st.just("write"), st.integers(0, 5), st.lists(sentence, min_size=1, max_size=4), st.sampled_from(["", "Plum"])
+    ),
+    st.tuples(st.just("forget"), st.integers(0, 5)),
+    st.tuples(st.just("rename"), st.integers(0, 5)),
+    st.tuples(st.just("tidy")),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(change, min_size=1, max_size=14), st.integers(1, 5))
+def test_segments_agree_with_fts5_after_any_changes(changes: list[tuple], least: int) -> None:  # type: ignore[type-arg]
+    with pytest.MonkeyPatch.context() as patch, open_scratch() as store:
+        patch.setattr(upkeep, "LEAST_PASSAGES", 1)
+        patch.setattr(upkeep, "CHECK_EVERY", 3)
+        patch.setattr(upkeep, "_WRITTEN_AT_ONCE", 5)
+        patch.setattr(upkeep, "_MAX_OUTDATED", 3)
+        patch.setattr(postings, "_POSTINGS_AT_ONCE", 7)
+        patch.setattr(word_search, "_BLOCK", 2)
+        names = {number: f"{number}.md" for number in range(6)}
+        for number, (kind, *given_values) in enumerate(changes):
+            if kind == "tidy":
+                store.tidy()
+            elif kind == "forget":
+                store.forget([names[given_values[0]]])
+            elif kind == "rename":
+                new = f"apple {number}.md"
+                store.move([(names[given_values[0]], record(new))])
+                names[given_values[0]] = new
+            else:
+                write(store, names[given_values[0]], *given_values[1:])
+        with store.reading() as db:
+            listed = manifest.read(db, Kind.WORDS)
+        if listed.segments:
+            check(store, QUERIES[:8], least)
+        store.tidy()
+        with store.reading() as db:
+            has_passages = db.execute("SELECT EXISTS (SELECT 1 FROM passages)").get
+        if has_passages:
+            check(store, QUERIES[:8], least)
+
+
+def open_scratch() -> Store:
+    """An index in a folder that goes with the process's temporary files."""
+    import tempfile
+
+    return Store.open(Path(tempfile.mkdtemp()) / "index.db", root=ROOT)
+
+
+def test_all_kinds_of_terms_are_ranked_as_fts5_ranks_them(store: Store) -> None:
+    random = np.random.default_rng(1)
+    for number in range(40):
+        sentences = [" ".join(random.choice(WORDS, random.integers(1, 30))) for _ in range(random.integers(1, 6))]
+        write(store, f"{number}.md", sentences, random.choice(["", "An apple", "pear"]))
+    store.tidy()
+    check(store, least=7)
+
+
+def test_a_search_finds_what_came_and_misses_what_went_since_the_last_segment(store: Store) -> None:
+    for number in range(9):
+        write(store, f"{number}.md", [f"apple number {number}", "pear plum"])
+    store.tidy()
+    store.forget(["3.md"])
+    write(store, "new.md", ["apple apple apple"])
+    write(store, "5.md", ["plum alone"])
+    check(store)
+
+
+def test_a_renamed_file_is_found_by_its_new_name_alone(store: Store) -> None:
+    write(store, "apple.md", ["some text", "more text"])
+    write(store, "other.md", ["nothing to see"])
+    store.tidy()
+    store.move([("apple.md", record("plum.md"))])
+    check(store, ["apple", "plum", "text"])
+    store.tidy()
+    check(store, ["apple", "plum", "text"])
+
+
+def test_segments_are_merged_so_that_few_remain(store: Store) -> None:
+    for number in range(64):
+        write(store, f"{number}.md", ["apple pear", f"plum {number}"])
+    with store.reading() as db:
+        sizes = [one.n_passages for one in manifest.read(db, Kind.WORDS).segments]
+    assert 1 <= len(sizes) <= 6
+    assert sizes == sorted(sizes, reverse=True)
+    check(store, ["apple", "plum"])
+
+
+def test_passages_that_have_gone_are_dropped_once_they_are_many(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "_MAX_OUTDATED", 3)
+    for number in range(16):
+        write(store, f"{number}.md", ["apple pear", f"plum {number}"])
+    store.tidy()
+    store.forget([f"{number}.md" for number in range(6)])
+    store.tidy()
+    with store.reading() as db:
+        listed = manifest.read(db, Kind.WORDS)
+    assert not len(listed.outdated)
+    assert sum(one.n_passages for one in listed.segments) == 20
+    check(store, ["apple", "plum"])
+
+
+def test_an_expression_that_is_no_single_phrase_is_left_to_fts5(store: Store) -> None:
+    write(store, "a.md", ["apple pear"])
+    store.tidy()
+    with store.reading() as db:
+        assert word_search.WordSearch.open(db, ['"apple" OR "pear"']) is None
+        assert word_search.WordSearch.open(db, ['"apple"', '"pear"']) is not None
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut", "other"])
+def test_a_missing_or_damaged_segment_of_words_is_left_to_fts5(store: Store, damage: str) -> None:
+    for number in range(9):
+        write(store, f"{number}.md", [f"apple number {number}", "pear plum"])
+    store.tidy()
+    with store.reading() as db:
+        (listed, *_) = manifest.read(db, Kind.WORDS).segments
+    path = files.path_of(store.path, Kind.WORDS, listed.token)
+    content = path.read_bytes()
+    files.mapped.cache_clear()
+    path.unlink()
+    if damage != "missing":
+        path.write_bytes({"cut": content[:-1], "other": b"\0" * len(content)}[damage])
+    with store.reading() as db:
+        assert query_words.by_segments(db, parse("apple")) is None
+        assert query_words.words_of(db, parse("apple")).best(10, None)
+    store.tidy()
+    check(store)
+
+
+def test_files_of_segments_that_do_not_count_are_deleted(store: Store) -> None:
+    for number in range(64):
+        write(store, f"{number}.md", ["apple pear", f"plum {number}"])
+    store.tidy()
+    left = store.path.with_name(store.path.name + "-words-0123456789abcdef")
+    left.write_bytes(b"of a process that was killed")
+    store.tidy()
+    with store.reading() as db:
+        listed = manifest.read(db, Kind.WORDS).segments
+    expected = {files.path_of(store.path, Kind.WORDS, one.token) for one in listed}
+    assert set(files.all_of(store.path)) == expected
+
+
+def test_a_segment_whose_arrays_are_not_filled_is_not_written(tmp_path: Path) -> None:
+    index = tmp_path / "index.db"
+    shapes = {"numbers": (np.int64, (3,))}
+    with (
+        pytest.raises(ValueError, match="numbers has 16 bytes, not 24"),
+        files.writing(index, "words", shapes) as (_, writer),
+    ):
+        writer.write("numbers", [np.arange(2)])
+    assert not list(tmp_path.iterdir())
