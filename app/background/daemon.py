@@ -112,7 +112,8 @@ class Daemon:
             case "status":
                 return self._status()
             case "encode":
-                return self._encode(**params)
+                steps = params.get("steps")  # an older longsearch sends none
+                return self._model.encode_query(params["text"], params["instruction"], steps).to_json()
             case "watch" | "retry":
                 return self._watch(resolve_root(params["root"]), read_again=method == "retry")
             case "forget":
@@ -127,10 +128,6 @@ class Daemon:
         raise LongsearchError(
             f"the daemon does not know {method!r}", "it may be older than this longsearch; restart it"
         )
-
-    def _encode(self, text: str, instruction: str | None, steps: int | None = None) -> dict[str, str]:
-        """Return the vector of a query. An older longsearch sends no `steps`."""
-        return self._model.encode_query(text, instruction, steps).to_json()
 
     def _status(self) -> dict[str, Any]:
         return {
