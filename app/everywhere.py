@@ -100,7 +100,7 @@ def _opened(folders: Sequence[Folder]) -> Iterator[tuple[list[tuple[Folder, Sess
                 continue
             sessions.append((folder, session))
             if folder.away:
-                notes.append(f"{folder.name} is away: {folder.away}; its documents are found, but cannot be opened")
+                notes.append(f"{folder.name} is away ({folder.away}): its documents are found, but cannot be opened")
         if not sessions:
             raise LongsearchError("; ".join(notes) or "no folder is indexed", "index one: longsearch index FOLDER")
         yield sessions, notes

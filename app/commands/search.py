@@ -21,8 +21,6 @@ _SHOWN_CHARACTERS = 400
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch search`."""
-    from longsearch.app.folders.choosing import add_folder_options
-
     parser.add_argument(
         "query",
         help='what you mean; may hold "quoted phrases", -excluded words, in:PATH and type:pdf'
@@ -40,6 +38,17 @@ def add_options(parser: ArgumentParser) -> None:
     )
     add_think_option(parser)
     add_result_options(parser)
+
+
+def add_folder_options(parser: ArgumentParser) -> None:
+    """Add the folder of a command, and the option for all folders."""
+    parser.add_argument(
+        "folder",
+        nargs="?",
+        default="",
+        help="an indexed folder, or a folder inside one (default: this folder; outside any, all indexed folders)",
+    )
+    parser.add_argument("--everywhere", action="store_true", help="all indexed folders, wherever you are")
 
 
 def add_think_option(parser: ArgumentParser) -> None:

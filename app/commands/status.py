@@ -6,50 +6,98 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longsearch.app.commands.search import add_folder_options
 from longsearch.engine.amounts import counted
 from longsearch.engine.printable import printable
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import FileReport, IndexProgress
+    from longsearch.engine.types import FileReport, Folder, IndexProgress
 
 HELP = "say how far each file of a folder is read, and why not further"
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch status`."""
-    parser.add_argument("folder", nargs="?", default=".", help="an indexed folder (default: this folder)")
+    add_folder_options(parser)
     parser.add_argument("--all", action="store_true", help="list every file, not only those that are not current")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(options: Namespace) -> int:
     """Print the status. Returns 0 if there is an index."""
+    from longsearch.app.background import daemon_control
+    from longsearch.app.folders.choosing import chosen_index
+    from longsearch.app.folders.listing import indexed_folders
+
+    place = chosen_index(options.folder, options.everywhere)
+    daemon = daemon_control.daemon_status()
+    if place is not None:
+        root, under = place
+        if options.json:
+            print(json.dumps(_to_json(root, under, daemon), indent=2))
+        else:
+            _print(root, under, daemon, options.all)
+        return 0
+    folders = indexed_folders()
+    if options.json:
+        print(json.dumps({"folders": [_folder_to_json(folder, daemon) for folder in folders]}, indent=2))
+        return 0
+    for folder in folders:
+        print(f"{printable(folder.name)}  {printable(folder.root)}")
+        said = (f"away: {folder.away}" if folder.away else "", folder.problem)
+        print(*(printable(problem) + "\n" for problem in said if problem), sep="", end="")
+        if not folder.problem:
+            _print(Path(folder.root), "", daemon, options.all)
+        print()
+    return 0
+
+
+def _folder_to_json(folder: "Folder", daemon: dict[str, Any] | None) -> dict[str, Any]:
+    about = {"name": folder.name, "root": folder.root, "away": folder.away, "problem": folder.problem}
+    return about if folder.problem else {**about, **_to_json(Path(folder.root), "", daemon)}
+
+
+def _to_json(root: Path, under: str, daemon: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the status of an index as the JSON object that the documentation describes."""
     from dataclasses import asdict
 
     from longsearch.app.background import daemon_control
-    from longsearch.app.paths import find_index, index_path
+
+    progress, files, fingerprint = _read(root, under)
+    return {
+        "root": str(root),
+        **asdict(progress),
+        "eta_s": progress.eta_s,
+        "widths": _widths(daemon, fingerprint, progress),
+        "daemon": daemon_control.root_in(daemon, root),
+        "files": [_as_json(file) for file in files],
+    }
+
+
+def _print(root: Path, under: str, daemon: dict[str, Any] | None, with_all_files: bool) -> None:
+    """Print the files of an index, and its status in a few lines."""
+    from longsearch.app.background import daemon_control
     from longsearch.app.widths import describe_narrow
-    from longsearch.engine.store.session import Session
     from longsearch.engine.types import FileStatus
 
-    root, under = find_index(options.folder)
-    with Session.open(index_path(root), read_only=True) as session:
-        progress, files, fingerprint = session.progress(), session.files(), session.fingerprint
-    files = [file for file in files if not under or file.path.startswith(f"{under}/")]
-    status = daemon_control.daemon_status()
-    kept = daemon_control.root_in(status, root)
-    widths = _widths(status, fingerprint, progress)
-    if options.json:
-        summary = {"root": str(root), **asdict(progress), "eta_s": progress.eta_s, "widths": widths, "daemon": kept}
-        print(json.dumps({**summary, "files": [_as_json(file) for file in files]}, indent=2))
-        return 0
+    progress, files, fingerprint = _read(root, under)
     for file in files:
-        if options.all or file.status is not FileStatus.CURRENT:
+        if with_all_files or file.status is not FileStatus.CURRENT:
             print(describe(file))
     print(summarise(progress))
-    lines = (_describe_widths(widths), describe_narrow(progress, printable(str(root))), _watched_by(kept, root))
-    print(*filter(None, lines), sep="\n")
-    return 0
+    widths = _describe_widths(_widths(daemon, fingerprint, progress))
+    watched = _watched_by(daemon_control.root_in(daemon, root), root)
+    print(*filter(None, (widths, describe_narrow(progress, printable(str(root))), watched)), sep="\n")
+
+
+def _read(root: Path, under: str) -> "tuple[IndexProgress, list[FileReport], str]":
+    """Return the progress of an index, its files in the folder `under`, and the fingerprint of its vectors."""
+    from longsearch.app.paths import index_path
+    from longsearch.engine.store.session import Session
+
+    with Session.open(index_path(root), read_only=True) as session:
+        files = [file for file in session.files() if not under or file.path.startswith(f"{under}/")]
+        return session.progress(), files, session.fingerprint
 
 
 def _widths(status: dict[str, Any] | None, fingerprint: str, progress: "IndexProgress") -> dict[str, Any] | None:
@@ -83,7 +131,8 @@ def _as_json(file: "FileReport") -> dict[str, Any]:
     """Return the file's fields. Its status keeps the key "state", which scripts read."""
     from dataclasses import asdict
 
-    return {"state" if name == "status" else name: value for name, value in asdict(file).items()}
+    fields = {name: value for name, value in asdict(file).items() if name not in ("folder", "root")}
+    return {"state" if name == "status" else name: value for name, value in fields.items()}
 
 
 def _watched_by(kept: dict[str, Any] | None, root: Path) -> str:

@@ -1,21 +1,9 @@
 """Which index a command is about: that of a folder, or those of all folders."""
 
-from argparse import ArgumentParser
 from pathlib import Path
 
 from longsearch.app.paths import find_index, index_paths
 from longsearch.engine.errors import LongsearchError
-
-
-def add_folder_options(parser: ArgumentParser) -> None:
-    """Add the folder of a command, and the option for all folders."""
-    parser.add_argument(
-        "folder",
-        nargs="?",
-        default="",
-        help="an indexed folder, or a folder inside one (default: this folder; outside any, all indexed folders)",
-    )
-    parser.add_argument("--everywhere", action="store_true", help="all indexed folders, wherever you are")
 
 
 def chosen_index(folder: str, everywhere: bool) -> tuple[Path, str] | None:

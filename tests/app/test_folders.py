@@ -48,7 +48,7 @@ def names_found(results: SearchResults) -> list[str]:
 def test_three_folders_of_which_one_is_unmounted_answer_as_one(three: list[Path]) -> None:
     results = search("moons box")
     assert set(names_found(results)) == {"papers: tides.md", "papers: bees.md", "work/papers: lease.md", "usb: moon.md"}
-    assert results.note == ("usb is away: its drive is not mounted; its documents are found, but cannot be opened")
+    assert results.note == ("usb is away (its drive is not mounted): its documents are found, but cannot be opened")
     assert [folder.name for folder in results.folders] == ["papers", "usb", "work/papers"]
     assert [hit.rank for hit in results.hits] == [1, 2, 3, 4]
 
@@ -57,7 +57,7 @@ def test_a_deleted_folder_answers_from_its_index(three: list[Path]) -> None:
     shutil.rmtree(three[0])
     results = search("tides")
     assert names_found(results) == ["papers: tides.md"]
-    assert "papers is away: it does not exist" in results.note
+    assert "papers is away (it does not exist" in results.note
 
 
 def test_a_folder_whose_index_is_damaged_is_left_out_and_the_rest_answers(three: list[Path]) -> None:
@@ -364,3 +364,20 @@ def test_a_file_of_a_folder_that_is_away_is_not_opened(three: list[Path]) -> Non
     with pytest.raises(LongsearchError, match="usb is away: its drive is not mounted"):
         backend.open(str(three[2] / "moon.md"), None)
     assert backend.progress().activity == "1 folder away"
+
+
+def test_the_status_outside_any_folder_is_that_of_all(
+    three: list[Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(three[0].parent)
+    indexed_folders()
+    index_path(three[0]).write_bytes(b"no index" * 1000)
+    assert main(["status", "--json"]) == 0
+    papers, usb, work = json.loads(capsys.readouterr().out)["folders"]
+    assert "corrupt" in papers["problem"]
+    assert (usb["away"], usb["n_files"], usb["files"][0]["path"]) == ("its drive is not mounted", 1, "moon.md")
+    assert work["root"] == str(three[1])
+    assert main(["status"]) == 0
+    out = capsys.readouterr().out
+    assert "away: its drive is not mounted\n" in out
+    assert f"work/papers  {three[1]}\n" in out

@@ -11,6 +11,7 @@ from longsearch.engine.types import (
     DocumentText,
     FileReport,
     FileStatus,
+    Folder,
     IndexProgress,
     PassageHit,
     SearchMode,
@@ -103,6 +104,8 @@ class FakeBackend:
         self.answers: dict[tuple[str, SearchMode], tuple[DocumentHit, ...]] = {}
         self.note = ""
         self.start_note = ""
+        self.folder_list: list[Folder] = []
+        """The folders of an app over several; if there are none, it is over `ROOT`."""
         self.progress_now = DONE
         self.file_list: list[FileReport] = []
         self.errors: dict[str, Exception] = {}
@@ -112,8 +115,11 @@ class FakeBackend:
         self.entered: dict[tuple[str, str], threading.Event] = defaultdict(threading.Event)
 
     @property
-    def root(self) -> Path:
-        return ROOT
+    def root(self) -> Path | None:
+        return None if self.folder_list else ROOT
+
+    def folders(self) -> list[Folder]:
+        return self.folder_list
 
     def hold(self, kind: str, what: str = "") -> threading.Event:
         """Make calls of `kind` (a mode or a method) with argument `what` wait until the returned event is set."""
@@ -203,3 +209,21 @@ def three_reports() -> FakeBackend:
     passages = tuple(PassageHit(None, "", p.start, p.stop, p.text, p.score) for p in hits[2].passages)
     hits = (*hits[:2], DocumentHit(3, 3, hits[2].path, "", 0.41, passages))
     return FakeBackend(*hits, documents={1: report, 2: manual, 3: note})
+
+
+def three_folders() -> FakeBackend:
+    """Return the backend of an app over three folders, of which one is away and one has a name in two words."""
+    backend = three_reports()
+    backend.folder_list = [
+        Folder("manuals", "/home/ada/manuals", 61),
+        Folder("my reports", "/mnt/usb/reports", 1_204, away="its drive is not mounted"),
+        Folder("work/papers", "/home/ada/work/papers", 482),
+    ]
+    names = ("my reports", "manuals", "work/papers")
+    roots = ("/mnt/usb/reports", "/home/ada/manuals", "/home/ada/work/papers")
+    backend.hits = tuple(
+        replace(hit, path=hit.path.replace(str(ROOT), root), root=root, folder=name)
+        for hit, name, root in zip(backend.hits, names, roots, strict=True)
+    )
+    backend.note = "my reports is away (its drive is not mounted): its documents are found, but cannot be opened"
+    return backend

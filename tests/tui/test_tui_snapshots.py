@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from fake_backend import INDEXING, FakeBackend, some_files, three_reports
+from fake_backend import INDEXING, FakeBackend, some_files, three_folders, three_reports
 from textual.pilot import Pilot
 from tui_helpers import ask, settle
 
@@ -89,6 +89,16 @@ def test_the_files(snap_compare: Compare, size: tuple[int, int]) -> None:
 @both_sizes
 def test_the_help(snap_compare: Compare, size: tuple[int, int]) -> None:
     compare(snap_compare, three_reports(), size, press("f1"))
+
+
+@both_sizes
+def test_results_of_several_folders(snap_compare: Compare, size: tuple[int, int]) -> None:
+    compare(snap_compare, three_folders(), size, ask_and_press("down"))
+
+
+@both_sizes
+def test_the_folders(snap_compare: Compare, size: tuple[int, int]) -> None:
+    compare(snap_compare, three_folders(), size, press("f4"))
 
 
 def test_the_instruction(snap_compare: Compare) -> None:

@@ -1,0 +1,117 @@
+"""An app over several folders: it names them, lets one be chosen, and completes their names."""
+
+import pytest
+from fake_backend import FakeBackend, three_folders, three_reports
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.pilot import Pilot
+from textual.widgets import Input
+from tui_helpers import ask, screen_text, settle
+
+from longsearch.engine.search.query import parse
+from longsearch.engine.types import FileReport, FileStatus
+from longsearch.tui.app import LongsearchApp
+from longsearch.tui.text.folder_words import completed, folder_field, with_folder
+
+NAMES = ("papers", "my notes", "work/papers", "★")
+
+
+def query(pilot: Pilot[None]) -> Input:
+    return pilot.app.screen.query_one("#query", Input)
+
+
+@pytest.mark.parametrize(
+    ("typed", "whole"),
+    [
+        ("folder:", "folder:papers"),
+        ("apples folder:pa", "apples folder:papers"),
+        ("apples -folder:PA", "apples -folder:PApers"),
+        ('folder:"', 'folder:"papers"'),
+        ('folder:"my', 'folder:"my notes"'),
+        ("folder:w", "folder:work/papers"),
+        ("folder:my", None),
+        ("folder:papers", None),
+        ("folder:papers and", None),
+        ("apples", None),
+        ("", None),
+    ],
+)
+def test_the_name_at_the_end_of_a_query_is_completed(typed: str, whole: str | None) -> None:
+    assert completed(typed, NAMES) == whole
+
+
+@given(st.text(max_size=20), st.sampled_from(NAMES), st.sampled_from(NAMES))
+def test_choosing_a_folder_replaces_the_one_chosen_before(words: str, first: str, second: str) -> None:
+    once = with_folder(words, second)
+    assert with_folder(with_folder(words, first), second) == once
+    assert with_folder(once, None) == with_folder(words, None)
+    if '"' not in words.translate(str.maketrans("“”„«»", '"' * 5)):
+        assert parse(f"x {once}").folders.names[-1:] == (second,)
+
+
+def test_a_name_of_two_words_is_quoted() -> None:
+    assert [folder_field(name) for name in NAMES] == [
+        "folder:papers", 'folder:"my notes"', "folder:work/papers", 'folder:"★"',
+    ]  # fmt: skip
+
+
+async def test_a_chosen_folder_comes_into_the_query_and_all_folders_take_it_out() -> None:
+    backend = three_folders()
+    async with LongsearchApp(backend).run_test(size=(110, 26)) as pilot:
+        await ask(pilot, "valve")
+        assert "all folders: manuals, my reports (away), work/papers" in screen_text(pilot.app)
+        await pilot.press("f4", "down", "down", "enter")
+        await settle(pilot)
+        assert query(pilot).value == 'valve folder:"my reports" '
+        assert pilot.app.focused is query(pilot)
+        assert backend.called("words")[-1][0] == 'valve folder:"my reports"'
+        await pilot.press("ctrl+g", "enter")
+        await settle(pilot)
+        assert query(pilot).value == "valve"
+        await pilot.press("f4", "j", "k", "escape")
+        await settle(pilot)
+        assert query(pilot).value == "valve"
+
+
+async def test_tab_completes_a_folder_and_else_goes_on() -> None:
+    async with LongsearchApp(three_folders()).run_test(size=(110, 26)) as pilot:
+        await ask(pilot, "valve folder:man")
+        await pilot.press("tab")
+        await settle(pilot)
+        assert query(pilot).value == "valve folder:manuals"
+        await pilot.press("tab")
+        assert pilot.app.focused is not query(pilot)
+
+
+async def test_an_app_over_one_folder_offers_no_folders() -> None:
+    async with LongsearchApp(three_reports()).run_test(size=(110, 26)) as pilot:
+        await ask(pilot, "valve folder:pap")
+        assert "Folders" not in screen_text(pilot.app)
+        await pilot.press("f4", "tab")
+        assert query(pilot).value == "valve folder:pap"
+
+
+async def test_a_folder_that_is_mounted_again_loses_its_mark() -> None:
+    backend = three_folders()
+    async with LongsearchApp(backend).run_test(size=(110, 26)) as pilot:
+        await settle(pilot)
+        backend.folder_list = backend.folder_list[:1]
+        pilot.app.screen.query_one("FolderChoice")._read()  # type: ignore[attr-defined]
+        await settle(pilot)
+        assert "all folders: manuals ─" in screen_text(pilot.app)
+
+
+async def test_the_files_of_several_folders_are_told_apart_and_opened() -> None:
+    backend: FakeBackend = three_folders()
+    backend.file_list = [
+        FileReport("a.pdf", FileStatus.CURRENT, "", "", 1, 1, 1, folder=name, root=root)
+        for name, root in (("manuals", "/home/ada/manuals"), ("work/papers", "/home/ada/work/papers"))
+    ]
+    async with LongsearchApp(backend).run_test(size=(110, 26)) as pilot:
+        await settle(pilot)
+        await pilot.press("f3")
+        await settle(pilot)
+        assert "manuals/a.pdf" in screen_text(pilot.app)
+        await pilot.press("down", "o")
+        await settle(pilot)
+        assert backend.called("open") == [("/home/ada/work/papers/a.pdf", None)]
