@@ -19,6 +19,7 @@ from longsearch.engine.errors import BeingWrittenError, ExtractionError, Tempora
 from longsearch.engine.store.records import FileStamp, KnownFile, SavedState
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import Passage
+from longsearch.indexer.describing import describe_old
 from longsearch.indexer.drives import find_drives
 from longsearch.indexer.embedding import Deepener, Embedder
 from longsearch.indexer.encoders import DocumentEncoder
@@ -36,8 +37,8 @@ _HASH_BYTES = 1 << 20
 class Extractor(Protocol):
     """The part of `indexer.extract.pool.ExtractorPool` that the pipeline uses."""
 
-    def extract_all(self, paths: Iterable[Path]) -> Generator[tuple[Path, Result]]:
-        """Yield the text of each file, or the error, in order. May take a few `paths` ahead."""
+    def extract_all(self, paths: Iterable[Path], head_only: bool = False) -> Generator[tuple[Path, Result]]:
+        """Yield the text of each file (or its head), or the error, in order. May take a few `paths` ahead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,9 @@ class Pipeline:
             return ReadSummary(0, 0, 0, 0, (*reasons, offline.message), finished=True)
         if not listing.is_steady:  # a file that seems to be gone may have moved during the walk
             actions = [action for action in actions if not isinstance(action, Forget)]
-        return self._carry_out(actions, reasons)
+        summary = self._carry_out(actions, reasons)
+        describe_old(self._store, self._root, self._extractor.extract_all, self._should_stop, self._report)
+        return summary
 
     def _drives_away(self, listing: Listing) -> tuple[WalkProblem, ...]:
         """Return the folders whose drive was there before and is not there now.

@@ -9,7 +9,7 @@ import apsw
 from longsearch.engine.search.file_filter import FileFilter
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import ids
-from longsearch.engine.store import documents, files
+from longsearch.engine.store import documents, files, metadata
 from longsearch.engine.store.excerpts import Nearest
 from longsearch.engine.store.records import Outline
 from longsearch.engine.types import DocumentHit, PassageHit
@@ -49,6 +49,7 @@ def to_hit(
         score=document.score,
         passages=_passages(db, document, outline, nearest),
         root=os.fspath(root),
+        metadata=metadata.of_documents(db, [document.document_id]).get(document.document_id, ()),
     )
 
 

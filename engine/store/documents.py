@@ -51,11 +51,21 @@ def name_after(db: apsw.Connection, document_id: int, title: str) -> bool:
     return db.changes() > 0
 
 
+def own_title(db: apsw.Connection, document_id: int) -> str:
+    """The document's own title, or "" if it has that of a file."""
+    return str(_row(db, "SELECT iif(title_is_name, '', title) FROM contents WHERE id = ?", document_id)[0])
+
+
+def retitle(db: apsw.Connection, document_id: int, title: str) -> None:
+    """Give the document a title of its own; "": that of its file, which `name_after` will give it."""
+    sql = "UPDATE contents SET title = iif(?1 = '', title, ?1), title_is_name = ?1 = '' WHERE id = ?2"
+    db.execute(sql, (storable(title), document_id))
+
+
 def has_text(db: apsw.Connection, document_id: int, document: DocumentText, new: Sequence[Passage]) -> bool:
-    """Whether the stored document has the text of `document` and the passages `new`."""
-    is_name = db.execute("SELECT title_is_name FROM contents WHERE id = ?", (document_id,)).get
-    stored = text(db, document_id)
-    return (replace(stored, title="") if is_name else stored) == document and passages(db, document_id) == list(new)
+    """Whether the stored document has the text of `document` and the passages `new`; the title does not matter."""
+    stored = replace(text(db, document_id), title=document.title)
+    return stored == document and passages(db, document_id) == list(new)
 
 
 def renew(db: apsw.Connection, document_id: int, content_hash: bytes, partial_reason: str, hint: str) -> None:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import apsw
 
-from longsearch.engine.store import documents, files, keywords, resuming, vectors
+from longsearch.engine.store import documents, files, keywords, metadata, resuming, vectors
 from longsearch.engine.store.records import FileStamp, SavedState
-from longsearch.engine.types import DocumentText, Passage
+from longsearch.engine.types import DocumentText, MetadataValue, Passage
 
 
 def put_document(
@@ -21,18 +21,21 @@ def put_document(
 ) -> int:
     """Let the file hold this document, and return its id. Replaces the file's old document and one with the same hash.
 
-    A document with unchanged text and passages keeps all its vectors, whether or not the bytes changed: a highlight in
-    a PDF adds no word. Otherwise, if `saved` is given, the document takes over the vectors from before the saved state.
+    A document with unchanged text and passages keeps all its vectors, whether or not its bytes, title or metadata
+    changed: a highlight in a PDF adds no word. Otherwise, if `saved` is given, the document takes over the vectors from
+    before the saved state.
     """
     same = documents.find(db, content_hash)
     before = files.held_alone(db, file.path) if same is None else same
     if before is not None and documents.has_text(db, before, document, passages):
         documents.renew(db, before, content_hash, partial_reason, hint)
+        describe(db, before, document.title, document.metadata)
         put_file(db, file, before)
         return before
     if same is not None:  # hashes are unique: the old document gets a random one until it is removed
         db.execute("UPDATE contents SET hash = randomblob(32) WHERE id = ?", (same,))
     document_id = documents.insert(db, content_hash, document, passages, partial_reason, hint)
+    metadata.put(db, document_id, document.metadata)
     keywords.add(db, documents.passage_ids(db, document_id), document, passages)
     vectors.begin(db, document_id, len(passages))
     if saved is not None:
@@ -70,16 +73,33 @@ def settle(db: apsw.Connection, document_id: int | None) -> None:
     path = files.first_path_of(db, document_id)
     if path is None:
         _remove(db, document_id)
-    elif documents.name_after(db, document_id, title := documents.title_of(path)):
-        first = documents.first_passage(db, document_id)
-        if first is not None:
-            (text,) = documents.spans(db, document_id, [(first.start, first.stop)])
-            keywords.retitle(db, first.passage_id, text, title)
+        return
+    title = documents.title_of(path)
+    if documents.name_after(db, document_id, title):
+        _index_title(db, document_id, title)
+    metadata.follow_file(db, document_id, path, title)
+
+
+def describe(db: apsw.Connection, document_id: int, title: str, values: Sequence[MetadataValue]) -> None:
+    """Give a document another title ("": that of its file) and other metadata; call `settle` afterwards."""
+    if title != documents.own_title(db, document_id):
+        documents.retitle(db, document_id, title)
+        if title:
+            _index_title(db, document_id, title)
+    metadata.put(db, document_id, values)
+
+
+def _index_title(db: apsw.Connection, document_id: int, title: str) -> None:
+    first = documents.first_passage(db, document_id)
+    if first is not None:
+        (text,) = documents.spans(db, document_id, [(first.start, first.stop)])
+        keywords.retitle(db, first.passage_id, text, title)
 
 
 def _remove(db: apsw.Connection, document_id: int) -> None:
     passage_ids = documents.passage_ids(db, document_id)
     vectors.remove(db, document_id, passage_ids)
     resuming.remove(db, document_id)
+    metadata.remove(db, document_id)
     keywords.remove(db, passage_ids)
     documents.remove(db, document_id)

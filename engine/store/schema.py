@@ -155,7 +155,7 @@ CREATE TABLE deepenings (
 ) STRICT;
 """
 
-_V9 = """
+_V8 = """
 -- Files beside the index that hold words or vectors of passages as arrays (see `segments`). A higher number is later.
 CREATE TABLE segments (
     kind TEXT NOT NULL,
@@ -181,7 +181,26 @@ CREATE TABLE outdated_passages (
 ) STRICT, WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V9)
+_V9 = """
+-- What documents say of themselves, the most trustworthy value of a field first (see `metadata`).
+CREATE TABLE metadata (
+    content_id INTEGER NOT NULL REFERENCES contents,
+    ordinal INTEGER NOT NULL,
+    field TEXT NOT NULL,
+    value TEXT NOT NULL,
+    words TEXT NOT NULL,     -- the value as it is compared: " geoffrey hinton "; of a date its first and last day
+    source TEXT NOT NULL,
+    of_file INTEGER NOT NULL CHECK (of_file IN (0, 1)),   -- whether the value follows the name or time of a file
+    PRIMARY KEY (content_id, ordinal)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX metadata_by_words ON metadata (field, words, content_id);
+
+-- The rules by which the metadata were read; 0: not yet.
+ALTER TABLE contents ADD COLUMN metadata_version INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX contents_by_metadata_version ON contents (metadata_version);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V8, _V9)
 """Append only: a script that has been released is never edited."""
 
 

@@ -6,10 +6,10 @@ Every method is one transaction. Reads no indexed file: the caller passes its te
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.store import deepening, documents, files, lifecycle, reports, resuming, vectors
+from longsearch.engine.store import deepening, documents, files, lifecycle, metadata, reports, resuming, vectors
 from longsearch.engine.store.records import FileStamp, KnownFile, PendingDocument, SavedState
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import DocumentText, Passage
+from longsearch.engine.types import DocumentText, MetadataValue, Passage
 
 
 class Store(Session):
@@ -123,6 +123,18 @@ class Store(Session):
         """A document's passages in order; [] if the document is unknown."""
         with self.reading() as db:
             return documents.passages(db, document_id)
+
+    def undescribed(self) -> list[tuple[int, str]]:
+        """Documents whose metadata have not been read by today's rules, each with the path of a file that holds it."""
+        with self.reading() as db:
+            return metadata.undescribed(db)
+
+    def describe(self, document_id: int, title: str, values: Sequence[MetadataValue]) -> None:
+        """Give a document its own title ("" keeps the old one) and its metadata. Text and vectors stay."""
+        with self.changing() as db:
+            if documents.exists(db, document_id):
+                lifecycle.describe(db, document_id, title or documents.own_title(db, document_id), values)
+                lifecycle.settle(db, document_id)
 
     # ---- vectors
 

@@ -118,12 +118,12 @@ class PdfParts:
             self.lost[index] = reason
 
 
-def assemble_pdf(parts: PdfParts) -> Extraction:
-    """Return the document of a PDF. Raises `ExtractionError` if no page holds text."""
+def assemble_pdf(parts: PdfParts, head_only: bool = False) -> Extraction:
+    """Return the document of a PDF. Raises `ExtractionError` if no page holds text, unless only the head was read."""
     lines = [parts.pages[index].lines if index in parts.pages else () for index in range(parts.n_pages)]
     texts = ["".join(page).strip() for page in without_running_lines(lines)]
     n_without_text = sum(not has_words(text) for text in texts)
-    if n_without_text == parts.n_pages:
+    if n_without_text == parts.n_pages and not head_only:
         raise _no_text(parts)
     text, page_starts = join_pages(texts)
     headings = _headings(parts.outline, text, page_starts)

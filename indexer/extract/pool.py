@@ -53,18 +53,18 @@ class ExtractorPool:
         with self._stopped():
             self._executor.shutdown(cancel_futures=True)
 
-    def extract_all(self, paths: Iterable[Path]) -> Generator[tuple[Path, Result]]:
+    def extract_all(self, paths: Iterable[Path], head_only: bool = False) -> Generator[tuple[Path, Result]]:
         """Yield each of `paths`, in order, with its text or with the `ExtractionError` that says why it has none.
 
         At most two files per child are taken from `paths` ahead of the result that is yielded. Closing the iterator
-        early ends all reading.
+        early ends all reading. `head_only`: only titles and metadata are wanted (see `ExtractorProcess.extract`).
         """
         waiting: deque[tuple[Path, Future[Result]]] = deque()
         rest = iter(paths)
         try:
             while True:
                 for path in islice(rest, self._n_ahead - len(waiting)):
-                    waiting.append((path, self._executor.submit(self._extract, path)))
+                    waiting.append((path, self._executor.submit(self._extract, path, head_only)))
                 if not waiting:
                     return
                 path, future = waiting.popleft()
@@ -75,10 +75,10 @@ class ExtractorPool:
                 with self._stopped():
                     wait(running)
 
-    def _extract(self, path: Path) -> Result:
+    def _extract(self, path: Path, head_only: bool) -> Result:
         extractor = self._idle.pop()  # there are as many extractors as threads
         try:
-            return extractor.extract(path)
+            return extractor.extract(path, head_only)
         except ExtractionError as error:
             return error
         finally:

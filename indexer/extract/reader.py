@@ -90,11 +90,11 @@ class ExtractorProcess:
 
     def _pdf(self, path: Path, head_only: bool) -> Extraction:
         """Read a PDF page by page. If a page kills the child, a new child resumes at the next page."""
-        deadline = time.monotonic() + (self.document_timeout_s if self.ocr is None else OCR_DOCUMENT_TIMEOUT_S)
-        parts = PdfParts(ocr=self.ocr is not None)
-        pdfium = True
+        ocr = None if head_only else self.ocr
+        deadline = time.monotonic() + (self.document_timeout_s if ocr is None else OCR_DOCUMENT_TIMEOUT_S)
+        parts, pdfium = PdfParts(ocr=ocr is not None), True
         while not parts.complete:
-            request = Request(str(path), Format.PDF, parts.next_page, pdfium, self.ocr, head_only)
+            request = Request(str(path), Format.PDF, parts.next_page, pdfium, ocr, head_only)
             try:
                 self._converse(request, self.page_timeout_s, deadline, parts.take)
                 break
@@ -109,7 +109,7 @@ class ExtractorProcess:
                 elif out_of_time or not pdfium:
                     raise _too_hard(f"could not be opened: {gone}", gone) from gone
                 pdfium = pdfium and parts.n_pages > 0
-        return assemble_pdf(parts)
+        return assemble_pdf(parts, head_only)
 
     def _text(self, path: Path, file_format: Format) -> Extraction:
         """Read a file that is not a PDF. Read light markup that is too large or too hard to parse as plain text."""

@@ -49,8 +49,8 @@ def half_readable(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """An event; until it is set, only the first half of violin.md can be read."""
     is_whole, extract = threading.Event(), ExtractorProcess.extract
 
-    def read(process: ExtractorProcess, path: Path) -> Extraction:
-        whole = extract(process, path)
+    def read(process: ExtractorProcess, path: Path, head_only: bool = False) -> Extraction:
+        whole = extract(process, path, head_only)
         if path.name != "violin.md" or is_whole.is_set():
             return whole
         text = whole.document.text[: len(whole.document.text) // 2]

@@ -44,7 +44,7 @@ def files_of(root: Path) -> dict[str, FileReport]:
 def test_ocr_reads_only_files_with_scanned_pages_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
 
-    def read(process: ExtractorProcess, path: Path) -> Extraction:
+    def read(process: ExtractorProcess, path: Path, head_only: bool = False) -> Extraction:
         seen.append(path.name)
         text = path.read_text() + " And what the scanned page says." * (process.ocr is not None)
         reason = f"no text on page 2 of 2 ({SCANNED})" if process.ocr is None and "scanned" in path.name else ""

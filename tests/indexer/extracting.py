@@ -11,16 +11,16 @@ from longsearch.indexer.extract.wire.protocol import FileText
 class OneChild(ExtractorProcess):
     """An `ExtractorProcess` that can take the place of an `ExtractorPool`: it reads one file after another."""
 
-    def extract_all(self, paths: Iterable[Path]) -> Generator[tuple[Path, Result]]:
+    def extract_all(self, paths: Iterable[Path], head_only: bool = False) -> Generator[tuple[Path, Result]]:
         """Yield each of `paths` with its text or error."""
         for path in paths:
-            yield path, result_of(self, path)
+            yield path, result_of(self, path, head_only)
 
 
-def result_of(extractor: ExtractorProcess, path: Path) -> Result:
+def result_of(extractor: ExtractorProcess, path: Path, head_only: bool = False) -> Result:
     """Extract a file; return its text, or the error."""
     try:
-        return extractor.extract(path)
+        return extractor.extract(path, head_only)
     except ExtractionError as error:
         return error
 

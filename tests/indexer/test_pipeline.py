@@ -107,8 +107,8 @@ def written_while_it_is_read(bench: Bench, name: str, patch: pytest.MonkeyPatch)
     """Write 30 words to the file at the end of each reading."""
     true_extract = ExtractorProcess.extract
 
-    def extract_and_write(self: ExtractorProcess, path: Path) -> object:
-        extraction = true_extract(self, path)
+    def extract_and_write(self: ExtractorProcess, path: Path, head_only: bool = False) -> object:
+        extraction = true_extract(self, path, head_only)
         bench.write(name, n_words=30)
         return extraction
 

@@ -125,7 +125,7 @@ class OneText:
         self.result: Result = error or Extraction(document, partial_reason, "try a repaired copy")
         self.n_read = 0
 
-    def extract_all(self, paths: Iterable[Path]) -> Generator[tuple[Path, Result]]:
+    def extract_all(self, paths: Iterable[Path], head_only: bool = False) -> Generator[tuple[Path, Result]]:
         for path in paths:
             self.n_read += 1
             yield path, self.result

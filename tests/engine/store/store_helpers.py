@@ -79,6 +79,7 @@ def check_invariants(store: Store) -> None:
         assert _set(db, "SELECT content_id FROM deepenings") <= _set(
             db, "SELECT content_id FROM embeddings WHERE done AND width < 1"
         )
+        assert _set(db, "SELECT content_id FROM metadata") <= contents
         assert _set(db, "SELECT rowid FROM words") == passages
         assert _set(db, "SELECT id FROM words_docsize") == passages
         for document_id, n_chars, n_tokens in db.execute("SELECT id, n_chars, n_tokens FROM contents").fetchall():
