@@ -88,6 +88,8 @@ class DocumentHit:
     score is the mean of two cosine similarities: its own and its nearest excerpt's. By words, it is BM25 divided by the
     highest BM25 that the query can reach. Hybrid: 0.4 of the score by meaning and 0.6 of the score by words."""
     passages: tuple[PassageHit, ...]
+    language: str = ""
+    """ISO 639 code of the language that most of the document is in; "" if it is unclear."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,8 @@ class SearchResults:
     """The title of the document that the hits resemble; "" for the answer to a query."""
     lit: tuple[Term, ...] = ()
     """The words and phrases to highlight in the hits: the ones that the search looked up."""
+    languages: tuple[str, ...] = ()
+    """ISO 639 codes of the languages in which these words were looked up."""
     vector_ms: float = 0.0
     """How long the model took for the query's vector; `took_ms` does not include it. 0 if there was none."""
     soft_tokens: int | None = None

@@ -119,6 +119,9 @@ class Pipeline:
 
     def embed(self) -> bool:
         """Run phase B: compute the vectors of every document without them. Returns False if `should_stop` ended it."""
+        while self._store.index_words_again():  # none, unless an older longsearch made the index
+            if self._should_stop():
+                return False
         finished = Embedder(self._store, self._encoder, self._tokens, self._should_stop, self._embedded).embed_all()
         if finished:
             self._report("")

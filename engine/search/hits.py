@@ -46,6 +46,7 @@ def _hit(
         title=outline.title,
         score=document.score,
         passages=_passages(db, document, outline, nearest),
+        language=outline.language,
     )
 
 

@@ -13,8 +13,8 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.search import bm25
 from longsearch.engine.search.file_filter import FileFilter
 from longsearch.engine.search.fusion import best_first, in_document, with_excerpt, words_in_document
-from longsearch.engine.search.query import Query, all_of, any_of, match
-from longsearch.engine.store import documents, excerpts, files, keywords, vectors
+from longsearch.engine.search.lookup import Lookup, all_of, any_of
+from longsearch.engine.store import documents, excerpts, files, keywords, languages, vectors
 from longsearch.engine.store.files import folder_range
 from longsearch.engine.store.vec0.storage_chunks import DOCUMENTS, PASSAGES
 
@@ -29,38 +29,42 @@ def allowed_documents(db: apsw.Connection, file_filter: FileFilter) -> NDArray[n
     if file_filter.admits_all:
         return None
     found = files.documents_where(db, *folder_range(file_filter.under), file_filter.admits)
+    if file_filter.languages:
+        found &= languages.documents_in(db, file_filter.languages)
+    if file_filter.languages_excluded:
+        found -= languages.documents_in(db, file_filter.languages_excluded)
     return np.array(sorted(found), np.int64) if len(found) < documents.count(db) else None
 
 
-def allowed_passages(db: apsw.Connection, query: Query, file_filter: FileFilter) -> NDArray[np.int64] | None:
+def allowed_passages(db: apsw.Connection, asked: Lookup, file_filter: FileFilter) -> NDArray[np.int64] | None:
     """Ids of the passages in admitted files that hold all phrases and nothing excluded; None if all are allowed.
 
     The filter applies before ranking: otherwise none of the best 200 might lie in a small folder.
     """
     in_files = allowed_documents(db, file_filter)
     allowed = None if in_files is None else documents.passages_of(db, in_files.tolist())
-    if query.phrases:
-        holding = keywords.matching(db, all_of(query.phrases))
+    if asked.phrases:
+        holding = keywords.matching(db, all_of(asked.phrases))
         allowed = holding if allowed is None else np.intersect1d(allowed, holding, assume_unique=True)
-    if query.excluded:
+    if asked.excluded:
         everything = documents.all_passages(db) if allowed is None else allowed
-        allowed = np.setdiff1d(everything, keywords.matching(db, any_of(query.excluded)), assume_unique=True)
+        allowed = np.setdiff1d(everything, keywords.matching(db, any_of(asked.excluded)), assume_unique=True)
     return allowed
 
 
-def by_words(db: apsw.Connection, query: Query, limit: int, allowed: NDArray[np.int64] | None) -> Found:
+def by_words(db: apsw.Connection, asked: Lookup, limit: int, allowed: NDArray[np.int64] | None) -> Found:
     """Passages that hold any word or phrase, best first; `words_in_documents` computes their scores."""
-    return keywords.best(db, any_of(query.terms), limit, allowed)
+    return keywords.best(db, any_of(asked.terms), limit, allowed)
 
 
-def words_in_documents(db: apsw.Connection, query: Query, found: Found, also: Iterable[int] = ()) -> dict[int, float]:
+def words_in_documents(db: apsw.Connection, asked: Lookup, found: Found, also: Iterable[int] = ()) -> dict[int, float]:
     """Scores by words of the passages in `found` (from `by_words`) and in `also`.
 
     A score is 0.6 of the passage's BM25 and 0.4 of its document's, each as a share of the highest that the query can
     reach. Passages that are only in `also` get their document's part alone.
     """
     n_documents, n_passages = documents.count(db), documents.n_passages(db)
-    holding = [keywords.n_matching_by_document(db, match(term)) for term in query.terms]
+    holding = [keywords.n_matching_by_document(db, term) for term in asked.terms]
     highest = bm25.highest([sum(counts.values()) for counts in holding], n_passages)
     of_passage = {passage_id: _clipped(score / highest) for passage_id, score in found}
     document_of = documents.documents_of(db, list(of_passage.keys() | set(also)))

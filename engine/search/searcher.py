@@ -14,6 +14,7 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.search.fusion import best_first, combine
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
+from longsearch.engine.search.lookup import Lookup, lookup
 from longsearch.engine.search.query import Query
 from longsearch.engine.search.ranking import RankedDocument, group
 from longsearch.engine.search.retrieval import (
@@ -26,7 +27,7 @@ from longsearch.engine.search.retrieval import (
     similarities,
     words_in_documents,
 )
-from longsearch.engine.store import documents, excerpts, vectors
+from longsearch.engine.store import documents, excerpts, languages, vectors
 from longsearch.engine.store.excerpts import Nearest
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.vectors import K_MAX
@@ -41,7 +42,7 @@ _N_CANDIDATES = 200
 class _Plan:
     """One search: the query, the mode that can run, and the limits."""
 
-    query: Query
+    asked: Lookup
     mode: SearchMode
     vector: Vectors | None
     allowed: NDArray[np.int64] | None
@@ -69,21 +70,23 @@ def search(
     with session.reading() as db:
         mode, note = _mode_and_note(db, mode, query_vector)
         file_filter = replace(query.files, under=under)
-        allowed = allowed_passages(db, query, file_filter)
+        spoken = languages.in_index(db)
+        asked = lookup(query, spoken)
+        allowed = allowed_passages(db, asked, file_filter)
         if (
             allowed is not None
             and not len(allowed)
-            and file_filter.filters_names
+            and (file_filter.filters_names or file_filter.filters_languages)
             and not (query.phrases or query.excluded)
         ):
             note = f"No file matches {file_filter}"
-        plan = _Plan(query, mode, query_vector, allowed, k, passages_per_document)
+        plan = _Plan(asked, mode, query_vector, allowed, k, passages_per_document)
         root = session.root
         ranked = _best_documents(db, plan)
         nearest = _nearest_excerpts(db, plan, ranked)
         hits = to_hits(db, root, file_filter, ranked, nearest)
     took_ms = (time.perf_counter() - started) * 1000
-    return SearchResults(query.text, mode, instruction, took_ms, hits, note, lit=query.terms)
+    return SearchResults(query.text, mode, instruction, took_ms, hits, note, lit=query.terms, languages=spoken.codes)
 
 
 def _mode_and_note(db: apsw.Connection, mode: SearchMode, vector: Vectors | None) -> tuple[SearchMode, str]:
@@ -123,7 +126,7 @@ def _candidates(db: apsw.Connection, plan: _Plan, n: int) -> list[Found | Scored
     """The best `n` candidates of each list that the mode needs: by words, then by meaning."""
     lists = []
     if plan.mode is not SearchMode.MEANING:
-        lists.append(by_words(db, plan.query, n, plan.allowed))
+        lists.append(by_words(db, plan.asked, n, plan.allowed))
     if plan.mode is not SearchMode.WORDS and plan.vector is not None:
         lists.append(by_vector(db, plan.vector, n, plan.allowed))
     return lists
@@ -134,17 +137,17 @@ def _scored(db: apsw.Connection, plan: _Plan, lists: list[Found | Scored]) -> Sc
     if plan.mode is SearchMode.MEANING:
         return lists[0]
     if plan.vector is None or len(lists) == 1:
-        return best_first(words_in_documents(db, plan.query, lists[0]))
+        return best_first(words_in_documents(db, plan.asked, lists[0]))
     words, meaning = lists
     similarity = dict(meaning)
-    by_words = words_in_documents(db, plan.query, words, also=similarity)
+    by_words = words_in_documents(db, plan.asked, words, also=similarity)
     by_words_only = [passage_id for passage_id, _ in words if passage_id not in similarity]
     return combine(by_words, similarity | similarities(db, plan.vector, by_words_only))
 
 
 def _without_unrelated(plan: _Plan, lists: list[Found | Scored], scored: Scored) -> Scored:
     """Drop passages that match neither words nor meaning; in a small index everything is a candidate."""
-    if plan.mode is SearchMode.WORDS or plan.query.phrases:  # every candidate holds a word or a phrase
+    if plan.mode is SearchMode.WORDS or plan.asked.phrases:  # every candidate holds a word or a phrase
         return scored
     holding = set(ids(lists[0])) if plan.mode is SearchMode.HYBRID else set()
     return [(id_, score) for id_, score in scored if score >= LEAST_SCORE or id_ in holding]

@@ -81,13 +81,15 @@ def insert(
     passages: Sequence[Passage],
     partial_reason: str,
     hint: str,
+    language: str,
 ) -> int:
     """Add a document with its text and passages, and return its id. If it has no title, `name_after` gives it one."""
     headings = [[heading.level, heading.title, heading.start] for heading in document.headings]
     db.execute(
         "INSERT INTO contents"
-        " (hash, title, title_is_name, n_chars, n_pages, n_tokens, partial_reason, hint, headings, page_starts)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " (hash, title, title_is_name, n_chars, n_pages, n_tokens, partial_reason, hint, headings, page_starts,"
+        " language)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             content_hash,
             storable(document.title),
@@ -99,6 +101,7 @@ def insert(
             storable(hint),
             json.dumps(headings),
             json.dumps(document.page_starts),
+            language,
         ),
     )
     document_id = db.last_insert_rowid()
@@ -189,8 +192,9 @@ def text(db: apsw.Connection, document_id: int) -> DocumentText:
 
 def outline(db: apsw.Connection, document_id: int) -> Outline:
     """A document's title and headings."""
-    title, headings = _row(db, "SELECT title, headings FROM contents WHERE id = ?", document_id)
-    return Outline(title, _headings(headings))
+    sql = "SELECT title, headings, coalesce(language, '') FROM contents WHERE id = ?"
+    title, headings, language = _row(db, sql, document_id)
+    return Outline(title, _headings(headings), language)
 
 
 def spans(db: apsw.Connection, document_id: int, borders: Sequence[tuple[int, int]]) -> list[str]:

@@ -11,28 +11,32 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from longsearch.engine.languages.analysis import analysed
 from longsearch.engine.store.documents import bindable, storable
 from longsearch.engine.types import DocumentText, Passage
 
 TITLE_WEIGHT = 2.0
 
 
-def add(db: apsw.Connection, ids: Sequence[int], document: DocumentText, passages: Sequence[Passage]) -> None:
-    """Index a document's passages under their ids, and its title with the first passage."""
+def add(
+    db: apsw.Connection, ids: Sequence[int], document: DocumentText, passages: Sequence[Passage], language: str
+) -> None:
+    """Index a document's passages under their ids, and its title with the first passage, as words of its language."""
     titles = (document.title if ordinal == 0 else "" for ordinal in range(len(ids)))
     db.executemany(
         "INSERT INTO words (rowid, text, title) VALUES (?, ?, ?)",
         (
-            (passage_id, storable(document.text[passage.start : passage.stop]), storable(title))
+            (passage_id, _words(document.text[passage.start : passage.stop], language), _words(title, language))
             for passage_id, passage, title in zip(ids, passages, titles, strict=True)
         ),
     )
 
 
-def retitle(db: apsw.Connection, passage_id: int, text: str, title: str) -> None:
+def retitle(db: apsw.Connection, passage_id: int, text: str, title: str, language: str) -> None:
     """Index a document's first passage with another title; `text` is the passage's text."""
     remove(db, [passage_id])  # FTS5 cannot update one column of a contentless table
-    db.execute("INSERT INTO words (rowid, text, title) VALUES (?, ?, ?)", (passage_id, storable(text), storable(title)))
+    row = passage_id, _words(text, language), _words(title, language)
+    db.execute("INSERT INTO words (rowid, text, title) VALUES (?, ?, ?)", row)
 
 
 def remove(db: apsw.Connection, passage_ids: Iterable[int]) -> None:
@@ -72,3 +76,7 @@ def n_matching_by_document(db: apsw.Connection, match: str) -> dict[int, int]:
         " WHERE words MATCH ? GROUP BY content_id"
     )
     return dict(db.execute(sql, (match,)))
+
+
+def _words(text: str, language: str) -> str:
+    return analysed(storable(text), language)

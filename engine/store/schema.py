@@ -155,7 +155,14 @@ CREATE TABLE deepenings (
 ) STRICT;
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6)
+_V7 = """
+-- The ISO 639 code of the language that most of a document is in, "" if it is unclear. The words of a document are
+-- indexed by its language. NULL: the words are from before that, as if it were English; `store.languages` mends it.
+ALTER TABLE contents ADD COLUMN language TEXT;
+CREATE INDEX contents_by_language ON contents (language);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7)
 """Append only: a script that has been released is never edited."""
 
 

@@ -6,7 +6,7 @@ Every method is one transaction. Reads no indexed file: the caller passes its te
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.store import deepening, documents, files, lifecycle, reports, resuming, vectors
+from longsearch.engine.store import deepening, documents, files, languages, lifecycle, reports, resuming, vectors
 from longsearch.engine.store.records import FileStamp, KnownFile, PendingDocument, SavedState
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import DocumentText, Passage
@@ -122,6 +122,15 @@ class Store(Session):
         """A document's passages in order; [] if the document is unknown."""
         with self.reading() as db:
             return documents.passages(db, document_id)
+
+    def index_words_again(self) -> bool:
+        """Index the words of one document by its language. Return False if an older longsearch left none to do."""
+        with self.reading() as db:
+            document_id = languages.next_unsettled(db)
+        if document_id is not None:
+            with self.changing() as db:
+                lifecycle.index_words_again(db, document_id)
+        return document_id is not None
 
     # ---- vectors
 
