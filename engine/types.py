@@ -108,6 +108,8 @@ class DocumentHit:
     """The name of that folder; "" if the engine was asked directly."""
     metadata: tuple[MetadataValue, ...] = ()
     """Title, authors, date and whatever else the document says of itself, each value with its source."""
+    language: str = ""
+    """ISO 639 code of the language that most of the document is in; "" if it is unclear."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,8 @@ class SearchResults:
     """The title of the document that the hits resemble; "" for the answer to a query."""
     lit: tuple[Term, ...] = ()
     """The words and phrases to highlight in the hits: the ones that the search looked up."""
+    languages: tuple[str, ...] = ()
+    """ISO 639 codes of the languages in which these words were looked up."""
     vector_ms: float = 0.0
     """How long the model took for the query's vector; `took_ms` does not include it. 0 if there was none."""
     soft_tokens: int | None = None

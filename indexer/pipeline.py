@@ -31,7 +31,6 @@ from longsearch.indexer.token_cache import TokenCache
 from longsearch.indexer.walk import Listing, WalkProblem, device_around, take_listing
 
 ACTIVITY_S = 1.0
-_HASH_BYTES = 1 << 20
 
 
 class Extractor(Protocol):
@@ -122,6 +121,9 @@ class Pipeline:
 
     def embed(self) -> bool:
         """Run phase B: compute the vectors of every document without them. Returns False if `should_stop` ended it."""
+        while self._store.index_words_again():  # none, unless an older longsearch made the index
+            if self._should_stop():
+                return False
         finished = Embedder(self._store, self._encoder, self._tokens, self._should_stop, self._embedded).embed_all()
         if finished:
             self._report("")
@@ -252,8 +254,5 @@ class Pipeline:
 
 def hash_file(path: Path) -> bytes:
     """Return the hash by which the store knows the bytes of a file. Raises OSError."""
-    digest = hashlib.blake2b(digest_size=32)
     with path.open("rb") as file:
-        while block := file.read(_HASH_BYTES):
-            digest.update(block)
-    return digest.digest()
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=32)).digest()

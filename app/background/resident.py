@@ -20,6 +20,7 @@ from longsearch.app.background.query_vectors import QueryVector
 from longsearch.app.encoders import chosen_identity, open_cutter, open_encoder, open_numpy_queries
 from longsearch.app.widths import asked_width
 from longsearch.engine.errors import ModelError
+from longsearch.engine.languages.detection import forget_model
 from longsearch.engine.types import Passage
 from longsearch.indexer.encoders import Part
 
@@ -94,6 +95,7 @@ class ResidentModel:
         with self._lock:
             if self._clock() - self._used_at < idle_s:
                 return False
+            forget_model()
             self._cutter = None
             if self._encoder is None:
                 return False

@@ -23,7 +23,7 @@ def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch search`."""
     parser.add_argument(
         "query",
-        help='what you mean; may hold "quoted phrases", -excluded words, in:PATH and type:pdf'
+        help='what you mean; may hold "quoted phrases", -excluded words, in:PATH, type:pdf and lang:de'
         " (put -- before a query that begins with -)",
     )
     add_folder_options(parser)
@@ -184,5 +184,6 @@ def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
         "folder": hit.folder,
         "title": hit.title,
         "score": round(hit.score, 4),
+        "language": hit.language or None,
         "passages": passages,
     }

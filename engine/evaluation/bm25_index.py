@@ -1,18 +1,20 @@
 """Ranks passages by BM25: SQLite FTS5 in memory, with the tokenizer and stop words of the product's word index."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.errors import QueryError
+from longsearch.engine.languages.analysis import analysed
 from longsearch.engine.search import bm25
-from longsearch.engine.search.query import any_of, match, parse
+from longsearch.engine.search.lookup import any_of, lookup
+from longsearch.engine.search.query import parse
 from longsearch.engine.search.statistics import WordStatistics
 from longsearch.engine.store import keywords
-from longsearch.engine.types import Term
+from longsearch.engine.store.languages import IndexLanguages
 
 _OPERATORS = re.compile(r'["“”„«»]|(?<!\S)-+')  # removed: evaluation measures the ranking, not the query language
 
@@ -20,12 +22,17 @@ _OPERATORS = re.compile(r'["“”„«»]|(?<!\S)-+')  # removed: evaluation me
 class Bm25:
     """A BM25 index over passages, numbered from 0."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[str], languages: Sequence[str]) -> None:
+        """`languages`: for each passage the language of its document, as `languages.detection` finds it."""
+        self._languages = IndexLanguages(tuple(sorted(set(languages))), is_settled=True)
         self._db = apsw.Connection(":memory:")
         self._db.execute(
             "CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='porter unicode61 remove_diacritics 2')"
         )
-        rows = ((row, text.replace("\0", " ").encode("utf-8", "replace").decode()) for row, text in enumerate(texts))
+        clean = (text.replace("\0", " ").encode("utf-8", "replace").decode() for text in texts)
+        rows = (
+            (row, analysed(text, language)) for row, (text, language) in enumerate(zip(clean, languages, strict=True))
+        )
         with self._db:
             self._db.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", rows)
         ((self._n_texts,),) = self._db.execute("SELECT count(*) FROM words_docsize")
@@ -36,29 +43,28 @@ class Bm25:
         A score is the share of the highest BM25 that the query can reach, as in longsearch. A query without words finds
         no rows.
         """
-        terms = _terms(query)
+        terms = self._terms(query)
         if not terms:
             return np.empty(0, np.int64), np.empty(0)
         sql = "SELECT rowid, -bm25(words) FROM words WHERE words MATCH ? ORDER BY bm25(words), rowid LIMIT ?"
         found = self._db.execute(sql, (any_of(terms), limit)).fetchall()
-        highest = bm25.highest([len(keywords.matching(self._db, match(term))) for term in terms], self._n_texts)
+        highest = bm25.highest([len(keywords.matching(self._db, term)) for term in terms], self._n_texts)
         table = np.array(found, np.float64).reshape(-1, 2)
         return table[:, 0].astype(np.int64), table[:, 1] / highest
 
     def of_documents(self, query: str, documents: NDArray[np.int64]) -> dict[int, float]:
         """Return each document's score by words, as in longsearch; documents (n_rows,) has the document of each row."""
         holding = []
-        for term in _terms(query):
-            found, counts = np.unique(documents[keywords.matching(self._db, match(term))], return_counts=True)
+        for term in self._terms(query):
+            found, counts = np.unique(documents[keywords.matching(self._db, term)], return_counts=True)
             holding.append(dict(zip(found.tolist(), counts.tolist(), strict=True)))
         found, lengths = np.unique(documents, return_counts=True)
         of_length = dict(zip(found.tolist(), lengths.tolist(), strict=True))
         figures = WordStatistics(len(of_length), len(documents), 0, (), tuple(map(len, holding)))
         return bm25.of_documents(holding, of_length, figures)
 
-
-def _terms(query: str) -> tuple[Term, ...]:
-    try:
-        return parse(_OPERATORS.sub(" ", query)).terms
-    except QueryError:
-        return ()
+    def _terms(self, query: str) -> tuple[str, ...]:
+        try:
+            return lookup(parse(_OPERATORS.sub(" ", query)), self._languages).terms
+        except QueryError:
+            return ()

@@ -17,6 +17,7 @@ from longsearch.engine.evaluation.our_vectors import OurVectors
 from longsearch.engine.evaluation.rank_fusion import fuse
 from longsearch.engine.evaluation.ranked_spans import MAX_RANKED, Ranked, Spans, by_scores, by_vectors
 from longsearch.engine.evaluation.vector_cache import VectorCache
+from longsearch.engine.languages.detection import language_of
 from longsearch.engine.search.fusion import best_first, combine, in_document, words_in_document
 
 _FUSED_DEPTH = 200
@@ -79,7 +80,7 @@ class Bench:
     @cached_property
     def window_words(self) -> Ranked:
         """The baselines' passages, ranked by BM25."""
-        return self._by_words(self.windows, Bm25(self.windows.texts(self.dataset.documents)))
+        return self._by_words(self.windows, self._word_index(self.windows))
 
     @cached_property
     def meaning(self) -> Ranked:
@@ -109,7 +110,16 @@ class Bench:
 
     @cached_property
     def _index(self) -> Bm25:
-        return Bm25(self.ours.passages.texts(self.dataset.documents))
+        return self._word_index(self.ours.passages)
+
+    @cached_property
+    def _languages(self) -> list[str]:
+        """The language of every document."""
+        return [language_of(text) for text in self.texts]
+
+    def _word_index(self, spans: Spans) -> Bm25:
+        languages = [self._languages[document] for document in spans.documents.tolist()]
+        return Bm25(spans.texts(self.dataset.documents), languages)
 
     def _by_words(self, spans: Spans, index: Bm25) -> Ranked:
         ranked = [index.rank(query.text, MAX_RANKED) for query in self.dataset.queries]

@@ -1,9 +1,14 @@
-"""Decides which files a query searches: `in:`, `type:` and the folder. Pure: paths in, yes or no out."""
+"""Decides which files a query searches: `in:`, `type:`, `lang:` and the folder. Pure: paths in, yes or no out.
+
+The index knows the languages: `retrieval` leaves out documents in others.
+"""
 
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from longsearch.engine.languages.names import code_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,18 +23,23 @@ class FileFilter:
     """File name extensions, folded, without the dot; () for any."""
     parts_excluded: tuple[str, ...] = ()
     types_excluded: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    """ISO 639 codes; () for any."""
+    languages_excluded: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, typed: Iterable[tuple[str, str, bool]]) -> "FileFilter":
-        """Build a filter from (field, value, is excluded) as typed; the field is `in` or `type`."""
+        """Build a filter from (field, value, is excluded) as typed; the field is `in`, `type` or `lang`."""
         values: dict[tuple[str, bool], list[str]] = {}
         for field, value, is_excluded in typed:
-            clean = folded(value).removeprefix("." if field == "type" else "")
+            clean = code_of(value) if field == "lang" else folded(value).removeprefix("." if field == "type" else "")
             values.setdefault((field, is_excluded), []).append(clean)
-        parts, types, parts_excluded, types_excluded = (
-            tuple(values.get((field, is_excluded), ())) for is_excluded in (False, True) for field in ("in", "type")
-        )
-        return cls("", parts, types, parts_excluded, types_excluded)
+        fields = {
+            name + ending: tuple(values.get((field, is_excluded), ()))
+            for field, name in (("in", "parts"), ("type", "types"), ("lang", "languages"))
+            for is_excluded, ending in ((False, ""), (True, "_excluded"))
+        }
+        return cls("", **fields)
 
     @property
     def filters_names(self) -> bool:
@@ -39,7 +49,12 @@ class FileFilter:
     @property
     def admits_all(self) -> bool:
         """Whether the filter admits every file."""
-        return not self.filters_names and self.under.strip("/") in ("", ".")
+        return not self.filters_names and not self.filters_languages and self.under.strip("/") in ("", ".")
+
+    @property
+    def filters_languages(self) -> bool:
+        """Whether the filter asks for languages, or leaves some out."""
+        return bool(self.languages or self.languages_excluded)
 
     def admits(self, path: str) -> bool:
         """Whether the filter admits the file at `path`, which is relative to the root and lies in the folder."""
@@ -56,7 +71,10 @@ class FileFilter:
 
     def __str__(self) -> str:
         """The filter as it was typed, without the folder."""
-        typed = {"in:": self.parts, "type:": self.types, "-in:": self.parts_excluded, "-type:": self.types_excluded}
+        typed = {
+            "in:": self.parts, "type:": self.types, "lang:": self.languages,
+            "-in:": self.parts_excluded, "-type:": self.types_excluded, "-lang:": self.languages_excluded,
+        }  # fmt: skip
         return " ".join(
             field + (f'"{value}"' if " " in value else value) for field, values in typed.items() for value in values
         )

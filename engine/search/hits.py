@@ -9,7 +9,7 @@ import apsw
 from longsearch.engine.search.file_filter import FileFilter
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import ids
-from longsearch.engine.store import documents, files, metadata
+from longsearch.engine.store import documents, files, metadata, texts
 from longsearch.engine.store.excerpts import Nearest
 from longsearch.engine.store.records import Outline
 from longsearch.engine.types import DocumentHit, PassageHit
@@ -50,6 +50,7 @@ def to_hit(
         passages=_passages(db, document, outline, nearest),
         root=os.fspath(root),
         metadata=metadata.of_documents(db, [document.document_id]).get(document.document_id, ()),
+        language=outline.language,
     )
 
 
@@ -58,13 +59,13 @@ def _passages(
 ) -> tuple[PassageHit, ...]:
     rows = documents.passage_rows(db, ids(document.passages))
     places = [rows[passage_id] for passage_id, _ in document.passages]
-    texts = documents.spans(db, document.document_id, [(row.start, row.stop) for row in places])
+    found = texts.spans(db, document.document_id, [(row.start, row.stop) for row in places])
     return tuple(
         PassageHit(
             row.page, outline.heading_at(row.start), row.start, row.stop, text, score,
             _excerpt(text, row.start, nearest.get(passage_id)),
         )
-        for row, text, (passage_id, score) in zip(places, texts, document.passages, strict=True)
+        for row, text, (passage_id, score) in zip(places, found, document.passages, strict=True)
     )  # fmt: skip
 
 

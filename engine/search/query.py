@@ -1,13 +1,15 @@
-"""The query language: words, "phrases", -excluded words and -"excluded phrases", in:contracts and type:pdf for files.
+"""The query language: words, "phrases", -excluded words and -"excluded phrases", in:contracts, type:pdf and
+lang:de for files.
+
 
 folder:papers chooses among several indexed folders.
 
-Any text is a valid query. This module is pure: text in, terms out. It knows no index; FTS5 tokenizes and stems words.
+Any text is a valid query. This module is pure: text in, terms out. It knows no index and no language; `lookup` turns
+the terms into what the word index is asked.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from longsearch.engine.errors import QueryError
@@ -22,7 +24,8 @@ _PREFIX_MIN_CHARS = 3  # "w1"* took 0.85 s at 100k passages that all match it
 _QUOTES = str.maketrans(dict.fromkeys("“”„«»", '"'))
 # one item of a query: an optional minus, an optional field, then a phrase (perhaps unclosed) or a word
 _ITEM = re.compile(
-    r'(?P<minus>-)?(?:(?P<field>in|type|folder):(?=["\w./-]))?(?:"(?P<phrase>[^"]*)(?P<closed>"?)|(?P<word>[^\s"]+))'
+    r'(?P<minus>-)?(?:(?P<field>in|type|lang|folder):(?=["\w./-]))?'
+    r'(?:"(?P<phrase>[^"]*)(?P<closed>"?)|(?P<word>[^\s"]+))'
 )
 
 _STOP_WORDS = frozenset(
@@ -79,7 +82,7 @@ def parse(text: str, prefix_last: bool = False) -> Query:
         if item["field"] == "folder" and body.strip():
             folders.append((body.strip(), bool(item["minus"])))
             continue
-        if not _is_searchable(body):
+        if not is_searchable(body):
             continue
         if item["field"]:
             filters.append((item["field"], body.strip(), bool(item["minus"])))
@@ -95,20 +98,11 @@ def parse(text: str, prefix_last: bool = False) -> Query:
     return Query(text, *kept, " ".join(meaning), FileFilter.of(filters), FolderFilter.of(folders))
 
 
-def match(term: Term) -> str:
-    """The term as an FTS5 expression. It is always quoted: raw `c++`, `it's` and `NOT` are operators or errors."""
-    quoted = term.text.replace('"', '""')
-    return f'"{quoted}"*' if term.is_prefix else f'"{quoted}"'
-
-
-def any_of(terms: Iterable[Term]) -> str:
-    """The FTS5 expression for passages that hold at least one of these terms."""
-    return " OR ".join(map(match, terms))
-
-
-def all_of(terms: Iterable[Term]) -> str:
-    """The FTS5 expression for passages that hold all of these terms."""
-    return " AND ".join(map(match, terms))
+def is_searchable(text: str) -> bool:
+    """Whether FTS5's tokenizer finds a word in the text: letters, numbers and private-use characters make words."""
+    return any(
+        unicodedata.category(character)[0] in "LN" or unicodedata.category(character) == "Co" for character in text
+    )
 
 
 def _encodable(text: str) -> str:
@@ -117,14 +111,7 @@ def _encodable(text: str) -> str:
 
 
 def _without_operators(text: str) -> str:
-    return re.sub(r'(?<!\S)-+|"|(?<!\S)(?:in|type|folder):', " ", text.translate(_QUOTES))
-
-
-def _is_searchable(text: str) -> bool:
-    """Whether FTS5's tokenizer finds a word in the text: letters, numbers and private-use characters make words."""
-    return any(
-        unicodedata.category(character)[0] in "LN" or unicodedata.category(character) == "Co" for character in text
-    )
+    return re.sub(r'(?<!\S)-+|"|(?<!\S)(?:in|type|lang|folder):', " ", text.translate(_QUOTES))
 
 
 def _may_be_prefix(text: str) -> bool:

@@ -8,7 +8,8 @@ import apsw
 import numpy as np
 
 from longsearch.engine.search import bm25
-from longsearch.engine.search.query import Query, any_of, match
+from longsearch.engine.search.fusion import best_first
+from longsearch.engine.search.lookup import Lookup, any_of, by_term, has_forms
 from longsearch.engine.search.statistics import WordStatistics
 from longsearch.engine.store import documents, keywords
 from longsearch.engine.store.segments.allowed import Allowed
@@ -38,14 +39,14 @@ class QueryWords(Protocol):
         """
 
 
-def words_of(db: apsw.Connection, query: Query) -> QueryWords:
+def words_of(db: apsw.Connection, asked: Lookup) -> QueryWords:
     """What the index holds of the query's words."""
-    return by_segments(db, query) or by_fts5(db, query)
+    return by_segments(db, asked) or by_fts5(db, asked)
 
 
-def by_segments(db: apsw.Connection, query: Query) -> "WordsBySegments | None":
+def by_segments(db: apsw.Connection, asked: Lookup) -> "WordsBySegments | None":
     """By segments; None if there are none, or if they cannot answer this query."""
-    found = WordSearch.open(db, [match(term) for term in query.terms])
+    found = WordSearch.open(db, asked.terms)
     if found is None:
         return None
     n_passages, n_words = keywords.totals(db)
@@ -53,9 +54,9 @@ def by_segments(db: apsw.Connection, query: Query) -> "WordsBySegments | None":
     return WordsBySegments(found, figures)
 
 
-def by_fts5(db: apsw.Connection, query: Query) -> "WordsByFts5":
+def by_fts5(db: apsw.Connection, asked: Lookup) -> "WordsByFts5":
     """The slow twin."""
-    holding = tuple(keywords.n_matching_by_document(db, match(term)) for term in query.terms)
+    holding = tuple(keywords.n_matching_by_document(db, term) for term in asked.terms)
     n_passages, n_words = keywords.totals(db)
     figures = WordStatistics(
         documents.count(db),
@@ -64,7 +65,7 @@ def by_fts5(db: apsw.Connection, query: Query) -> "WordsByFts5":
         tuple(sum(counts.values()) for counts in holding),
         tuple(len(counts) for counts in holding),
     )
-    return WordsByFts5(db, query, holding, figures)
+    return WordsByFts5(db, asked, holding, figures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ class WordsByFts5:
     """`QueryWords` by FTS5."""
 
     db: apsw.Connection
-    query: Query
+    asked: Lookup
     holding: tuple[Mapping[int, int], ...]
     """For each term the documents that hold it, each with the number of its passages that do."""
     statistics: WordStatistics
@@ -107,13 +108,22 @@ class WordsByFts5:
         return replace(self, statistics=statistics, is_pooled=True)
 
     def best(self, limit: int, allowed: Allowed | None) -> Found:
-        """See `QueryWords`. With pooled figures, the best by the index's own figures are scored again."""
-        terms = any_of(self.query.terms)
-        found = keywords.best(self.db, terms, limit, None if allowed is None else allowed.ids(self.db))
-        if not self.is_pooled:
+        """See `QueryWords`.
+
+        FTS5 scores by the figures of its own index, and each form of a word for itself. Where that does not serve, the
+        best by its scores are scored again.
+        """
+        terms = self.asked.terms
+        found = keywords.best(self.db, any_of(terms), limit, None if allowed is None else allowed.ids(self.db))
+        if not self.is_pooled and not any(map(has_forms, terms)):
             return found
-        counts = keywords.occurrences(self.db, terms, [id_ for id_, _ in found])
-        return [(id_, bm25.of_passage(own.frequencies, own.length, self.statistics)) for id_, own in counts.items()]
+        counts = keywords.occurrences(self.db, any_of(terms), [id_ for id_, _ in found])
+        return best_first(
+            {
+                id_: bm25.of_passage(by_term(terms, own.frequencies), own.length, self.statistics)
+                for id_, own in counts.items()
+            }
+        )
 
     def in_documents(self, document_ids: Sequence[int]) -> list[Mapping[int, int]]:
         """See `QueryWords`."""

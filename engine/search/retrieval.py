@@ -13,9 +13,9 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.search import bm25
 from longsearch.engine.search.file_filter import FileFilter
 from longsearch.engine.search.fusion import best_first, in_document, with_excerpt, words_in_document
-from longsearch.engine.search.query import Query, all_of, any_of
+from longsearch.engine.search.lookup import Lookup, all_of, any_of
 from longsearch.engine.search.query_words import Found, QueryWords
-from longsearch.engine.store import documents, excerpts, files, keywords, vectors
+from longsearch.engine.store import documents, excerpts, files, keywords, languages, vectors
 from longsearch.engine.store.files import folder_range
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.vec0.storage_chunks import DOCUMENTS, PASSAGES
@@ -29,17 +29,21 @@ def allowed_documents(db: apsw.Connection, file_filter: FileFilter) -> NDArray[n
     if file_filter.admits_all:
         return None
     found = files.documents_where(db, *folder_range(file_filter.under), file_filter.admits)
+    if file_filter.languages:
+        found &= languages.documents_in(db, file_filter.languages)
+    if file_filter.languages_excluded:
+        found -= languages.documents_in(db, file_filter.languages_excluded)
     return np.array(sorted(found), np.int64) if len(found) < documents.count(db) else None
 
 
-def allowed_passages(db: apsw.Connection, query: Query, file_filter: FileFilter) -> Allowed | None:
+def allowed_passages(db: apsw.Connection, asked: Lookup, file_filter: FileFilter) -> Allowed | None:
     """The passages in admitted files that hold all phrases and nothing excluded; None if all are allowed.
 
     The filter applies before ranking: otherwise none of the best 200 might lie in a small folder.
     """
     in_files = allowed_documents(db, file_filter)
-    holding = keywords.matching(db, all_of(query.phrases)) if query.phrases else None
-    excluded = keywords.matching(db, any_of(query.excluded)) if query.excluded else None
+    holding = keywords.matching(db, all_of(asked.phrases)) if asked.phrases else None
+    excluded = keywords.matching(db, any_of(asked.excluded)) if asked.excluded else None
     is_all = in_files is None and holding is None and excluded is None
     return None if is_all else Allowed(in_files, holding, excluded)
 

@@ -12,6 +12,7 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.search.fusion import best_first, combine
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
+from longsearch.engine.search.lookup import Lookup, lookup
 from longsearch.engine.search.query import Query
 from longsearch.engine.search.query_words import Found, QueryWords, words_of
 from longsearch.engine.search.ranking import RankedDocument, group
@@ -23,7 +24,7 @@ from longsearch.engine.search.retrieval import (
     similarities,
     words_in_documents,
 )
-from longsearch.engine.store import documents, excerpts, vectors
+from longsearch.engine.store import documents, excerpts, languages, vectors
 from longsearch.engine.store.excerpts import Nearest
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.session import Session
@@ -40,6 +41,8 @@ class Plan:
     """One search of one index: the query, the mode that can run, and the limits."""
 
     query: Query
+    asked: Lookup
+    """The query's terms as the index is asked."""
     mode: SearchMode
     vector: Vectors | None
     allowed: Allowed | None
@@ -69,24 +72,25 @@ def search(
     with session.reading() as db:
         mode, note = _mode_and_note(db, mode, query_vector)
         file_filter = replace(query.files, under=under)
-        allowed = allowed_passages(db, query, file_filter)
+        spoken = languages.in_index(db)
+        asked = lookup(query, spoken)
+        allowed = allowed_passages(db, asked, file_filter)
         if admits_no_file(query, allowed):
             note = f"No file matches {file_filter}"
-        words = None if mode is SearchMode.MEANING else words_of(db, query)
-        plan = Plan(query, mode, query_vector, allowed, k, passages_per_document, words)
+        words = None if mode is SearchMode.MEANING else words_of(db, asked)
+        plan = Plan(query, asked, mode, query_vector, allowed, k, passages_per_document, words)
         root = session.root
         ranked = best_documents(db, plan)
         nearest = nearest_excerpts(db, plan, ranked)
         hits = to_hits(db, root, file_filter, ranked, nearest)
     took_ms = (time.perf_counter() - started) * 1000
-    return SearchResults(query.text, mode, instruction, took_ms, hits, note, lit=query.terms)
+    return SearchResults(query.text, mode, instruction, took_ms, hits, note, lit=query.terms, languages=spoken.codes)
 
 
 def admits_no_file(query: Query, allowed: Allowed | None) -> bool:
-    """Whether `in:` and `type:` alone leave no passage of an index to search."""
-    return (
-        allowed is not None and allowed.is_empty and query.files.filters_names and not (query.phrases or query.excluded)
-    )
+    """Whether `in:`, `type:` and `lang:` alone leave no passage of an index to search."""
+    is_filtered = query.files.filters_names or query.files.filters_languages
+    return allowed is not None and allowed.is_empty and is_filtered and not (query.phrases or query.excluded)
 
 
 def _mode_and_note(db: apsw.Connection, mode: SearchMode, vector: Vectors | None) -> tuple[SearchMode, str]:
@@ -150,7 +154,7 @@ def _scored(db: apsw.Connection, plan: Plan, lists: list[Found | Scored]) -> Sco
 
 def _without_unrelated(plan: Plan, lists: list[Found | Scored], scored: Scored) -> Scored:
     """Drop passages that match neither words nor meaning; in a small index everything is a candidate."""
-    if plan.mode is SearchMode.WORDS or plan.query.phrases:  # every candidate holds a word or a phrase
+    if plan.mode is SearchMode.WORDS or plan.asked.phrases:  # every candidate holds a word or a phrase
         return scored
     holding = set(ids(lists[0])) if plan.mode is SearchMode.HYBRID else set()
     return [(id_, score) for id_, score in scored if score >= LEAST_SCORE or id_ in holding]

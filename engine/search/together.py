@@ -15,13 +15,14 @@ import apsw
 from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.search.hits import to_hit
+from longsearch.engine.search.lookup import lookup
 from longsearch.engine.search.query import Query
 from longsearch.engine.search.query_words import words_of
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import allowed_passages
 from longsearch.engine.search.searcher import Plan, admits_no_file, best_documents, nearest_excerpts
 from longsearch.engine.search.statistics import pooled
-from longsearch.engine.store import documents, vectors
+from longsearch.engine.store import documents, languages, vectors
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import DocumentHit, SearchMode, SearchResults
 
@@ -87,15 +88,17 @@ def _plans(
     passages_per_document: int,
 ) -> list[Plan]:
     """The search of each part, by the figures of all."""
-    words = [None if mode is SearchMode.MEANING else words_of(db, query) for db in dbs]
+    asked = lookup(query, languages.joined([languages.in_index(db) for db in dbs]))
+    words = [None if mode is SearchMode.MEANING else words_of(db, asked) for db in dbs]
     own = [held.statistics for held in words if held is not None]
     figures = pooled(own) if own else None
     return [
         Plan(
             query,
+            asked,
             mode,
             None if mode is SearchMode.WORDS else part.vector,
-            allowed_passages(db, query, query.files),
+            allowed_passages(db, asked, query.files),
             k,
             passages_per_document,
             held.pooled_with(figures) if held is not None and figures is not None else None,

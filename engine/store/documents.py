@@ -1,11 +1,10 @@
-"""Documents in the index: titles, outlines, compressed text, passages. Knows no file, word index or vector.
+"""Documents in the index: titles, outlines, passages. Knows no file, word index or vector.
 
 The table of documents is called `contents`; see `schema`.
 """
 
 import json
 import unicodedata
-import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -16,11 +15,9 @@ from numpy.typing import NDArray
 
 from longsearch.engine.errors import StoreError
 from longsearch.engine.printable import printable
+from longsearch.engine.store import texts
 from longsearch.engine.store.records import Outline, PassageRow
 from longsearch.engine.types import DocumentText, Heading, Passage
-
-PART_CHARS = 65_536
-_ZLIB_LEVEL = 6
 
 
 def storable(text: str) -> str:
@@ -91,13 +88,15 @@ def insert(
     passages: Sequence[Passage],
     partial_reason: str,
     hint: str,
+    language: str,
 ) -> int:
     """Add a document with its text and passages, and return its id. If it has no title, `name_after` gives it one."""
     headings = [[heading.level, heading.title, heading.start] for heading in document.headings]
     db.execute(
         "INSERT INTO contents"
-        " (hash, title, title_is_name, n_chars, n_pages, n_tokens, partial_reason, hint, headings, page_starts)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " (hash, title, title_is_name, n_chars, n_pages, n_tokens, partial_reason, hint, headings, page_starts,"
+        " language)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             content_hash,
             storable(document.title),
@@ -109,10 +108,11 @@ def insert(
             storable(hint),
             json.dumps(headings),
             json.dumps(document.page_starts),
+            language,
         ),
     )
     document_id = db.last_insert_rowid()
-    _insert_text(db, document_id, document.text)
+    texts.insert(db, document_id, document.text)
     db.executemany(
         "INSERT INTO passages (content_id, ordinal, start, stop, n_tokens, page) VALUES (?, ?, ?, ?, ?, ?)",
         (
@@ -126,7 +126,7 @@ def insert(
 def remove(db: apsw.Connection, document_id: int) -> None:
     """Delete a document, its text and its passages."""
     db.execute("DELETE FROM passages WHERE content_id = ?", (document_id,))
-    db.execute("DELETE FROM text_parts WHERE content_id = ?", (document_id,))
+    texts.remove(db, document_id)
     db.execute("DELETE FROM contents WHERE id = ?", (document_id,))
 
 
@@ -198,56 +198,18 @@ def text(db: apsw.Connection, document_id: int) -> DocumentText:
     """The whole document."""
     sql = "SELECT title, headings, page_starts FROM contents WHERE id = ?"
     title, headings, page_starts = _row(db, sql, document_id)
-    parts = db.execute("SELECT body FROM text_parts WHERE content_id = ? ORDER BY ordinal", (document_id,))
-    whole = "".join(_unpack(row[0]) for row in parts)
-    return DocumentText(whole, tuple(json.loads(page_starts)), title, _headings(headings))
+    return DocumentText(texts.whole(db, document_id), tuple(json.loads(page_starts)), title, _headings(headings))
 
 
 def outline(db: apsw.Connection, document_id: int) -> Outline:
     """A document's title and headings."""
-    title, headings = _row(db, "SELECT title, headings FROM contents WHERE id = ?", document_id)
-    return Outline(title, _headings(headings))
-
-
-def spans(db: apsw.Connection, document_id: int, borders: Sequence[tuple[int, int]]) -> list[str]:
-    """The text of each (start, stop). Unpacks only the parts that hold these spans, each part once."""
-    unpacked: dict[int, str] = {}
-    texts = []
-    for start, stop in borders:
-        ordinals = range(start // PART_CHARS, max(start, stop - 1) // PART_CHARS + 1)
-        for ordinal in ordinals:
-            if ordinal not in unpacked:
-                unpacked[ordinal] = _part(db, document_id, ordinal)
-        offset = ordinals.start * PART_CHARS
-        joined = "".join(unpacked[ordinal] for ordinal in ordinals)
-        texts.append(joined[start - offset : stop - offset])
-    return texts
+    sql = "SELECT title, headings, coalesce(language, '') FROM contents WHERE id = ?"
+    title, headings, language = _row(db, sql, document_id)
+    return Outline(title, _headings(headings), language)
 
 
 def _page(document: DocumentText, passage: Passage) -> int | None:
     return document.page_at((passage.start + passage.stop) // 2)
-
-
-def _insert_text(db: apsw.Connection, document_id: int, whole: str) -> None:
-    parts = (whole[start : start + PART_CHARS] for start in range(0, len(whole), PART_CHARS))
-    db.executemany(
-        "INSERT INTO text_parts VALUES (?, ?, ?)",
-        ((document_id, ordinal, _pack(part)) for ordinal, part in enumerate(parts)),
-    )
-
-
-def _part(db: apsw.Connection, document_id: int, ordinal: int) -> str:
-    sql = "SELECT body FROM text_parts WHERE content_id = ? AND ordinal = ?"
-    body = db.execute(sql, (document_id, ordinal)).get
-    return "" if body is None else _unpack(body)
-
-
-def _pack(part: str) -> bytes:
-    return zlib.compress(part.encode("utf-8", "surrogatepass"), _ZLIB_LEVEL)
-
-
-def _unpack(body: bytes) -> str:
-    return zlib.decompress(body).decode("utf-8", "surrogatepass")
 
 
 def _headings(packed: str) -> tuple[Heading, ...]:

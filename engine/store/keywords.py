@@ -15,7 +15,9 @@ import apsw.fts5
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.store.documents import bindable, spans, storable
+from longsearch.engine.languages.analysis import analysed
+from longsearch.engine.store import languages, texts
+from longsearch.engine.store.documents import bindable, storable
 from longsearch.engine.store.manifest import Kind, note_added, note_removed
 from longsearch.engine.types import DocumentText, Passage
 
@@ -32,23 +34,26 @@ class Occurrences(NamedTuple):
     """For each phrase, a word of the title counted with its weight."""
 
 
-def add(db: apsw.Connection, ids: Sequence[int], document: DocumentText, passages: Sequence[Passage]) -> None:
-    """Index a document's passages under their ids, and its title with the first passage."""
+def add(
+    db: apsw.Connection, ids: Sequence[int], document: DocumentText, passages: Sequence[Passage], language: str
+) -> None:
+    """Index a document's passages under their ids, and its title with the first passage, as words of its language."""
     titles = (document.title if ordinal == 0 else "" for ordinal in range(len(ids)))
     db.executemany(
         "INSERT INTO words (rowid, text, title) VALUES (?, ?, ?)",
         (
-            (passage_id, storable(document.text[passage.start : passage.stop]), storable(title))
+            (passage_id, _words(document.text[passage.start : passage.stop], language), _words(title, language))
             for passage_id, passage, title in zip(ids, passages, titles, strict=True)
         ),
     )
     note_added(db, Kind.WORDS, ids)
 
 
-def retitle(db: apsw.Connection, passage_id: int, text: str, title: str) -> None:
+def retitle(db: apsw.Connection, passage_id: int, text: str, title: str, language: str | None) -> None:
     """Index a document's first passage with another title; `text` is the passage's text."""
     remove(db, [passage_id])  # FTS5 cannot update one column of a contentless table
-    db.execute("INSERT INTO words (rowid, text, title) VALUES (?, ?, ?)", (passage_id, storable(text), storable(title)))
+    made = passage_id, _words(text, language), _words(title, language)
+    db.execute("INSERT INTO words (rowid, text, title) VALUES (?, ?, ?)", made)
     # the passages of a document stay in one segment, so that documents can be counted segment by segment
     of_document = "SELECT id FROM passages WHERE content_id = (SELECT content_id FROM passages WHERE id = ?)"
     ids = [row[0] for row in db.execute(of_document, (passage_id,))]
@@ -131,16 +136,17 @@ def tokenizer(db: apsw.Connection) -> Callable[[str], list[str]]:
     return tokens
 
 
-def texts(db: apsw.Connection, ids: NDArray[np.int64]) -> Iterator[tuple[int, str, str]]:
+def indexed_texts(db: apsw.Connection, ids: NDArray[np.int64]) -> Iterator[tuple[int, str, str]]:
     """(document id, text, title) of each of these passages (ascending) as `add` and `retitle` index them."""
     sql = "SELECT content_id, ordinal, start, stop FROM passages WHERE id IN carray(?) ORDER BY id"
     rows: list[tuple[int, int, int, int]] = list(db.execute(sql, (bindable(ids),)))
     for document_id, own in groupby(rows, key=lambda row: row[0]):
         places = list(own)
         title = db.execute("SELECT title FROM contents WHERE id = ?", (document_id,)).get
-        found = spans(db, document_id, [(start, stop) for _, _, start, stop in places])
+        language = languages.of_document(db, document_id)
+        found = texts.spans(db, document_id, [(start, stop) for _, _, start, stop in places])
         for (_, ordinal, _, _), text in zip(places, found, strict=True):
-            yield document_id, storable(text), storable(title) if ordinal == 0 else ""
+            yield document_id, _words(text, language), _words(title, language) if ordinal == 0 else ""
 
 
 def totals(db: apsw.Connection) -> tuple[int, int]:
@@ -181,3 +187,8 @@ def _frequency(fts: apsw.FTS5ExtensionApi, *_: object) -> int:
     """Count and length in one integer."""
     count = len(fts.phrase_column_offsets(0, 0)) + TITLE_WEIGHT * len(fts.phrase_column_offsets(0, 1))
     return count << 32 | fts.column_size()
+
+
+def _words(text: str, language: str | None) -> str:
+    """The text as the index takes it. None: the document's words are from before languages were known."""
+    return storable(text) if language is None else analysed(storable(text), language)

@@ -4,7 +4,10 @@ from collections.abc import Sequence
 
 import apsw
 
-from longsearch.engine.store import documents, files, keywords, metadata, resuming, vectors
+from longsearch.engine.languages.analysis import analysed
+from longsearch.engine.languages.detection import language_of
+from longsearch.engine.store import documents, files, keywords, languages, metadata, texts, vectors
+from longsearch.engine.store.embedding import resuming
 from longsearch.engine.store.records import FileStamp, SavedState
 from longsearch.engine.types import DocumentText, MetadataValue, Passage
 
@@ -34,9 +37,10 @@ def put_document(
         return before
     if same is not None:  # hashes are unique: the old document gets a random one until it is removed
         db.execute("UPDATE contents SET hash = randomblob(32) WHERE id = ?", (same,))
-    document_id = documents.insert(db, content_hash, document, passages, partial_reason, hint)
+    language = language_of(document.text)
+    document_id = documents.insert(db, content_hash, document, passages, partial_reason, hint, language)
     metadata.put(db, document_id, document.metadata)
-    keywords.add(db, documents.passage_ids(db, document_id), document, passages)
+    keywords.add(db, documents.passage_ids(db, document_id), document, passages, language)
     vectors.begin(db, document_id, len(passages))
     if saved is not None:
         resuming.inherit(db, saved, document_id)
@@ -92,8 +96,22 @@ def describe(db: apsw.Connection, document_id: int, title: str, values: Sequence
 def _index_title(db: apsw.Connection, document_id: int, title: str) -> None:
     first = documents.first_passage(db, document_id)
     if first is not None:
-        (text,) = documents.spans(db, document_id, [(first.start, first.stop)])
-        keywords.retitle(db, first.passage_id, text, title)
+        (text,) = texts.spans(db, document_id, [(first.start, first.stop)])
+        keywords.retitle(db, first.passage_id, text, title, languages.of_document(db, document_id))
+
+
+def index_words_again(db: apsw.Connection, document_id: int) -> None:
+    """Find the language of a document from before languages were known, and index its words by it.
+
+    Its vectors stay. English words are in the index as they should be, so most documents are only read.
+    """
+    document = documents.text(db, document_id)
+    language = language_of(document.text)
+    languages.put(db, document_id, language)
+    if any(analysed(text, language) != text for text in (document.text, document.title)):
+        passage_ids = documents.passage_ids(db, document_id)
+        keywords.remove(db, passage_ids)
+        keywords.add(db, passage_ids, document, documents.passages(db, document_id), language)
 
 
 def _remove(db: apsw.Connection, document_id: int) -> None:

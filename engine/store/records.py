@@ -76,10 +76,12 @@ class PassageRow:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A document's title and headings, which a hit shows beside its passages."""
+    """A document's title, headings and language, which a hit shows beside its passages."""
 
     title: str
     headings: tuple[Heading, ...]
+    language: str = ""
+    """Its ISO 639 code; "" if it is unclear or not known yet."""
 
     def heading_at(self, offset: int) -> str:
         """The same as `DocumentText.heading_at`."""

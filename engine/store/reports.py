@@ -5,7 +5,7 @@ import time
 
 import apsw
 
-from longsearch.engine.store import deepening
+from longsearch.engine.store import vectors
 from longsearch.engine.store.documents import storable
 from longsearch.engine.types import FileReport, FileStatus, IndexProgress
 
@@ -30,7 +30,7 @@ def progress(db: apsw.Connection) -> IndexProgress:
     sql = "SELECT coalesce(sum(n_tokens), 0), coalesce(sum(n_tokens_embedded), 0) FROM content_progress"
     ((n_tokens, n_tokens_embedded),) = db.execute(sql)
     activity, tokens_per_s = _activity(db)
-    n_narrow, n_tokens_narrow = deepening.left(db)
+    n_narrow, n_tokens_narrow = _narrow_left(db)
     return IndexProgress(
         n_files=sum(counts.values()),
         n_current=counts.get(FileStatus.CURRENT.value, 0),
@@ -70,3 +70,14 @@ def _is_alive(pid: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def _narrow_left(db: apsw.Connection) -> tuple[int, int]:
+    """The number of narrow documents, and of their tokens that have not been read again yet."""
+    sql = f"""
+        SELECT count(*), coalesce(sum(max(n_tokens - coalesce(begun.n_tokens_done, 0), 0)), 0)
+        FROM embeddings JOIN contents ON contents.id = embeddings.content_id
+        LEFT JOIN deepenings AS begun ON begun.content_id = contents.id WHERE {vectors.IS_NARROW}
+    """  # noqa: S608 - a constant
+    ((n_documents, n_tokens),) = db.execute(sql)
+    return n_documents, n_tokens

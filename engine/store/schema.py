@@ -155,6 +155,13 @@ CREATE TABLE deepenings (
 ) STRICT;
 """
 
+_V7 = """
+-- The ISO 639 code of the language that most of a document is in, "" if it is unclear. The words of a document are
+-- indexed by its language. NULL: the words are from before that, as if it were English; `store.languages` mends it.
+ALTER TABLE contents ADD COLUMN language TEXT;
+CREATE INDEX contents_by_language ON contents (language);
+"""
+
 _V8 = """
 -- Files beside the index that hold words or vectors of passages as arrays (see `segments`). A higher number is later.
 CREATE TABLE segments (
@@ -200,7 +207,7 @@ ALTER TABLE contents ADD COLUMN metadata_version INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX contents_by_metadata_version ON contents (metadata_version);
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V8, _V9)
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9)
 """Append only: a script that has been released is never edited."""
 
 

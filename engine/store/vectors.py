@@ -24,6 +24,9 @@ K_MAX = 4096
 _NORM_TOLERANCE = 1e-3
 _TABLES = (storage_chunks.PASSAGES, storage_chunks.DOCUMENTS)
 
+IS_NARROW = "done AND embeddings.width < 1 AND embeddings.n_passages_done > 0"
+"""Of a document that is complete, at a width below 1 (SQL)."""
+
 
 def model_in_use(db: apsw.Connection) -> tuple[str, int] | None:
     """Fingerprint and dimension of the vectors, or None before the first `use_model`."""

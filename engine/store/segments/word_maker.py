@@ -32,7 +32,7 @@ def write(db: apsw.Connection, index: Path, ids: NDArray[np.int64]) -> str:
     lengths: list[int] = []
 
     def tokens() -> Iterator[list[str]]:
-        for document_id, text, title in keywords.texts(db, ids):
+        for document_id, text, title in keywords.indexed_texts(db, ids):
             of_text, of_title = cut(text), cut(title) if title else []
             document_ids.append(document_id)
             lengths.append(len(of_text) + len(of_title))

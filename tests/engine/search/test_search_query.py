@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from longsearch.engine.errors import QueryError
 from longsearch.engine.search.file_filter import FileFilter
-from longsearch.engine.search.query import MAX_TERMS, Query, all_of, any_of, match, parse
+from longsearch.engine.search.lookup import all_of, any_of, lookup
+from longsearch.engine.search.query import MAX_TERMS, Query, parse
+from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.types import Term
 
 _DB = apsw.Connection(":memory:")
@@ -20,6 +22,10 @@ _DB.execute("""
 """)
 
 
+ENGLISH = IndexLanguages(("en",), is_settled=True)
+MANY = IndexLanguages(("", "ar", "de", "en", "hi", "ja", "ru", "th", "tr", "vi"), is_settled=False)
+
+
 def texts(terms: tuple[Term, ...]) -> list[str]:
     return [term.text for term in terms]
 
@@ -30,13 +36,15 @@ def found(expression: str) -> list[int]:
 
 def run(query: Query) -> None:
     """Run every FTS5 expression that the search builds from a query; raise apsw.SQLError for a syntax error."""
-    found(any_of(query.terms))
-    for terms in (query.phrases, query.excluded):
-        if terms:
-            found(all_of(terms))
-            found(any_of(terms))
-    for term in query.terms:
-        found(match(term))
+    for languages in (ENGLISH, MANY):
+        asked = lookup(query, languages)
+        found(any_of(asked.terms))
+        for expressions in (asked.phrases, asked.excluded):
+            if expressions:
+                found(all_of(expressions))
+                found(any_of(expressions))
+        for expression in asked.terms:
+            found(expression)
 
 
 def test_words_phrases_and_exclusions_are_told_apart() -> None:
@@ -89,7 +97,7 @@ def test_a_query_of_exclusions_alone_is_an_error_with_a_hint() -> None:
 
 @pytest.mark.parametrize(("text", "ids"), [("c++", [1]), ("it's", [2]), ("NOT", [2]), ("RUN*", [1]), ("русский", [3])])
 def test_punctuation_and_fts5_operators_are_looked_up_as_words(text: str, ids: list[int]) -> None:
-    assert found(any_of(parse(text).terms)) == ids
+    assert found(any_of(lookup(parse(text), ENGLISH).terms)) == ids
 
 
 def test_a_pasted_page_is_prose_and_its_first_words_are_searched() -> None:

@@ -11,6 +11,7 @@ from store_helpers import DIM
 from longsearch.engine.evaluation.bm25_index import Bm25
 from longsearch.engine.evaluation.our_vectors import passage_scores, whole_excerpts
 from longsearch.engine.inference.readouts.reading import Excerpts
+from longsearch.engine.languages.detection import language_of
 from longsearch.engine.search.fusion import in_document, words_in_document
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode
@@ -59,7 +60,8 @@ def test_the_evaluation_scores_words_as_the_search_does(store: Store) -> None:
     contents = [[" ".join(random.choice(words, 6)) for _ in range(1 + number % 4)] for number in range(9)]
     for number, sentences in enumerate(contents):
         add(store, f"{number}.pdf", sentences)
-    index = Bm25([sentence for sentences in contents for sentence in sentences])
+    languages = [language_of("\n".join(sentences)) for sentences in contents for _ in sentences]
+    index = Bm25([sentence for sentences in contents for sentence in sentences], languages)
     documents = np.repeat(np.arange(9), [len(sentences) for sentences in contents])
     for query in ("apple", "fig quince", "medlar pear plum kiwi"):
         shares, found = index.of_documents(query, documents), zip(*index.rank(query, 99), strict=True)

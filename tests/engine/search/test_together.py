@@ -13,10 +13,12 @@ from search_helpers import add, toward
 from store_helpers import DIM
 
 from longsearch.engine.search import searcher
-from longsearch.engine.search.query import any_of, parse
+from longsearch.engine.search.lookup import any_of, lookup
+from longsearch.engine.search.query import parse
 from longsearch.engine.search.statistics import pooled
 from longsearch.engine.search.together import Part, search_together
 from longsearch.engine.store import keywords
+from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode, SearchResults
 
@@ -159,7 +161,9 @@ def test_the_note_counts_the_documents_of_all_folders_that_wait(tmp_path: Path) 
 def test_occurrences_count_words_phrases_and_titles_as_the_ranking_does(store: Store) -> None:
     add(store, "a.md", ["running runs and apples", "an apple"], title="Apple trees")
     with store.reading() as db:
-        expression = any_of(parse('"apple tree" apple run ½½', prefix_last=True).terms)
+        expression = any_of(
+            lookup(parse('"apple tree" apple run ½½', prefix_last=True), IndexLanguages(("en",), is_settled=True)).terms
+        )
         first, second = keywords.occurrences(db, expression, [1, 2, 99]).values()
         assert keywords.occurrences(db, expression, []) == {}
         assert keywords.totals(db) == (2, 8)

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from store_helpers import ROOT, open_store, record
 
 from longsearch.engine.search import query_words
+from longsearch.engine.search.lookup import Lookup, lookup
 from longsearch.engine.search.query import parse
-from longsearch.engine.store import manifest
+from longsearch.engine.store import lifecycle, manifest
+from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments import files, postings, upkeep, word_search
 from longsearch.engine.store.segments.allowed import Allowed
@@ -28,6 +30,13 @@ QUERIES = [
 ]  # fmt: skip
 
 
+ENGLISH = IndexLanguages(("en",), is_settled=True)
+
+
+def asked(text: str, is_typing: bool = False) -> Lookup:
+    return lookup(parse(text, is_typing), ENGLISH)
+
+
 def write(store: Store, path: str, sentences: list[str], title: str = "") -> None:
     starts = np.cumsum([0, *(len(sentence) + 1 for sentence in sentences)]).tolist()
     places = [Passage(start, start + len(text), 5) for start, text in zip(starts, sentences, strict=False)]
@@ -42,7 +51,7 @@ def check(store: Store, queries: list[str] = QUERIES, least: int = 1) -> None:
         ids = np.array([row[0] for row in db.execute("SELECT id FROM passages ORDER BY id")], np.int64)
         documents = [row[0] for row in db.execute("SELECT id FROM contents ORDER BY id")]
         filters = [None, Allowed(holding=ids[::2]), Allowed(np.array(documents[1::2], np.int64), excluded=ids[::3])]
-        for query in [parse(text, is_typing) for text in queries for is_typing in (False, True)]:
+        for query in [asked(text, is_typing) for text in queries for is_typing in (False, True)]:
             found, expected = query_words.by_segments(db, query), query_words.by_fts5(db, query)
             assert found is not None
             assert found.statistics == expected.statistics
@@ -57,6 +66,7 @@ def check(store: Store, queries: list[str] = QUERIES, least: int = 1) -> None:
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setattr(upkeep, "LEAST_PASSAGES", 1)
     monkeypatch.setattr(upkeep, "CHECK_EVERY", 4)
+    monkeypatch.setattr(lifecycle, "language_of", lambda _: "en")
     with open_store(tmp_path / "index.db") as opened:
         yield opened
 
@@ -187,8 +197,8 @@ def test_a_missing_or_damaged_segment_of_words_is_left_to_fts5(store: Store, dam
     if damage != "missing":
         path.write_bytes({"cut": content[:-1], "other": b"\0" * len(content)}[damage])
     with store.reading() as db:
-        assert query_words.by_segments(db, parse("apple")) is None
-        assert query_words.words_of(db, parse("apple")).best(10, None)
+        assert query_words.by_segments(db, asked("apple")) is None
+        assert query_words.words_of(db, asked("apple")).best(10, None)
     store.tidy()
     check(store)
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from store_helpers import DIM, add, document, embed, open_store, record, vectors_of_passages
 
 from longsearch.engine.errors import StoreError
-from longsearch.engine.store import documents
-from longsearch.engine.store.documents import PART_CHARS
+from longsearch.engine.store import texts
 from longsearch.engine.store.store import Store
+from longsearch.engine.store.texts import PART_CHARS
 from longsearch.engine.types import DocumentText, FileStatus, Heading, Passage
 
 
@@ -31,7 +31,7 @@ def test_a_passage_across_parts_is_read_whole(store: Store) -> None:
     document_id = store.add_document(record("a.pdf"), b"hash", DocumentText(whole, (), ""), passages)
     spans = [(passage.start, passage.stop) for passage in passages]
     with store.reading() as db:
-        assert documents.spans(db, document_id, spans) == [whole[start:stop] for start, stop in spans]
+        assert texts.spans(db, document_id, spans) == [whole[start:stop] for start, stop in spans]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
@@ -42,7 +42,7 @@ def test_any_text_can_be_stored(store: Store, text: str, start: int, stop: int) 
     document_id = store.add_document(record("a.pdf"), text.encode("utf-8", "surrogatepass"), kept, [])
     assert store.text(document_id).text == text
     with store.reading() as db:
-        assert documents.spans(db, document_id, [(start, stop)]) == [text[start:stop]]
+        assert texts.spans(db, document_id, [(start, stop)]) == [text[start:stop]]
 
 
 def test_a_passage_is_on_the_page_that_holds_its_middle(store: Store) -> None:

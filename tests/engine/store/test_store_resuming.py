@@ -3,7 +3,7 @@
 import pytest
 from store_helpers import add, check_invariants, document, record, unit_vectors
 
-from longsearch.engine.store import resuming
+from longsearch.engine.store.embedding import resuming
 from longsearch.engine.store.records import SavedState
 from longsearch.engine.store.store import Store
 

@@ -14,8 +14,6 @@ from longsearch.engine.store import excerpts, manifest, vectors
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.records import PendingDocument
 
-_IS_NARROW = "done AND embeddings.width < 1 AND embeddings.n_passages_done > 0"
-
 
 def narrow(db: apsw.Connection, limit: int) -> list[PendingDocument]:
     """Complete documents of a width below 1: first those that are being read again, then the shortest."""
@@ -24,26 +22,15 @@ def narrow(db: apsw.Connection, limit: int) -> list[PendingDocument]:
         iif(begun.state IS NULL, NULL, 1.0)
         FROM embeddings JOIN contents ON contents.id = embeddings.content_id
         LEFT JOIN deepenings AS begun ON begun.content_id = contents.id
-        WHERE {_IS_NARROW} ORDER BY begun.content_id IS NULL, n_tokens, contents.id LIMIT ?
+        WHERE {vectors.IS_NARROW} ORDER BY begun.content_id IS NULL, n_tokens, contents.id LIMIT ?
     """  # noqa: S608 - a constant
     return [PendingDocument(*row) for row in db.execute(sql, (limit,))]
 
 
 def is_narrow(db: apsw.Connection, document_id: int) -> bool:
     """Whether the document exists, is complete and has a width below 1."""
-    sql = f"SELECT 1 FROM embeddings WHERE content_id = ? AND {_IS_NARROW}"  # noqa: S608 - a constant
+    sql = f"SELECT 1 FROM embeddings WHERE content_id = ? AND {vectors.IS_NARROW}"  # noqa: S608 - a constant
     return db.execute(sql, (document_id,)).get is not None
-
-
-def left(db: apsw.Connection) -> tuple[int, int]:
-    """The number of narrow documents, and of their tokens that have not been read again yet."""
-    sql = f"""
-        SELECT count(*), coalesce(sum(max(n_tokens - coalesce(begun.n_tokens_done, 0), 0)), 0)
-        FROM embeddings JOIN contents ON contents.id = embeddings.content_id
-        LEFT JOIN deepenings AS begun ON begun.content_id = contents.id WHERE {_IS_NARROW}
-    """  # noqa: S608 - a constant
-    ((n_documents, n_tokens),) = db.execute(sql)
-    return n_documents, n_tokens
 
 
 def replace(

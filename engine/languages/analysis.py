@@ -1,0 +1,98 @@
+"""Turns a text into the words under which the word index finds it, and a query's word into the same words. Pure.
+
+FTS5's tokenizer (`porter unicode61`) serves English as it is. Of any other language the words are stemmed here, by its
+Snowball stemmer, and folded; `MADE` at the end of each keeps FTS5's English stemmer away from it. A script without
+spaces becomes pairs of neighbouring characters, in every language: a text is found by any word in it, because a word's
+pairs are among the text's pairs (Nie, Gao, Zhang and Zhou, "On the Use of Words and N-grams for Chinese Information
+Retrieval", 2000).
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from longsearch.engine.languages.scripts import DIACRITICS, LATIN, MARKED, SIGNS, UNSPACED_RUN, WORD
+from longsearch.engine.languages.stemming import NOT_LATIN, PLAIN, stem
+
+MADE = "\ue000"
+"""Ends every word that this module makes: a private-use character, which FTS5 takes for a letter and no ending has."""
+_MARKS_MOVED = 0xF0000
+"""Vowel signs are moved to this private plane, because FTS5's tokenizer would end a word at them."""
+
+_WORD = re.compile(WORD)
+# й, ў, ї, ѓ and ќ are letters of their own: with й gone, the Russian stemmer would not know книгой
+_DIACRITIC = re.compile(f"([иу]\u0306|і\u0308|[гк]\u0301)|[{DIACRITICS}\u200c\u200d]")
+_SIGN = re.compile(f"[{SIGNS}]")
+_WITH_SIGNS = re.compile(f"[^{SIGNS}][{SIGNS}]*|[{SIGNS}]+")
+_NEVER_DECOMPOSED = str.maketrans(
+    {"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe"}
+)
+
+
+def analysed(text: str, language: str) -> str:
+    """Return `text` as the word index takes it in a document of this language ("" or "en": as FTS5 does alone)."""
+    if language in PLAIN and not (UNSPACED_RUN.search(text) or MARKED.search(text)):
+        return text
+    if language not in PLAIN:
+        text = unicodedata.normalize("NFKC", text)
+    pieces = []
+    last = 0
+    for run in UNSPACED_RUN.finditer(text):
+        pieces += [_words_made(text[last : run.start()], language), " ".join(indexed_pairs(run[0]))]
+        last = run.end()
+    return " ".join([*pieces, _words_made(text[last:], language)])
+
+
+def indexed_pairs(run: str) -> list[str]:
+    """Return the words for a run of an unspaced script: each pair of neighbours, and the last character alone.
+
+    So every character begins a word of the index, and a single character is found as the beginning of a word.
+    """
+    characters = characters_of(run)
+    return [*pairs(characters), movable(characters[-1])]
+
+
+def pairs(characters: Sequence[str]) -> list[str]:
+    """Return the pairs of neighbouring characters."""
+    return [movable(first + second) for first, second in pairwise(characters)]
+
+
+def characters_of(run: str) -> Sequence[str]:
+    """Split a run of an unspaced script into characters, each with the vowel signs and tones that belong to it."""
+    run = unicodedata.normalize("NFKC", run)
+    return _WITH_SIGNS.findall(run) if _SIGN.search(run) else run
+
+
+def folded(word: str) -> str:
+    """Return `word` in small letters, without diacritics."""
+    if word.isascii():
+        return word.lower()
+    plain = unicodedata.normalize("NFKD", word.replace("İ", "i").lower())
+    return unicodedata.normalize("NFC", _DIACRITIC.sub(r"\1", plain)).translate(_NEVER_DECOMPOSED)
+
+
+def _words_made(text: str, language: str) -> str:
+    return _WORD.sub(lambda word: made(word[0], language), text)
+
+
+@lru_cache(maxsize=1 << 16)
+def made(word: str, language: str) -> str:
+    """Return a word of a spaced script as the index takes it in a document of this language.
+
+    Diacritics go first, then the ending: so a word is found however it is typed. Stemming first found as much
+    (within 1.2 points of nDCG@10 on each of 18 sets in 14 languages, both ways). A word with a digit, and a Latin word
+    in a text of another script, is left to FTS5.
+    """
+    if language not in PLAIN:
+        small = folded(word)
+        is_own = bool(LATIN.fullmatch(small)) != (language in NOT_LATIN)
+        if is_own and not any(map(str.isdigit, small)):
+            return movable(stem(small, language)) + MADE
+    return movable(folded(word)) + MADE if MARKED.search(word) else word
+
+
+def movable(word: str) -> str:
+    """Return the word with its signs as private-use characters, which FTS5 takes for letters."""
+    return _SIGN.sub(lambda sign: chr(_MARKS_MOVED + ord(sign[0])), word)

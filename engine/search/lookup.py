@@ -1,0 +1,125 @@
+"""Turns a query's terms into FTS5 expressions for an index that holds documents in several languages. Pure.
+
+A document's words are indexed by its language. So a word of the query is looked up in the form that each language of
+the index gives it: any of these forms counts, as one word. A run of a script without spaces is looked up as its pairs
+of neighbouring characters, each a word of its own; in a phrase they must follow each other. An index of English
+documents is asked as if there were no languages.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from longsearch.engine.languages.analysis import analysed, characters_of, folded, movable, pairs
+from longsearch.engine.languages.scripts import UNSPACED, UNSPACED_RUN
+from longsearch.engine.search.query import MAX_TERMS, Query, is_searchable
+from longsearch.engine.store.languages import IndexLanguages
+from longsearch.engine.types import Term
+
+_MAX_FORMS = 16
+"""Snowball's 33 stemmers make 3 forms of "information" and 9 of "universities"."""
+_PHRASE = re.compile(r'"(?:[^"]|"")*"')
+_RUN_AT_END = re.compile(rf"([{UNSPACED}]+)\W*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """A query's terms as FTS5 expressions."""
+
+    words: tuple[str, ...]
+    """A passage may match any of these."""
+    phrases: tuple[str, ...]
+    """A passage must match all of these."""
+    excluded: tuple[str, ...]
+    """A passage must match none of these."""
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The expressions that decide the rank."""
+        return self.phrases + self.words
+
+
+def lookup(query: Query, languages: IndexLanguages) -> Lookup:
+    """Return what to ask the word index of these languages."""
+    words = (unit for term in query.words for unit in _units(term, languages))
+    phrases = (_whole(term, languages) for term in query.phrases)
+    excluded = (_whole(term, languages) for term in query.excluded)
+    return Lookup(*(tuple(dict.fromkeys(part))[:MAX_TERMS] for part in (words, phrases, excluded)))
+
+
+def match(term: Term) -> str:
+    """The term as an FTS5 expression. It is always quoted: raw `c++`, `it's` and `NOT` are operators or errors."""
+    return _quoted(term.text) + ("*" if term.is_prefix else "")
+
+
+def any_of(expressions: Iterable[str]) -> str:
+    """The FTS5 expression for passages that match at least one of these."""
+    return " OR ".join(expressions)
+
+
+def all_of(expressions: Iterable[str]) -> str:
+    """The FTS5 expression for passages that match all of these."""
+    return " AND ".join(expressions)
+
+
+def by_term(expressions: Iterable[str], frequencies: Sequence[float]) -> list[float]:
+    """How often a passage holds each term, from how often it holds each phrase of the expressions in order."""
+    left = iter(frequencies)
+    return [sum(islice(left, len(_PHRASE.findall(expression)))) for expression in expressions]
+
+
+def has_forms(expression: str) -> bool:
+    """Whether passages may match one of several phrases of the expression."""
+    return len(_PHRASE.findall(expression)) > 1
+
+
+def _units(term: Term, languages: IndexLanguages) -> Iterator[str]:
+    """Yield the expressions of a typed word, each of which counts as a word."""
+    last = 0
+    for run in UNSPACED_RUN.finditer(term.text):
+        yield from _spaced(Term(term.text[last : run.start()]), languages)
+        yield from _pairs(run[0], languages)
+        last = run.end()
+    yield from _spaced(replace(term, text=term.text[last:]), languages)
+
+
+def _spaced(term: Term, languages: IndexLanguages) -> Iterator[str]:
+    if is_searchable(term.text):
+        yield _whole(term, languages)
+
+
+def _pairs(run: str, languages: IndexLanguages) -> Iterator[str]:
+    """Yield the pairs of a run; a single character matches every pair that it begins."""
+    characters = characters_of(run)
+    found = [_quoted(pair) for pair in pairs(characters)] or [_quoted(movable(characters[0])) + "*"]
+    for expression in found:  # documents whose words are from before languages were known have the run as one word
+        yield expression if languages.is_settled else _either([expression, _quoted(run)])
+
+
+def _whole(term: Term, languages: IndexLanguages) -> str:
+    """Return the expression for passages that hold the whole term in a form of any language."""
+    forms = [] if UNSPACED_RUN.search(term.text) and languages.is_settled else [match(term)]
+    forms += [_form(term, code) for code in ("", *languages.codes)]
+    if term.is_prefix and len(set(forms)) > 1:
+        forms.append(_quoted(movable(folded(term.text))) + "*")
+    return _either(list(dict.fromkeys(forms))[:_MAX_FORMS])
+
+
+def _form(term: Term, language: str) -> str:
+    """Return the term as documents of this language hold it."""
+    run = _RUN_AT_END.search(term.text)
+    made = analysed(term.text[: run.end(1)] if run else term.text, language)
+    if run is None:
+        return match(term) if made == term.text else _quoted(made.strip())
+    if len(characters_of(run[1])) == 1:
+        return _quoted(made.strip()) + "*"  # in the document its run may go on
+    return _quoted(made.strip().rpartition(" ")[0])  # without the last character, which ends a run
+
+
+def _either(expressions: list[str]) -> str:
+    return expressions[0] if len(expressions) == 1 else f"({any_of(expressions)})"
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'

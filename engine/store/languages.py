@@ -1,0 +1,65 @@
+"""The language of each document, and which languages an index holds. Knows no text."""
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import apsw
+
+
+@dataclass(frozen=True, slots=True)
+class IndexLanguages:
+    """The languages in which a query's words are looked up."""
+
+    codes: tuple[str, ...]
+    """ISO 639 codes of all documents, each once; "" stands for documents whose language is unclear."""
+    is_settled: bool
+    """Whether the words of all documents are indexed by their language."""
+
+
+def in_index(db: apsw.Connection) -> IndexLanguages:
+    """The languages of the index. Steps through the column's index: as many steps as languages, not as documents."""
+    sql = """
+        WITH RECURSIVE step(language) AS (
+            SELECT min(language) FROM contents
+            UNION ALL
+            SELECT (SELECT min(language) FROM contents WHERE language > step.language) FROM step
+            WHERE step.language IS NOT NULL
+        ) SELECT language FROM step WHERE language IS NOT NULL
+    """
+    return IndexLanguages(tuple(row[0] for row in db.execute(sql)), next_unsettled(db) is None)
+
+
+def joined(parts: Sequence[IndexLanguages]) -> IndexLanguages:
+    """The languages of several indexes that are searched as one."""
+    codes = {code for part in parts for code in part.codes}
+    return IndexLanguages(tuple(sorted(codes)), all(part.is_settled for part in parts))
+
+
+def of_document(db: apsw.Connection, document_id: int) -> str | None:
+    """The language by which a document's words are indexed; None: they are from before languages were known."""
+    found: str | None = db.execute("SELECT language FROM contents WHERE id = ?", (document_id,)).get
+    return found
+
+
+def next_unsettled(db: apsw.Connection) -> int | None:
+    """A document whose words are not indexed by its language yet, or None."""
+    found = db.execute("SELECT id FROM contents WHERE language IS NULL LIMIT 1").get
+    return None if found is None else int(found)
+
+
+def put(db: apsw.Connection, document_id: int, language: str) -> None:
+    """Record the language of a document."""
+    db.execute("UPDATE contents SET language = ? WHERE id = ?", (language, document_id))
+
+
+def documents_in(db: apsw.Connection, codes: Collection[str]) -> set[int]:
+    """Ids of the documents in these languages."""
+    sql = "SELECT id FROM contents WHERE language IN (SELECT value FROM json_each(?))"
+    return {row[0] for row in db.execute(sql, (json.dumps(sorted(codes)),))}
+
+
+def counts(db: apsw.Connection) -> dict[str, int]:
+    """The number of documents in each language, most first; those whose language is not known yet are left out."""
+    sql = "SELECT language, count(*) FROM contents WHERE language IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1"
+    return dict(db.execute(sql))

@@ -1,0 +1,58 @@
+"""The text of documents, compressed in parts. Knows no passage."""
+
+import zlib
+from collections.abc import Sequence
+
+import apsw
+
+PART_CHARS = 65_536
+_ZLIB_LEVEL = 6
+
+
+def insert(db: apsw.Connection, document_id: int, text: str) -> None:
+    """Add the text of a document."""
+    parts = (text[start : start + PART_CHARS] for start in range(0, len(text), PART_CHARS))
+    db.executemany(
+        "INSERT INTO text_parts VALUES (?, ?, ?)",
+        ((document_id, ordinal, _pack(part)) for ordinal, part in enumerate(parts)),
+    )
+
+
+def remove(db: apsw.Connection, document_id: int) -> None:
+    """Delete the text of a document."""
+    db.execute("DELETE FROM text_parts WHERE content_id = ?", (document_id,))
+
+
+def whole(db: apsw.Connection, document_id: int) -> str:
+    """The whole text of a document."""
+    parts = db.execute("SELECT body FROM text_parts WHERE content_id = ? ORDER BY ordinal", (document_id,))
+    return "".join(_unpack(row[0]) for row in parts)
+
+
+def spans(db: apsw.Connection, document_id: int, borders: Sequence[tuple[int, int]]) -> list[str]:
+    """The text of each (start, stop). Unpacks only the parts that hold these spans, each part once."""
+    unpacked: dict[int, str] = {}
+    texts = []
+    for start, stop in borders:
+        ordinals = range(start // PART_CHARS, max(start, stop - 1) // PART_CHARS + 1)
+        for ordinal in ordinals:
+            if ordinal not in unpacked:
+                unpacked[ordinal] = _part(db, document_id, ordinal)
+        offset = ordinals.start * PART_CHARS
+        joined = "".join(unpacked[ordinal] for ordinal in ordinals)
+        texts.append(joined[start - offset : stop - offset])
+    return texts
+
+
+def _part(db: apsw.Connection, document_id: int, ordinal: int) -> str:
+    sql = "SELECT body FROM text_parts WHERE content_id = ? AND ordinal = ?"
+    body = db.execute(sql, (document_id, ordinal)).get
+    return "" if body is None else _unpack(body)
+
+
+def _pack(part: str) -> bytes:
+    return zlib.compress(part.encode("utf-8", "surrogatepass"), _ZLIB_LEVEL)
+
+
+def _unpack(body: bytes) -> str:
+    return zlib.decompress(body).decode("utf-8", "surrogatepass")

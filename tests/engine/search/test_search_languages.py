@@ -1,0 +1,192 @@
+"""Search by words in many languages, in one index."""
+
+import unicodedata
+from pathlib import Path
+
+import pytest
+from search_helpers import add, names, search
+from store_helpers import open_store
+
+from longsearch.engine.search.lookup import any_of, lookup, match
+from longsearch.engine.search.query import parse
+from longsearch.engine.store.languages import IndexLanguages, counts
+from longsearch.engine.store.session import Session
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import SearchMode
+
+_DOCUMENTS = {
+    "de.md": "Die Verträge der Gärtner wurden von beiden Seiten unterschrieben und in den Häusern der Stadt bewahrt.",
+    "en.md": "The contracts of the gardeners were signed by both sides and were kept in the houses of the town.",
+    "ru.md": "Договоры садовников были подписаны обеими сторонами и хранились в домах старого города.",
+    "zh.md": "园丁的合同由双方签署，并保存在城里的房子里。人们在東大寺看见了大佛。",
+    "ja.md": "庭師の契約は双方が署名し、町の家に保管された。東大寺には大仏がある。",
+    "th.md": "สัญญาของชาวสวนได้รับการลงนามโดยทั้งสองฝ่ายและเก็บไว้ในบ้านของเมือง",
+    "ar.md": "وُقِّعت عقود البستانيين من الطرفين وحُفظت في بيوت المدينة القديمة.",
+    "ko.md": "정원사들의 계약은 양측이 서명하여 마을의 집에 보관하였다.",
+    "hi.md": "बागवानों के अनुबंध पर दोनों पक्षों ने हस्ताक्षर किए और उन्हें शहर के घरों में रखा गया।",
+}
+
+
+@pytest.fixture
+def library(store: Store) -> Store:
+    for path, sentence in _DOCUMENTS.items():
+        add(store, path, [sentence])
+    return store
+
+
+def found(store: Session, text: str, prefix_last: bool = False) -> list[str]:
+    return names(search(store, text, SearchMode.WORDS, prefix_last=prefix_last))
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("Vertrag", "de.md"),
+        ("vertrag gartner", "de.md"),
+        ("contract gardener", "en.md"),
+        ("договор", "ru.md"),
+        ("合同", "zh.md"),
+        ("双方签署", "zh.md"),
+        ("園 契約", "ja.md"),
+        ("署名", "ja.md"),
+        ("สัญญา", "th.md"),
+        ("บ้าน", "th.md"),
+        ("عقود", "ar.md"),
+        ("계약", "ko.md"),
+        ("अनुबंध", "hi.md"),
+    ],
+)
+def test_a_word_in_any_form_finds_the_document(library: Store, query: str, path: str) -> None:
+    assert found(library, query)[0] == path
+
+
+@pytest.mark.parametrize("text", ["zh.md", "ja.md", "th.md"])
+def test_any_piece_of_a_text_without_spaces_finds_it(library: Store, text: str) -> None:
+    whole = _DOCUMENTS[text]
+    for length in (1, 2, 3, 5):
+        for start in range(0, len(whole) - length, 3):
+            piece, after = whole[start : start + length], whole[start + length]
+            if piece.isalpha() and unicodedata.category(after)[0] != "M":  # a sign belongs to its letter
+                assert text in found(library, piece)
+                assert text in found(library, f'"{piece}"')
+
+
+def test_a_phrase_without_spaces_must_be_there_as_it_is(library: Store) -> None:
+    assert set(found(library, '"東大寺"')) == {"zh.md", "ja.md"}
+    assert found(library, '"東大寺には"') == ["ja.md"]
+    assert found(library, '"東寺大"') == []
+    assert found(library, '"大寺见"') == []
+
+
+def test_a_phrase_holds_the_forms_of_one_language(library: Store) -> None:
+    assert found(library, '"Vertrag der Gärtner"') == ["de.md"]
+    assert found(library, '"Gärtner der Vertrag"') == []
+
+
+def test_a_word_is_left_out_in_all_its_forms(library: Store) -> None:
+    assert "de.md" not in found(library, "Stadt town -Vertrag")
+    assert set(found(library, "大仏 大佛 -東大寺には")) == {"zh.md"}
+
+
+def test_a_word_that_is_being_typed_finds_longer_ones(library: Store) -> None:
+    for typed in ("vertr", "verträg", "Verträge", "договор"[:5], "अनुब"):
+        assert found(library, typed, prefix_last=True)
+
+
+def test_a_query_in_a_language_that_the_index_lacks_finds_nothing_and_never_fails(library: Store) -> None:
+    assert found(library, "Συμβόλαιο κηπουρών") == []
+    assert found(library, "ကန်ထရိုက် សញ្ញា") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "paths"),
+    [
+        ("大仏 lang:ja", {"ja.md"}),
+        ("東大寺 -lang:japanese", {"zh.md"}),
+        ("東大寺 lang:zh lang:ja", {"zh.md", "ja.md"}),
+        ("東大寺 lang:ja in:zh", set()),
+    ],
+)
+def test_lang_keeps_to_documents_in_these_languages(library: Store, query: str, paths: set[str]) -> None:
+    results = search(library, query, SearchMode.WORDS)
+    assert set(names(results)) == paths
+    assert all(hit.language == Path(hit.path).stem for hit in results.hits)
+
+
+def test_a_language_that_no_document_is_in_is_named(library: Store) -> None:
+    assert search(library, "house lang:el", SearchMode.WORDS).note == "No file matches lang:el"
+
+
+def test_an_english_index_is_asked_as_if_there_were_no_languages() -> None:
+    query = parse('running state-space "selective scan" über -naïve c++', prefix_last=True)
+    asked = lookup(query, IndexLanguages(("", "en"), is_settled=True))
+    assert asked.words == tuple(map(match, query.words))
+    assert asked.phrases == tuple(map(match, query.phrases))
+    assert asked.excluded == tuple(map(match, query.excluded))
+
+
+def test_a_word_is_looked_up_in_a_bounded_number_of_forms() -> None:
+    everything = IndexLanguages(
+        tuple(
+            sorted(
+                [
+                    "ar",
+                    "de",
+                    "en",
+                    "es",
+                    "fi",
+                    "fr",
+                    "hu",
+                    "it",
+                    "nl",
+                    "pl",
+                    "pt",
+                    "ro",
+                    "ru",
+                    "sv",
+                    "tr",
+                    "vi",
+                    "cs",
+                    "da",
+                    "el",
+                ]
+            )
+        ),
+        False,
+    )
+    for word in ("universities", "information", "國際", "книгами", "x"):
+        for expression in lookup(parse(word), everything).terms:
+            assert expression.count(" OR ") < 16
+
+
+def test_an_index_from_before_languages_is_right_before_during_and_after_the_change(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    with open_store(path) as store:
+        for name, sentence in _DOCUMENTS.items():
+            add(store, name, [sentence])
+        with store.changing() as db:  # as schema 6 left it: the words as FTS5 takes them, the languages unknown
+            rows = db.execute("SELECT id FROM contents").fetchall()
+            db.execute("UPDATE contents SET language = NULL")
+            for (document_id,) in rows:
+                passage = db.execute("SELECT id FROM passages WHERE content_id = ?", (document_id,)).get
+                text = store.text(document_id).text
+                db.execute("DELETE FROM words WHERE rowid = ?", (passage,))
+                db.execute("INSERT INTO words (rowid, text, title) VALUES (?, ?, '·')", (passage, text))
+        old = {"gardeners": "en.md", "Verträge": "de.md", "садовников": "ru.md", "보관하였다": "ko.md"}
+        while True:
+            for query, expected in old.items():
+                assert found(store, query) == [expected]
+            if not store.index_words_again():
+                break
+        assert found(store, "Vertrag") == ["de.md"]
+        assert found(store, "契約") == ["ja.md"]
+        with store.reading() as db:
+            assert counts(db) == {Path(name).stem: 1 for name in _DOCUMENTS}
+        assert not store.index_words_again()
+
+
+def test_the_words_of_a_stale_document_count_once_in_a_score() -> None:
+    asked = lookup(parse("東大寺"), IndexLanguages((), is_settled=False))
+    assert len(asked.words) == 2
+    assert all('"東大寺"' in expression for expression in asked.words)
+    assert any_of(asked.words)
