@@ -3,8 +3,6 @@
 Pure: a hit and a width in, styled text out. Every line fits the width.
 """
 
-import re
-
 from rich.cells import cell_len
 from textual.content import Content
 
@@ -12,13 +10,14 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.types import DocumentHit
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import bar, clip, shorten_middle, shown
+from longsearch.tui.text.lit_words import Words
 from longsearch.tui.text.snippet import snippet
 
 _BAR_WIDTH = 5
 _MIN_WIDTH_WITH_BAR = 36
 
 
-def hit_content(hit: DocumentHit, root: str, words: re.Pattern[str] | None, width: int, n_lines: int) -> Content:
+def hit_content(hit: DocumentHit, root: str, words: Words | None, width: int, n_lines: int) -> Content:
     """Return the hit in `width` cells, with `n_lines` lines of its best passage."""
     lines = [_title_line(hit, words, width), _path_line(hit, root, width)]
     if hit.passages:
@@ -33,7 +32,7 @@ def relative_path(path: str, root: str) -> str:
     return shown(path.removeprefix(root.rstrip("/") + "/"))
 
 
-def _title_line(hit: DocumentHit, words: re.Pattern[str] | None, width: int) -> Content:
+def _title_line(hit: DocumentHit, words: Words | None, width: int) -> Content:
     score = f" {hit.score:.2f}"
     full, rest = bar(hit.score, _BAR_WIDTH) if width >= _MIN_WIDTH_WITH_BAR else ("", "")
     room = width - len(score) - len(full + rest) - 1
@@ -56,7 +55,7 @@ def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
     return Content.styled(path + " " * (room + 1 - cell_len(path)) + end, styles.MUTED)
 
 
-def _lit(line: str, words: re.Pattern[str] | None, style: str) -> Content:
+def _lit(line: str, words: Words | None, style: str) -> Content:
     """Light the query's words in the line."""
     content = Content.styled(line, style)
     for match in words.finditer(line) if words else ():

@@ -18,6 +18,7 @@ from textual.widgets import Input, Static
 from longsearch.engine.types import SearchMode
 from longsearch.tui.asking.requests import Question
 from longsearch.tui.text import styles
+from longsearch.tui.text.completion import LanguageSuggester
 from longsearch.tui.text.display import below_home, clip, shorten_middle, shown
 
 _MODES = tuple(SearchMode)
@@ -91,7 +92,7 @@ class QueryBar(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Static("❯", id="prompt", markup=False)
-        query = _Line(placeholder="what are you looking for?", compact=True, id="query")
+        query = _Line(placeholder="what are you looking for?", compact=True, id="query", suggester=LanguageSuggester())
         query.cursor_blink = False  # a still cursor sends nothing over a slow line
         yield query
         yield ModeTabs()

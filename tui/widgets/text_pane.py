@@ -3,7 +3,6 @@
 Keeps the last few documents in memory; reads others in a thread.
 """
 
-import re
 from collections.abc import Callable
 
 from textual import work
@@ -17,7 +16,9 @@ from longsearch.tui.asking.lane import Lane
 from longsearch.tui.document_cache import DocumentCache
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.lighting import Span
+from longsearch.tui.text.lit_words import Words
 from longsearch.tui.text.place import place_in_words
+from longsearch.tui.text.wording import with_language
 from longsearch.tui.widgets.header_line import HeaderLine
 from longsearch.tui.widgets.preview import Preview
 from longsearch.tui.widgets.relevance_strip import RelevanceStrip
@@ -33,7 +34,7 @@ class TextPane(Vertical):
         self._reading: Lane[int] = Lane()
         self._documents = DocumentCache()
         self._message: str | None = None
-        self._words: re.Pattern[str] | None = None
+        self._words: Words | None = None
         self.hit: DocumentHit | None = None
         """The hit that is shown or being read; set by `select` and `clear`."""
 
@@ -58,7 +59,7 @@ class TextPane(Vertical):
         here = (passage for passage in self.hit.passages if span and passage.start == span.start)
         return next(here, self.hit.passages[0])
 
-    def select(self, hit: DocumentHit, words: re.Pattern[str] | None, stay: bool) -> None:
+    def select(self, hit: DocumentHit, words: Words | None, stay: bool) -> None:
         """Show the hit's document at its best passage; with `stay`, leave the text scrolled where the reader is."""
         self.hit, self._words = hit, words
         document_id = hit.document_id
@@ -91,7 +92,7 @@ class TextPane(Vertical):
 
     def _show(self, document: DocumentText, stay: bool) -> None:
         if self.hit is not None:
-            self._head(shown(self.hit.title or document.title))
+            self._head(with_language(shown(self.hit.title or document.title), self.hit.language))
             spans = [Span(p.start, p.stop, p.score, p.excerpt) for p in self.hit.passages]
             self.preview.show(document, spans, self._words, stay)
 
