@@ -28,13 +28,18 @@ Packages. Imports point down, and `import-linter` checks it:
 
 - `engine` (MEANING) turns text into vectors and finds it again: models, inference, store, search, training, evaluation.
 - `indexer` (FRESHNESS) keeps an index equal to the disk: walk, ignore, plan, extract, watch.
-- `tui` (SIGHT) is the terminal app. It imports only `types`, `errors`, `printable` and `amounts` of the engine.
+- `tui` (SIGHT) is the terminal app. It imports only `types`, `errors`, `printable`, `amounts` and `languages` of the
+  engine.
 - `app` (WIRING) holds the command line, the paths, the daemon, and the backend that answers the terminal app.
 
 From a file to the index: The walk lists the files and the plan compares them with the index. A child process, which may
 be killed, extracts the text. The words are stored and can be searched at once. Then the tokens of the text pass through
 the model in vertical chunks, and the state is carried from slice to slice. One transaction stores the vectors of the
 passages, of their excerpts and of the whole document.
+
+Words: Each document has a language. English words are stemmed by FTS5, others by Snowball before they reach it, and
+scripts without spaces become pairs of characters (`engine.languages`). A query's word is looked up in the form that
+each language of the index gives it.
 
 From a query to the results: BM25 scores passages by words, at once. The model encodes the query with its instruction,
 and passages are scored by their vectors. These two scores are combined with the scores of the passage's nearest

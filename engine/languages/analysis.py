@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from longsearch.engine.languages.scripts import DIACRITICS, LATIN, MARKED, SIGNS, UNSPACED_RUN, WORD
+from longsearch.engine.languages.scripts import DIACRITICS, LATIN, MARKED, SIGNS, SPACED_WORD, UNSPACED_RUN
 from longsearch.engine.languages.stemming import NOT_LATIN, PLAIN, stem
 
 MADE = "\ue000"
@@ -21,11 +21,10 @@ MADE = "\ue000"
 _MARKS_MOVED = 0xF0000
 """Vowel signs are moved to this private plane, because FTS5's tokenizer would end a word at them."""
 
-_WORD = re.compile(WORD)
 # й, ў, ї, ѓ and ќ are letters of their own: with й gone, the Russian stemmer would not know книгой
 _DIACRITIC = re.compile(f"([иу]\u0306|і\u0308|[гк]\u0301)|[{DIACRITICS}\u200c\u200d]")
 _SIGN = re.compile(f"[{SIGNS}]")
-_WITH_SIGNS = re.compile(f"[^{SIGNS}][{SIGNS}]*|[{SIGNS}]+")
+LETTER_WITH_SIGNS = re.compile(f"[^{SIGNS}][{SIGNS}]*|[{SIGNS}]+")
 _NEVER_DECOMPOSED = str.maketrans(
     {"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe"}
 )
@@ -62,7 +61,7 @@ def pairs(characters: Sequence[str]) -> list[str]:
 def characters_of(run: str) -> Sequence[str]:
     """Split a run of an unspaced script into characters, each with the vowel signs and tones that belong to it."""
     run = unicodedata.normalize("NFKC", run)
-    return _WITH_SIGNS.findall(run) if _SIGN.search(run) else run
+    return LETTER_WITH_SIGNS.findall(run) if _SIGN.search(run) else run
 
 
 def folded(word: str) -> str:
@@ -74,7 +73,7 @@ def folded(word: str) -> str:
 
 
 def _words_made(text: str, language: str) -> str:
-    return _WORD.sub(lambda word: made(word[0], language), text)
+    return SPACED_WORD.sub(lambda word: made(word[0], language), text)
 
 
 @lru_cache(maxsize=1 << 16)

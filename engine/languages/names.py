@@ -15,6 +15,9 @@ uz Uzbek|vi Vietnamese|yi Yiddish|yo Yoruba|zh Chinese|zu Zulu
 """
 _NAME_OF = dict(entry.split(" ", 1) for entry in _NAMES.replace("\n", "").split("|"))
 _CODE_OF = {name.casefold(): code for code, name in _NAME_OF.items()}
+CODES = frozenset(_NAME_OF)
+NAMES = tuple(sorted(_CODE_OF))
+"""English names of languages, in small letters."""
 
 
 def name_of(code: str) -> str:

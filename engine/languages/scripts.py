@@ -42,6 +42,8 @@ SIGNS = "".join(
 )
 """Vowel signs, tones and points of all scripts but Latin, Greek and Cyrillic."""
 UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
+SPACED_WORD = re.compile(WORD)
+"""In a text without unspaced runs."""
 
 LATIN = re.compile("[a-z\u00aa\u00ba\u00df-\u00f6\u00f8-\u02af\u1d00-\u1dbf\u1e00-\u1eff\u0300-\u036f]+")
 """Small letters."""

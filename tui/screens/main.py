@@ -27,7 +27,7 @@ from longsearch.tui.screens.help import HelpScreen
 from longsearch.tui.screens.instruction import InstructionScreen
 from longsearch.tui.text import wording
 from longsearch.tui.text.display import shown
-from longsearch.tui.text.query_words import word_pattern
+from longsearch.tui.text.lit_words import lit_words
 from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.result_pane import ResultPane
 from longsearch.tui.widgets.results import Results
@@ -120,7 +120,7 @@ class MainScreen(Screen[None]):
             return
         cursor = self._choice.index_in(results.hits, self._text_pane.hit)
         self.remove_class("-empty")
-        self._result_pane.show(results, word_pattern(results.lit), cursor)
+        self._result_pane.show(results, lit_words(results.lit, results.languages), cursor)
         if self._enter_waits:
             self._go_to_list()
         self._enter_waits = False

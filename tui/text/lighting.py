@@ -1,9 +1,10 @@
 """Decides which characters of a line are lit, and how. Pure: spans in, runs out."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+
+from longsearch.tui.text.lit_words import Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,7 @@ class Run:
     """Whether it belongs to the excerpt of the current passage."""
 
 
-def runs(
-    text: str, start: int, stop: int, spans: Sequence[Span], current: int, words: re.Pattern[str] | None
-) -> list[Run]:
+def runs(text: str, start: int, stop: int, spans: Sequence[Span], current: int, words: Words | None) -> list[Run]:
     """Split `text` from `start` to `stop` into runs, in order and without gaps. The current span lies on top."""
     excerpt = (spans[current].excerpt if 0 <= current < len(spans) else None) or (start, start)
     found = [match.span() for match in words.finditer(text, start, stop)] if words else []

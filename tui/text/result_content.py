@@ -3,8 +3,6 @@
 Pure: a hit and a width in, styled text out. Every line fits the width.
 """
 
-import re
-
 from rich.cells import cell_len
 from textual.content import Content
 
@@ -12,13 +10,14 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.types import DocumentHit
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import bar, clip, shorten_middle, shown
+from longsearch.tui.text.lit_words import Words
 from longsearch.tui.text.snippet import snippet
 
 _BAR_WIDTH = 5
 _MIN_WIDTH_WITH_BAR = 36
 
 
-def hit_content(hit: DocumentHit, root: str, words: re.Pattern[str] | None, width: int, n_lines: int) -> Content:
+def hit_content(hit: DocumentHit, root: str, words: Words | None, width: int, n_lines: int) -> Content:
     """Return the hit in `width` cells, with `n_lines` lines of its best passage.
 
     Its path is relative to `root`; if that is "", to its own folder, whose name stands before it.
@@ -41,7 +40,7 @@ def path_in_folder(path: str, root: str, folder: str) -> str:
     return f"{shown(folder)}/{relative_path(path, root)}"
 
 
-def _title_line(hit: DocumentHit, words: re.Pattern[str] | None, width: int) -> Content:
+def _title_line(hit: DocumentHit, words: Words | None, width: int) -> Content:
     score = f" {hit.score:.2f}"
     full, rest = bar(hit.score, _BAR_WIDTH) if width >= _MIN_WIDTH_WITH_BAR else ("", "")
     room = width - len(score) - len(full + rest) - 1
@@ -66,7 +65,7 @@ def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
     return line.stylize(styles.ACCENT, 0, len(folder)) if folder and path.startswith(f"{folder}/") else line
 
 
-def _lit(line: str, words: re.Pattern[str] | None, style: str) -> Content:
+def _lit(line: str, words: Words | None, style: str) -> Content:
     """Light the query's words in the line."""
     content = Content.styled(line, style)
     for match in words.finditer(line) if words else ():

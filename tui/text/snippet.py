@@ -1,18 +1,15 @@
 """Cuts a few lines out of a passage, around the excerpt or the query's words. Pure: text in, lines out."""
 
-import re
-
 from longsearch.engine.printable import condensed
 from longsearch.tui.text.display import clip, shown
+from longsearch.tui.text.lit_words import Words
 from longsearch.tui.text.text_layout import wrap
 
 _LEAD = 24
 """Characters shown before the first query word if the snippet does not begin with the passage."""
 
 
-def snippet(
-    passage: str, words: re.Pattern[str] | None, width: int, n_lines: int, excerpt: int | None = None
-) -> list[str]:
+def snippet(passage: str, words: Words | None, width: int, n_lines: int, excerpt: int | None = None) -> list[str]:
     """Return at most `n_lines` lines of at most `width` cells.
 
     They begin with the excerpt, at offset `excerpt` of the passage. If that is None, they begin with the passage, or

@@ -5,6 +5,7 @@ Every name in a sentence has passed through `shown`.
 
 from longsearch.engine.amounts import counted, duration, quantity
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.languages.names import name_of
 from longsearch.engine.printable import printable
 from longsearch.engine.types import (
     DocumentHit,
@@ -16,6 +17,11 @@ from longsearch.engine.types import (
     SearchResults,
 )
 from longsearch.tui.text.display import shown
+
+
+def with_language(title: str, code: str) -> str:
+    """Return a title with the language of its document, unless that is English or unclear."""
+    return f"{title} · {name_of(code)}" if code not in ("", "en") else title
 
 
 def n_ready(progress: IndexProgress) -> int:

@@ -5,7 +5,6 @@ Wrapping does take longer for a longer text. A text of more than `WRAP_ASIDE` ch
 thread; until the thread is done, only the text around the passage is wrapped. Knows nothing of searches or files.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -24,6 +23,7 @@ from longsearch.tui.asking.lane import Lane
 from longsearch.tui.bindings import TEXT_MOVES
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.lighting import Run, Span, runs
+from longsearch.tui.text.lit_words import Words
 from longsearch.tui.text.place import Place, find_place
 from longsearch.tui.text.text_layout import MAX_LINE_CHARACTERS, TextLayout, wrap, wrap_near
 
@@ -65,7 +65,7 @@ class Preview(ScrollView):
         self._text_layout = wrap("", 80)
         self._spans: tuple[Span, ...] = ()
         self._current = -1
-        self._words: re.Pattern[str] | None = None
+        self._words: Words | None = None
         self._anchor = 0
         """Offset of the character that keeps its place when the window changes."""
         self._is_passage_anchor = False
@@ -93,7 +93,7 @@ class Preview(ScrollView):
         """The text as it is wrapped now. While a long text is being wrapped, only the text near the passage is."""
         return self._text_layout
 
-    def show(self, document: DocumentText, spans: Sequence[Span], words: re.Pattern[str] | None, stay: bool) -> None:
+    def show(self, document: DocumentText, spans: Sequence[Span], words: Words | None, stay: bool) -> None:
         """Show a document with `spans` (best first) lit, at the best span or, with `stay`, where the reader is."""
         current = spans[0] if spans else None
         if stay and (old := self.current_span):

@@ -20,6 +20,7 @@ from textual.widgets import Input, Static
 from longsearch.engine.types import Folder, SearchMode
 from longsearch.tui.asking.requests import Question
 from longsearch.tui.text import styles
+from longsearch.tui.text.completion import LanguageSuggester
 from longsearch.tui.text.display import below_home, clip, shorten_middle, shown
 from longsearch.tui.text.folder_words import completed, place_line, with_folder
 
@@ -115,7 +116,7 @@ class QueryBar(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Static("❯", id="prompt", markup=False)
-        query = _Line(placeholder="what are you looking for?", compact=True, id="query")
+        query = _Line(placeholder="what are you looking for?", compact=True, id="query", suggester=LanguageSuggester())
         query.cursor_blink = False  # a still cursor sends nothing over a slow line
         yield query
         yield ModeTabs()

@@ -1,7 +1,5 @@
 """The left side: a heading, and under it the results or the reason why there are none."""
 
-import re
-
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
@@ -10,6 +8,7 @@ from textual.widgets import Static
 from longsearch.engine.types import IndexProgress, SearchResults
 from longsearch.tui.text import wording
 from longsearch.tui.text.display import shown
+from longsearch.tui.text.lit_words import Words
 from longsearch.tui.text.welcome import welcome
 from longsearch.tui.widgets.header_line import HeaderLine
 from longsearch.tui.widgets.results import Results
@@ -35,7 +34,7 @@ class ResultPane(Vertical):
         """The list of documents."""
         return self.query_one(Results)
 
-    def show(self, results: SearchResults, words: re.Pattern[str] | None, cursor: int | None) -> None:
+    def show(self, results: SearchResults, words: Words | None, cursor: int | None) -> None:
         """List the hits; `cursor` is the index of the hit to select."""
         self.query_one(HeaderLine).left = wording.summary(results)
         self._note(shown(results.note))

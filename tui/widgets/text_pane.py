@@ -3,7 +3,6 @@
 Keeps the last few documents in memory; reads others in a thread.
 """
 
-import re
 from collections.abc import Callable
 
 from textual import work
@@ -18,7 +17,9 @@ from longsearch.tui.document_cache import DocumentCache
 from longsearch.tui.text import wording
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.lighting import Span
+from longsearch.tui.text.lit_words import Words
 from longsearch.tui.text.place import place_in_words
+from longsearch.tui.text.wording import with_language
 from longsearch.tui.widgets.header_line import HeaderLine
 from longsearch.tui.widgets.preview import Preview
 from longsearch.tui.widgets.relevance_strip import RelevanceStrip
@@ -34,7 +35,7 @@ class TextPane(Vertical):
         self._reading: Lane[int] = Lane()
         self._documents = DocumentCache()
         self._message: str | None = None
-        self._words: re.Pattern[str] | None = None
+        self._words: Words | None = None
         self.hit: DocumentHit | None = None
         """The hit that is shown or being read; set by `select` and `clear`."""
 
@@ -67,7 +68,7 @@ class TextPane(Vertical):
             return shown(self.hit.path)
         return wording.quotation(self.hit, self.passage) if self.passage else ""
 
-    def select(self, hit: DocumentHit, words: re.Pattern[str] | None, stay: bool) -> None:
+    def select(self, hit: DocumentHit, words: Words | None, stay: bool) -> None:
         """Show the hit's document at its best passage; with `stay`, leave the text scrolled where the reader is."""
         self.hit, self._words = hit, words
         document_id = hit.document_id
@@ -100,7 +101,7 @@ class TextPane(Vertical):
 
     def _show(self, document: DocumentText, stay: bool) -> None:
         if self.hit is not None:
-            self._head(shown(self.hit.title or document.title))
+            self._head(with_language(shown(self.hit.title or document.title), self.hit.language))
             spans = [Span(p.start, p.stop, p.score, p.excerpt) for p in self.hit.passages]
             self.preview.show(document, spans, self._words, stay)
 

@@ -1,0 +1,95 @@
+"""The query's words are lit in texts of other languages, in every form that the search finds."""
+
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longsearch.engine.search.query import parse
+from longsearch.tui.text.completion import LanguageSuggester
+from longsearch.tui.text.lighting import Span, runs
+from longsearch.tui.text.lit_words import ForeignWords, lit_words
+from longsearch.tui.text.snippet import snippet
+from longsearch.tui.text.wording import with_language
+
+_LANGUAGES = ("de", "en", "ja", "ru", "th")
+
+
+def lit(query: str, text: str, languages: tuple[str, ...] = _LANGUAGES) -> list[str]:
+    words = lit_words(parse(query).terms, languages)
+    assert words is not None
+    return [text[slice(*word.span())] for word in words.finditer(text)]
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "found"),
+    [
+        ("Vertrag", "Die Verträge und der Vertrag, nicht vertraut", ["Verträge", "Vertrag"]),
+        ("verträge", "Der VERTRAG", ["VERTRAG"]),
+        ("книга", "Книги лежали рядом с книгой", ["Книги", "книгой"]),
+        ("東大寺の大仏", "奈良の東大寺には大仏がある", ["東大寺", "大仏"]),
+        ("寺", "東大寺", ["寺"]),
+        ("บ้าน", "เก็บไว้ในบ้านของเมือง", ["บ้าน"]),
+        ("valves Häuser", "the valve of a Haus", ["valve", "Haus"]),
+        ('"東大寺"', "大寺 東大寺", ["東大寺"]),
+    ],
+)
+def test_words_are_lit_by_their_stems_and_by_shared_characters(query: str, text: str, found: list[str]) -> None:
+    assert lit(query, text) == found
+
+
+def test_an_english_index_has_its_plain_pattern() -> None:
+    assert isinstance(lit_words(parse("valve house").terms, ("", "en")), re.Pattern)
+    assert isinstance(lit_words(parse("valve house").terms, ()), re.Pattern)
+
+
+def test_common_endings_in_kana_are_lit_only_if_the_query_has_nothing_else() -> None:
+    assert lit("大仏について", "像について") == []
+    assert lit("について", "像について") == ["について"]
+
+
+@given(st.text(max_size=30), st.text(max_size=60), st.integers(0, 20), st.integers(0, 60))
+def test_places_are_in_order_apart_and_inside(query: str, text: str, start: int, stop: int) -> None:
+    terms = parse(f"漢字 Wort {query}").terms
+    words = lit_words(terms, _LANGUAGES)
+    assert isinstance(words, ForeignWords)
+    places = [place.span() for place in words.finditer(text, start, stop)]
+    assert places == sorted(places)
+    assert all(start <= first < last <= max(stop, start) for first, last in places)
+    assert all(before[1] <= after[0] for before, after in pairwise(places))
+    first = words.search(text, start, stop)
+    assert (first.span() if first else None) == (places[0] if places else None)
+
+
+def test_lines_and_snippets_take_them_as_they_take_a_pattern() -> None:
+    words = lit_words(parse("Vertrag").terms, _LANGUAGES)
+    text = "Alle Verträge gelten."
+    lit_runs = [
+        text[run.start : run.stop] for run in runs(text, 0, len(text), [Span(0, 21, 1.0)], 0, words) if run.is_word
+    ]
+    assert lit_runs == ["Verträge"]
+    assert snippet("nichts davon " * 30 + "die Verträge bleiben", words, 40, 1) == [
+        "…davon nichts davon die Verträge bleiben"
+    ]
+
+
+def test_the_heading_names_a_language_that_is_not_english() -> None:
+    assert with_language("Vertrag", "de") == "Vertrag · German"
+    assert with_language("Contract", "en") == with_language("Contract", "") == "Contract"
+
+
+@pytest.mark.parametrize(
+    ("typed", "suggested"),
+    [
+        ("vertrag lang:ger", "vertrag lang:german"),
+        ("-lang:Jap", "-lang:Japanese"),
+        ("lang:de", None),
+        ("lang:xyz", None),
+        ("slang:ger", None),
+        ("lang:german house", None),
+    ],
+)
+async def test_a_language_is_completed_while_it_is_typed(typed: str, suggested: str | None) -> None:
+    assert await LanguageSuggester().get_suggestion(typed) == suggested
