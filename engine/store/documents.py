@@ -199,6 +199,11 @@ def outline(db: apsw.Connection, document_id: int) -> Outline:
     return Outline(title, _headings(headings))
 
 
+def page_starts(db: apsw.Connection, document_id: int) -> tuple[int, ...]:
+    """The offset of each page's first character; () for a format without pages."""
+    return tuple(json.loads(_row(db, "SELECT page_starts FROM contents WHERE id = ?", document_id)[0]))
+
+
 def spans(db: apsw.Connection, document_id: int, borders: Sequence[tuple[int, int]]) -> list[str]:
     """The text of each (start, stop). Unpacks only the parts that hold these spans, each part once."""
     unpacked: dict[int, str] = {}
