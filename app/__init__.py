@@ -2,7 +2,7 @@
 
 Glossary (one word, one meaning)
 
-    root            A folder that is indexed, with everything under it. It has a name of its own (`folder:NAME`).
+    root            A folder that is indexed, with everything under it. A query means it by its name: `folder:NAME`.
     file            A path under a root. Its status is current, partial, waiting or failed.
     document        The text of a file, with its passages and vectors. Files with the same bytes share one document.
     passage         A span of a document, a few sentences long, that is shown as a result. It has a vector.

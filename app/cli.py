@@ -26,6 +26,7 @@ Semantic search in a terminal over the long documents you keep.
   longsearch index FOLDER      index a folder in the foreground, with progress
   longsearch search QUERY      search from the command line
   longsearch similar FILE      find the documents most similar to a file
+  longsearch where QUOTE       find the document and the page of a quotation
   longsearch folders           list, name, add and forget indexed folders
   longsearch status            what is indexed, what is not, and why
 """
@@ -46,7 +47,7 @@ class Command(Protocol):
 
 
 COMMANDS = (
-    "open", "index", "search", "similar", "folders", "status",
+    "open", "index", "search", "similar", "where", "folders", "status",
     "doctor", "daemon", "eval", "model", "bench", "completion",
 )  # fmt: skip
 """The modules of `app.commands`, in the order of `longsearch --help`."""

@@ -39,7 +39,7 @@ def search_folders(
     leaves it out. Raises QueryError for a name that no folder has, and LongsearchError if no folder can be searched.
     """
     query = parse(text, prefix_last)
-    with _opened(_admitted(folders, query)) as (sessions, notes):
+    with opened(admitted(folders, query)) as (sessions, notes):
         vectors, vector_ms = _no_vectors(sessions), 0.0
         if mode is not SearchMode.WORDS:
             vectors, vector_ms, vector_notes = _vectors(sessions, query, mode, instruction, vector_source)
@@ -57,7 +57,7 @@ def similar_in_folders(folders: Sequence[Folder], file: Path, k: int = 10) -> Se
     A file in none of them is read and encoded whole. Folders whose index was made with another model are left out, and
     the note names them. Raises LongsearchError if the file cannot be read or compared.
     """
-    with _opened(folders) as (sessions, notes):
+    with opened(folders) as (sessions, notes):
         for folder, session in sessions:
             path = file.relative_to(folder.root).as_posix() if file.is_relative_to(folder.root) else None
             if path is not None and (known := document_of(session, path)) is not None:
@@ -68,7 +68,7 @@ def similar_in_folders(folders: Sequence[Folder], file: Path, k: int = 10) -> Se
 
 def similar_to_document_in(folders: Sequence[Folder], root: Path, document_id: int, k: int = 10) -> SearchResults:
     """The same for a document of the index of `root`, which must be one of these folders."""
-    with _opened(folders) as (sessions, notes):
+    with opened(folders) as (sessions, notes):
         for folder, session in sessions:
             if folder.root == str(root):
                 without = _hash(session, document_id)
@@ -76,14 +76,14 @@ def similar_to_document_in(folders: Sequence[Folder], root: Path, document_id: i
     raise LongsearchError(f"{root} is no longer indexed", "search again")
 
 
-def _admitted(folders: Sequence[Folder], query: Query) -> list[Folder]:
+def admitted(folders: Sequence[Folder], query: Query) -> list[Folder]:
     """The folders that the query names by `folder:`; all if it names none. Raises QueryError for an unknown name."""
     chosen = query.folders.chosen([folder.name for folder in folders])
     return [folder for folder in folders if folder.name in chosen]
 
 
 @contextmanager
-def _opened(folders: Sequence[Folder]) -> Iterator[tuple[list[tuple[Folder, Session]], list[str]]]:
+def opened(folders: Sequence[Folder]) -> Iterator[tuple[list[tuple[Folder, Session]], list[str]]]:
     """Yield the folders with their open indexes, and what a person should know of those that are away or damaged.
 
     Raises LongsearchError if no index can be read.

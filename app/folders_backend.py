@@ -17,6 +17,7 @@ from longsearch.app.everywhere import search_folders, similar_to_document_in
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.local_backend import ASK_EVERY_S, REMEMBERED_QUERIES, SHOWN_DOCUMENTS
 from longsearch.app.paths import index_path
+from longsearch.app.quoting import quote_in, where
 from longsearch.app.viewer import open_in_viewer
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError, StoreError
@@ -77,7 +78,9 @@ class FoldersBackend:
         return "; ".join(problems)
 
     def search(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults:
-        """Search all folders, or those that the query names."""
+        """Search all folders, or those that the query names; or look for a quotation there (`where:`)."""
+        if quote_in(query) is not None:
+            return self._numbered(where(query, None, self.folders(), SHOWN_DOCUMENTS))
         prefix_last = mode is SearchMode.WORDS
         results = search_folders(
             self.folders(), query, mode, self._vector, instruction, k=SHOWN_DOCUMENTS, prefix_last=prefix_last

@@ -10,6 +10,7 @@ from pathlib import Path
 from longsearch.app.background import daemon_control
 from longsearch.app.background import query_vectors as vectors
 from longsearch.app.paths import index_path
+from longsearch.app.quoting import quote_in, where
 from longsearch.app.searching import search_index
 from longsearch.app.viewer import open_in_viewer
 from longsearch.engine.errors import LongsearchError, NoIndexError
@@ -57,9 +58,11 @@ class LocalBackend:
         return problem
 
     def search(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults:
-        """Search. An index that does not exist yet has no results."""
+        """Search, or look for a quotation (`where:`). An index that does not exist yet has no results."""
         prefix_last = mode is SearchMode.WORDS
         try:
+            if quote_in(query) is not None:
+                return where(query, self._root, (), SHOWN_DOCUMENTS)
             results = search_index(
                 self._root, query, mode, self._vector, instruction, k=SHOWN_DOCUMENTS, prefix_last=prefix_last
             )

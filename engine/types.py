@@ -113,6 +113,32 @@ class DocumentHit:
 
 
 @dataclass(frozen=True, slots=True)
+class Quotation:
+    """A place where a document says a quotation."""
+
+    document_id: int
+    path: str
+    """Absolute, as in `DocumentHit`."""
+    title: str
+    page: int | None
+    """The page on which it begins; None if the format has no pages."""
+    heading: str
+    start: int
+    stop: int
+    text: str
+    """What stands there."""
+    similarity: float
+    """0 to 1: one less the edits by letter, for each letter of the quotation. 1 if only print differs: case, quotation
+    marks, hyphens, line ends, accents."""
+    is_verbatim: bool
+    """Whether it stands there letter by letter; only white space may differ."""
+    root: str = ""
+    """The indexed folder that holds the document, absolute."""
+    folder: str = ""
+    """The name of that folder; "" if the engine was asked directly."""
+
+
+@dataclass(frozen=True, slots=True)
 class Folder:
     """An indexed folder, as one of several that are searched together."""
 

@@ -61,9 +61,9 @@ def add_think_option(parser: ArgumentParser) -> None:
     )
 
 
-def add_result_options(parser: ArgumentParser) -> None:
+def add_result_options(parser: ArgumentParser, what: str = "documents") -> None:
     """Add the options of every command that prints search results."""
-    parser.add_argument("-k", type=_positive, default=10, metavar="N", help="documents to show (default: 10)")
+    parser.add_argument("-k", type=_positive, default=10, metavar="N", help=f"{what} to show (default: 10)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 

@@ -48,6 +48,11 @@ def lookup(query: Query, languages: IndexLanguages) -> Lookup:
     return Lookup(*(tuple(dict.fromkeys(part))[:MAX_TERMS] for part in (words, phrases, excluded)))
 
 
+def expressions(terms: Iterable[Term], languages: IndexLanguages) -> list[str]:
+    """Return for each term the expression for passages that hold the whole of it."""
+    return [_whole(term, languages) for term in terms]
+
+
 def match(term: Term) -> str:
     """The term as an FTS5 expression. It is always quoted: raw `c++`, `it's` and `NOT` are operators or errors."""
     return _quoted(term.text) + ("*" if term.is_prefix else "")

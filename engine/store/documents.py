@@ -208,6 +208,11 @@ def outline(db: apsw.Connection, document_id: int) -> Outline:
     return Outline(title, _headings(headings), language)
 
 
+def page_starts(db: apsw.Connection, document_id: int) -> tuple[int, ...]:
+    """The offset of each page's first character; () for a format without pages."""
+    return tuple(json.loads(_row(db, "SELECT page_starts FROM contents WHERE id = ?", document_id)[0]))
+
+
 def _page(document: DocumentText, passage: Passage) -> int | None:
     return document.page_at((passage.start + passage.stop) // 2)
 

@@ -1,0 +1,80 @@
+"""`longsearch where`: find the document and the page of a quotation."""
+
+import json
+import textwrap
+import time
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
+
+from longsearch.app.commands.search import add_folder_options, add_result_options
+from longsearch.engine.amounts import counted
+from longsearch.engine.printable import condensed, printable
+
+if TYPE_CHECKING:
+    from longsearch.engine.types import Quotation
+
+HELP = "find the document and the page of a quotation"
+_SHOWN_CHARACTERS = 400
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of `longsearch where`."""
+    parser.add_argument("quote", help="the words you remember, as nearly as you can; in one argument")
+    add_folder_options(parser)
+    add_result_options(parser, "places")
+
+
+def run(options: Namespace) -> int:
+    """Print where the quotation stands. Returns 0, or 1 if no document says it."""
+    from longsearch.app.folders.choosing import chosen_index
+    from longsearch.app.folders.listing import indexed_folders
+    from longsearch.app.quoting import quotations_in, quotations_in_folders
+    from longsearch.engine.search.file_filter import FileFilter
+
+    place = chosen_index(options.folder, options.everywhere)
+    began = time.perf_counter()
+    notes: list[str] = []
+    if place is None:
+        found, notes = quotations_in_folders(indexed_folders(), options.quote, options.k)
+    else:
+        found = quotations_in(place[0], options.quote, options.k, FileFilter(place[1]))
+    took_ms = (time.perf_counter() - began) * 1000
+    if options.json:
+        print(json.dumps(_to_json(options.quote, found, notes, took_ms), indent=2))
+    else:
+        print(*_lines(found, notes, took_ms), sep="\n")
+    return 0 if found else 1
+
+
+def _to_json(quote: str, found: "list[Quotation]", notes: list[str], took_ms: float) -> dict[str, Any]:
+    """Return the places as the JSON object that the documentation describes."""
+    places = [
+        {
+            "path": one.path,
+            "folder": one.folder,
+            "title": one.title,
+            "page": one.page,
+            "heading": one.heading,
+            "start": one.start,
+            "stop": one.stop,
+            "text": one.text,
+            "similarity": round(one.similarity, 4),
+            "verbatim": one.is_verbatim,
+        }
+        for one in found
+    ]
+    return {"quote": quote, "took_ms": round(took_ms, 1), "note": "; ".join(notes), "places": places}
+
+
+def _lines(found: "list[Quotation]", notes: list[str], took_ms: float) -> list[str]:
+    from longsearch.app.quoting import described
+
+    lines = [f"({printable(note)})" for note in notes]
+    for one in found:
+        page = f", p. {one.page}" if one.page else ""
+        lines += [f"{printable(one.title)}{page}  ({described(one)})", f"    {printable(one.path)}"]
+        text = printable(condensed(one.text))
+        shown = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
+        lines += textwrap.wrap(shown, 80, initial_indent="    > ", subsequent_indent="      ")
+    said = counted(len(found), "place") if found else "nobody says this, not even with small changes"
+    return [*lines, f"{said}, {took_ms:.0f} ms"]

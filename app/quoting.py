@@ -1,0 +1,106 @@
+"""Looks for a quotation in one indexed folder or in several, for the command line and for the app."""
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from longsearch.app.everywhere import admitted, opened
+from longsearch.app.folders.names import names_of
+from longsearch.app.paths import index_path
+from longsearch.engine.errors import QueryError
+from longsearch.engine.search.file_filter import FileFilter
+from longsearch.engine.search.query import parse
+from longsearch.engine.search.quotation import best_places, find_quotation
+from longsearch.engine.store.session import Session
+from longsearch.engine.types import (
+    DocumentHit,
+    Folder,
+    PassageHit,
+    Quotation,
+    SearchMode,
+    SearchResults,
+)
+
+_WHERE = re.compile(r"\s*where:\s*", re.IGNORECASE)
+
+
+def quotations_in(root: Path, quote: str, k: int = 10, file_filter: FileFilter | None = None) -> list[Quotation]:
+    """Return the places in the index of `root` that say the quotation, the nearest first. Raises QueryError."""
+    with Session.open(index_path(root), read_only=True) as session:
+        found = find_quotation(session, quote, k, file_filter)
+    name = names_of([root])[root]
+    return [replace(one, folder=name) for one in found]
+
+
+def quotations_in_folders(
+    folders: Sequence[Folder], quote: str, k: int = 10, file_filter: FileFilter | None = None
+) -> tuple[list[Quotation], list[str]]:
+    """The same in several folders, and what a person should know of those that are away or damaged.
+
+    Raises QueryError, and LongsearchError if no folder can be searched.
+    """
+    found: list[Quotation] = []
+    with opened(folders) as (sessions, notes):
+        for folder, session in sessions:
+            found += [replace(one, folder=folder.name) for one in find_quotation(session, quote, k, file_filter)]
+    return best_places(found)[:k], notes
+
+
+def quote_in(query: str) -> str | None:
+    """Return what follows `where:` at the beginning of a query; None if it does not begin so."""
+    found = _WHERE.match(query)
+    return query[found.end() :] if found else None
+
+
+def where(query: str, root: Path | None, folders: Sequence[Folder], k: int) -> SearchResults:
+    """Answer a query that begins with `where:`, in one folder (`root`) or in several, as the app shows results.
+
+    The query may hold in:, type: and folder:. Raises QueryError if it holds no quotation.
+    """
+    started = time.perf_counter()
+    typed = quote_in(query) or ""
+    try:
+        parsed = parse(typed)
+    except QueryError as error:
+        raise QueryError("There is no quotation yet", 'Type where: "the words you remember"') from error
+    notes: list[str] = []
+    if root is not None:
+        parsed.folders.chosen(list(names_of([root]).values()))
+        found = quotations_in(root, parsed.meaning, k, parsed.files)
+    else:
+        found, notes = quotations_in_folders(admitted(folders, parsed), parsed.meaning, k, parsed.files)
+    took_ms = (time.perf_counter() - started) * 1000
+    return as_results(query, found, took_ms, notes)
+
+
+def as_results(query: str, found: Sequence[Quotation], took_ms: float, notes: Sequence[str]) -> SearchResults:
+    """Return the places as results: a hit for each document, with its places as passages."""
+    of_document: dict[tuple[str, int], list[Quotation]] = {}
+    for one in found:
+        of_document.setdefault((one.root, one.document_id), []).append(one)
+    hits = tuple(
+        DocumentHit(
+            rank=rank,
+            document_id=places[0].document_id,
+            path=places[0].path,
+            title=places[0].title,
+            score=places[0].similarity,
+            passages=tuple(
+                PassageHit(one.page, one.heading, one.start, one.stop, one.text, one.similarity) for one in places
+            ),
+            root=places[0].root,
+            folder=places[0].folder,
+        )
+        for rank, places in enumerate(of_document.values(), start=1)
+    )
+    said = [described(found[0])] if found else ["nobody says this, not even with small changes"]
+    return SearchResults(query, SearchMode.WORDS, "", took_ms, hits, "; ".join([*said, *notes]))
+
+
+def described(one: Quotation) -> str:
+    """Say in words how near a place is to the quotation."""
+    if one.is_verbatim:
+        return "verbatim"
+    return "the same words" if one.similarity == 1 else f"nearly the same: {int(one.similarity * 100)} in 100 letters"

@@ -1,0 +1,193 @@
+"""Finds the document and the page of a quotation: verbatim first, then with differences in print, then nearly the same.
+
+The word index gives candidates, and only these are read. First passages that hold all words of the quotation in its
+order; then those that hold some groups of three words, or its rarest words, for a quotation that runs over from passage
+to passage, was scanned badly or was changed.
+"""
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from longsearch.engine.errors import QueryError
+from longsearch.engine.search.alignment import Match, NormalForm, best_spans, normal_form
+from longsearch.engine.search.file_filter import FileFilter
+from longsearch.engine.search.lookup import any_of, expressions
+from longsearch.engine.search.query import content_words
+from longsearch.engine.search.retrieval import allowed_documents
+from longsearch.engine.store import documents, files, keywords, languages, texts
+from longsearch.engine.store.records import PassageRow
+from longsearch.engine.store.session import Session
+from longsearch.engine.types import Quotation, Term
+
+MAX_CHARACTERS = 2_000
+LEAST_SIMILARITY = 0.75
+"""A piece of another text reaches about 0.5 by chance, and rarely 0.6; see docs/command-line.md for what is lost."""
+_SHORT = 16
+"""Letters; so few are found with differences in print only: with one change in four, too much is similar."""
+_N_CANDIDATES = 12
+_N_GROUPS, _GROUP_WORDS = 16, 3
+_N_WORDS = 16
+_SPLIT_WORD = re.compile(r"(?<=\w)[-\u00ad\u2010\ufffe]\s+(?=\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """A candidate passage with as much text around it as the quotation has."""
+
+    document_id: int
+    start: int
+    text: str
+    plain: NormalForm
+
+
+def find_quotation(session: Session, quote: str, k: int = 10, file_filter: FileFilter | None = None) -> list[Quotation]:
+    """Return at most `k` places that say the quotation, the nearest first; [] if no document says it.
+
+    If it stands somewhere verbatim or with differences in print only, places where it was changed are left out. Raises
+    QueryError for a quotation without words, or one of more than 2,000 characters.
+    """
+    plain = checked(quote).text
+    with session.reading() as db:
+        in_files = allowed_documents(db, file_filter or FileFilter())
+        allowed = None if in_files is None else documents.passages_of(db, in_files.tolist())
+        for candidates in (_in_order(db, quote, k, allowed), _in_part(db, quote, allowed)):
+            windows = _windows(db, candidates, len(quote))
+            found = [
+                _place(db, session, file_filter or FileFilter(), window, aligned, quote, plain)
+                for window, aligned in zip(windows, best_spans(plain, [w.plain.text for w in windows]), strict=True)
+                if _is_similar(plain, aligned)
+            ]
+            if found:
+                return best_places(found)[:k]
+    return []
+
+
+def checked(quote: str) -> NormalForm:
+    """Return the normal form of a quotation. Raises QueryError if it cannot be looked for."""
+    if len(quote) > MAX_CHARACTERS:
+        raise QueryError(
+            f"The quotation has {len(quote):,} characters", f"Give at most {MAX_CHARACTERS:,}: a sentence or two"
+        )
+    plain = normal_form(quote)
+    if not plain.text:
+        raise QueryError("The quotation has no words", 'Give the words to look for: "it was the best of times"')
+    return plain
+
+
+# ---- candidates
+
+
+def _in_order(db: apsw.Connection, quote: str, k: int, allowed: NDArray[np.int64] | None) -> list[int]:
+    """Passages with all words of the quotation in its order; a word split by a hyphen may be one word or two."""
+    readings = dict.fromkeys((_phrase(_SPLIT_WORD.sub("", quote)), _phrase(quote)))
+    return _best(db, readings, max(k, _N_CANDIDATES), allowed)
+
+
+def _in_part(db: apsw.Connection, quote: str, allowed: NDArray[np.int64] | None) -> list[int]:
+    """Passages with three words of the quotation in a row, and passages with some of its rarest words."""
+    words = _words(_SPLIT_WORD.sub("", quote))
+    groups = [_phrase(" ".join(words[at : at + _GROUP_WORDS])) for at in range(0, len(words) - 2, _GROUP_WORDS)]
+    chosen = groups[:: len(groups) // _N_GROUPS + 1]
+    listed: list[int] = []
+    # long words are rare, and every word costs as much as there are passages that hold it
+    single = sorted(content_words([Term(word) for word in words], has_phrases=False), key=lambda term: -len(term.text))[
+        :_N_WORDS
+    ]
+    for terms in (chosen, single):
+        if terms:
+            listed += _best(db, terms, _N_CANDIDATES, allowed)
+    return list(dict.fromkeys(listed))
+
+
+def _best(db: apsw.Connection, terms: Iterable[Term], limit: int, allowed: NDArray[np.int64] | None) -> list[int]:
+    """The best passages by words that hold any of these terms."""
+    asked = any_of(expressions(terms, languages.in_index(db)))
+    return [id_ for id_, _ in keywords.best(db, asked, limit, allowed)]
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text; the word index itself folds their case and accents."""
+    return re.findall(r"\w+", unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode()))
+
+
+def _phrase(text: str) -> Term:
+    return Term(" ".join(_words(text)), is_phrase=True)
+
+
+def _windows(db: apsw.Connection, passage_ids: Sequence[int], reach: int) -> list[_Window]:
+    """The text of these passages, with `reach` characters before and after each."""
+    rows = documents.passage_rows(db, passage_ids)
+    return [_window(db, rows[id_], reach + reach // 4) for id_ in passage_ids if id_ in rows]
+
+
+def _window(db: apsw.Connection, row: PassageRow, reach: int) -> _Window:
+    start = max(0, row.start - reach)
+    (text,) = texts.spans(db, row.document_id, [(start, row.stop + reach)])
+    return _Window(row.document_id, start, text, normal_form(text))
+
+
+# ---- places
+
+
+def _is_similar(plain: str, aligned: Match) -> bool:
+    return aligned.n_edits == 0 or (
+        len(plain) >= _SHORT and 1 - aligned.n_edits / len(plain) >= LEAST_SIMILARITY and aligned.last > aligned.first
+    )
+
+
+def _place(
+    db: apsw.Connection,
+    session: Session,
+    file_filter: FileFilter,
+    window: _Window,
+    aligned: Match,
+    quote: str,
+    plain: str,
+) -> Quotation:
+    first, last = window.plain.span(aligned.first, aligned.last)
+    start = window.start + first
+    text = window.text[first:last]
+    outline = documents.outline(db, window.document_id)
+    starts = documents.page_starts(db, window.document_id)
+    path = next(filter(file_filter.admits, files.paths_of(db, window.document_id, file_filter.under)))
+    root = os.fspath(session.root)
+    return Quotation(
+        document_id=window.document_id,
+        path=os.path.join(root, path),  # noqa: PTH118 (Path would normalise a hostile name)
+        title=outline.title,
+        page=int(np.searchsorted(starts, start, side="right")) or None if starts else None,
+        heading=outline.heading_at(start),
+        start=start,
+        stop=start + len(text),
+        text=text,
+        similarity=1 - aligned.n_edits / len(plain),
+        is_verbatim=_letters(quote) == _letters(text),
+        root=root,
+    )
+
+
+def best_places(found: Iterable[Quotation]) -> list[Quotation]:
+    """Each place once, the nearest first. Changed wordings are left out if the words themselves stand somewhere."""
+    ordered = sorted(found, key=lambda one: (-one.is_verbatim, -one.similarity, one.path, one.start))
+    once: list[Quotation] = []
+    for one in ordered:
+        if not any(one.path == other.path and _overlap(one, other) for other in once):
+            once.append(one)
+    same = [one for one in once if one.similarity == 1]
+    return same or once
+
+
+def _overlap(one: Quotation, other: Quotation) -> bool:
+    return one.start < other.stop and other.start < one.stop
+
+
+def _letters(text: str) -> str:
+    """A text as it is compared letter by letter: composed, with one space for any white space, and no marks around."""
+    return " ".join(unicodedata.normalize("NFC", text).split()).strip(" .,;:!?\"'“”‘’„«»…()[]")
