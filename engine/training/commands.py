@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.inference.device import Hardware, choose_hardware
 from longsearch.engine.printable import printable
-from longsearch.engine.training import extending, options, preparing, recipe, stage_makers
+from longsearch.engine.training import extending, multilingual, options, preparing, recipe, stage_makers
 from longsearch.engine.training.lessons.loop import LoopOptions
 from longsearch.engine.training.lessons.loop import run as run_loop
 from longsearch.engine.training.lessons.probe import HeldOut
@@ -54,14 +54,8 @@ def parser() -> argparse.ArgumentParser:
     )
     made.set_defaults(threads=0, recipe=None)
     commands = made.add_subparsers(required=True)
-    options.add_pairs(
-        _command(commands, "pairs", preparing.pairs, "make pairs from Markdown, code and tables of posts")
-    )
-    options.add_vocabulary(_command(commands, "vocabulary", preparing.vocabulary, "train a tokenizer on pairs"))
-    options.add_label(
-        _command(commands, "label", preparing.label, "tokenize pairs into shards; store the teacher's vectors")
-    )
-    options.add_new(_command(commands, "new", preparing.new, "write a new model, made from the teacher"))
+    for name, function, add, text in (*preparing.COMMANDS, *multilingual.COMMANDS):
+        add(_command(commands, name, function, text))
     stages = {"distil": stage_makers.distillation, "contrast": stage_makers.contrast, "streams": stage_makers.streams}
     for name, stage in stages.items():
         command = _command(commands, name, partial(_train, stage), f"stage {stage.__doc__}")

@@ -28,7 +28,7 @@ def inputs(tmp_path, monkeypatch):
     torch.set_num_threads(1)
     teacher = TinyTeacher()
     for module in (preparing, stage_makers):
-        monkeypatch.setattr(module, "MiniLM", lambda *_: teacher)
+        monkeypatch.setattr(module, "open_teacher", lambda *_: teacher)
     small = lambda bert, n_layers: config_like(bert, n_layers, d_state=8, head_dim=4)  # noqa: E731
     monkeypatch.setattr(preparing, "config_like", small)
     monkeypatch.setattr(recipe, "minilm_folder", lambda: tmp_path)
