@@ -11,6 +11,7 @@ import torch
 from longsearch.engine.evaluation.datasets import load_dataset
 from longsearch.engine.evaluation.embedders.e5 import E5, save_centre
 from longsearch.engine.inference.device import choose_hardware
+from longsearch.engine.training.data.crossing import crossings, held_out_texts, write_set
 from longsearch.engine.training.data.pairs import read_pairs, record_of
 from longsearch.engine.training.data.translations import Choice, read_translations, runs_of
 from longsearch.engine.training.teachers.folders import save_bert
@@ -72,6 +73,17 @@ def translations(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def crossing(arguments: argparse.Namespace) -> int:
+    """Write sets with queries in English over passages of other languages, and the reverse."""
+    for language, texts in sorted(held_out_texts(arguments.sources, arguments.held_out).items()):
+        if arguments.languages and language not in arguments.languages:
+            continue
+        for name, found in zip((f"en-{language}", f"{language}-en"), crossings(texts, arguments.limit), strict=True):
+            write_set(arguments.out / name, found)
+            print(f"{name}: {len(found.queries)} queries, {len(found.passages)} passages")
+    return 0
+
+
 def _texts_of(folder: Path) -> list[str]:
     dataset = load_dataset(folder)
     return [document.full_text for document in dataset.documents] + [query.text for query in dataset.queries]
@@ -113,9 +125,20 @@ def add_translations(command: argparse.ArgumentParser) -> None:
         "words are not separated")  # fmt: skip
 
 
+def add_crossing(command: argparse.ArgumentParser) -> None:
+    """Add the options of `crossing`."""
+    add = command.add_argument
+    add("sources", nargs="+", type=Path, help="parallel texts (.jsonl, .jsonl.xz)")
+    add("--held-out", nargs="+", required=True, metavar="SOURCE", help="sources (`s`) that gave none to training")
+    add("--languages", nargs="+", metavar="LANG", help="languages such as de (default all)")
+    add("--limit", type=int, default=300, metavar="N", help="queries of a set at most (default 300)")
+    add("--out", type=Path, required=True, metavar="DIR", help="folder to write a set for each direction to")
+
+
 COMMANDS = (
     ("teacher", teacher, add_teacher, "unpack multilingual-e5-small, a teacher of many languages"),
     ("cut", cut, add_cut, "cut the teacher's vocabulary to what pairs use, and centre its vectors"),
     ("translations", translations, add_translations, "make pairs of parallel texts and question sets"),
+    ("crossing", crossing, add_crossing, "make evaluation sets across languages of held-out parallel text"),
 )
 """Each command's name, function, options and description."""

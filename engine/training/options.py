@@ -193,11 +193,16 @@ def add_recipe(command: argparse.ArgumentParser) -> None:
     command.description = f"{command.description}; --seed is added to the seed of each step"
     add = command.add_argument
     add("--list", "--dry-run", action="store_true", dest="list", help="only print the commands of the steps")
-    add("--to", type=int, default=recipe.STEPS[-1].number, metavar="STEP", help="last step to run")
+    add("--languages", action="store_true", help="the recipe of a model of many languages")
+    add("--teacher", metavar="DIR", help="folder of the multilingual E5 that `cut` wrote, for --languages")
+    add("--to", type=int, metavar="STEP", help="last step to run (default the last one)")
     add("--shards", type=Path, metavar="DIR", help="labelled pairs, or folders step-NN of them")
     add("--documents", type=Path, nargs="+", metavar="FILE", help="long documents, best in three files")
     add("--out", type=Path, metavar="DIR", help="folder to write the models to, one per step")
-    total = recipe.TOTAL_MINUTES
-    add("--minutes", type=float, default=total, help=f"training time of all steps (default {total:g})")
+    add(
+        "--minutes",
+        type=float,
+        help=f"training time of all steps (default {recipe.TOTAL_MINUTES:g} of the bundled model)",
+    )
     add("--steps", type=int, metavar="N", help="optimiser steps of each training at most")
     add("--compile", action="store_true", help="compile the code for short texts: twice as fast, after minutes")

@@ -26,7 +26,7 @@ TO_OTHER, TO_ENGLISH = "english2other", "other2english"
 """Kinds of translations: the English side is the query, or the passage."""
 LEFT_OUT = ("NTREX", "-PUD")
 """Sources that are test sets of translation or parsing."""
-_SENTENCE = re.compile(r".{8,}?(?:[.!?…؟।][\"'”’)\]]*\s|[。！？])")
+SENTENCE = re.compile(r".{8,}?(?:[.!?…؟।][\"'”’)\]]*\s|[。！？])")
 _LEAST_REST = 40  # characters of a passage after its first sentence
 _RUN_CHARACTERS = 60
 _RUN_WORDS = 25
@@ -123,7 +123,7 @@ def _alone(record: dict[str, Any], path: Path) -> Pair | None:
     if not isinstance(text := record.get("text"), str):
         hint = "a line holds en and x, q and p, or text"
         raise LongsearchError(f"{path}: no text in {sorted(record)}", hint)
-    first = _SENTENCE.match(text)
+    first = SENTENCE.match(text)
     if first is None or len(text) - first.end() < _LEAST_REST:
         return None
     return Pair(first[0].strip(), text[first.end() :].strip(), "ict", language, f"{document}/{text[:60]}")

@@ -20,6 +20,8 @@ from longsearch.engine.errors import LongsearchError
 N_MARKS = 4
 """The first pieces, which are no text: <s>, <pad>, </s> and <unk>."""
 UNKNOWN = "<unk>"
+# what SentencePiece's nmt_nfkc reads as a space; Persian joins the parts of many words by U+200C
+_SPACE = r"[\s\u200b-\u200f\u2581\ufeff\ufffd]+"
 _NEVER = -1000.0
 _MAGIC = b"E5S1"
 _BLOCK, _BLOCK_BYTES = 32, 18  # numbers of a block; 2 bytes of scale and 16 of numbers
@@ -136,7 +138,7 @@ def tokenizer_of(pieces: list[tuple[str, float]], unknown_id: int) -> Tokenizer:
     # the marks have a score of 0, the best of all: with it, "<s>" in a text would be read as a mark
     scored = [(piece, _NEVER if piece in marks else score) for piece, score in pieces]
     made = Tokenizer(models.Unigram(scored, unknown_id, False))
-    space = normalizers.Replace(Regex(r"\s+"), " ")
+    space = normalizers.Replace(Regex(_SPACE), " ")
     made.normalizer = normalizers.Sequence([normalizers.NFKC(), space, normalizers.Strip()])
     made.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
     made.decoder = decoders.Metaspace(prepend_scheme="always")
