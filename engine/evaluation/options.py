@@ -8,7 +8,7 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.extension.names import EXTENSIONS, listing
 from longsearch.engine.evaluation.longembed import NEEDLES
 from longsearch.engine.evaluation.metrics import METRICS
-from longsearch.engine.evaluation.systems import BASELINES, OURS
+from longsearch.engine.evaluation.systems import BASELINES, ME5, OURS
 from longsearch.engine.models.config import READOUTS
 from longsearch.engine.widths import Width, parse_width
 
@@ -55,15 +55,20 @@ class Options:
     dtype: str = "auto"
     extended: Path | None = None
     """Folder of the weights that the systems `minilm-tuned-…` and `minilm-rope-…` read."""
+    me5: Path | None = None
+    """Folder of a multilingual E5 for the systems `me5` and `me5-hybrid`, which run by default only if it is given."""
 
 
 def check(options: Options) -> None:
     """Raise LongsearchError for unknown systems, and for options that a width table does not have."""
-    unknown = sorted(set(options.systems) - set(SYSTEMS) - set(EXTENSIONS))
+    unknown = sorted(set(options.systems) - {*SYSTEMS, *ME5, *EXTENSIONS})
     if unknown:
-        known = f"systems are {', '.join(SYSTEMS)}, {listing()}"
+        known = f"systems are {', '.join((*SYSTEMS, *ME5))}, {listing()}"
         raise LongsearchError(f"no such system: {', '.join(unknown)}", known)
     baselines = [name for name in options.systems if name not in OURS]
+    if options.me5 is None and not set(ME5).isdisjoint(options.systems):
+        hint = "give --me5 DIR, as `python -m longsearch.engine.training teacher` writes it"
+        raise LongsearchError("the baseline me5 needs the folder of a multilingual E5", hint)
     if options.limit_documents < 0:
         raise LongsearchError(f"--limit-documents {options.limit_documents} is below 0")
     if options.width_table and baselines:
@@ -104,6 +109,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="folder of trained weights for minilm-tuned-... and minilm-rope-...",
     )
+    made.add_argument("--me5", type=Path, metavar="DIR", help="folder of a multilingual E5, for me5 and me5-hybrid")
     made.add_argument("--device", default="auto", help="cpu, cuda or cuda:N (default auto)")
     made.add_argument("--dtype", default="auto", help="float32 or bfloat16 (default auto)")
     return made
@@ -114,7 +120,8 @@ def from_arguments(arguments: argparse.Namespace) -> Options:
     table = arguments.width_table
     given = {f.name: getattr(arguments, f.name) for f in fields(Options) if hasattr(arguments, f.name)}
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-    given["systems"] = tuple(arguments.systems or (("meaning",) if table else SYSTEMS))
+    every = (*SYSTEMS, *(ME5 if arguments.me5 else ()))
+    given["systems"] = tuple(arguments.systems or (("meaning",) if table else every))
     given["widths"] = tuple(arguments.width or (WIDTHS if table else (1.0,)))
     return Options(**given)
 

@@ -1,5 +1,6 @@
 """The answer of a system: spans of documents, ranked for each query."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -11,6 +12,11 @@ from numpy.typing import NDArray
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.evaluation.datasets import EvalDocument
 
+_WINDOW_WORDS = 120
+# runs of letters of a script that does not separate words: 2 characters of Chinese and Japanese and 5 of Thai, Lao,
+# Khmer and Burmese are counted as a word, which is about their length
+_CJK, _SOUTH_EAST = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff", r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_WORD = re.compile(rf"[{_CJK}]{{1,2}}|[{_SOUTH_EAST}]{{1,5}}|[^\s{_CJK}{_SOUTH_EAST}]+")
 MAX_RANKED = 1000
 """A system ranks at most so many spans for a query."""
 
@@ -64,3 +70,9 @@ def by_scores(spans: Spans, similarities: Vectors, limit: int = MAX_RANKED) -> R
         rows.append(best)
         scores.append(similarity[best])
     return Ranked(spans, rows, scores)
+
+
+def word_windows(text: str, n_words: int = _WINDOW_WORDS) -> list[tuple[int, int]]:
+    """Cut a text into spans of `n_words` words, side by side; none for a text without words."""
+    found = [match.span() for match in _WORD.finditer(text)]
+    return [(found[i][0], found[min(i + n_words, len(found)) - 1][1]) for i in range(0, len(found), n_words)]

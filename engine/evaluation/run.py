@@ -3,13 +3,14 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.datasets import Dataset, load_datasets
 from longsearch.engine.evaluation.depth import passages_at_depth
+from longsearch.engine.evaluation.embedders.e5 import E5
 from longsearch.engine.evaluation.extension.systems import Extensions
 from longsearch.engine.evaluation.longembed import ESSAY, N_DOCUMENTS, make_task, task_names
 from longsearch.engine.evaluation.metrics import METRICS, bootstrap
@@ -19,7 +20,7 @@ from longsearch.engine.evaluation.our_vectors import OurVectors
 from longsearch.engine.evaluation.ranked_spans import Ranked
 from longsearch.engine.evaluation.report import Result, WidthResult, as_json, as_table, as_width_tables, progress
 from longsearch.engine.evaluation.scoring import score_system
-from longsearch.engine.evaluation.systems import BASELINES, OURS, Bench, System
+from longsearch.engine.evaluation.systems import BASELINES, OURS, Bench, System, me5_systems
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.inference.encoder import Encoder
@@ -45,6 +46,9 @@ def evaluate(options: Options, note: Callable[[str], None] = lambda line: None) 
     hardware, vector_cache = choose_hardware(options.device, options.dtype), VectorCache(options.cache)
     minilm = cache(lambda: MiniLM(hardware.device, hardware.dtype))
     systems = OURS | BASELINES | Extensions(options.extended, minilm, vector_cache).open(options.systems)
+    if options.me5:
+        me5 = cache(partial(E5, options.me5, hardware.device, hardware.dtype))
+        systems |= me5_systems(me5, str(options.me5.resolve()), vector_cache)
     for dataset in (_made(chosen, options) if isinstance(chosen, str) else chosen for chosen in checked):
         limited = dataset.limited(options.limit_queries or len(dataset.queries))
         ours = {

@@ -3,7 +3,6 @@
 Spans are passages or whole documents. A document's rank is that of its best span.
 """
 
-import re
 from collections.abc import Callable
 from functools import cached_property
 
@@ -12,17 +11,16 @@ import numpy as np
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.evaluation.bm25_index import Bm25
 from longsearch.engine.evaluation.datasets import Dataset
+from longsearch.engine.evaluation.embedders.e5 import E5
 from longsearch.engine.evaluation.minilm import MiniLM
 from longsearch.engine.evaluation.our_vectors import OurVectors
 from longsearch.engine.evaluation.rank_fusion import fuse
-from longsearch.engine.evaluation.ranked_spans import MAX_RANKED, Ranked, Spans, by_scores, by_vectors
+from longsearch.engine.evaluation.ranked_spans import MAX_RANKED, Ranked, Spans, by_scores, by_vectors, word_windows
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.languages.detection import language_of
 from longsearch.engine.search.fusion import best_first, combine, in_document, words_in_document
 
 _FUSED_DEPTH = 200
-_WINDOW_WORDS = 120
-_WORD = re.compile(r"\S+")
 
 
 class Bench:
@@ -197,6 +195,7 @@ def minilm_hybrid_by_rank(bench: Bench) -> Ranked:
     return _fused(minilm_passages(bench), bench.window_words)
 
 
+ME5 = ("me5", "me5-hybrid")
 OURS: dict[str, System] = {
     "meaning": meaning,
     "passages": passages,
@@ -216,10 +215,27 @@ BASELINES: dict[str, System] = {
 }
 
 
-def word_windows(text: str, n_words: int = _WINDOW_WORDS) -> list[tuple[int, int]]:
-    """Cut a text into spans of `n_words` words, side by side; none for a text without words."""
-    found = [match.span() for match in _WORD.finditer(text)]
-    return [(found[i][0], found[min(i + n_words, len(found)) - 1][1]) for i in range(0, len(found), n_words)]
+def me5_systems(me5: Callable[[], E5], folder: str, cache: VectorCache) -> dict[str, System]:
+    """Return the baselines of a multilingual E5 over passages of 120 words: `me5`, and `me5-hybrid` with BM25.
+
+    Its cosines are all near 1 (see `E5`). For `me5-hybrid` the mean vector of the passages is subtracted from
+    them and from the queries, so that scores by meaning spread as our weights expect.
+    """
+
+    def vectors(bench: Bench) -> tuple[Vectors, Vectors]:
+        texts, asked = bench.span_texts(bench.windows), [query.text for query in bench.dataset.queries]
+        passages = cache.vectors("me5", [folder, "passages", *texts], lambda: me5().encode(texts))
+        return passages, cache.vectors("me5", [folder, "queries", *asked], lambda: me5().of_queries.encode(asked))
+
+    def alone(bench: Bench) -> Ranked:
+        return by_vectors(bench.windows, *vectors(bench))
+
+    def mixed(bench: Bench) -> Ranked:
+        passages, queries = (found - vectors(bench)[0].mean(0) for found in vectors(bench))
+        passages, queries = (found / np.linalg.norm(found, axis=1, keepdims=True) for found in (passages, queries))
+        return _combined(by_vectors(bench.windows, passages, queries), bench.window_words)
+
+    return dict(zip(ME5, (alone, mixed), strict=True))
 
 
 def _fused(left: Ranked, right: Ranked) -> Ranked:

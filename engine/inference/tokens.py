@@ -21,6 +21,8 @@ PIECE_CHARACTERS = 50_000  # 3 to 5 MB/s per thread; ten times as long is slower
 _SEARCH_CHARACTERS = 20_000
 _RUN_TOKENS = 3
 _SAFE_CUT = re.compile(r"(?<=[!-~]) (?=[A-Za-z])")
+_ZERO_WIDTH = (*range(0x200B, 0x2010), 0xFEFF)
+_WHITE_SPACE = np.array([*(code for code in range(0x3001) if chr(code).isspace()), *_ZERO_WIDTH], np.uint32)
 _ANY_SPACE = re.compile(r"(?<=\S)\s")
 
 
@@ -105,12 +107,15 @@ def special_tokens_as_text(tokenizer: Tokenizer) -> Tokenizer:
 
 
 def _first_characters(piece: str, offsets: list[tuple[int, int]]) -> NDArray[np.int64]:
-    """Return where tokens begin, without the leading space that some tokenizers include."""
+    """Return where tokens begin, without the leading white space that some tokenizers include.
+
+    A token of white space alone begins where its span does.
+    """
     spans = np.array(offsets, dtype=np.int64).reshape(-1, 2)
-    codes = np.frombuffer((piece + "\0").encode("utf-32-le"), dtype=np.uint32)  # "\0" for an empty token at the end
-    starts, lengths = spans[:, 0], spans[:, 1] - spans[:, 0]
-    begins_with_space: NDArray[np.bool_] = (codes[starts] == ord(" ")) & (lengths > 1)
-    first: NDArray[np.int64] = starts + begins_with_space
+    codes = np.frombuffer(piece.encode("utf-32-le"), dtype=np.uint32)
+    visible = np.append(np.flatnonzero(~np.isin(codes, _WHITE_SPACE)), len(codes))
+    next_visible = visible[np.searchsorted(visible, spans[:, 0])]
+    first: NDArray[np.int64] = np.where(next_visible < spans[:, 1], next_visible, spans[:, 0])
     return first
 
 

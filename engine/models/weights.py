@@ -10,6 +10,7 @@ from torch import Tensor
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.models.config import Mamba2Config, ModelConfig
+from longsearch.engine.models.embedding import SCALE, from_int8_rows
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.models.rwkv7 import RWKV7, RWKV7_FLOAT32
 from longsearch.engine.models.rwkv7_config import RWKV7Config
@@ -89,10 +90,17 @@ _FAMILIES: dict[type[ModelConfig], _Family] = {
 
 
 def _tensors(files: list[Path]) -> Iterator[tuple[str, Tensor]]:
+    """Yield each file's tensors by name; int8 rows as floats."""
     for path in files:
         with opened(path, "pt") as file:
-            for name in file.keys():  # noqa: SIM118 - safe_open has no __iter__
-                yield name, file.get_tensor(name)
+            names = set(file.keys())
+            for name in sorted(names):
+                tensor = file.get_tensor(name)
+                if tensor.dtype == torch.int8:
+                    scales = file.get_tensor(name + SCALE) if name + SCALE in names else None
+                    yield name, from_int8_rows(name, tensor, scales)
+                elif name.removesuffix(SCALE) == name or name.removesuffix(SCALE) not in names:
+                    yield name, tensor
 
 
 def _check(found: dict[str, Tensor], expected: dict[str, Tensor], folder: Path) -> None:

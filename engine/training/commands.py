@@ -14,17 +14,18 @@ from tokenizers import Tokenizer
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.inference.device import Hardware, choose_hardware
 from longsearch.engine.printable import printable
-from longsearch.engine.training import extending, options, preparing, recipe, stage_makers
+from longsearch.engine.training import extending, multilingual, options, preparing, recipe, stage_makers
 from longsearch.engine.training.lessons.loop import LoopOptions
 from longsearch.engine.training.lessons.loop import run as run_loop
 from longsearch.engine.training.lessons.probe import HeldOut
 from longsearch.engine.training.smoke import smoke
 from longsearch.engine.training.student.lora import load_lora_student
 from longsearch.engine.training.student.opening import open_student
-from longsearch.engine.training.student.saving import save_average
+from longsearch.engine.training.student.saving import save_average, save_compact
 from longsearch.engine.training.student.slicing import save_slice
 from longsearch.engine.training.student.student import Rates, Schedule, Trainable
 from longsearch.engine.training.student.whole_text import can_compile
+from longsearch.engine.training.teachers.opening import MINILM
 
 # Q in tokens: steps are fastest at 48 to 72; the matrix of a block grows with Q, the number of states with 1 / Q
 _TRAINING_BLOCK = 64
@@ -54,14 +55,8 @@ def parser() -> argparse.ArgumentParser:
     )
     made.set_defaults(threads=0, recipe=None)
     commands = made.add_subparsers(required=True)
-    options.add_pairs(
-        _command(commands, "pairs", preparing.pairs, "make pairs from Markdown, code and tables of posts")
-    )
-    options.add_vocabulary(_command(commands, "vocabulary", preparing.vocabulary, "train a tokenizer on pairs"))
-    options.add_label(
-        _command(commands, "label", preparing.label, "tokenize pairs into shards; store the teacher's vectors")
-    )
-    options.add_new(_command(commands, "new", preparing.new, "write a new model, made from the teacher"))
+    for name, function, add, text in (*preparing.COMMANDS, *multilingual.COMMANDS):
+        add(_command(commands, name, function, text))
     stages = {"distil": stage_makers.distillation, "contrast": stage_makers.contrast, "streams": stage_makers.streams}
     for name, stage in stages.items():
         command = _command(commands, name, partial(_train, stage), f"stage {stage.__doc__}")
@@ -70,6 +65,9 @@ def parser() -> argparse.ArgumentParser:
     average = _command(commands, "average", _average, "write a model whose weights are the means of several models'")
     average.add_argument("models", nargs="+", type=Path, metavar="DIR", help="models of one training")
     average.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write the model")
+    compact = _command(commands, "compact", _compact, "write a model with its table of token vectors in 8 bits")
+    compact.add_argument("--model", type=Path, required=True, metavar="DIR", help="model to write anew")
+    compact.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write it to")
     slice_command = _command(commands, "slice", _slice, "write one width of a model as a smaller model")
     options.add_slice(slice_command)
     options.add_recipe(
@@ -163,26 +161,37 @@ def _average(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _compact(arguments: argparse.Namespace) -> int:
+    save_compact(arguments.model, arguments.out)
+    return 0
+
+
 def _slice(arguments: argparse.Namespace) -> int:
     save_slice(arguments.model, arguments.width, arguments.out)
     return 0
 
 
 def _recipe(arguments: argparse.Namespace) -> int:
-    if arguments.to < recipe.STEPS[0].number:
-        raise LongsearchError(f"the recipe has no step {arguments.to}", f"steps are 1 to {recipe.STEPS[-1].number}")
+    steps = recipe.LANGUAGE_STEPS if arguments.languages else recipe.STEPS
+    last = steps[-1].number if arguments.to is None else arguments.to
+    if last < steps[0].number:
+        raise LongsearchError(f"the recipe has no step {last}", f"steps are 1 to {steps[-1].number}")
     missing = [f"--{name}" for name in ("shards", "documents", "out") if not getattr(arguments, name)]
+    missing += ["--teacher"] if arguments.languages and not arguments.teacher else []
     if missing and not arguments.list:
         raise LongsearchError(f"the recipe needs {', '.join(missing)}", "see `recipe --help` and docs/training.md")
+    total = sum(step.minutes for step in steps)
+    teacher = arguments.teacher or ("TEACHER" if arguments.languages else MINILM)
     plan = recipe.Plan(
         arguments.shards or Path("SHARDS"), tuple(arguments.documents or [Path("DOCUMENTS")]),
-        arguments.out or Path("OUT"), arguments.minutes / recipe.TOTAL_MINUTES, arguments.steps, arguments.seed,
+        arguments.out or Path("OUT"), (arguments.minutes or total) / total, arguments.steps, arguments.seed,
+        steps, teacher,
     )  # fmt: skip
     if arguments.list:
-        print("\n".join(recipe.listing(plan, arguments.to)))
+        print("\n".join(recipe.listing(plan, last)))
         return 0
     machine = ["--device", arguments.device, "--dtype", arguments.dtype, "--threads", str(arguments.threads)]
-    return recipe.carry_out(plan, arguments.to, machine + ["--compile"] * arguments.compile, run)
+    return recipe.carry_out(plan, last, machine + ["--compile"] * arguments.compile, run)
 
 
 def _smoke(arguments: argparse.Namespace) -> int:

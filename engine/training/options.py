@@ -8,72 +8,19 @@ from typing import Any
 from longsearch.engine.models.config import READOUTS
 from longsearch.engine.models.hub import bundled_model
 from longsearch.engine.training import recipe
-from longsearch.engine.training.data.shards import MAX_PASSAGE_TOKENS, MAX_QUERY_TOKENS
-from longsearch.engine.training.data.vocabulary import Kind, VocabularyOptions
 from longsearch.engine.training.lessons.loop import WIDTH_WEIGHTS, WIDTHS
 from longsearch.engine.training.lessons.refine import RefineOptions
 from longsearch.engine.training.lessons.stages import PairOptions
 from longsearch.engine.training.lessons.streams import StreamOptions
 from longsearch.engine.training.paper import PAPER
 from longsearch.engine.training.student.generative import SOFT_TOKENS
-from longsearch.engine.training.student.initialise import Shape
 from longsearch.engine.training.student.opening import ENCODER_LAYERS
 from longsearch.engine.training.student.student import Rates, Schedule
+from longsearch.engine.training.teachers.opening import MINILM
 from longsearch.engine.widths import parse_width
 
 UNLIMITED = 10**9
 """Steps of a run that only the clock ends."""
-
-
-def add_pairs(command: argparse.ArgumentParser) -> None:
-    """Add the options of `pairs`."""
-    command.add_argument("folders", nargs="+", type=Path, help="folders, or Posts.xml and .csv files of posts")
-    command.add_argument("--source", required=True, metavar="NAME", help="name of the source; a batch has one source")
-    command.add_argument("--out", type=Path, required=True, metavar="FILE.jsonl", help="file to append the pairs to")
-    command.add_argument("--limit", type=int, metavar="PAIRS", help="pairs of each folder at most, drawn by --seed")
-    command.add_argument(
-        "--unlike", type=Path, nargs="+", default=(), metavar="DIR",
-        help="evaluation sets: leave out passages that share 25 words in a row with one of them",
-    )  # fmt: skip
-
-
-def add_vocabulary(command: argparse.ArgumentParser) -> None:
-    """Add the options of `vocabulary`."""
-    size = VocabularyOptions().size
-    command.add_argument("sources", nargs="+", type=Path, help="pairs (.jsonl, .jsonl.xz) and BEIR folders")
-    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write tokenizer.json to")
-    command.add_argument("--size", type=int, default=size, help=f"tokens at most (default {size})")
-    command.add_argument("--kind", default=Kind.WORDPIECE.value, choices=[kind.value for kind in Kind])
-    command.add_argument("--cased", action="store_true", help="distinguish capitals from small letters")
-    command.add_argument("--pairs", type=int, default=100_000, help="train on the first PAIRS pairs (default 100000)")
-
-
-def add_label(command: argparse.ArgumentParser) -> None:
-    """Add the options of `label`."""
-    command.add_argument("sources", nargs="*", type=Path, help="pairs (.jsonl, .jsonl.xz) and BEIR folders")
-    command.add_argument("--shards", type=Path, required=True, metavar="DIR", help="folder to write the shards to")
-    command.add_argument("--model", type=Path, metavar="DIR", help="model whose tokenizer to use (default the teacher)")
-    command.add_argument(
-        "--max-tokens", type=int, metavar="N",
-        help=f"tokens kept of a text (default {MAX_QUERY_TOKENS} of a query, {MAX_PASSAGE_TOKENS} of a passage)",
-    )  # fmt: skip
-    command.add_argument("--tokens-only", action="store_true", help="tokenize only; a later call adds the vectors")
-    command.add_argument(
-        "--vectors-of", type=Path, metavar="DIR", help="copy the vectors from shards of the same pairs"
-    )
-
-
-def add_new(command: argparse.ArgumentParser) -> None:
-    """Add the options of `new`."""
-    layers = Shape().n_layers
-    command.add_argument("--shards", type=Path, required=True, metavar="DIR", help="shards whose tokens are counted")
-    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write the model to")
-    command.add_argument("--model", type=Path, metavar="DIR", help="model whose tokenizer to use (default the teacher)")
-    command.add_argument("--layers", type=int, default=layers, help=f"layers of a static start (default {layers})")
-    command.add_argument(
-        "--teacher-layers", type=int, nargs="+", default=(), metavar="LAYER",
-        help="start from these layers of the teacher, with mixers for attention; far better than a static start",
-    )  # fmt: skip
 
 
 def add_slice(command: argparse.ArgumentParser) -> None:
@@ -91,7 +38,7 @@ def add_training(command: argparse.ArgumentParser, name: str) -> None:
     _add_schedule(command)
     _add_losses(command)
     command.set_defaults(lora=0, alpha=None, base_bits=16, without_teacher=False, words_share=0.0)
-    command.set_defaults(epochs=None, text_tokens=None, accumulate=1, readout=None)
+    command.set_defaults(epochs=None, text_tokens=None, accumulate=1, readout=None, teacher=None)
     command.set_defaults(encoder_layers=ENCODER_LAYERS, freeze_encoder=False)
     command.set_defaults(soft_tokens=None, loss_at="every", refinement_weight=RefineOptions().regulariser)
     if name != "streams":
@@ -103,6 +50,9 @@ def add_training(command: argparse.ArgumentParser, name: str) -> None:
             help="share of the targets that come from words (BM25) instead of the teacher (default 0)",
         )  # fmt: skip
     if name == "contrast":
+        command.add_argument(
+            "--teacher", metavar="DIR", help="teacher whose pieces --words-share reads (default minilm)"
+        )
         _add_contrast(command)
     if name == "streams":
         _add_streams(command)
@@ -228,7 +178,10 @@ def _add_streams(command: argparse.ArgumentParser) -> None:
     command.add_argument("--side-by-side", type=int, default=streams.documents, help="documents read at once")
     command.add_argument("--slice-tokens", type=int, default=streams.slice_tokens, help="tokens of a slice")
     command.add_argument("--max-tokens", type=int, default=streams.max_tokens, help="tokens read of a document at most")
-    command.add_argument("--teacher", action="store_true", help="pull passages towards the teacher's vectors")
+    command.add_argument(
+        "--teacher", nargs="?", const=MINILM, metavar="DIR",
+        help="pull passages towards the teacher's vectors; DIR: of the E5 in this folder (default minilm)",
+    )  # fmt: skip
     command.add_argument(
         "--sentences-share", type=float, default=0.0,
         help="share of the pairs' steps that learn single sentences; needs --teacher (default 0)",
@@ -240,11 +193,16 @@ def add_recipe(command: argparse.ArgumentParser) -> None:
     command.description = f"{command.description}; --seed is added to the seed of each step"
     add = command.add_argument
     add("--list", "--dry-run", action="store_true", dest="list", help="only print the commands of the steps")
-    add("--to", type=int, default=recipe.STEPS[-1].number, metavar="STEP", help="last step to run")
+    add("--languages", action="store_true", help="the recipe of a model of many languages")
+    add("--teacher", metavar="DIR", help="folder of the multilingual E5 that `cut` wrote, for --languages")
+    add("--to", type=int, metavar="STEP", help="last step to run (default the last one)")
     add("--shards", type=Path, metavar="DIR", help="labelled pairs, or folders step-NN of them")
     add("--documents", type=Path, nargs="+", metavar="FILE", help="long documents, best in three files")
     add("--out", type=Path, metavar="DIR", help="folder to write the models to, one per step")
-    total = recipe.TOTAL_MINUTES
-    add("--minutes", type=float, default=total, help=f"training time of all steps (default {total:g})")
+    add(
+        "--minutes",
+        type=float,
+        help=f"training time of all steps (default {recipe.TOTAL_MINUTES:g} of the bundled model)",
+    )
     add("--steps", type=int, metavar="N", help="optimiser steps of each training at most")
     add("--compile", action="store_true", help="compile the code for short texts: twice as fast, after minutes")

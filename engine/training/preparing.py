@@ -10,7 +10,8 @@ from tokenizers import Tokenizer
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.datasets import load_dataset
-from longsearch.engine.evaluation.minilm import MiniLM, minilm_folder
+from longsearch.engine.evaluation.embedders.bert import BertEmbedder
+from longsearch.engine.evaluation.embedders.e5 import E5
 from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.inference.tokens import special_tokens_as_text
 from longsearch.engine.training.data.harvest import harvest, word_runs
@@ -25,9 +26,10 @@ from longsearch.engine.training.data.vocabulary import (
     train_tokenizer,
 )
 from longsearch.engine.training.lessons.teacher import copy_vectors, label_shards
-from longsearch.engine.training.student.from_teacher import config_like, student_of
+from longsearch.engine.training.student.from_teacher import centre, config_like, student_of
 from longsearch.engine.training.student.initialise import Shape, new_checkpoint, save_new, static_start, token_counts
 from longsearch.engine.training.student.student import Padded
+from longsearch.engine.training.teachers.opening import MINILM, open_teacher, teacher_folder
 
 _MEASURED_PAIRS = 2000
 _SAMPLE_TEXTS = 256
@@ -64,8 +66,8 @@ def pairs(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _tokenizer(model: Path | None) -> Tokenizer:
-    path = (model or minilm_folder()) / "tokenizer.json"
+def _tokenizer(arguments: argparse.Namespace) -> Tokenizer:
+    path = (arguments.model or teacher_folder(arguments.teacher)) / "tokenizer.json"
     try:
         return special_tokens_as_text(Tokenizer.from_file(str(path)))
     except Exception as error:  # the library raises bare Exception
@@ -75,7 +77,7 @@ def _tokenizer(model: Path | None) -> Tokenizer:
 
 def label(arguments: argparse.Namespace) -> int:
     """Tokenize pairs into shards, and label them with the teacher's vectors."""
-    tokenizer = _tokenizer(arguments.model)
+    tokenizer = _tokenizer(arguments)
     if arguments.sources:
         n = arguments.max_tokens
         limits = (n, n) if n else (MAX_QUERY_TOKENS, MAX_PASSAGE_TOKENS)
@@ -84,26 +86,29 @@ def label(arguments: argparse.Namespace) -> int:
     if arguments.vectors_of:
         print(f"{copy_vectors(arguments.shards, arguments.vectors_of)} shards labelled")
     elif not arguments.tokens_only:
-        hardware = choose_hardware(arguments.device, arguments.dtype)
-        for path, tokens in label_shards(arguments.shards, MiniLM(hardware.device, hardware.dtype)):
+        for path, tokens in label_shards(arguments.shards, _teacher(arguments)):
             print(f"{path.name}: {tokens} tokens labelled", flush=True)
     return 0
+
+
+def _teacher(arguments: argparse.Namespace) -> BertEmbedder:
+    hardware = choose_hardware(arguments.device, arguments.dtype)
+    return open_teacher(arguments.teacher, hardware.device, hardware.dtype)
 
 
 def new(arguments: argparse.Namespace) -> int:
     """Write a model to start from: with layers of the teacher, or a static embedder."""
     if arguments.teacher_layers:
         return _from_teacher(arguments)
-    hardware = choose_hardware(arguments.device, arguments.dtype)
-    tokenizer = _tokenizer(arguments.model)
+    tokenizer = _tokenizer(arguments)
     counts = token_counts(load_pairs(arguments.shards, tokenizer, labelled_only=False), tokenizer.get_vocab_size())
-    start = static_start(tokenizer, MiniLM(hardware.device, hardware.dtype).encode, counts)
+    start = static_start(tokenizer, _teacher(arguments).encode, counts)
     new_checkpoint(arguments.out, Shape(n_layers=arguments.layers), tokenizer, start, arguments.seed)
     return 0
 
 
 def _from_teacher(arguments: argparse.Namespace) -> int:
-    teacher, layers = MiniLM(), arguments.teacher_layers
+    teacher, layers = open_teacher(arguments.teacher), arguments.teacher_layers
     deepest = len(teacher.model.encoder.layer) - 1
     if arguments.model or not all(0 <= layer <= deepest for layer in layers):
         raise LongsearchError(
@@ -114,5 +119,75 @@ def _from_teacher(arguments: argparse.Namespace) -> int:
     sample = Padded.of([passages[row] for row in range(min(_SAMPLE_TEXTS, len(passages)))], "cpu").tokens
     config = config_like(teacher.model, len(layers))
     model = student_of(teacher.model, config, layers, sample, arguments.seed)
+    if isinstance(teacher, E5) and teacher.is_centred:
+        centre(model, [torch.from_numpy(passages[row]) for row in range(min(_SAMPLE_TEXTS, len(passages)))])
     save_new(arguments.out, model, teacher.tokenizer, torch.zeros(config.vocab_size))
     return 0
+
+
+def add_pairs(command: argparse.ArgumentParser) -> None:
+    """Add the options of `pairs`."""
+    command.add_argument("folders", nargs="+", type=Path, help="folders, or Posts.xml and .csv files of posts")
+    command.add_argument("--source", required=True, metavar="NAME", help="name of the source; a batch has one source")
+    command.add_argument("--out", type=Path, required=True, metavar="FILE.jsonl", help="file to append the pairs to")
+    command.add_argument("--limit", type=int, metavar="PAIRS", help="pairs of each folder at most, drawn by --seed")
+    command.add_argument(
+        "--unlike", type=Path, nargs="+", default=(), metavar="DIR",
+        help="evaluation sets: leave out passages that share 25 words in a row with one of them",
+    )  # fmt: skip
+
+
+def add_vocabulary(command: argparse.ArgumentParser) -> None:
+    """Add the options of `vocabulary`."""
+    size = VocabularyOptions().size
+    command.add_argument("sources", nargs="+", type=Path, help="pairs (.jsonl, .jsonl.xz) and BEIR folders")
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write tokenizer.json to")
+    command.add_argument("--size", type=int, default=size, help=f"tokens at most (default {size})")
+    command.add_argument("--kind", default=Kind.WORDPIECE.value, choices=[kind.value for kind in Kind])
+    command.add_argument("--cased", action="store_true", help="distinguish capitals from small letters")
+    command.add_argument("--pairs", type=int, default=100_000, help="train on the first PAIRS pairs (default 100000)")
+
+
+def add_label(command: argparse.ArgumentParser) -> None:
+    """Add the options of `label`."""
+    command.add_argument("sources", nargs="*", type=Path, help="pairs (.jsonl, .jsonl.xz) and BEIR folders")
+    command.add_argument("--shards", type=Path, required=True, metavar="DIR", help="folder to write the shards to")
+    command.add_argument("--model", type=Path, metavar="DIR", help="model whose tokenizer to use (default the teacher)")
+    _add_teacher(command)
+    command.add_argument(
+        "--max-tokens", type=int, metavar="N",
+        help=f"tokens kept of a text (default {MAX_QUERY_TOKENS} of a query, {MAX_PASSAGE_TOKENS} of a passage)",
+    )  # fmt: skip
+    command.add_argument("--tokens-only", action="store_true", help="tokenize only; a later call adds the vectors")
+    command.add_argument(
+        "--vectors-of", type=Path, metavar="DIR", help="copy the vectors from shards of the same pairs"
+    )
+
+
+def add_new(command: argparse.ArgumentParser) -> None:
+    """Add the options of `new`."""
+    layers = Shape().n_layers
+    command.add_argument("--shards", type=Path, required=True, metavar="DIR", help="shards whose tokens are counted")
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write the model to")
+    command.add_argument("--model", type=Path, metavar="DIR", help="model whose tokenizer to use (default the teacher)")
+    _add_teacher(command)
+    command.add_argument("--layers", type=int, default=layers, help=f"layers of a static start (default {layers})")
+    command.add_argument(
+        "--teacher-layers", type=int, nargs="+", default=(), metavar="LAYER",
+        help="start from these layers of the teacher, with mixers for attention; far better than a static start",
+    )  # fmt: skip
+
+
+def _add_teacher(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--teacher", default=MINILM, metavar="DIR", help="folder of an E5, as `cut` writes it (default minilm)"
+    )
+
+
+COMMANDS = (
+    ("pairs", pairs, add_pairs, "make pairs from Markdown, code and tables of posts"),
+    ("vocabulary", vocabulary, add_vocabulary, "train a tokenizer on pairs"),
+    ("label", label, add_label, "tokenize pairs into shards; store the teacher's vectors"),
+    ("new", new, add_new, "write a new model, made from the teacher"),
+)
+"""Each command's name, function, options and description."""

@@ -16,10 +16,14 @@ from pathlib import Path
 from tokenizers import Tokenizer
 
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.evaluation.minilm import minilm_folder
 from longsearch.engine.training.data.pairs import read_long_documents
 from longsearch.engine.training.data.shards import load_pairs
+from longsearch.engine.training.teachers.opening import MINILM, teacher_folder
 
+_READERS = ("new", "contrast", "streams")
+"""Commands that read shards."""
+_TAUGHT = ("new", "streams")
+"""Commands that open the teacher."""
 _TRAINING = (
     "--batch-tokens 8192 --max-pairs 128 --cosine-weight 8 --contrast-weight 0.25 --instruction-share 0.1 "
     "--embedding-rate {embedding_rate} "
@@ -68,6 +72,20 @@ STEPS = (
 )
 TOTAL_MINUTES = sum(step.minutes for step in STEPS)
 
+# texts are short, so a batch of few tokens already has many pairs; the teacher of streams is Plan.teacher
+_OF_LANGUAGES = (
+    "--batch-tokens 4096 --max-pairs 64 --cosine-weight 8 --contrast-weight 0.25 --instruction-share 0.1 "
+    "--embedding-rate 4e-4 "
+)
+_STREAMS_OF_LANGUAGES = "--slice-tokens 768 --max-tokens 16384 --rate 4e-4 --warm-up 0.04 --pairs-share 0.88"
+LANGUAGE_STEPS = (
+    Step(1, "start from four layers of the teacher", "new", "--teacher-layers 0 3 7 11", 3),
+    Step(2, "pairs of many languages", "contrast", _OF_LANGUAGES + "--rate 8e-4 --warm-up 0.05", 4, 360, (1,)),
+    Step(3, "long documents", "streams", _OF_LANGUAGES + _STREAMS_OF_LANGUAGES, 5, 90, (2,), 0),
+    Step(4, "the table of token vectors in 8 bits", "compact", "", models=(3,)),
+)
+"""The recipe of a model of many languages, after `teacher`, `translations`, `cut` and `label`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -84,6 +102,9 @@ class Plan:
     """Optimiser steps of each training at most; None: the minutes alone decide."""
     seed: int = 0
     """Added to the seed of each step."""
+    steps: tuple[Step, ...] = STEPS
+    teacher: str = MINILM
+    """`minilm`, or the folder of a multilingual E5."""
 
     def model(self, number: int) -> Path:
         """Return the folder that step `number` writes its model to."""
@@ -117,30 +138,32 @@ class Plan:
     def command_line(self, step: Step) -> list[str]:
         """Return the arguments of `python -m longsearch.engine.training` that carry out `step`."""
         models, documents = [str(self.model(number)) for number in step.models], self.documents_of(step)
-        if step.command == "average":
-            return ["average", *models, "--out", str(self.model(step.number))]
+        if step.command not in _READERS:
+            flag = ["--model"] if step.command == "compact" else []
+            return [step.command, *flag, *models, "--out", str(self.model(step.number))]
         line = [step.command, *([str(documents)] if documents else []), "--shards", str(self.shards_of(step.number))]
         line += ["--model", *models] if models else []
+        line += ["--teacher", self.teacher] if step.command in _TAUGHT and self.teacher != MINILM else []
         return [*line, "--out", str(self.model(step.number)), *self._options(step)]
 
     def _options(self, step: Step) -> list[str]:
         duration = ["--minutes", f"{step.minutes * self.scale:g}"] if step.minutes else []
         duration += ["--steps", str(self.max_steps)] if step.minutes and self.max_steps else []
-        seed = [] if step.command == "average" else ["--seed", str(step.seed + self.seed)]
+        seed = ["--seed", str(step.seed + self.seed)] if step.command in _READERS else []
         return [*step.options.split(), *duration, *seed]
 
     def _note(self, step: Step) -> Path:
         return self.model(step.number) / "finished.txt"
 
 
-def steps_to(last: int) -> tuple[Step, ...]:
-    """Return the steps up to number `last`."""
-    return tuple(step for step in STEPS if step.number <= last)
+def steps_to(plan: Plan, last: int) -> tuple[Step, ...]:
+    """Return the plan's steps up to number `last`."""
+    return tuple(step for step in plan.steps if step.number <= last)
 
 
 def listing(plan: Plan, last: int) -> Iterator[str]:
     """Describe each step and give the command that carries it out by itself."""
-    for step in steps_to(last):
+    for step in steps_to(plan, last):
         minutes = f", {step.minutes * plan.scale:g} minutes" if step.minutes else ""
         yield f"# step {step.number}: {step.purpose}{minutes}"
         yield f"python -m longsearch.engine.training {shlex.join(plan.command_line(step))}"
@@ -152,7 +175,7 @@ def carry_out(plan: Plan, last: int, machine: list[str], run: Callable[[list[str
     `machine` holds options such as --threads, which are added to every command; --compile is added only to commands
     that train. Raises LongsearchError, before anything starts, if an input is missing.
     """
-    unfinished = [step for step in steps_to(last) if not plan.is_finished(step)]
+    unfinished = [step for step in steps_to(plan, last) if not plan.is_finished(step)]
     _check_inputs(plan, unfinished)
     for step in unfinished:
         line = plan.command_line(step)
@@ -163,16 +186,16 @@ def carry_out(plan: Plan, last: int, machine: list[str], run: Callable[[list[str
         if status:
             return status
         plan.finish(step)
-    print(f"steps to {last} are finished: {plan.model(steps_to(last)[-1].number)}")
+    print(f"steps to {last} are finished: {plan.model(steps_to(plan, last)[-1].number)}")
     return 0
 
 
 def _check_inputs(plan: Plan, steps: list[Step]) -> None:
     """Raise LongsearchError if the teacher, the labels of a step's pairs or a step's long documents are missing."""
-    readers = [step for step in steps if step.command != "average"]
+    readers = [step for step in steps if step.command in _READERS]
     if not readers:
         return
-    tokenizer = Tokenizer.from_file(str(minilm_folder() / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(teacher_folder(plan.teacher) / "tokenizer.json"))
     for folder in sorted({plan.shards_of(step.number) for step in readers}):
         load_pairs(folder, tokenizer, labelled_only=True)
     for path in sorted({path for step in readers if (path := plan.documents_of(step))}):

@@ -9,7 +9,7 @@ import torch
 from tokenizers import Tokenizer
 
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.evaluation.minilm import MiniLM
+from longsearch.engine.evaluation.embedders.bert import BertEmbedder
 from longsearch.engine.inference.device import Hardware
 from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.training.data.batches import Sampling
@@ -26,6 +26,7 @@ from longsearch.engine.training.lessons.words import Words
 from longsearch.engine.training.student.generative import GenerativeStudent
 from longsearch.engine.training.student.initialise import token_counts
 from longsearch.engine.training.student.student import Student, Trainable
+from longsearch.engine.training.teachers.opening import MINILM, open_teacher
 
 StageAndProbe = tuple[Stage, HeldOut | None]
 StageMaker = Callable[[argparse.Namespace, Trainable, Tokenizer, Hardware], StageAndProbe]
@@ -46,7 +47,7 @@ def contrast(
 ) -> StageAndProbe:
     """2: learn which passage answers which query"""
     pairs = _pairs(arguments, tokenizer)
-    words = _words(arguments, pairs, _teacher_of(tokenizer, hardware)) if _teaches_words(arguments) else None
+    words = _words(arguments, pairs, _teacher_of(arguments, tokenizer, hardware)) if _teaches_words(arguments) else None
     return _contrast_of(arguments, student, tokenizer, pairs, words)
 
 
@@ -90,8 +91,8 @@ def _teaches_words(arguments: argparse.Namespace) -> bool:
     return bool(arguments.words_share)
 
 
-def _words(arguments: argparse.Namespace, pairs: PairSet, minilm: MiniLM) -> Words:
-    return Words(pairs.passages, minilm.model.get_input_embeddings().weight, arguments.words_share)
+def _words(arguments: argparse.Namespace, pairs: PairSet, teacher: BertEmbedder) -> Words:
+    return Words(pairs.passages, teacher.model.get_input_embeddings().weight, arguments.words_share)
 
 
 def streams(
@@ -107,13 +108,14 @@ def streams(
         contrast_weight=arguments.contrast_weight, cosine_weight=arguments.cosine_weight,
         both_ways=not arguments.one_way, joint=arguments.joint,
     )  # fmt: skip
-    minilm = _teacher_of(tokenizer, hardware) if _teaches_words(arguments) or arguments.teacher else None
-    teacher = _reading(minilm) if minilm and arguments.teacher else None
+    needed = _teaches_words(arguments) or arguments.teacher
+    embedder = _teacher_of(arguments, tokenizer, hardware) if needed else None
+    teacher = _reading(embedder) if embedder and arguments.teacher else None
     prompter = Prompter(tokenizer, arguments.instruction_share)
     if arguments.shards is None:
         return Streams(student, documents, options, prompter, teacher), None
     pairs = _pairs(arguments, tokenizer)
-    words = _words(arguments, pairs, minilm) if minilm and arguments.words_share else None
+    words = _words(arguments, pairs, embedder) if embedder and arguments.words_share else None
     if words and teacher:
         teacher = words.mixed_teacher(teacher)
     of_pairs, held_out = _contrast_of(arguments, student, tokenizer, pairs, words)
@@ -126,16 +128,16 @@ def streams(
     return Mixture(streams, of_pairs, arguments.pairs_share, arguments.seed), held_out
 
 
-def _reading(minilm: MiniLM) -> Encode:
-    return partial(minilm.encode_ids, max_tokens=MAX_PASSAGE_TOKENS + 42)  # a short tail may be joined to a passage
+def _reading(teacher: BertEmbedder) -> Encode:
+    return partial(teacher.encode_ids, max_tokens=MAX_PASSAGE_TOKENS + 42)  # a short tail may be joined to a passage
 
 
-def _teacher_of(tokenizer: Tokenizer, hardware: Hardware) -> MiniLM:
-    minilm = MiniLM(hardware.device, hardware.dtype)
-    if tokenizer_hash(tokenizer) != tokenizer_hash(minilm.tokenizer):
-        hint = "leave out --teacher and --words-share"
+def _teacher_of(arguments: argparse.Namespace, tokenizer: Tokenizer, hardware: Hardware) -> BertEmbedder:
+    teacher = open_teacher(arguments.teacher or MINILM, hardware.device, hardware.dtype)
+    if tokenizer_hash(tokenizer) != tokenizer_hash(teacher.tokenizer):
+        hint = "give --teacher the folder of this model's teacher, or leave out --teacher and --words-share"
         raise LongsearchError("the teacher cannot read the ids of another vocabulary", hint)
-    return minilm
+    return teacher
 
 
 def _pair_options(arguments: argparse.Namespace) -> PairOptions:

@@ -16,6 +16,7 @@ from torch.nn import functional as F
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.evaluation.embedders.bert import batches_by_length, padded
 from longsearch.engine.evaluation.extension.bert import Attention, Bert, mean_of, plain_attention
 from longsearch.engine.evaluation.extension.names import GROUP_AND_NEAR, STRETCH, Extension
 from longsearch.engine.evaluation.extension.positions import (
@@ -29,7 +30,7 @@ from longsearch.engine.evaluation.extension.positions import (
     windows,
 )
 from longsearch.engine.evaluation.extension.rotary import frequencies, rotary_attention, self_extend
-from longsearch.engine.evaluation.minilm import MiniLM, batches_by_length, padded
+from longsearch.engine.evaluation.minilm import MiniLM
 
 _BATCH_TOKENS = 4096
 
@@ -92,7 +93,7 @@ class Reader:
         return out
 
     def _batch(self, rows: list[NDArray[np.int64]]) -> Tensor:
-        ids, keep = padded(rows, self._minilm.cls, self._minilm.sep, self._minilm.device)
+        ids, keep = padded(rows, [self._minilm.cls], self._minilm.sep, self._minilm.device)
         n = ids.shape[1]
         hidden = self.bert(ids, keep, self.positions(n), self.attention(n))
         return mean_of(hidden, keep).float().cpu()

@@ -50,7 +50,7 @@ def read_pairs(paths: list[Path]) -> Iterator[Pair]:
         if path.is_dir():
             yield from _beir_pairs(path)
             continue
-        for record in _records(path, ("q", "p", "k", "s")):
+        for record in records(path, ("q", "p", "k", "s")):
             document, negatives = str(record.get("d", record["p"][:80])), record.get("n", [])
             if not isinstance(negatives, list) or not all(isinstance(text, str) for text in negatives):
                 raise LongsearchError(f"{path}: `n` is not a list of texts: {negatives!r:.80}", "`n` is optional")
@@ -67,7 +67,7 @@ def record_of(pair: Pair) -> dict[str, str | list[str]]:
 def read_long_documents(paths: list[Path]) -> Iterator[LongDocument]:
     """Yield all long documents of files, in order. Raises LongsearchError for a line that is no long document."""
     for path in paths:
-        for record in _records(path, ("title", "text", "s")):
+        for record in records(path, ("title", "text", "s")):
             yield LongDocument(record["title"], record["text"], record["s"])
 
 
@@ -82,7 +82,8 @@ def held_out_hash(hashes: NDArray[np.int64], share: float) -> NDArray[np.bool_]:
     return (hashes * 2_654_435_761) % 2**32 < share * 2**32
 
 
-def _records(path: Path, required: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def records(path: Path, required: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a file of JSON lines. Raises LongsearchError if one lacks a text that is `required`."""
     hint = f"each line is a JSON object with {', '.join(required)}"
     try:
         with lzma.open(path, "rt", encoding="utf-8") if path.suffix == ".xz" else path.open(encoding="utf-8") as lines:

@@ -1,8 +1,10 @@
 """Labels shards: computes the teacher's vectors of every query and passage once, and stores them.
 
-The teacher is all-MiniLM-L6-v2. It reads as many tokens of a text as the shards keep (160 by default), at most 510.
+It reads as many tokens of a text as the shards keep (160 by default), at most as many as the teacher can. Both sides of
+a translation get the vector of the English side. A text that occurs again in the same call is not read again.
 """
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,19 +12,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.evaluation.minilm import MiniLM
+from longsearch.engine.evaluation.embedders.bert import BertEmbedder
 from longsearch.engine.training.data.shards import load_shard, save_teacher, shard_paths, teacher_path, tokenizer_hash
+from longsearch.engine.training.data.translations import shared_side
 
-_POSITIONS = 512  # tokens that the teacher can read, with [CLS] and [SEP]
 
-
-def label_shards(folder: Path, teacher: MiniLM) -> Iterator[tuple[Path, int]]:
+def label_shards(folder: Path, teacher: BertEmbedder) -> Iterator[tuple[Path, int]]:
     """Label every unlabelled shard of `folder`; yields its path and the number of tokens read.
 
     Raises LongsearchError if a shard was not made with the teacher's tokenizer.
     """
-    ours = tokenizer_hash(teacher.tokenizer)
+    ours, reading = tokenizer_hash(teacher.tokenizer), _Reading(teacher)
     for path in shard_paths(folder):
         if teacher_path(path).exists():
             continue
@@ -31,10 +33,33 @@ def label_shards(folder: Path, teacher: MiniLM) -> Iterator[tuple[Path, int]]:
             hint = "tokenize with the teacher's vocabulary, or copy its vectors by --vectors-of"
             raise LongsearchError(f"{path} was made with another tokenizer than the teacher's", hint)
         queries, passages = (rows_of(arrays[f"{n}_ids"], arrays[f"{n}_stops"]) for n in ("query", "passage"))
-        longest = min(max(len(row) for row in (*queries, *passages)) + 2, _POSITIONS)
-        vectors = teacher.encode_ids(queries + passages, longest)
-        save_teacher(path, vectors[: len(queries)], vectors[len(queries) :])
-        yield path, sum(len(row) for row in (*queries, *passages))
+        sides = [shared_side(kind) for kind in json.loads(metadata["kinds"])]
+        of_kinds = [sides[kind] for kind in arrays["kinds"]]
+        asked = [p if side == "passage" else q for q, p, side in zip(queries, passages, of_kinds, strict=True)]
+        told = [q if side == "query" else p for q, p, side in zip(queries, passages, of_kinds, strict=True)]
+        vectors = reading(asked + told)
+        save_teacher(path, vectors[: len(asked)], vectors[len(asked) :])
+        yield path, reading.n_tokens
+
+
+class _Reading:
+    """Reads each distinct text once."""
+
+    def __init__(self, teacher: BertEmbedder) -> None:
+        self._teacher = teacher
+        self._known: dict[bytes, Vectors] = {}
+        self.n_tokens = 0
+        """Tokens read in the last call."""
+
+    def __call__(self, texts: list[NDArray[np.int64]]) -> Vectors:
+        keys = [ids.tobytes() for ids in texts]
+        new = {key: ids for key, ids in zip(keys, texts, strict=True) if key not in self._known}
+        self.n_tokens = sum(len(ids) for ids in new.values())
+        if new:
+            longest = max(len(ids) for ids in new.values()) + len(self._teacher.before) + 1
+            vectors = self._teacher.encode_ids(list(new.values()), min(longest, self._teacher.positions))
+            self._known |= dict(zip(new, vectors, strict=True))
+        return np.stack([self._known[key] for key in keys])
 
 
 def copy_vectors(folder: Path, labelled: Path) -> int:

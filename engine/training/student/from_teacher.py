@@ -53,6 +53,16 @@ def student_of(bert: Any, config: Mamba2Config, layers: Sequence[int], sample: T
     return model
 
 
+@torch.no_grad()
+def centre(model: Mamba2, texts: Sequence[Tensor]) -> None:
+    """Subtract the mean hidden state of `texts`, each of token ids (length,), from all hidden states of `model`.
+
+    A student of a centred teacher starts centred with it. The last norm's bias takes the mean; no other weight changes.
+    """
+    means = torch.stack([model(text[None])[0].mean(0) for text in texts])
+    cast(PostNormBlock, model.layers[-1]).mlp_norm.bias.sub_(means.mean(0))
+
+
 def _copy_block(block: PostNormBlock, bert_layer: Any, order: Tensor) -> None:
     block.mixer_norm.load_state_dict(bert_layer.attention.output.LayerNorm.state_dict())
     block.mlp_norm.load_state_dict(bert_layer.output.LayerNorm.state_dict())

@@ -15,9 +15,12 @@ from typing import Any
 import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
+from torch import Tensor
 
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.models.config import read_config
+from longsearch.engine.models.embedding import SCALE, to_int8_rows
+from longsearch.engine.models.weight_files import opened, weight_files
 from longsearch.engine.models.weights import load_mamba2
 from longsearch.engine.training.student.optimiser import Optimiser
 from longsearch.engine.training.student.student import Student, Trainable
@@ -63,6 +66,27 @@ def save_average(folders: Sequence[Path], out: Path) -> None:
     save_model(students[0], folders[0], out, {})
 
 
+def save_compact(model: Path, out: Path) -> None:
+    """Write the model in `model` to `out` with its table of token vectors in 8 bits (see `engine.models.embedding`).
+
+    Raises ModelError if `out` is `model`, or if the model has no table of floats.
+    """
+    if out.resolve() == model.resolve():
+        raise ModelError(f"{out} is the model itself", "write the compact model to another folder")
+    tensors: dict[str, Tensor] = {}
+    for path in weight_files(model):
+        with opened(path, "pt") as file:
+            tensors |= {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it has no __iter__
+    tables = [name for name in tensors if name.endswith("embeddings.weight") and tensors[name].is_floating_point()]
+    if len(tables) != 1:
+        raise ModelError(f"{model} has no table of token vectors in floats", "give a model that a training wrote")
+    tensors[tables[0]], tensors[tables[0] + SCALE] = to_int8_rows(tensors[tables[0]])
+    out.mkdir(parents=True, exist_ok=True)
+    for path in (model / "config.json", *model.glob("tokenizer*.json")):
+        shutil.copyfile(path, out / path.name)
+    _write(tensors, out)
+
+
 def save_model(
     student: Trainable, base: Path, folder: Path, trained: dict[str, Any], shape: dict[str, Any] | None = None
 ) -> None:
@@ -82,8 +106,12 @@ def save_model(
     if not all(bool(t.isfinite().all()) for t in halves.values()):
         raise LongsearchError("some weights are no longer finite in float16", "train with a lower rate")
     (folder / "config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
+    _write(halves, folder)
+
+
+def _write(tensors: dict[str, Tensor], folder: Path) -> None:
     temporary = folder / "model.part"
-    save_file(halves, temporary, {"format": "pt"})
+    save_file(tensors, temporary, {"format": "pt"})
     temporary.chmod(0o644)  # save_file makes it readable by its owner only
     temporary.replace(folder / "model.safetensors")
 

@@ -8,8 +8,8 @@ import pytest
 from evaluation_helpers import forbid_reading, write_model, write_set
 
 from longsearch.engine.evaluation import minilm
+from longsearch.engine.evaluation.embedders.bert import batches_by_length
 from longsearch.engine.evaluation.metrics import Interval
-from longsearch.engine.evaluation.minilm import batches_by_length
 from longsearch.engine.evaluation.report import Result, as_json, as_table, progress
 from longsearch.engine.evaluation.run import run
 

@@ -11,9 +11,9 @@ from longsearch.engine.evaluation.bm25_index import Bm25
 from longsearch.engine.evaluation.datasets import Dataset, EvalDocument, EvalQuery, load_dataset
 from longsearch.engine.evaluation.depth import passages_at_depth
 from longsearch.engine.evaluation.our_vectors import OurVectors, first_dims
-from longsearch.engine.evaluation.ranked_spans import Spans, by_vectors
+from longsearch.engine.evaluation.ranked_spans import Spans, by_vectors, word_windows
 from longsearch.engine.evaluation.scoring import document_gains, score_system, span_gains
-from longsearch.engine.evaluation.systems import BASELINES, OURS, Bench, word_windows
+from longsearch.engine.evaluation.systems import BASELINES, OURS, Bench
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.types import Passage
@@ -100,11 +100,22 @@ def test_operators_in_a_query_are_ignored():
     assert index.rank("?!", 5)[0].tolist() == []
 
 
-@given(st.text(max_size=80), st.integers(1, 5))
+@given(st.text(alphabet="ab é😀ا한\n\t.", max_size=80), st.integers(1, 5))
 def test_windows_contain_every_word_once(text, n_words):
     windows = word_windows(text, n_words)
     assert [word for start, stop in windows for word in text[start:stop].split()] == text.split()
     assert all(len(text[start:stop].split()) == n_words for start, stop in windows[:-1])
+
+
+@given(st.text(alphabet="ab 成かไ。ກ\n", max_size=80), st.integers(1, 5))
+def test_windows_contain_every_character_of_scripts_without_spaces_once(text, n_words):
+    windows = word_windows(text, n_words)
+    assert "".join("".join(text[start:stop].split()) for start, stop in windows) == "".join(text.split())
+
+
+def test_two_characters_of_chinese_or_japanese_and_five_of_thai_count_as_a_word():
+    for text, size in (("成人每天需要蛋白质" * 10, 2), ("ひらがなカタカナ" * 10, 2), ("ภาษาไทยไม่เว้นวรรค" * 10, 5)):
+        assert word_windows(text, 10)[:2] == [(0, 10 * size), (10 * size, 20 * size)]
 
 
 @given(st.integers(1, 12), st.integers(1, 15), st.integers(0, 5))

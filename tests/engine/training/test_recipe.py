@@ -2,9 +2,11 @@
 
 import json
 import shlex
+from dataclasses import replace
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from training_helpers import FakeTeacher, make_bert, make_pairs, make_tokenizer
 
 from longsearch.engine.inference.encoder import Encoder
@@ -28,10 +30,10 @@ def inputs(tmp_path, monkeypatch):
     torch.set_num_threads(1)
     teacher = TinyTeacher()
     for module in (preparing, stage_makers):
-        monkeypatch.setattr(module, "MiniLM", lambda *_: teacher)
+        monkeypatch.setattr(module, "open_teacher", lambda *_: teacher)
     small = lambda bert, n_layers: config_like(bert, n_layers, d_state=8, head_dim=4)  # noqa: E731
     monkeypatch.setattr(preparing, "config_like", small)
-    monkeypatch.setattr(recipe, "minilm_folder", lambda: tmp_path)
+    monkeypatch.setattr(recipe, "teacher_folder", lambda _: tmp_path)
     make_tokenizer().save(str(tmp_path / "tokenizer.json"))
     for number in (2, 7):
         folder = tmp_path / "shards" / f"step-{number:02}"
@@ -97,6 +99,36 @@ def test_every_listed_command_is_one_that_the_parser_accepts(capsys):
     assert "# step 2: pairs, 5.1 minutes" in lines
     listed = [shlex.split(line)[3:] for line in lines if not line.startswith("#")]
     assert len(listed) == len(recipe.STEPS)
+    for arguments in listed:
+        commands.parser().parse_args(arguments)
+
+
+def test_the_recipe_of_many_languages_runs_every_step_with_its_teacher(inputs, tmp_path, capsys):
+    opened: list[str] = []
+    monkeypatched = preparing.open_teacher("here")
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (preparing, stage_makers):
+            patch.setattr(module, "open_teacher", lambda name, *_: opened.append(name) or monkeypatched)
+        patch.setattr(recipe, "LANGUAGE_STEPS", _with_layers(recipe.LANGUAGE_STEPS, "0 3"))
+        assert commands.run(["recipe", "--languages", "--teacher", "here", *inputs]) == 0
+    assert capsys.readouterr().out.strip().endswith("step-04")
+    assert set(opened) == {"here"}
+    compact = load_file(tmp_path / "out" / "step-04" / "model.safetensors")
+    assert compact["backbone.embeddings.weight"].dtype == torch.int8
+    assert Encoder.open(tmp_path / "out" / "step-04", device="cpu").encode_query("w1 w2").shape == (32,)
+
+
+def _with_layers(steps: tuple[recipe.Step, ...], layers: str) -> tuple[recipe.Step, ...]:
+    """The tiny teacher has fewer layers than the one that the first step names."""
+    return (replace(steps[0], options=f"--teacher-layers {layers}"), *steps[1:])
+
+
+def test_the_recipe_of_many_languages_needs_a_teacher_and_lists_commands_that_the_parser_accepts(inputs, capsys):
+    assert commands.run(["recipe", "--languages", *inputs]) == 1
+    assert "needs --teacher" in capsys.readouterr().err
+    assert commands.run(["recipe", "--languages", "--list"]) == 0
+    listed = [shlex.split(line)[3:] for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
+    assert [line[0] for line in listed] == ["new", "contrast", "streams", "compact"]
     for arguments in listed:
         commands.parser().parse_args(arguments)
 

@@ -156,7 +156,7 @@ def test_the_command_trains_a_vocabulary_that_the_others_use(tmp_path, capsys):
 
 
 def test_the_command_starts_a_model_with_the_vocabulary(tmp_path, monkeypatch):
-    monkeypatch.setattr(preparing, "MiniLM", lambda *_: FakeTeacher(384))
+    monkeypatch.setattr(preparing, "open_teacher", lambda *_: FakeTeacher(384))
     pairs, own, shards = write_pairs(tmp_path / "pairs.jsonl"), str(tmp_path / "own"), str(tmp_path / "shards")
     assert commands.run(["vocabulary", str(pairs), "--out", own, "--size", "600"]) == 0
     assert commands.run(["label", str(pairs), "--model", own, "--shards", shards, "--tokens-only"]) == 0
@@ -173,7 +173,7 @@ def test_a_missing_vocabulary_is_an_error_of_one_line(tmp_path, capsys):
 
 
 def test_streams_refuse_a_teacher_of_another_vocabulary(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(stage_makers, "MiniLM", lambda *_: FakeTeacher())
+    monkeypatch.setattr(stage_makers, "open_teacher", lambda *_: FakeTeacher())
     own = train_tokenizer(texts_of(make_pairs(30)), VocabularyOptions(512))
     start = static_start(own, FakeTeacher().encode, np.ones(own.get_vocab_size(), np.int64))
     new_checkpoint(tmp_path / "model", Shape(16, 2, 8, 4, 8, 8), own, start, seed=0)

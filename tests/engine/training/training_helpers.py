@@ -54,6 +54,8 @@ def log_of(folder: Path) -> list[dict[str, Any]]:
 class FakeTeacher:
     """A teacher that sums one vector per token, which a student can learn."""
 
+    before, positions = (0,), 512
+
     def __init__(self, dim: int = 16) -> None:
         self.tokenizer = make_tokenizer()
         self.table = np.random.default_rng(5).normal(size=(self.tokenizer.get_vocab_size(), dim)).astype(np.float32)

@@ -1,0 +1,1 @@
+"""The BERTs that longsearch is compared with and learns from."""

