@@ -76,3 +76,17 @@ def word_windows(text: str, n_words: int = _WINDOW_WORDS) -> list[tuple[int, int
     """Cut a text into spans of `n_words` words, side by side; none for a text without words."""
     found = [match.span() for match in _WORD.finditer(text)]
     return [(found[i][0], found[min(i + n_words, len(found)) - 1][1]) for i in range(0, len(found), n_words)]
+
+
+def scores_of(ranked: Ranked) -> list[dict[int, float]]:
+    """Return a mapping from row to score, clipped to 0..1, for each query."""
+    return [
+        dict(zip(rows.tolist(), np.clip(scores, 0, 1).tolist(), strict=True))
+        for rows, scores in zip(ranked.rows, ranked.scores, strict=True)
+    ]
+
+
+def ranked_by(spans: Spans, answers: list[list[tuple[int, float]]]) -> Ranked:
+    """Return an answer from the (row, score) of each query, best first."""
+    rows = [np.array([row for row, _ in answer], np.int64) for answer in answers]
+    return Ranked(spans, rows, [np.array([score for _, score in answer]) for answer in answers])

@@ -8,19 +8,20 @@ from itertools import product
 from pathlib import Path
 
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.evaluation.bench import Bench
 from longsearch.engine.evaluation.datasets import Dataset, load_datasets
 from longsearch.engine.evaluation.depth import passages_at_depth
 from longsearch.engine.evaluation.embedders.e5 import E5
+from longsearch.engine.evaluation.embedders.minilm import MiniLM, minilm_folder
 from longsearch.engine.evaluation.extension.systems import Extensions
 from longsearch.engine.evaluation.longembed import ESSAY, N_DOCUMENTS, make_task, task_names
 from longsearch.engine.evaluation.metrics import METRICS, bootstrap
-from longsearch.engine.evaluation.minilm import MiniLM, minilm_folder
 from longsearch.engine.evaluation.options import Options, check, from_arguments, parser
 from longsearch.engine.evaluation.our_vectors import OurVectors
 from longsearch.engine.evaluation.ranked_spans import Ranked
 from longsearch.engine.evaluation.report import Result, WidthResult, as_json, as_table, as_width_tables, progress
 from longsearch.engine.evaluation.scoring import score_system
-from longsearch.engine.evaluation.systems import BASELINES, OURS, Bench, System, me5_systems
+from longsearch.engine.evaluation.systems import BASELINES, OURS, System, me5_systems
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.inference.encoder import Encoder

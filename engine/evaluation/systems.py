@@ -4,125 +4,24 @@ Spans are passages or whole documents. A document's rank is that of its best spa
 """
 
 from collections.abc import Callable
-from functools import cached_property
 
 import numpy as np
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.evaluation.bm25_index import Bm25
-from longsearch.engine.evaluation.datasets import Dataset
+from longsearch.engine.evaluation.bench import Bench
 from longsearch.engine.evaluation.embedders.e5 import E5
-from longsearch.engine.evaluation.minilm import MiniLM
-from longsearch.engine.evaluation.our_vectors import OurVectors
 from longsearch.engine.evaluation.rank_fusion import fuse
-from longsearch.engine.evaluation.ranked_spans import MAX_RANKED, Ranked, Spans, by_scores, by_vectors, word_windows
+from longsearch.engine.evaluation.ranked_spans import (
+    Ranked,
+    by_scores,
+    by_vectors,
+    ranked_by,
+    scores_of,
+)
 from longsearch.engine.evaluation.vector_cache import VectorCache
-from longsearch.engine.languages.detection import language_of
-from longsearch.engine.search.fusion import best_first, combine, in_document, words_in_document
+from longsearch.engine.search.fusion import best_first, combine, words_in_document
 
 _FUSED_DEPTH = 200
-
-
-class Bench:
-    """A dataset with the vectors and indexes that several systems share, each computed once."""
-
-    def __init__(
-        self,
-        dataset: Dataset,
-        ours: OurVectors,
-        minilm: Callable[[], MiniLM],
-        cache: VectorCache,
-        same_words: "Bench | None" = None,
-    ) -> None:
-        """`same_words`: a bench with the same passages, whose word index is shared."""
-        self.dataset = dataset
-        self.ours = ours
-        self._minilm = minilm
-        self._cache = cache
-        self._same_words = same_words
-
-    @property
-    def texts(self) -> list[str]:
-        """The full text of every document."""
-        return [document.full_text for document in self.dataset.documents]
-
-    @cached_property
-    def whole(self) -> Spans:
-        """Each document as one span."""
-        borders = np.array([(0, len(document.full_text)) for document in self.dataset.documents], np.int64)
-        return Spans(np.arange(len(borders)), borders, are_documents=True)
-
-    @cached_property
-    def windows(self) -> Spans:
-        """The baselines' passages: 120 words each, side by side."""
-        documents = enumerate(self.dataset.documents)
-        return Spans.of_passages([(row, *span) for row, text in documents for span in word_windows(text.full_text)])
-
-    def span_texts(self, spans: Spans) -> list[str]:
-        """Return the text of each span."""
-        return list(spans.texts(self.dataset.documents))
-
-    @cached_property
-    def words(self) -> Ranked:
-        """longsearch's passages, ranked by BM25."""
-        return self._same_words.words if self._same_words else self._by_words(self.ours.passages, self._index)
-
-    @cached_property
-    def words_of_documents(self) -> list[dict[int, float]]:
-        """The documents' scores by words, for each query."""
-        if self._same_words:
-            return self._same_words.words_of_documents
-        documents = self.ours.passages.documents
-        return [self._index.of_documents(query.text, documents) for query in self.dataset.queries]
-
-    @cached_property
-    def window_words(self) -> Ranked:
-        """The baselines' passages, ranked by BM25."""
-        return self._by_words(self.windows, self._word_index(self.windows))
-
-    @cached_property
-    def meaning(self) -> Ranked:
-        """longsearch's passages, ranked by the vectors of passages, excerpts and documents."""
-        ours = self.ours
-        whole = ours.queries @ ours.document_vectors.T
-        return by_scores(ours.passages, in_document(ours.passage_scores(), whole[:, ours.passages.documents]))
-
-    @cached_property
-    def minilm_windows(self) -> Vectors:
-        """(n_windows, 384)"""
-        return self.minilm(self.span_texts(self.windows))
-
-    @cached_property
-    def minilm_queries(self) -> Vectors:
-        """(n_queries, 384)"""
-        return self.minilm([query.text for query in self.dataset.queries])
-
-    def minilm(self, texts: list[str]) -> Vectors:
-        """Return MiniLM's vectors of texts, from the cache if possible."""
-        return self._cache.vectors("minilm", texts, lambda: self._encode(texts))
-
-    def _encode(self, texts: list[str]) -> Vectors:
-        """Encode each distinct text once: nearly all windows of a passkey's filler are equal."""
-        rows = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-        return self._minilm().encode(list(rows))[[rows[text] for text in texts]]
-
-    @cached_property
-    def _index(self) -> Bm25:
-        return self._word_index(self.ours.passages)
-
-    @cached_property
-    def _languages(self) -> list[str]:
-        """The language of every document."""
-        return [language_of(text) for text in self.texts]
-
-    def _word_index(self, spans: Spans) -> Bm25:
-        languages = [self._languages[document] for document in spans.documents.tolist()]
-        return Bm25(spans.texts(self.dataset.documents), languages)
-
-    def _by_words(self, spans: Spans, index: Bm25) -> Ranked:
-        ranked = [index.rank(query.text, MAX_RANKED) for query in self.dataset.queries]
-        return Ranked(spans, [rows for rows, _ in ranked], [scores for _, scores in ranked])
-
 
 System = Callable[[Bench], Ranked]
 
@@ -144,17 +43,19 @@ def document(bench: Bench) -> Ranked:
 
 def words(bench: Bench) -> Ranked:
     """Rank passages by longsearch's score by words: the BM25 of passage and document."""
-    return _ranked(bench.ours.passages, [best_first(scores) for scores in _in_documents(bench, _scores(bench.words))])
+    return ranked_by(
+        bench.ours.passages, [best_first(scores) for scores in _in_documents(bench, scores_of(bench.words))]
+    )
 
 
 def hybrid(bench: Bench) -> Ranked:
     """Rank passages by longsearch's combination of the scores by meaning and by words."""
-    by_meaning = _scores(bench.meaning)
+    by_meaning = scores_of(bench.meaning)
     found = [
-        dict.fromkeys(meaning, 0.0) | words for meaning, words in zip(by_meaning, _scores(bench.words), strict=True)
+        dict.fromkeys(meaning, 0.0) | words for meaning, words in zip(by_meaning, scores_of(bench.words), strict=True)
     ]
     pairs = zip(_in_documents(bench, found), by_meaning, strict=True)
-    return _ranked(bench.ours.passages, [combine(*pair) for pair in pairs])
+    return ranked_by(bench.ours.passages, [combine(*pair) for pair in pairs])
 
 
 def hybrid_by_rank(bench: Bench) -> Ranked:
@@ -240,12 +141,12 @@ def me5_systems(me5: Callable[[], E5], folder: str, cache: VectorCache) -> dict[
 
 def _fused(left: Ranked, right: Ranked) -> Ranked:
     pairs = zip(left.rows, right.rows, strict=True)
-    return _ranked(left.spans, [fuse([rows[:_FUSED_DEPTH].tolist() for rows in pair]) for pair in pairs])
+    return ranked_by(left.spans, [fuse([rows[:_FUSED_DEPTH].tolist() for rows in pair]) for pair in pairs])
 
 
 def _combined(meaning: Ranked, words: Ranked) -> Ranked:
-    pairs = zip(_scores(words), _scores(meaning), strict=True)
-    return _ranked(meaning.spans, [combine(*pair) for pair in pairs])
+    pairs = zip(scores_of(words), scores_of(meaning), strict=True)
+    return ranked_by(meaning.spans, [combine(*pair) for pair in pairs])
 
 
 def _in_documents(bench: Bench, found: list[dict[int, float]]) -> list[dict[int, float]]:
@@ -255,16 +156,3 @@ def _in_documents(bench: Bench, found: list[dict[int, float]]) -> list[dict[int,
         {row: words_in_document(score, whole[documents[row]]) for row, score in scores.items()}
         for scores, whole in zip(found, bench.words_of_documents, strict=True)
     ]
-
-
-def _scores(ranked: Ranked) -> list[dict[int, float]]:
-    """Return a mapping from row to score, clipped to 0..1, for each query."""
-    return [
-        dict(zip(rows.tolist(), np.clip(scores, 0, 1).tolist(), strict=True))
-        for rows, scores in zip(ranked.rows, ranked.scores, strict=True)
-    ]
-
-
-def _ranked(spans: Spans, answers: list[list[tuple[int, float]]]) -> Ranked:
-    rows = [np.array([row for row, _ in answer], np.int64) for answer in answers]
-    return Ranked(spans, rows, [np.array([score for _, score in answer]) for answer in answers])

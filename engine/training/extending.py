@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
+from longsearch.engine.evaluation.embedders.minilm import MiniLM, minilm_folder
 from longsearch.engine.evaluation.extension.bert import Bert
 from longsearch.engine.evaluation.extension.names import LENGTHS
-from longsearch.engine.evaluation.minilm import MiniLM, minilm_folder
 from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.training.data.shards import PairSet, load_pairs
 from longsearch.engine.training.lessons.extension import FromItself, Tuning

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.evaluation.minilm import MAX_TOKENS, MiniLM
+from longsearch.engine.evaluation.embedders.minilm import MAX_TOKENS, MiniLM
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.widths import as_decimals, parse_width

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from measuring import PEAK, read_texts, run_python
 
-from longsearch.engine.evaluation.minilm import MAX_TOKENS, MiniLM
+from longsearch.engine.evaluation.embedders.minilm import MAX_TOKENS, MiniLM
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.widths import parse_width
 

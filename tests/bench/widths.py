@@ -11,7 +11,7 @@ from pathlib import Path
 from indexing import BATCH, load_models, take_turns
 from measuring import read_texts
 
-from longsearch.engine.evaluation.minilm import MAX_TOKENS
+from longsearch.engine.evaluation.embedders.minilm import MAX_TOKENS
 from longsearch.engine.widths import as_decimals, parse_width
 
 THEIRS = ("MiniLM float32", "MiniLM bfloat16")

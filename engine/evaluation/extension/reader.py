@@ -17,6 +17,7 @@ from torch.nn import functional as F
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.embedders.bert import batches_by_length, padded
+from longsearch.engine.evaluation.embedders.minilm import MiniLM
 from longsearch.engine.evaluation.extension.bert import Attention, Bert, mean_of, plain_attention
 from longsearch.engine.evaluation.extension.names import GROUP_AND_NEAR, STRETCH, Extension
 from longsearch.engine.evaluation.extension.positions import (
@@ -30,7 +31,6 @@ from longsearch.engine.evaluation.extension.positions import (
     windows,
 )
 from longsearch.engine.evaluation.extension.rotary import frequencies, rotary_attention, self_extend
-from longsearch.engine.evaluation.minilm import MiniLM
 
 _BATCH_TOKENS = 4096
 

@@ -5,11 +5,12 @@ from functools import cache
 from pathlib import Path
 
 from longsearch.engine.arrays import Vectors
+from longsearch.engine.evaluation.bench import Bench
+from longsearch.engine.evaluation.embedders.minilm import MiniLM
 from longsearch.engine.evaluation.extension.names import EXTENSIONS
 from longsearch.engine.evaluation.extension.reader import Reader
-from longsearch.engine.evaluation.minilm import MiniLM
 from longsearch.engine.evaluation.ranked_spans import Ranked, by_vectors
-from longsearch.engine.evaluation.systems import Bench, System
+from longsearch.engine.evaluation.systems import System
 from longsearch.engine.evaluation.vector_cache import VectorCache
 
 

@@ -8,7 +8,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from longsearch.engine.errors import ModelError
-from longsearch.engine.evaluation.minilm import DIM, MiniLM
+from longsearch.engine.evaluation.embedders.minilm import DIM, MiniLM
 from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.models.config import ReadoutConfig, read_config
 from longsearch.engine.models.mamba2 import Mamba2

@@ -6,7 +6,7 @@ import torch
 
 from longsearch.engine.evaluation.embedders.bert import BertEmbedder
 from longsearch.engine.evaluation.embedders.e5 import E5
-from longsearch.engine.evaluation.minilm import MiniLM, minilm_folder
+from longsearch.engine.evaluation.embedders.minilm import MiniLM, minilm_folder
 
 MINILM = "minilm"
 

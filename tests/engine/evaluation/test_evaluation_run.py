@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from evaluation_helpers import forbid_reading, write_model, write_set
 
-from longsearch.engine.evaluation import minilm
+from longsearch.engine.evaluation.embedders import minilm
 from longsearch.engine.evaluation.embedders.bert import batches_by_length
 from longsearch.engine.evaluation.metrics import Interval
 from longsearch.engine.evaluation.report import Result, as_json, as_table, progress

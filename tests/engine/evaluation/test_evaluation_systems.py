@@ -95,7 +95,7 @@ def test_the_baseline_encodes_equal_texts_once(tmp_path):
 
 
 def test_operators_in_a_query_are_ignored():
-    index = Bm25(["the fox", "a -dog", 'say "hello"'])
+    index = Bm25(["the fox", "a -dog", 'say "hello"'], ["en"] * 3)
     assert index.rank('-dog "hello there', 5)[0].tolist() in ([1, 2], [2, 1])
     assert index.rank("?!", 5)[0].tolist() == []
 
