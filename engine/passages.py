@@ -1,7 +1,7 @@
 """Cuts a document into passages of 100 to 160 tokens, and a passage into excerpts of a sentence or two.
 
-Both end at the ends of paragraphs and sentences where possible. Pure: takes a text and the offsets of its tokens,
-returns spans. Knows no model; the same text and tokens always give the same passages.
+Both end at the ends of paragraphs and sentences where possible, in any script. Pure: takes a text and the offsets
+of its tokens, returns spans. Knows no model; the same text and tokens always give the same passages.
 """
 
 import re
@@ -46,6 +46,23 @@ _WORD_END = re.compile(r"\s+")
 _ENDS = (_PARAGRAPH_END, _SENTENCE_END, _LINE_END, _WORD_END)
 _WORD_OR_MARK = re.compile(r"\w+|[^\w\s]")
 
+# The same for texts of which a quarter or more is in other scripts than Latin and Greek. English stays as it was, also
+# around a name in another script: every index of today was made with the expressions above.
+_PAIR = "\u3005-\u3007\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_FIVE = "\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u1049\u1050-\u109f\u1780-\u17d3"
+_OTHER_SCRIPT = re.compile(f"[\u0400-\u1cff\uac00-\ud7ff{_PAIR}]+")
+# full stops and question marks: Arabic, Urdu, Indic, Burmese, Khmer, Tibetan, Ethiopic, Armenian, and the narrow 。
+_STOPS = "؟۔।॥။៕។།༎።፧։｡"
+_OTHER_PARAGRAPH_END = re.compile(rf"[.!?…。！？{_STOPS}][\"'”’)\]*_」』”）»]*[ \t]*\n\s*\n\s*")
+_OTHER_SENTENCE_END = re.compile(
+    rf"[.!?…]{_NO_END}[\"'”’)\]*_»]*\s+(?=[^a-zа-џ\s])|[。！？][」』”）]*\s*|[{_STOPS}][\"'”’)\]»」]*\s*"
+)
+_OTHER_ENDS = (_OTHER_PARAGRAPH_END, _OTHER_SENTENCE_END, _LINE_END, _WORD_END)
+# Where spaces part no words, two characters of Chinese or Japanese or five of Thai, Lao, Burmese or Khmer count as a
+# word, about the mean length of theirs. Vowel signs belong to their words.
+_SIGNS = "\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0f71-\u0f84"
+_OTHER_WORD_OR_MARK = re.compile(rf"[{_PAIR}]{{1,2}}|[{_FIVE}]{{1,5}}|(?:(?![{_PAIR}{_FIVE}])[\w{_SIGNS}])+|[^\w\s]")
+
 
 def cut_passages(text: str, token_starts: NDArray[np.int64]) -> list[Passage]:
     """Cut `text` into passages, in order. Its tokens begin at the offsets `token_starts` (n_tokens,), ascending.
@@ -61,14 +78,20 @@ def cut_excerpts(passage: str) -> list[tuple[int, int]]:
 
     Prefers the ends of sentences. Excerpts leave out only white space. They depend on the text alone, not on tokens.
     """
-    starts = np.fromiter((match.start() for match in _WORD_OR_MARK.finditer(passage)), dtype=np.int64)
+    word = _OTHER_WORD_OR_MARK if _is_in_other_script(passage) else _WORD_OR_MARK
+    starts = np.fromiter((match.start() for match in word.finditer(passage)), dtype=np.int64)
     return [(span.start, span.stop) for span in _spans(passage, starts, _cuts(passage, starts, _EXCERPT))]
+
+
+def _is_in_other_script(text: str) -> bool:
+    return not text.isascii() and 4 * sum(map(len, _OTHER_SCRIPT.findall(text))) >= len(text)
 
 
 def _cuts(text: str, token_starts: NDArray[np.int64], sizes: _Sizes) -> list[int]:
     """Return the index of the first token of every span."""
     n_tokens = len(token_starts)
-    ends = [_token_index(pattern, text, token_starts) for pattern in _ENDS]
+    patterns = _OTHER_ENDS if _is_in_other_script(text) else _ENDS
+    ends = [_token_index(pattern, text, token_starts) for pattern in patterns]
     cuts = [0]
     while n_tokens - cuts[-1] > sizes.most:
         cuts.append(_next_cut(cuts[-1], sizes, *ends))
