@@ -9,7 +9,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from longsearch.app.encoders import chosen_model
 from longsearch.engine import __version__
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError
@@ -73,6 +72,7 @@ def loaded() -> tuple["Encoder", float]:
 @cache
 def query_encoder() -> "QueryEncoder | Encoder":
     """Return what encodes queries here. Raises ModelError."""
+    from longsearch.app.encoders import chosen_model
     from longsearch.engine.inference.query_encoder import QueryEncoder
 
     return QueryEncoder.open(chosen_model()) or loaded()[0]
@@ -87,6 +87,8 @@ def _query_s() -> float:
 
 def _model() -> str:
     import torch
+
+    from longsearch.app.encoders import chosen_model
 
     encoder, loaded_s = loaded()
     encoder.encode_query("is anybody there?")  # tries the kernels of a GPU

@@ -18,8 +18,8 @@ _QUERIES = (
     ("-word", "leave out passages with this word"),
     ("in:contracts", "only paths that contain this; -in: leaves them out"),
     ("type:pdf", "only files of this type, or of one of several types"),
-    ("lang:de", "only documents in this language; a name works too: lang:german"),
-    ("folder:papers", "only this folder, if several are open; Tab completes it"),
+    ("lang:de", "only documents in this language; lang:german too"),
+    ("folder:papers", "only this one of several folders; Tab completes it"),
 )
 _MODES = (
     ("hybrid", "by meaning and by words, the two scores combined"),
