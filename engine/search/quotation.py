@@ -10,19 +10,19 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.errors import QueryError
-from longsearch.engine.search.alignment import Match, NormalForm, best_spans, normal_form
+from longsearch.engine.search.alignment import Match, NormalForm, best_spans, normal_form, normal_text
 from longsearch.engine.search.file_filter import FileFilter
 from longsearch.engine.search.lookup import any_of, expressions
 from longsearch.engine.search.query import content_words
 from longsearch.engine.search.retrieval import allowed_documents
 from longsearch.engine.store import documents, files, keywords, languages, texts
-from longsearch.engine.store.records import PassageRow
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import Quotation, Term
 
@@ -44,7 +44,6 @@ class _Window:
     document_id: int
     start: int
     text: str
-    plain: NormalForm
 
 
 def find_quotation(session: Session, quote: str, k: int = 10, file_filter: FileFilter | None = None) -> list[Quotation]:
@@ -54,17 +53,14 @@ def find_quotation(session: Session, quote: str, k: int = 10, file_filter: FileF
     QueryError for a quotation without words, or one of more than 2,000 characters.
     """
     plain = checked(quote).text
+    file_filter = file_filter or FileFilter()
     with session.reading() as db:
-        in_files = allowed_documents(db, file_filter or FileFilter())
+        in_files = allowed_documents(db, file_filter)
         allowed = None if in_files is None else documents.passages_of(db, in_files.tolist())
         for candidates in (_in_order(db, quote, k, allowed), _in_part(db, quote, allowed)):
-            windows = _windows(db, candidates, len(quote))
-            found = [
-                _place(db, session, file_filter or FileFilter(), window, aligned, quote, plain)
-                for window, aligned in zip(windows, best_spans(plain, [w.plain.text for w in windows]), strict=True)
-                if _is_similar(plain, aligned)
-            ]
-            if found:
+            matches = _matches(_windows(db, candidates, len(quote)), plain)
+            if matches:
+                found = [_place(db, session.root, file_filter, *match, quote, plain) for match in matches]
                 return best_places(found)[:k]
     return []
 
@@ -121,43 +117,58 @@ def _phrase(text: str) -> Term:
     return Term(" ".join(_words(text)), is_phrase=True)
 
 
-def _windows(db: apsw.Connection, passage_ids: Sequence[int], reach: int) -> list[_Window]:
-    """The text of these passages, with `reach` characters before and after each."""
+def _windows(db: apsw.Connection, passage_ids: Sequence[int], n_characters: int) -> list[_Window]:
+    """The text of these passages, with that of a quotation of `n_characters` before and after each."""
     rows = documents.passage_rows(db, passage_ids)
-    return [_window(db, rows[id_], reach + reach // 4) for id_ in passage_ids if id_ in rows]
+    reach = n_characters + n_characters // 4  # it may be longer there
+    windows = []
+    for row in (rows[id_] for id_ in passage_ids if id_ in rows):
+        start = max(0, row.start - reach)
+        (text,) = texts.spans(db, row.document_id, [(start, row.stop + reach)])
+        windows.append(_Window(row.document_id, start, text))
+    return windows
 
 
-def _window(db: apsw.Connection, row: PassageRow, reach: int) -> _Window:
-    start = max(0, row.start - reach)
-    (text,) = texts.spans(db, row.document_id, [(start, row.stop + reach)])
-    return _Window(row.document_id, start, text, normal_form(text))
+def _matches(windows: Sequence[_Window], plain: str) -> list[tuple[_Window, tuple[int, int], int]]:
+    """The windows that say the quotation: (window, (start, stop) in it, edits). Only if none says it as it is, others.
+
+    `plain` is the normal form of the quotation.
+    """
+    plain_texts = [normal_text(window.text) for window in windows]
+    aligned = [
+        (window, Match(text.index(plain), text.index(plain) + len(plain), 0))
+        for window, text in zip(windows, plain_texts, strict=True)
+        if plain in text
+    ]
+    if not aligned and len(plain) >= _SHORT:
+        spans = zip(windows, best_spans(plain, plain_texts), strict=True)
+        aligned = [(window, match) for window, match in spans if _is_similar(plain, match)]
+    return [
+        (window, normal_form(window.text).span(match.first, match.last), match.n_edits) for window, match in aligned
+    ]
+
+
+def _is_similar(plain: str, match: Match) -> bool:
+    return match.last > match.first and 1 - match.n_edits / len(plain) >= LEAST_SIMILARITY
 
 
 # ---- places
 
 
-def _is_similar(plain: str, aligned: Match) -> bool:
-    return aligned.n_edits == 0 or (
-        len(plain) >= _SHORT and 1 - aligned.n_edits / len(plain) >= LEAST_SIMILARITY and aligned.last > aligned.first
-    )
-
-
 def _place(
     db: apsw.Connection,
-    session: Session,
+    root: Path,
     file_filter: FileFilter,
     window: _Window,
-    aligned: Match,
+    span: tuple[int, int],
+    n_edits: int,
     quote: str,
     plain: str,
 ) -> Quotation:
-    first, last = window.plain.span(aligned.first, aligned.last)
-    start = window.start + first
-    text = window.text[first:last]
+    start, text = window.start + span[0], window.text[slice(*span)]
     outline = documents.outline(db, window.document_id)
     starts = documents.page_starts(db, window.document_id)
     path = next(filter(file_filter.admits, files.paths_of(db, window.document_id, file_filter.under)))
-    root = os.fspath(session.root)
     return Quotation(
         document_id=window.document_id,
         path=os.path.join(root, path),  # noqa: PTH118 (Path would normalise a hostile name)
@@ -167,9 +178,9 @@ def _place(
         start=start,
         stop=start + len(text),
         text=text,
-        similarity=1 - aligned.n_edits / len(plain),
+        similarity=1 - n_edits / len(plain),
         is_verbatim=_letters(quote) == _letters(text),
-        root=root,
+        root=os.fspath(root),
     )
 
 

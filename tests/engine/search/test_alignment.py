@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.engine.search.alignment import best_spans, normal_form
+from longsearch.engine.search.alignment import best_spans, normal_form, normal_text
 
 
 def distance(first: str, second: str) -> int:
@@ -64,9 +64,10 @@ def test_the_normal_form_has_only_letters_and_digits(printed: str, plain: str) -
     assert normal_form(printed).text == plain
 
 
-@given(st.text(max_size=30))
+@given(st.text(max_size=30) | st.text("a-\n \u00ad.é\u0301ﬁ", max_size=30))
 def test_each_character_of_the_normal_form_knows_its_place(text: str) -> None:
     found = normal_form(text)
+    assert found.text == normal_text(text)
     assert len(found.places) == len(found.text)
     assert found.places == sorted(found.places)
     assert all(0 <= place < len(text) for place in found.places)
