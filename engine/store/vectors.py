@@ -15,8 +15,8 @@ from longsearch.engine.store import excerpts, manifest
 from longsearch.engine.store.documents import bindable
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.records import PendingDocument
-from longsearch.engine.store.segments import vector_search
 from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.segments.vector_search import VectorSearch, read
 from longsearch.engine.store.vec0 import storage_chunks
 
 K_MAX = 4096
@@ -38,7 +38,8 @@ def use_model(db: apsw.Connection, fingerprint: str, dim: int) -> bool:
     for table in _TABLES:
         db.execute(f"DROP TABLE IF EXISTS {table}")
         db.execute(f"CREATE VIRTUAL TABLE {table} USING vec0(embedding float[{int(dim)}])")
-    manifest.forget(db, Kind.VECTORS)
+    for kind in (Kind.VECTORS, Kind.DOCUMENTS):
+        manifest.forget(db, kind)
     excerpts.remove_all(db)
     db.execute("DELETE FROM deepenings")
     db.execute("DELETE FROM embeddings")
@@ -68,6 +69,7 @@ def remove(db: apsw.Connection, document_id: int, passage_ids: list[int]) -> Non
         manifest.note_removed(db, Kind.VECTORS, done)
         excerpts.remove(db, done)
         db.execute("DELETE FROM document_vectors WHERE rowid = ?", (document_id,))
+        manifest.note_removed(db, Kind.DOCUMENTS, [document_id])
 
 
 def pending(db: apsw.Connection, limit: int) -> list[PendingDocument]:
@@ -130,6 +132,7 @@ def finish(db: apsw.Connection, document_id: int, document_vector: Vectors, n_to
     if done or n_done != n_passages or len(checked) != 1:
         raise ValueError(f"{n_done} of {n_passages} passages have vectors{' and the document too' if done else ''}")
     db.execute("INSERT INTO document_vectors (rowid, embedding) VALUES (?, ?)", (document_id, checked[0].tobytes()))
+    manifest.note_added(db, Kind.DOCUMENTS, [document_id])
     db.execute(
         "UPDATE embeddings SET done = 1, state = NULL, n_tokens_done = ? WHERE content_id = ?",
         (n_tokens_done, document_id),
@@ -178,10 +181,21 @@ def nearest_passages(
     vector = _comparable(db, query)
     if vector is None or (allowed is not None and allowed.is_empty):
         return []
-    found = vector_search.nearest(db, vector, min(k, K_MAX), allowed)
+    segments = VectorSearch.open(db, Kind.VECTORS, len(vector))
+    found = None if segments is None else segments.nearest(vector, min(k, K_MAX), allowed)
     if found is not None:
         return found
     return nearest_by_sqlite_vec(db, storage_chunks.PASSAGES, vector, k, None if allowed is None else allowed.ids(db))
+
+
+def cosines(db: apsw.Connection, kind: Kind, ids: Sequence[int], query: Vectors) -> dict[int, float]:
+    """The cosine of `query` (dim,) with each of these passages or documents; ids without a vector are missing."""
+    if model_in_use(db) is None or not ids:
+        return {}
+    wanted = np.array(sorted(ids), np.int64)
+    segments = VectorSearch.open(db, kind, len(query))
+    found, scores = read(db, kind, wanted, query) if segments is None else segments.cosines(wanted, query)
+    return dict(zip(found.tolist(), scores.tolist(), strict=True))
 
 
 def nearest_documents(
@@ -192,7 +206,12 @@ def nearest_documents(
     If `allowed` is given, only these ids are ranked.
     """
     vector = _comparable(db, query)
-    return [] if vector is None else nearest_by_sqlite_vec(db, storage_chunks.DOCUMENTS, vector, k, allowed)
+    if vector is None:
+        return []
+    segments = VectorSearch.open(db, Kind.DOCUMENTS, len(vector))
+    if segments is not None and allowed is None and (found := segments.nearest(vector, min(k, K_MAX))) is not None:
+        return found
+    return nearest_by_sqlite_vec(db, storage_chunks.DOCUMENTS, vector, k, allowed)
 
 
 def _comparable(db: apsw.Connection, query: Vectors) -> Vectors | None:

@@ -49,8 +49,9 @@ def check(store: Store, queries: list[str] = QUERIES, least: int = 1) -> None:
             for limit in (least, 1000):
                 for allowed in filters:
                     assert found.best(limit, allowed) == expected.best(limit, allowed)
-            held = [{id_: n for id_, n in own.items() if n} for own in found.in_documents(documents)]
-            assert held == [dict(own) for own in expected.in_documents(documents)]
+            np.testing.assert_array_equal(
+                found.in_documents(np.array(documents)), expected.in_documents(np.array(documents))
+            )
 
 
 @pytest.fixture
