@@ -9,8 +9,14 @@ and not only passages, because a report may name its company on every tenth page
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from longsearch.engine.search.statistics import WordStatistics
+
+Counts = NDArray[np.integer[Any]]
 
 _K1, _B = 1.2, 0.75  # FTS5's constants; do not change them
 _IDF_LEAST = 1e-6  # FTS5's idf of a term that more than half of the passages hold
@@ -58,18 +64,22 @@ def of_documents(
     `holding`: for each term, the documents that hold it, each with the number of its passages that do.
     `lengths`: the number of passages of a document. `statistics` may be those of more documents than these.
     """
-    n_documents, mean_length = statistics.n_documents, statistics.n_passages / max(1, statistics.n_documents)
+    counts = np.array([[own.get(document, 0) for document in lengths] for own in holding], np.int64)
+    given = np.array(list(lengths.values()), np.int64)
+    shares = of_counts(counts.reshape(len(holding), len(lengths)), given, statistics)
+    return dict(zip(lengths, shares.tolist(), strict=True))
+
+
+def of_counts(counts: Counts, lengths: Counts, statistics: WordStatistics) -> NDArray[np.float64]:
+    """(n,): the same for documents of which counts[i, j] passages of document j hold term i, of `lengths` (n,)."""
+    n_documents, mean_passages = statistics.n_documents, statistics.n_passages / max(1, statistics.n_documents)
     # FTS5's idf is nearly 0 for frequent terms; this one never is: a term in one of two documents must tell them apart
-    idfs = [math.log(1 + (n_documents - n + 0.5) / (n + 0.5)) for n in statistics.n_documents_with]
-    total = sum(idfs) or 1.0  # 1.0 for a query without words
-    shares = {}
-    for document, length in lengths.items():
-        half = _K1 * (1 - _B + _B * length / mean_length)  # with this many passages a term gets half its weight
-        found = (
-            idf * n / (n + half) for idf, counts in zip(idfs, holding, strict=True) if (n := counts.get(document, 0))
-        )
-        shares[document] = sum(found) / total
-    return shares
+    weights = [math.log(1 + (n_documents - n + 0.5) / (n + 0.5)) for n in statistics.n_documents_with]
+    half = _K1 * (1 - _B + _B * lengths / max(mean_passages, 1e-9))  # with so many passages a term gets half its weight
+    found = np.zeros(len(lengths))
+    for weight, own in zip(weights, counts, strict=True):
+        found += weight * own / (own + half)
+    return found / (sum(weights) or 1.0)  # 1.0 for a query without words
 
 
 def _idf(n_matching: int, n_passages: int) -> float:

@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-Score = TypeVar("Score", float, NDArray[np.float32])
+Score = TypeVar("Score", float, NDArray[np.float32], NDArray[np.float64])
 
 # Mean nDCG@10 of ten dev sets at .35, .4, .45, .5: .851 .852 .852 .851. A smaller weight is better if people
 # remember the words (hotpot100, the long reports of kgrag_docs), a larger one for repeated questions (stackfaq).
@@ -42,7 +42,7 @@ def in_document(passage: Score, document: Score) -> Score:
     return (1 - WEIGHT_OF_DOCUMENT) * passage + WEIGHT_OF_DOCUMENT * document
 
 
-def words_in_document(passage: float, document: float) -> float:
+def words_in_document(passage: Score, document: Score) -> Score:
     """A passage's score by words: 0.6 of its own score and 0.4 of its document's.
 
     Some words stand on one page of a document and apply to all its pages: the company, the year, the law.
@@ -50,14 +50,15 @@ def words_in_document(passage: float, document: float) -> float:
     return (1 - WEIGHT_OF_DOCUMENT_WORDS) * passage + WEIGHT_OF_DOCUMENT_WORDS * document
 
 
+def both(by_words: Score, by_meaning: Score) -> Score:
+    """0.4 of the score by meaning plus 0.6 of the score by words."""
+    return (1 - WEIGHT_OF_MEANING) * by_words + WEIGHT_OF_MEANING * by_meaning
+
+
 def combine(by_words: Mapping[int, float], by_meaning: Mapping[int, float]) -> list[tuple[int, float]]:
-    """(id, score), best first: 0.4 of the score by meaning plus 0.6 of the score by words; a missing score is 0."""
-    scores = {
-        ranked_id: (1 - WEIGHT_OF_MEANING) * by_words.get(ranked_id, 0.0)
-        + WEIGHT_OF_MEANING * by_meaning.get(ranked_id, 0.0)
-        for ranked_id in by_words.keys() | by_meaning.keys()
-    }
-    return best_first(scores)
+    """(id, score), best first, by `both` scores; a missing score is 0."""
+    ids = by_words.keys() | by_meaning.keys()
+    return best_first({id_: both(by_words.get(id_, 0.0), by_meaning.get(id_, 0.0)) for id_ in ids})
 
 
 def best_first(scores: Mapping[int, float]) -> list[tuple[int, float]]:

@@ -1,11 +1,12 @@
 """What an index holds of a query's words: by its segments, or by FTS5, the slow twin. Both rank and count alike."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import apsw
 import numpy as np
+from numpy.typing import NDArray
 
 from longsearch.engine.search import bm25
 from longsearch.engine.search.fusion import best_first
@@ -32,11 +33,8 @@ class QueryWords(Protocol):
     def best(self, limit: int, allowed: Allowed | None) -> Found:
         """The `limit` best passages that hold any word or phrase."""
 
-    def in_documents(self, document_ids: Sequence[int]) -> list[Mapping[int, int]]:
-        """For each term those of these documents (ascending) that hold it, with the number of their passages that do.
-
-        Other documents may be among them.
-        """
+    def in_documents(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(n_terms, n): how many passages of each of these documents (n,), ascending, hold each term."""
 
 
 def words_of(db: apsw.Connection, asked: Lookup) -> QueryWords:
@@ -85,10 +83,9 @@ class WordsBySegments:
         ranked = self.found.best(bm25.idfs(figures), bm25.mean_length(figures), limit, allowed)
         return list(zip(ranked.ids.tolist(), ranked.scores.tolist(), strict=True))
 
-    def in_documents(self, document_ids: Sequence[int]) -> list[Mapping[int, int]]:
+    def in_documents(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """See `QueryWords`."""
-        counts = self.found.in_documents(np.array(document_ids, np.int64))
-        return [dict(zip(document_ids, own.tolist(), strict=True)) for own in counts]
+        return self.found.in_documents(document_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +122,8 @@ class WordsByFts5:
             }
         )
 
-    def in_documents(self, document_ids: Sequence[int]) -> list[Mapping[int, int]]:
+    def in_documents(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """See `QueryWords`."""
-        return list(self.holding)
+        ids = document_ids.tolist()
+        counts = np.array([[own.get(id_, 0) for id_ in ids] for own in self.holding], np.int64)
+        return counts.reshape(len(self.holding), len(ids))

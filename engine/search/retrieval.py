@@ -3,7 +3,8 @@
 Words and vectors are two SQL statements, never a join: a join of sqlite-vec's MATCH with FTS5's took 26.7 s.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import apsw
 import numpy as np
@@ -12,16 +13,16 @@ from numpy.typing import NDArray
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.search import bm25
 from longsearch.engine.search.file_filter import FileFilter
-from longsearch.engine.search.fusion import best_first, in_document, with_excerpt, words_in_document
+from longsearch.engine.search.fusion import in_document, with_excerpt, words_in_document
 from longsearch.engine.search.lookup import Lookup, all_of, any_of
 from longsearch.engine.search.query_words import Found, QueryWords
-from longsearch.engine.store import documents, excerpts, files, keywords, languages, vectors
+from longsearch.engine.store import documents, excerpts, files, keywords, languages
 from longsearch.engine.store.files import folder_range
+from longsearch.engine.store.manifest import Kind
+from longsearch.engine.store.segments import nearest
 from longsearch.engine.store.segments.allowed import Allowed
-from longsearch.engine.store.vec0.storage_chunks import DOCUMENTS, PASSAGES
 
-Scored = list[tuple[int, float]]
-"""(passage id, score from 0 to 1), best first."""
+Scores = NDArray[np.float64]
 
 
 def allowed_documents(db: apsw.Connection, file_filter: FileFilter) -> NDArray[np.int64] | None:
@@ -48,49 +49,75 @@ def allowed_passages(db: apsw.Connection, asked: Lookup, file_filter: FileFilter
     return None if is_all else Allowed(in_files, holding, excluded)
 
 
-def words_in_documents(
-    db: apsw.Connection, words: QueryWords, found: Found, also: Iterable[int] = ()
-) -> dict[int, float]:
-    """Scores by words of the passages in `found` (from `words.best`) and in `also`.
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Passages that may answer a query."""
+
+    ids: NDArray[np.int64]
+    """(n,), ascending."""
+    bm25: NDArray[np.float64]
+    """(n,): BM25; 0 if it is not among the best by words."""
+    cosines: NDArray[np.float64]
+    """(n,): the cosine of the passage's own vector; NaN if it has none, or in a search by words."""
+    is_by_words: NDArray[np.bool_]
+    """(n,): whether it is among the best by words."""
+    document_ids: NDArray[np.int64]
+    """(m,): the documents of all these passages, ascending."""
+    documents: NDArray[np.intp]
+    """(n,): where in `document_ids` the passage's document is."""
+
+
+def candidates(db: apsw.Connection, by_words: Found, by_vector: Found, vector: Vectors | None) -> Candidates:
+    """Join the best passages by words (id, BM25) and by their own vectors (id, cosine)."""
+    word_ids, word_scores = _arrays(by_words)
+    near_ids, near_scores = _arrays(by_vector)
+    ids = np.union1d(word_ids, near_ids)
+    bm25_scores, cosines = np.zeros(len(ids)), np.full(len(ids), np.nan)
+    is_by_words = np.zeros(len(ids), np.bool_)
+    own = np.searchsorted(ids, word_ids)
+    bm25_scores[own], is_by_words[own] = word_scores, True
+    cosines[np.searchsorted(ids, near_ids)] = near_scores
+    if vector is not None:
+        left = ids[np.isnan(cosines)]
+        found = nearest.cosines(db, Kind.VECTORS, left.tolist(), vector)
+        cosines[np.searchsorted(ids, list(found))] = list(found.values())
+    document_of = documents.documents_of(db, ids.tolist())
+    owners = np.array([document_of[id_] for id_ in ids.tolist()], np.int64)
+    document_ids, places = np.unique(owners, return_inverse=True)
+    return Candidates(ids, bm25_scores, cosines, is_by_words, document_ids, places)
+
+
+def by_words(db: apsw.Connection, words: QueryWords, found: Candidates) -> Scores:
+    """(n,): scores by words.
 
     A score is 0.6 of the passage's BM25 and 0.4 of its document's, each as a share of the highest that the query can
-    reach. Passages that are only in `also` get their document's part alone.
+    reach. Passages that are not among the best by words get their document's part alone.
     """
     figures = words.statistics
-    highest = bm25.highest(figures.n_passages_with, figures.n_passages)
-    of_passage = {passage_id: _clipped(score / highest) for passage_id, score in found}
-    document_of = documents.documents_of(db, list(of_passage.keys() | set(also)))
-    document_ids = sorted(set(document_of.values()))
-    lengths = documents.lengths(db, document_ids)
-    whole = bm25.of_documents(words.in_documents(document_ids), lengths, figures)
-    return {id_: words_in_document(of_passage.get(id_, 0.0), whole[own]) for id_, own in document_of.items()}
+    highest = bm25.highest(figures.n_passages_with, figures.n_passages) or 1.0
+    length_of = documents.lengths(db, found.document_ids.tolist())
+    lengths = np.array([length_of[id_] for id_ in found.document_ids.tolist()], np.int64)
+    whole = bm25.of_counts(words.in_documents(found.document_ids), lengths, figures)
+    return words_in_document(np.clip(found.bm25 / highest, 0.0, 1.0), whole[found.documents])
 
 
-def by_vector(db: apsw.Connection, vector: Vectors, limit: int, allowed: Allowed | None) -> Scored:
-    """Passages nearest to `vector` (dim,); a score combines the cosines of passage, nearest excerpt and document."""
-    return best_first(_by_meaning(db, vector, dict(vectors.nearest_passages(db, vector, limit, allowed))))
-
-
-def similarities(db: apsw.Connection, vector: Vectors, passage_ids: Sequence[int]) -> dict[int, float]:
-    """The score of `by_vector` for these passages; passages without a vector are missing."""
-    found = vectors.of_ids(db, PASSAGES, passage_ids)
-    return _by_meaning(db, vector, {passage_id: float(other @ vector) for passage_id, other in found.items()})
-
-
-def _by_meaning(db: apsw.Connection, vector: Vectors, cosines: dict[int, float]) -> dict[int, float]:
-    """Combine passages' cosines with those of their nearest excerpts and of their documents.
+def by_meaning(db: apsw.Connection, vector: Vectors, found: Candidates) -> Scores:
+    """(n,): scores by meaning, from the cosines of passage, nearest excerpt and document; 0 without a vector.
 
     If a document has no vector yet, the passage's own score takes its place.
     """
-    document_of = documents.documents_of(db, list(cosines))
-    whole = vectors.of_ids(db, DOCUMENTS, sorted(set(document_of.values())))
-    of_document = {document_id: float(other @ vector) for document_id, other in whole.items()}
-    nearest = excerpts.nearest(db, vector, list(cosines))
-    scores = {}
-    for id_, cosine in cosines.items():
-        own = with_excerpt(cosine, nearest[id_].cosine if id_ in nearest else cosine)
-        scores[id_] = _clipped(in_document(own, of_document.get(document_of[id_], own)))
-    return scores
+    own: Scores = found.cosines.copy()
+    ids, cosines = excerpts.highest(db, vector, found.ids.tolist())
+    places = np.searchsorted(found.ids, ids)
+    own[places] = with_excerpt(found.cosines[places], cosines.astype(np.float64))
+    of_document: Scores = np.full(len(found.document_ids), np.nan)
+    whole = nearest.cosines(db, Kind.DOCUMENTS, found.document_ids.tolist(), vector)
+    of_document[np.searchsorted(found.document_ids, list(whole))] = list(whole.values())
+    of_passages: Scores = of_document[found.documents]
+    lacking = np.isnan(of_passages)
+    of_passages[lacking] = own[lacking]
+    scores: Scores = in_document(own, of_passages)
+    return np.nan_to_num(np.clip(scores, 0.0, 1.0))
 
 
 def ids(scored: Sequence[tuple[int, float]]) -> list[int]:
@@ -98,5 +125,6 @@ def ids(scored: Sequence[tuple[int, float]]) -> list[int]:
     return [passage_id for passage_id, _ in scored]
 
 
-def _clipped(score: float) -> float:
-    return min(1.0, max(0.0, score))
+def _arrays(found: Found) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """(ids, scores)"""
+    return np.array(ids(found), np.int64), np.array([score for _, score in found], np.float64)

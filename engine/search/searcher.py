@@ -7,25 +7,20 @@ import time
 from dataclasses import dataclass, replace
 
 import apsw
+import numpy as np
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.search.fusion import best_first, combine
+from longsearch.engine.search.fusion import both
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.lookup import Lookup, lookup
 from longsearch.engine.search.query import Query
 from longsearch.engine.search.query_words import Found, QueryWords, words_of
 from longsearch.engine.search.ranking import RankedDocument, group
-from longsearch.engine.search.retrieval import (
-    Scored,
-    allowed_passages,
-    by_vector,
-    ids,
-    similarities,
-    words_in_documents,
-)
+from longsearch.engine.search.retrieval import Candidates, allowed_passages, by_meaning, by_words, candidates, ids
 from longsearch.engine.store import documents, excerpts, languages, vectors
 from longsearch.engine.store.excerpts import Nearest
+from longsearch.engine.store.segments import nearest
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.vectors import K_MAX
@@ -116,48 +111,41 @@ def best_documents(db: apsw.Connection, plan: Plan) -> list[RankedDocument]:
     """
     n = _N_CANDIDATES
     while True:
-        lists = _candidates(db, plan, n)
-        scored = _scored(db, plan, lists)
-        document_of = documents.documents_of(db, ids(scored))
-        n_documents = len(set(document_of.values()))
-        is_exhausted = n >= K_MAX or all(len(found) < n for found in lists)
-        if n_documents >= plan.k or is_exhausted or n_documents == documents.count(db):
-            return group(_without_unrelated(plan, lists, scored), document_of, plan.passages_per_document)[: plan.k]
+        found, is_exhausted = _candidates(db, plan, n)
+        n_documents = len(found.document_ids)
+        if n_documents >= plan.k or is_exhausted or n >= K_MAX or n_documents == documents.count(db):
+            return _ranked(db, plan, found)[: plan.k]
         n = min(4 * n, K_MAX)
 
 
-def _candidates(db: apsw.Connection, plan: Plan, n: int) -> list[Found | Scored]:
-    """The best `n` candidates of each list that the mode needs: by words, then by meaning."""
-    lists = []
-    if plan.words is not None:
-        is_empty = plan.allowed is not None and plan.allowed.is_empty
-        lists.append([] if is_empty else plan.words.best(n, plan.allowed))
-    if plan.mode is not SearchMode.WORDS and plan.vector is not None:
-        lists.append(by_vector(db, plan.vector, n, plan.allowed))
-    return lists
+def _candidates(db: apsw.Connection, plan: Plan, n: int) -> tuple[Candidates, bool]:
+    """The best `n` passages of each list that the mode needs, and whether there are no more."""
+    is_empty = plan.allowed is not None and plan.allowed.is_empty
+    words: Found = []
+    near: Found = []
+    if plan.words is not None and not is_empty:
+        words = plan.words.best(n, plan.allowed)
+    if plan.vector is not None and plan.mode is not SearchMode.WORDS and not is_empty:
+        near = nearest.nearest_passages(db, plan.vector, n, plan.allowed)
+    vector = None if plan.mode is SearchMode.WORDS else plan.vector
+    return candidates(db, words, near, vector), max(len(words), len(near)) < n
 
 
-def _scored(db: apsw.Connection, plan: Plan, lists: list[Found | Scored]) -> Scored:
-    """The candidates with their final scores."""
-    if plan.words is None:
-        return lists[0]
-    if plan.mode is SearchMode.WORDS:
-        return best_first(words_in_documents(db, plan.words, lists[0]))
-    if plan.vector is None:  # an index without comparable vectors, searched together with others that have them
-        return combine(words_in_documents(db, plan.words, lists[0]), {})
-    words, meaning = lists
-    similarity = dict(meaning)
-    by_words = words_in_documents(db, plan.words, words, also=similarity)
-    by_words_only = [passage_id for passage_id, _ in words if passage_id not in similarity]
-    return combine(by_words, similarity | similarities(db, plan.vector, by_words_only))
-
-
-def _without_unrelated(plan: Plan, lists: list[Found | Scored], scored: Scored) -> Scored:
-    """Drop passages that match neither words nor meaning; in a small index everything is a candidate."""
-    if plan.mode is SearchMode.WORDS or plan.asked.phrases:  # every candidate holds a word or a phrase
-        return scored
-    holding = set(ids(lists[0])) if plan.mode is SearchMode.HYBRID else set()
-    return [(id_, score) for id_, score in scored if score >= LEAST_SCORE or id_ in holding]
+def _ranked(db: apsw.Connection, plan: Plan, found: Candidates) -> list[RankedDocument]:
+    """The documents of the candidates with their final scores, best first."""
+    nothing = np.zeros(len(found.ids))
+    words = nothing if plan.words is None else by_words(db, plan.words, found)
+    meaning = nothing if plan.vector is None or plan.mode is SearchMode.WORDS else by_meaning(db, plan.vector, found)
+    scores = {SearchMode.WORDS: words, SearchMode.MEANING: meaning}.get(plan.mode, both(words, meaning))
+    kept = np.ones(len(scores), np.bool_)
+    if plan.mode is not SearchMode.WORDS and not plan.asked.phrases:
+        # drop what matches neither words nor meaning: in a small index everything is a candidate
+        kept = (scores >= LEAST_SCORE) | found.is_by_words
+    order = np.lexsort((found.ids, -scores))
+    order = order[kept[order]]
+    best = list(zip(found.ids[order].tolist(), scores[order].tolist(), strict=True))
+    owners = found.document_ids[found.documents[order]].tolist()
+    return group(best, dict(zip(ids(best), owners, strict=True)), plan.passages_per_document)
 
 
 def nearest_excerpts(db: apsw.Connection, plan: Plan, ranked: list[RankedDocument]) -> dict[int, Nearest]:

@@ -23,6 +23,7 @@ from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import allowed_documents
 from longsearch.engine.store import documents, vectors
+from longsearch.engine.store.segments import nearest
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import SearchMode, SearchResults
 
@@ -64,7 +65,7 @@ def similar_to_vector(
     started = time.perf_counter()
     with session.reading() as db:
         file_filter = FileFilter(under)
-        found = vectors.nearest_documents(db, vector, k + 1, allowed_documents(db, file_filter))
+        found = nearest.nearest_documents(db, vector, k + 1, allowed_documents(db, file_filter))
         near = [(id_, min(1.0, cosine)) for id_, cosine in found if id_ != without and cosine >= LEAST_SCORE][:k]
         ranked = [
             RankedDocument(id_, cosine, _nearest_passages(db, id_, vector, passages_per_document))

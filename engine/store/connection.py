@@ -17,7 +17,6 @@ from longsearch.engine.store.schema import MIGRATIONS, check_version, migrate
 
 BUSY_TIMEOUT_MS = 5_000
 _CHECKPOINT_TIMEOUT_MS = 100
-_MMAP_BYTES = 2**31 - 1  # SQLite's maximum; a reader that maps the file reads vectors in half the time
 _CORRUPT = (apsw.CorruptError, apsw.NotADBError)
 
 
@@ -52,7 +51,6 @@ def open_for_reading(path: Path) -> apsw.Connection:
             raise missing
         if version < len(MIGRATIONS):
             raise StoreError("The index was written by an older longsearch", "Run: longsearch index FOLDER")
-        db.pragma("mmap_size", _MMAP_BYTES)
     except BaseException:
         db.close()
         raise

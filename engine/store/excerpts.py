@@ -68,13 +68,29 @@ def inherit(db: apsw.Connection, old: Sequence[int], new: Sequence[int]) -> None
 
 def nearest(db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]) -> dict[int, Nearest]:
     """The excerpt nearest to `query` (dim,) for each of these passages that has excerpts."""
+    ids, starts, stops, cosines = _nearest(db, query, passage_ids)
+    found = zip(ids.tolist(), starts.tolist(), stops.tolist(), cosines.tolist(), strict=True)
+    return {id_: Nearest(start, stop if stop > 0 else None, cosine) for id_, start, stop, cosine in found}
+
+
+def highest(db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]) -> tuple[NDArray[np.int64], Vectors]:
+    """(ids, ascending, of those of these passages that have excerpts, the cosines of their nearest excerpts)."""
+    ids, _, _, cosines = _nearest(db, query, passage_ids)
+    return ids, cosines
+
+
+def _nearest(
+    db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Vectors]:
+    """(passage ids, ascending; starts; stops, or -1; cosines) of their nearest excerpts."""
     sql = (
         "SELECT passage_id, vectors FROM excerpt_vectors"
         " WHERE passage_id IN (SELECT value FROM json_each(?)) ORDER BY passage_id"
     )
     rows: list[tuple[int, bytes]] = list(db.execute(sql, (json.dumps(list(passage_ids)),)))
     if not rows:
-        return {}
+        none = np.empty(0, np.int64)
+        return none, none, none, np.empty(0, np.float32)
     record = _record(len(query))
     sizes = np.array([len(own) // record.itemsize for _, own in rows])
     records = np.frombuffer(b"".join(own for _, own in rows), record)
@@ -84,11 +100,8 @@ def nearest(db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]) -> 
     best = equal[np.searchsorted(equal, firsts)]  # in each passage, the first of those with the highest cosine
     following = np.append(records["start"][1:].astype(np.int64), -1)
     following[firsts + sizes - 1] = -1
-    found = zip(records["start"][best].tolist(), following[best].tolist(), highest.tolist(), strict=True)
-    return {
-        id_: Nearest(start, stop if stop > 0 else None, cosine)
-        for (id_, _), (start, stop, cosine) in zip(rows, found, strict=True)
-    }
+    ids = np.array([id_ for id_, _ in rows], np.int64)
+    return ids, records["start"][best].astype(np.int64), following[best], highest
 
 
 def _record(dim: int) -> np.dtype[np.void]:

@@ -163,28 +163,28 @@ CREATE INDEX contents_by_language ON contents (language);
 """
 
 _V8 = """
--- Files beside the index that hold words or vectors of passages as arrays (see `segments`). A higher number is later.
+-- Files beside the index that hold words or vectors as arrays (see `segments`). A higher number is later.
 CREATE TABLE segments (
     kind TEXT NOT NULL,
     number INTEGER NOT NULL,
     token TEXT NOT NULL,
-    n_passages INTEGER NOT NULL,
+    n INTEGER NOT NULL,
     PRIMARY KEY (kind, number)
 ) STRICT, WITHOUT ROWID;
 
--- Passages that no segment has as they are now.
-CREATE TABLE fresh_passages (
+-- Passages, or documents, that no segment has as they are now.
+CREATE TABLE fresh_ids (
     kind TEXT NOT NULL,
-    passage_id INTEGER NOT NULL,
-    PRIMARY KEY (kind, passage_id)
+    id INTEGER NOT NULL,
+    PRIMARY KEY (kind, id)
 ) STRICT, WITHOUT ROWID;
 
--- Passages that have gone or changed: segments up to this number are wrong about them.
-CREATE TABLE outdated_passages (
+-- Passages, or documents, that have gone or changed: segments up to this number are wrong about them.
+CREATE TABLE outdated_ids (
     kind TEXT NOT NULL,
-    passage_id INTEGER NOT NULL,
+    id INTEGER NOT NULL,
     number INTEGER NOT NULL,
-    PRIMARY KEY (kind, passage_id)
+    PRIMARY KEY (kind, id)
 ) STRICT, WITHOUT ROWID;
 """
 

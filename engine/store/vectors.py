@@ -8,15 +8,11 @@ from collections.abc import Sequence
 
 import apsw
 import numpy as np
-from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.store import excerpts, manifest
-from longsearch.engine.store.documents import bindable
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.records import PendingDocument
-from longsearch.engine.store.segments import vector_search
-from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.vec0 import storage_chunks
 
 K_MAX = 4096
@@ -41,7 +37,8 @@ def use_model(db: apsw.Connection, fingerprint: str, dim: int) -> bool:
     for table in _TABLES:
         db.execute(f"DROP TABLE IF EXISTS {table}")
         db.execute(f"CREATE VIRTUAL TABLE {table} USING vec0(embedding float[{int(dim)}])")
-    manifest.forget(db, Kind.VECTORS)
+    for kind in (Kind.VECTORS, Kind.DOCUMENTS):
+        manifest.forget(db, kind)
     excerpts.remove_all(db)
     db.execute("DELETE FROM deepenings")
     db.execute("DELETE FROM embeddings")
@@ -71,6 +68,7 @@ def remove(db: apsw.Connection, document_id: int, passage_ids: list[int]) -> Non
         manifest.note_removed(db, Kind.VECTORS, done)
         excerpts.remove(db, done)
         db.execute("DELETE FROM document_vectors WHERE rowid = ?", (document_id,))
+        manifest.note_removed(db, Kind.DOCUMENTS, [document_id])
 
 
 def pending(db: apsw.Connection, limit: int) -> list[PendingDocument]:
@@ -133,6 +131,7 @@ def finish(db: apsw.Connection, document_id: int, document_vector: Vectors, n_to
     if done or n_done != n_passages or len(checked) != 1:
         raise ValueError(f"{n_done} of {n_passages} passages have vectors{' and the document too' if done else ''}")
     db.execute("INSERT INTO document_vectors (rowid, embedding) VALUES (?, ?)", (document_id, checked[0].tobytes()))
+    manifest.note_added(db, Kind.DOCUMENTS, [document_id])
     db.execute(
         "UPDATE embeddings SET done = 1, state = NULL, n_tokens_done = ? WHERE content_id = ?",
         (n_tokens_done, document_id),
@@ -168,54 +167,6 @@ def of_document(db: apsw.Connection, document_id: int) -> Vectors | None:
         return None
     found = db.execute("SELECT embedding FROM document_vectors WHERE rowid = ?", (document_id,)).get
     return None if found is None else np.frombuffer(found, np.float32)
-
-
-def nearest_passages(
-    db: apsw.Connection, query: Vectors, k: int, allowed: Allowed | None = None
-) -> list[tuple[int, float]]:
-    """The `k` (at most 4,096) passages nearest to `query` (dim,), as (id, cosine), highest first.
-
-    If `allowed` is given, only these passages are ranked. In a large index the segments pick the candidates; they may
-    miss one that barely beats the last. The scores are always exact.
-    """
-    vector = _comparable(db, query)
-    if vector is None or (allowed is not None and allowed.is_empty):
-        return []
-    found = vector_search.nearest(db, vector, min(k, K_MAX), allowed)
-    if found is not None:
-        return found
-    return nearest_by_sqlite_vec(db, storage_chunks.PASSAGES, vector, k, None if allowed is None else allowed.ids(db))
-
-
-def nearest_documents(
-    db: apsw.Connection, query: Vectors, k: int, allowed: NDArray[np.int64] | None = None
-) -> list[tuple[int, float]]:
-    """The `k` (at most 4,096) documents nearest to `query` (dim,), as (id, cosine), highest first.
-
-    If `allowed` is given, only these ids are ranked.
-    """
-    vector = _comparable(db, query)
-    return [] if vector is None else nearest_by_sqlite_vec(db, storage_chunks.DOCUMENTS, vector, k, allowed)
-
-
-def _comparable(db: apsw.Connection, query: Vectors) -> Vectors | None:
-    """`query` (dim,), checked; None before the first `use_model`."""
-    return None if model_in_use(db) is None else unit_vectors(np.atleast_2d(query), dim_in_use(db))[0]
-
-
-def nearest_by_sqlite_vec(
-    db: apsw.Connection, table: str, query: Vectors, k: int, allowed: NDArray[np.int64] | None
-) -> list[tuple[int, float]]:
-    """The slow twin of `nearest_passages`: compare every vector in float32.
-
-    For unit vectors |a - b|^2 = 2 - 2 cos, so L2 gives the same ranking; it is faster in sqlite-vec.
-    """
-    if allowed is not None and not len(allowed):
-        return []
-    condition, bindings = ("", ()) if allowed is None else (" AND rowid IN carray(?)", (bindable(allowed),))
-    sql = f"SELECT rowid, distance FROM {table} WHERE embedding MATCH ? AND k = ?{condition}"  # noqa: S608
-    rows = db.execute(sql, (query.tobytes(), min(k, K_MAX), *bindings))
-    return sorted(((int(row[0]), 1 - float(row[1]) ** 2 / 2) for row in rows), key=lambda row: (-row[1], row[0]))
 
 
 def dim_in_use(db: apsw.Connection) -> int:

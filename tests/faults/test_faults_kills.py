@@ -21,7 +21,7 @@ from store_helpers import check_invariants
 
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import NoIndexError
-from longsearch.engine.store import vectors
+from longsearch.engine.store.segments import nearest
 from longsearch.engine.store.store import Store
 from longsearch.indexer.encoders import DocumentEncoder
 from longsearch.indexer.extract.reader import ExtractorProcess
@@ -97,8 +97,8 @@ def check_search(store: Store, dim: int) -> None:
     """Check that the segments, which a kill may have left behind, find the same passages as the full vectors."""
     query = np.full(dim, dim**-0.5, np.float32)
     with store.reading() as db:
-        expected = vectors.nearest_by_sqlite_vec(db, "passage_vectors", query, 10, None)
-        found = vectors.nearest_passages(db, query, 10)
+        expected = nearest.nearest_by_sqlite_vec(db, "passage_vectors", query, 10, None)
+        found = nearest.nearest_passages(db, query, 10)
     np.testing.assert_allclose([cosine for _, cosine in found], [cosine for _, cosine in expected], atol=1e-6)
 
 

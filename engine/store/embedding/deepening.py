@@ -72,6 +72,8 @@ def finish(db: apsw.Connection, document_id: int, document_vector: Vectors, n_to
     if n_done != n_passages:
         raise ValueError(f"{n_done} of {n_passages} passages have new vectors")
     db.execute("UPDATE document_vectors SET embedding = ? WHERE rowid = ?", (vector.tobytes(), document_id))
+    manifest.note_removed(db, Kind.DOCUMENTS, [document_id])
+    manifest.note_added(db, Kind.DOCUMENTS, [document_id])
     sql = "UPDATE embeddings SET width = 1.0, n_tokens_done = ? WHERE content_id = ?"
     db.execute(sql, (n_tokens_done, document_id))
     restart(db, document_id)

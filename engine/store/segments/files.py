@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from longsearch.engine.store.manifest import Kind
+
 _MAGIC = b"longsearch segment 1\n"
 _HEADER_BYTES = 4096
 _ALIGNMENT = 64
@@ -33,7 +35,7 @@ def path_of(index: Path, kind: str, token: str) -> Path:
 
 def all_of(index: Path) -> list[Path]:
     """Every segment file beside the index at `index`, also those that do not count any more or not yet."""
-    return [path for kind in ("words", "vectors") for path in index.parent.glob(f"{index.name}-{kind}-*")]
+    return [path for kind in Kind for path in index.parent.glob(f"{index.name}-{kind}-*")]
 
 
 class SegmentWriter:

@@ -2,7 +2,7 @@
 
 The arrays of a segment of words:
 
-    passage_ids (n,)      ascending
+    ids (n,)              passages, ascending
     lengths (n,)          words of a passage, title included, as FTS5 counts them
     document_ids (m,)     ascending; the passages of a document follow one another
     first_of (m + 1,)     where the passages of each document begin
@@ -87,7 +87,7 @@ def from_tokens(tokens: Iterable[Sequence[str]]) -> tuple[list[bytes], Block]:
 def write(writer: SegmentWriter, passages: Passages, terms: Sequence[bytes], counted: "Counted") -> None:
     """Write all arrays of a segment. The writer has the shapes that `shapes` gives."""
     document_ids, first_of = document_starts(passages.document_ids)
-    writer.write("passage_ids", [passages.ids])
+    writer.write("ids", [passages.ids])
     writer.write("lengths", [passages.lengths])
     writer.write("document_ids", [document_ids])
     writer.write("first_of", [first_of])
@@ -131,7 +131,7 @@ def shapes(passages: Passages, terms: Sequence[bytes], counted: Counted) -> Shap
     n, n_documents = len(passages.ids), len(document_starts(passages.document_ids)[0])
     n_terms, n_postings = len(terms), int(counted.n_postings.sum())
     return {
-        "passage_ids": (np.int64, (n,)),
+        "ids": (np.int64, (n,)),
         "lengths": (np.int32, (n,)),
         "document_ids": (np.int64, (n_documents,)),
         "first_of": (np.int64, (n_documents + 1,)),
@@ -149,7 +149,7 @@ def merged(
 ) -> tuple[Passages, list[bytes], Counted]:
     """Two segments as one, of the passages that are `alive` ((n,) for each): what `write` takes."""
     both = (first, second)
-    ids = np.concatenate([one["passage_ids"][own] for one, own in zip(both, alive, strict=True)])
+    ids = np.concatenate([one["ids"][own] for one, own in zip(both, alive, strict=True)])
     order = np.argsort(ids, kind="stable")
     new_places = np.empty(len(ids), np.int64)
     new_places[order] = np.arange(len(ids))

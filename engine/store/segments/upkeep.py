@@ -1,4 +1,4 @@
-"""Writes segments of passages that have none, merges small ones, and deletes files that do not count any more.
+"""Writes segments of what has none, merges small ones, and deletes files that do not count any more.
 
 Sizes go as in a binary counter: a new segment is merged with the one before it as long as that is less than twice as
 large. So an index of a million passages has about ten segments, and a passage is written about ten times.
@@ -8,17 +8,17 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.store import manifest
-from longsearch.engine.store.manifest import Listed, Manifest
-from longsearch.engine.store.segments import vector_maker, word_maker
+from longsearch.engine.store.manifest import Kind, Listed, Manifest
 from longsearch.engine.store.segments.allowed import places_among
 from longsearch.engine.store.segments.files import Arrays, all_of, mapped, path_of
+from longsearch.engine.store.segments.vector_maker import VectorMaker
+from longsearch.engine.store.segments.word_maker import WordMaker
 
 log = logging.getLogger("longsearch.segments")
 
@@ -28,7 +28,9 @@ CHECK_EVERY = 1_000
 """New passages after which the writer writes a segment: until then a search reads them one by one."""
 _WRITTEN_AT_ONCE = 32_768  # passages of a segment that is made of texts or of whole vectors: 400 MB of tokens
 _MAX_OUTDATED = 1_000  # in a large index an eighth
-_MAKERS: Sequence[ModuleType] = (word_maker, vector_maker)
+_PASSAGES_PER_DOCUMENT = 32  # that many fewer documents than passages make a segment
+_Maker = WordMaker | VectorMaker
+_MAKERS: Sequence[_Maker] = (WordMaker(), VectorMaker(Kind.VECTORS), VectorMaker(Kind.DOCUMENTS))
 
 
 def refresh(db: apsw.Connection, index: Path, is_idle: bool = False) -> None:
@@ -40,13 +42,13 @@ def refresh(db: apsw.Connection, index: Path, is_idle: bool = False) -> None:
         try:
             _refresh(db, index, maker, is_idle)
         except OSError as error:
-            log.warning("no segment of %s was written: %s", maker.KIND, error)
+            log.warning("no segment of %s was written: %s", maker.kind, error)
 
 
 def sweep(db: apsw.Connection, index: Path) -> None:
     """Delete segment files that do not count, and the copy of vectors that older versions wrote."""
     counting = {
-        path_of(index, maker.KIND, one.token) for maker in _MAKERS for one in manifest.read(db, maker.KIND).segments
+        path_of(index, maker.kind, one.token) for maker in _MAKERS for one in manifest.read(db, maker.kind).segments
     }
     for path in (*all_of(index), index.with_name(index.name + "-int8")):
         if path not in counting:
@@ -54,15 +56,16 @@ def sweep(db: apsw.Connection, index: Path) -> None:
                 path.unlink(missing_ok=True)
 
 
-def _refresh(db: apsw.Connection, index: Path, maker: ModuleType, is_idle: bool) -> None:
-    listed = manifest.read(db, maker.KIND)
-    if maker.count(db) < LEAST_PASSAGES:
-        return manifest.forget(db, maker.KIND)
+def _refresh(db: apsw.Connection, index: Path, maker: _Maker, is_idle: bool) -> None:
+    listed = manifest.read(db, maker.kind)
+    share = _PASSAGES_PER_DOCUMENT if maker.kind is Kind.DOCUMENTS else 1
+    if maker.count(db) < max(1, LEAST_PASSAGES // share):
+        return manifest.forget(db, maker.kind)
     if not _is_whole(index, listed):
-        listed = Manifest(maker.KIND, (), maker.all_ids(db), np.empty((0, 2), np.int64))
-    n = sum(one.n_passages for one in listed.segments)
+        listed = Manifest(maker.kind, (), maker.all_ids(db), np.empty((0, 2), np.int64))
+    n = sum(one.n for one in listed.segments)
     is_worn = len(listed.outdated) > max(_MAX_OUTDATED, n // 8)
-    if len(listed.fresh) < (1 if is_idle else CHECK_EVERY) and not is_worn:
+    if len(listed.fresh) < (1 if is_idle else max(1, CHECK_EVERY // share)) and not is_worn:
         return None
     segments = list(listed.segments)
     for ids in np.split(listed.fresh, range(_WRITTEN_AT_ONCE, len(listed.fresh), _WRITTEN_AT_ONCE)):
@@ -72,8 +75,8 @@ def _refresh(db: apsw.Connection, index: Path, maker: ModuleType, is_idle: bool)
             _merge_due(index, maker, segments, listed, is_all=False)
     if is_worn:
         _rewrite(index, maker, segments, listed)
-    manifest.list_segments(db, maker.KIND, segments)
-    manifest.keep_outdated(db, maker.KIND, _still_outdated(index, maker, segments, listed))
+    manifest.list_segments(db, maker.kind, segments)
+    manifest.keep_outdated(db, maker.kind, _still_outdated(index, maker, segments, listed))
     return None
 
 
@@ -85,17 +88,17 @@ def _is_whole(index: Path, listed: Manifest) -> bool:
         return False
 
 
-def _merge_due(index: Path, maker: ModuleType, segments: list[Listed], listed: Manifest, is_all: bool) -> None:
+def _merge_due(index: Path, maker: _Maker, segments: list[Listed], listed: Manifest, is_all: bool) -> None:
     """Merge the last segments, in place; all of them if `is_all`."""
-    while len(segments) > 1 and (is_all or segments[-2].n_passages < 2 * segments[-1].n_passages):
-        pair = segments[-2:]
-        arrays = tuple(_arrays(index, maker, one) for one in pair)
-        alive = tuple(_alive(own, listed.dead(one)) for own, one in zip(arrays, pair, strict=True))
+    while len(segments) > 1 and (is_all or segments[-2].n < 2 * segments[-1].n):
+        first, second = segments[-2:]
+        arrays = _arrays(index, maker, first), _arrays(index, maker, second)
+        alive = _alive(arrays[0], listed.dead(first)), _alive(arrays[1], listed.dead(second))
         token = maker.merge(index, arrays, alive)
-        segments[-2:] = [Listed(pair[1].number, token, int(sum(map(np.sum, alive))))]
+        segments[-2:] = [Listed(second.number, token, int(alive[0].sum() + alive[1].sum()))]
 
 
-def _rewrite(index: Path, maker: ModuleType, segments: list[Listed], listed: Manifest) -> None:
+def _rewrite(index: Path, maker: _Maker, segments: list[Listed], listed: Manifest) -> None:
     """Merge all segments, in place, so that none holds a passage that has gone."""
     if len(segments) > 1:
         return _merge_due(index, maker, segments, listed, is_all=True)
@@ -106,22 +109,22 @@ def _rewrite(index: Path, maker: ModuleType, segments: list[Listed], listed: Man
     return None
 
 
-def _still_outdated(index: Path, maker: ModuleType, segments: Sequence[Listed], listed: Manifest) -> NDArray[np.int64]:
+def _still_outdated(index: Path, maker: _Maker, segments: Sequence[Listed], listed: Manifest) -> NDArray[np.int64]:
     """The rows of `listed.outdated` about which one of these segments is wrong."""
     held = np.zeros(len(listed.outdated), np.bool_)
     for one in segments:
-        ids = _arrays(index, maker, one)["passage_ids"]
+        ids = _arrays(index, maker, one)["ids"]
         is_wrong = listed.outdated[:, 1] >= one.number
         is_wrong[is_wrong] = np.isin(listed.outdated[is_wrong, 0], ids, assume_unique=True)
         held |= is_wrong
     return listed.outdated[held]
 
 
-def _arrays(index: Path, maker: ModuleType, segment: Listed) -> Arrays:
-    return mapped(path_of(index, maker.KIND, segment.token), segment.token)
+def _arrays(index: Path, maker: _Maker, segment: Listed) -> Arrays:
+    return mapped(path_of(index, maker.kind, segment.token), segment.token)
 
 
 def _alive(segment: Arrays, dead: NDArray[np.int64]) -> NDArray[np.bool_]:
-    alive = np.ones(len(segment["passage_ids"]), np.bool_)
-    alive[places_among(segment["passage_ids"], dead)[0]] = False
+    alive = np.ones(len(segment["ids"]), np.bool_)
+    alive[places_among(segment["ids"], dead)[0]] = False
     return alive

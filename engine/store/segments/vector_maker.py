@@ -2,15 +2,16 @@
 
 The arrays of a segment of vectors:
 
-    passage_ids (n,)      ascending
-    document_ids (m,)     ascending; the passages of a document follow one another
+    ids (n,)              passages or documents, ascending
+    document_ids (m,)     of passages: their documents, ascending; the passages of a document follow one another
     first_of (m + 1,)     where the passages of each document begin
     signs (words, n)      one bit for each coordinate, set if it is not negative; 64 coordinates of all vectors together
     codes (n, dim)        int8
-    scales (n,)           a vector is about codes * scale
+    rests (n, dim)        int8
+    scales (n,)           a vector is about codes * scale, and (codes + rests / 254) * scale
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,75 +26,82 @@ from longsearch.engine.store.segments.files import Arrays, Shapes, writing
 from longsearch.engine.store.segments.postings import document_starts, documents_of
 from longsearch.engine.store.vec0 import storage_chunks
 
-KIND = Kind.VECTORS
+REST = 254
+"""A rest counts this part of a code: a code is off by at most half, and a rest goes from -127 to 127."""
+TABLES = {Kind.VECTORS: storage_chunks.PASSAGES, Kind.DOCUMENTS: storage_chunks.DOCUMENTS}
+"""The index's own vectors in float32, by kind."""
 _ROWS = 8192  # written at once
 
-
-def count(db: apsw.Connection) -> int:
-    """The number of passages with a vector, without rounding: a document's vectors come in order."""
-    return int(db.execute("SELECT coalesce(sum(n_passages_done), 0) FROM embeddings").get)
+Alive = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 
 
-def all_ids(db: apsw.Connection) -> NDArray[np.int64]:
-    """All passages with a vector, ascending."""
-    rows = db.execute("SELECT rowid FROM passage_vectors_rowids ORDER BY rowid")
-    return np.fromiter((row[0] for row in rows), np.int64)
+class VectorMaker:
+    """Makes segments of the vectors of passages or of documents."""
 
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
 
-def write(db: apsw.Connection, index: Path, ids: NDArray[np.int64]) -> str:
-    """Write a segment of these passages (ascending); return its token. Raises OSError on a full disk."""
-    document_of = documents.documents_of(db, ids.tolist())
-    document_ids, first_of = document_starts(np.array([document_of[id_] for id_ in ids.tolist()], np.int64))
-    dim = int(db.execute("SELECT value FROM meta WHERE key = 'dim'").get)
-    places = storage_chunks.places_of(db, storage_chunks.PASSAGES, ids.tolist())
-    vectors = storage_chunks.read_rows(db, storage_chunks.PASSAGES, dim, places[:, 1], places[:, 2])
-    vectors = vectors[np.argsort(places[:, 0], kind="stable")]
-    codes, scales = quantized(vectors)
-    with writing(index, KIND, _shapes(len(ids), len(document_ids), dim)) as (token, writer):
-        writer.write("passage_ids", [ids])
-        writer.write("document_ids", [document_ids])
-        writer.write("first_of", [first_of])
-        writer.write("signs", [signs(vectors)])
-        writer.write("codes", [codes])
-        writer.write("scales", [scales])
-    return token
+    def count(self, db: apsw.Connection) -> int:
+        """The number of vectors."""
+        column = "n_passages_done" if self.kind is Kind.VECTORS else "done"
+        return int(db.execute(f"SELECT coalesce(sum({column}), 0) FROM embeddings").get)  # noqa: S608 - constants
 
+    def all_ids(self, db: apsw.Connection) -> NDArray[np.int64]:
+        """All passages or documents with a vector, ascending."""
+        if not db.table_exists("main", f"{TABLES[self.kind]}_rowids"):
+            return np.empty(0, np.int64)
+        rows = db.execute(f"SELECT rowid FROM {TABLES[self.kind]}_rowids ORDER BY rowid")  # noqa: S608 - constants
+        return np.fromiter((row[0] for row in rows), np.int64)
 
-def merge(index: Path, segments: tuple[Arrays, Arrays], alive: tuple[NDArray[np.bool_], NDArray[np.bool_]]) -> str:
-    """Write a segment of the living passages ((n,) of each) of two others; return its token. Raises OSError."""
-    own = [np.flatnonzero(living) for living in alive]
-    ids = np.concatenate([segment["passage_ids"][rows] for segment, rows in zip(segments, own, strict=True)])
-    of_passage = [documents_of(segment)[rows] for segment, rows in zip(segments, own, strict=True)]
-    order = np.argsort(ids, kind="stable")
-    document_ids, first_of = document_starts(np.concatenate(of_passage)[order])
-    dim = segments[0]["codes"].shape[1]
+    def write(self, db: apsw.Connection, index: Path, ids: NDArray[np.int64]) -> str:
+        """Write a segment of these ids (ascending); return its token. Raises OSError on a full disk."""
+        owners = None
+        if self.kind is Kind.VECTORS:
+            document_of = documents.documents_of(db, ids.tolist())
+            owners = np.array([document_of[id_] for id_ in ids.tolist()], np.int64)
+        dim = int(db.execute("SELECT value FROM meta WHERE key = 'dim'").get)
+        places = storage_chunks.places_of(db, TABLES[self.kind], ids.tolist())
+        vectors = storage_chunks.read_rows(db, TABLES[self.kind], dim, places[:, 1], places[:, 2])
+        vectors = vectors[np.argsort(places[:, 0], kind="stable")]
+        codes, rests, scales = quantized(vectors)
+        made = {"ids": [ids], "signs": [signs(vectors)], "codes": [codes], "rests": [rests], "scales": [scales]}
+        return _write(index, self.kind, dim, len(ids), owners, made)
 
-    def rows_of(arrays: list[NDArray[Any]]) -> Iterator[NDArray[Any]]:
-        """The rows of both segments' arrays, in their new order."""
-        for start in range(0, len(order), _ROWS):
-            rows = order[start : start + _ROWS]
-            is_second = rows >= len(own[0])
-            block = np.empty((len(rows), *arrays[0].shape[1:]), arrays[0].dtype)
-            block[~is_second] = arrays[0][own[0][rows[~is_second]]]
-            block[is_second] = arrays[1][own[1][rows[is_second] - len(own[0])]]
-            yield block
+    def merge(self, index: Path, segments: tuple[Arrays, Arrays], alive: Alive) -> str:
+        """Write a segment of the living rows ((n,) of each) of two others; return its token. Raises OSError."""
+        own = [np.flatnonzero(living) for living in alive]
+        ids = np.concatenate([segment["ids"][rows] for segment, rows in zip(segments, own, strict=True)])
+        order = np.argsort(ids, kind="stable")
+        owners = None
+        if self.kind is Kind.VECTORS:
+            of_each = [documents_of(segment)[rows] for segment, rows in zip(segments, own, strict=True)]
+            owners = np.concatenate(of_each)[order]
 
-    with writing(index, KIND, _shapes(len(ids), len(document_ids), dim)) as (token, writer):
-        writer.write("passage_ids", [ids[order]])
-        writer.write("document_ids", [document_ids])
-        writer.write("first_of", [first_of])
+        def rows_of(arrays: Sequence[NDArray[Any]]) -> Iterator[NDArray[Any]]:
+            """The rows of both segments' arrays, in their new order."""
+            for start in range(0, len(order), _ROWS):
+                rows = order[start : start + _ROWS]
+                is_second = rows >= len(own[0])
+                block = np.empty((len(rows), *arrays[0].shape[1:]), arrays[0].dtype)
+                block[~is_second] = arrays[0][own[0][rows[~is_second]]]
+                block[is_second] = arrays[1][own[1][rows[is_second] - len(own[0])]]
+                yield block
+
+        made: dict[str, Any] = {
+            name: rows_of([one[name] for one in segments]) for name in ("ids", "codes", "rests", "scales")
+        }
         planes = range(len(segments[0]["signs"]))
-        writer.write("signs", (rows for p in planes for rows in rows_of([one["signs"][p] for one in segments])))
-        writer.write("codes", rows_of([one["codes"] for one in segments]))
-        writer.write("scales", rows_of([one["scales"] for one in segments]))
-    return token
+        made["signs"] = (block for p in planes for block in rows_of([one["signs"][p] for one in segments]))
+        return _write(index, self.kind, segments[0]["codes"].shape[1], len(order), owners, made)
 
 
-def quantized(vectors: Vectors) -> tuple[NDArray[np.int8], Vectors]:
-    """(codes (n, dim), scales (n,)); vectors = codes * scales to within half a scale. Rows of zeros stay zeros."""
+def quantized(vectors: Vectors) -> tuple[NDArray[np.int8], NDArray[np.int8], Vectors]:
+    """(codes (n, dim), rests (n, dim), scales (n,)) of vectors (n, dim). Rows of zeros stay zeros."""
     scales = np.abs(vectors).max(axis=1, initial=0) / 127
-    codes = np.rint(vectors / np.maximum(scales, np.finfo(np.float32).tiny)[:, None])
-    return codes.astype(np.int8), scales.astype(np.float32)
+    scaled = vectors / np.maximum(scales, np.finfo(np.float32).tiny)[:, None]
+    codes = np.rint(scaled)
+    rests = np.clip(np.rint((scaled - codes) * REST), -127, 127)
+    return codes.astype(np.int8), rests.astype(np.int8), scales.astype(np.float32)
 
 
 def signs(vectors: Vectors) -> NDArray[np.uint64]:
@@ -103,12 +111,20 @@ def signs(vectors: Vectors) -> NDArray[np.uint64]:
     return np.ascontiguousarray(padded.view("<u8").T)
 
 
-def _shapes(n: int, n_documents: int, dim: int) -> Shapes:
-    return {
-        "passage_ids": (np.int64, (n,)),
-        "document_ids": (np.int64, (n_documents,)),
-        "first_of": (np.int64, (n_documents + 1,)),
+def _write(index: Path, kind: Kind, dim: int, n: int, owners: NDArray[np.int64] | None, made: dict[str, Any]) -> str:
+    """Write `made`, the blocks of each array; `owners` (n,) are the documents of passages."""
+    if owners is not None:
+        document_ids, first_of = document_starts(owners)
+        made |= {"document_ids": [document_ids], "first_of": [first_of]}
+    shapes: Shapes = {
+        "ids": (np.int64, (n,)),
+        **({} if owners is None else {name: (np.int64, made[name][0].shape) for name in ("document_ids", "first_of")}),
         "signs": ("<u8", (-(-dim // 64), n)),
         "codes": (np.int8, (n, dim)),
+        "rests": (np.int8, (n, dim)),
         "scales": (np.float32, (n,)),
     }
+    with writing(index, kind, shapes) as (token, writer):
+        for name in shapes:
+            writer.write(name, made[name])
+    return token

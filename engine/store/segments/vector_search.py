@@ -1,10 +1,10 @@
 """Finds the vectors nearest to a query by their segments. The slow twin is sqlite-vec: `nearest_by_sqlite_vec`.
 
 Three passes, each over fewer vectors: the signs of all coordinates (48 bytes a vector; the fewer of them differ from
-the query's, the nearer it is), then int8, then float32 out of the index. Only the first is approximate.
+the query's, the nearer it is), then int8, then twice int8, which is as good as float32. Only the first is approximate.
+On 25,797 real vectors the 924 nearest by signs hold 99.5 % of the 20 nearest, among 1,600 vectors the 341 nearest.
 """
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,81 +21,124 @@ from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.allowed import Allowed, places_among
 from longsearch.engine.store.segments.files import Arrays, mapped, path_of
 from longsearch.engine.store.segments.postings import document_starts
-from longsearch.engine.store.segments.vector_maker import signs
+from longsearch.engine.store.segments.vector_maker import REST, TABLES, signs
 from longsearch.engine.store.vec0 import storage_chunks
 
 RESCORED = 100
-"""Passages beyond `k` that are compared in float32: int8 is off by about 0.0003 per score."""
-_LEAST_BY_SIGNS, _SHARE_BY_SIGNS = 2_000, 80
-"""Of a segment so many vectors, and one in so many, are compared in int8."""
-_MAX_ESTIMATE_ERROR = 0.02  # a larger difference between an estimate and its score means a damaged segment
+"""Vectors beyond `k` that are compared in twice int8: int8 is off by about 0.0003 per score."""
+_LEAST_BY_SIGNS, _SHARE_BY_SIGNS = 3_000, 80
+"""So many vectors, or one in so many, are compared in int8."""
+_PROVED = 4  # of the nearest, compared with the index's own vectors
+_MAX_ERROR = 1e-3  # a larger difference between a cosine and the index's own means a damaged segment
 _AT_ONCE = 16_384  # vectors whose signs are compared at once: they fit a core's own cache
+_N_THREADS = 2
 _NONE = np.uint16(0xFFFF)
 
 Scored = tuple[NDArray[np.int64], Vectors]
-"""Passage ids (n,), and their scores (n,)."""
+"""Ids (n,), and their cosines (n,)."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Near:
-    """The distances of all vectors of a segment to the query, by their signs."""
+class VectorSearch:
+    """The vectors of an index at one moment: its segments, and the vectors that none of them has."""
 
-    arrays: Arrays
-    distances: NDArray[np.uint16]
-    """(n,): how many signs differ; 0xFFFF for a vector that is not wanted."""
+    db: apsw.Connection
+    kind: Kind
+    segments: tuple[Arrays, ...]
+    dead: tuple[NDArray[np.int64], ...]
+    """For each segment the ids about which it is wrong."""
+    fresh: NDArray[np.int64]
+    """Ids, ascending, whose vectors only the index has."""
 
-
-def nearest(
-    db: apsw.Connection, query: Vectors, k: int, allowed: Allowed | None = None
-) -> list[tuple[int, float]] | None:
-    """The same as `vectors.nearest` for passages; None if the segments are missing or cannot be trusted."""
-    listed = manifest.read(db, Kind.VECTORS)
-    if not listed.segments:
-        return None
-    index = Path(db.filename)
-    try:
-        opened = [mapped(path_of(index, Kind.VECTORS, one.token), one.token) for one in listed.segments]
-        if any(one["codes"].shape[1] != len(query) for one in opened):
+    @classmethod
+    def open(cls, db: apsw.Connection, kind: Kind, dim: int) -> "VectorSearch | None":
+        """Open the segments of this kind; None if there are none, or if one is missing or damaged."""
+        listed = manifest.read(db, kind)
+        index = Path(db.filename)
+        try:
+            opened = tuple(mapped(path_of(index, kind, one.token), one.token) for one in listed.segments)
+            if not opened or any(one["codes"].shape[1] != dim for one in opened):
+                return None
+        except (OSError, ValueError, KeyError):
             return None
-    except (OSError, ValueError, KeyError):
-        return None
-    dead = [listed.dead(one) for one in listed.segments]
-    ids, estimates = _estimated(opened, dead, query, k, allowed)
-    best = np.argpartition(-estimates, k + RESCORED)[: k + RESCORED] if len(ids) > k + RESCORED else np.arange(len(ids))
-    scored, scores = _exact(db, ids[best], query)
-    own = np.argsort(ids[best], kind="stable")
-    if len(scored) < len(best) or np.abs(scores - estimates[best][own]).max(initial=0.0) > _MAX_ESTIMATE_ERROR:
-        return None
-    fresh, fresh_scores = _exact(db, _of(db, listed.fresh, allowed), query)
-    scored, scores = np.concatenate([scored, fresh]), np.concatenate([scores, fresh_scores])
-    order = np.lexsort((scored, -scores))[:k]
-    return list(zip(scored[order].tolist(), scores[order].tolist(), strict=True))
+        return cls(db, kind, opened, tuple(listed.dead(one) for one in listed.segments), listed.fresh)
+
+    def nearest(self, query: Vectors, k: int, allowed: Allowed | None = None) -> list[tuple[int, float]] | None:
+        """The `k` nearest vectors as (id, cosine), highest first; None if a segment turns out to be damaged."""
+        near = self._by_signs(query, max(_LEAST_BY_SIGNS, 4 * (k + RESCORED)), allowed)
+        ids, scores = self._best_of(near, query, k)
+        if not self._is_proved(ids, scores, query):
+            return None
+        fresh, fresh_scores = read(self.db, self.kind, self._allowed_fresh(allowed), query)
+        ids, scores = np.concatenate([ids, fresh]), np.concatenate([scores, fresh_scores])
+        order = np.lexsort((ids, -scores))[:k]
+        return list(zip(ids[order].tolist(), scores[order].tolist(), strict=True))
+
+    def cosines(self, ids: NDArray[np.int64], query: Vectors) -> Scored:
+        """The cosines of those of these ids (ascending) that have a vector; the ids are in any order."""
+        found, left = [], ids
+        for segment, dead in zip(self.segments, self.dead, strict=True):
+            wanted = ids if not len(dead) else np.setdiff1d(ids, dead, assume_unique=True)
+            places, _ = places_among(segment["ids"], wanted)
+            found.append((segment["ids"][places], _cosines(segment, places, query, is_exact=True)))
+        left = np.intersect1d(ids, self.fresh, assume_unique=True)
+        found.append(read(self.db, self.kind, left, query))
+        return np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found])
+
+    def _by_signs(self, query: Vectors, n: int, allowed: Allowed | None) -> list[NDArray[np.intp]]:
+        """For each segment where the vectors are that may be among the nearest: `n`, or a share of all."""
+        distances = [
+            _wanted_distances(segment, dead, query, allowed)
+            for segment, dead in zip(self.segments, self.dead, strict=True)
+        ]
+        n = max(n, sum(map(len, distances)) // _SHARE_BY_SIGNS)
+        limit = _limit(distances, n)
+        return [np.flatnonzero(own <= limit) for own in distances]
+
+    def _best_of(self, near: Sequence[NDArray[np.intp]], query: Vectors, k: int) -> Scored:
+        """The nearest of these places of each segment: `k`, and some more."""
+        estimates = [_cosines(segment, places, query) for segment, places in zip(self.segments, near, strict=True)]
+        flat, n = np.concatenate(estimates), k + RESCORED
+        least = np.partition(flat, len(flat) - n)[len(flat) - n] if len(flat) > n else -np.inf
+        ids, scores = [], []
+        for segment, places, own in zip(self.segments, near, estimates, strict=True):
+            kept = places[own >= least]
+            ids.append(segment["ids"][kept])
+            scores.append(_cosines(segment, kept, query, is_exact=True))
+        return np.concatenate(ids), np.concatenate(scores)
+
+    def _is_proved(self, ids: NDArray[np.int64], scores: Vectors, query: Vectors) -> bool:
+        """Whether the index's own vectors give the highest of these cosines too."""
+        first = np.argsort(-scores, kind="stable")[:_PROVED]
+        proved, own = read(self.db, self.kind, ids[first], query)
+        own = own[np.argsort(proved)]
+        given = scores[first][np.argsort(ids[first])]
+        return len(own) == len(given) and bool(np.abs(own - given).max(initial=0) <= _MAX_ERROR)
+
+    def _allowed_fresh(self, allowed: Allowed | None) -> NDArray[np.int64]:
+        if allowed is None or not len(self.fresh):
+            return self.fresh
+        document_of = documents.documents_of(self.db, self.fresh.tolist())
+        owners = np.array([document_of[id_] for id_ in self.fresh.tolist()], np.int64)
+        return self.fresh[allowed.mask(self.fresh, *document_starts(owners))]
 
 
-def _estimated(
-    segments: Sequence[Arrays], dead: Sequence[NDArray[np.int64]], query: Vectors, k: int, allowed: Allowed | None
-) -> Scored:
-    """The nearest vectors of all segments by their signs, with their cosines by int8."""
-    near = [_near(segment, gone, query, allowed) for segment, gone in zip(segments, dead, strict=True)]
-    n_wanted = sum(len(one.distances) for one in near)
-    n = max(_LEAST_BY_SIGNS, n_wanted // _SHARE_BY_SIGNS, 4 * (k + RESCORED))
-    counts = sum(np.bincount(one.distances[one.distances != _NONE], minlength=_NONE) for one in near)
-    limit = int(np.searchsorted(np.cumsum(counts), n))
-    ids, scores = [], []
-    for one in near:
-        places = np.flatnonzero(one.distances <= min(limit, int(_NONE) - 1))
-        ids.append(one.arrays["passage_ids"][places])
-        scores.append(_cosines(one.arrays, places, query))
-    return np.concatenate(ids), np.concatenate(scores)
+def read(db: apsw.Connection, kind: Kind, ids: NDArray[np.int64], query: Vectors) -> Scored:
+    """(ids of those that have a vector, their cosines), by the index's own vectors in float32."""
+    places = storage_chunks.places_of(db, TABLES[kind], ids.tolist())
+    vectors = storage_chunks.read_rows(db, TABLES[kind], len(query), places[:, 1], places[:, 2])
+    return places[:, 0], vectors @ query
 
 
-def _near(segment: Arrays, dead: NDArray[np.int64], query: Vectors, allowed: Allowed | None) -> _Near:
-    ids = segment["passage_ids"]
+def _wanted_distances(
+    segment: Arrays, dead: NDArray[np.int64], query: Vectors, allowed: Allowed | None
+) -> NDArray[np.uint16]:
+    """(n,): how many signs differ from the query's; 0xFFFF where the vector is not wanted."""
     distances = _sign_distances(segment["signs"], signs(query[None])[:, 0])
     if allowed is not None:
-        distances[~allowed.mask(ids, segment["document_ids"], segment["first_of"])] = _NONE
-    distances[places_among(ids, dead)[0]] = _NONE
-    return _Near(segment, distances)
+        distances[~allowed.mask(segment["ids"], segment["document_ids"], segment["first_of"])] = _NONE
+    distances[places_among(segment["ids"], dead)[0]] = _NONE
+    return distances
 
 
 def _sign_distances(planes: NDArray[np.uint64], query: NDArray[np.uint64]) -> NDArray[np.uint16]:
@@ -103,49 +146,48 @@ def _sign_distances(planes: NDArray[np.uint64], query: NDArray[np.uint64]) -> ND
     n = planes.shape[1]
     distances = np.zeros(n, np.uint16)
 
-    def compare(start: int) -> None:
-        own = planes[:, start : start + _AT_ONCE]
-        sums = distances[start : start + _AT_ONCE]
-        different, counts = np.empty(own.shape[1], np.uint64), np.empty(own.shape[1], np.uint8)
-        for plane, word in zip(own, query, strict=True):
-            np.bitwise_xor(plane, word, out=different)
-            np.bitwise_count(different, out=counts)
-            np.add(sums, counts, out=sums)
+    def compare(first: int, end: int) -> None:
+        different, counts = np.empty(_AT_ONCE, np.uint64), np.empty(_AT_ONCE, np.uint8)
+        for start in range(first, end, _AT_ONCE):
+            stop = min(start + _AT_ONCE, end)
+            sums = distances[start:stop]
+            for plane, word in zip(planes[:, start:stop], query, strict=True):
+                np.bitwise_xor(plane, word, out=different[: stop - start])
+                np.bitwise_count(different[: stop - start], out=counts[: stop - start])
+                np.add(sums, counts[: stop - start], out=sums)
 
-    starts = range(0, n, _AT_ONCE)
-    if len(starts) > 1:
-        list(_threads().map(compare, starts))
+    if n < 4 * _AT_ONCE:
+        compare(0, n)
     else:
-        list(map(compare, starts))
+        borders = [n * number // _N_THREADS for number in range(_N_THREADS + 1)]
+        list(_threads().map(compare, borders[:-1], borders[1:]))
     return distances
 
 
-def _cosines(segment: Arrays, places: NDArray[np.int64], query: Vectors) -> Vectors:
+def _limit(distances: Sequence[NDArray[np.uint16]], n: int) -> int:
+    """A distance that at least `n` wanted vectors do not exceed, if there are so many: about the smallest.
+
+    A sample of all distances tells it; counting all of them took a quarter of a search among a million vectors.
+    """
+    n_all = sum(map(len, distances))
+    step = max(1, n_all // 65_536)
+    sample = np.concatenate([own[::step] for own in distances])
+    sample = np.sort(sample[sample != _NONE])
+    place = n // step + 3 * int((n / step) ** 0.5)  # three standard deviations, so that hardly ever fewer come
+    return int(sample[place]) if place < len(sample) else int(_NONE) - 1
+
+
+def _cosines(segment: Arrays, places: NDArray[np.intp], query: Vectors, is_exact: bool = False) -> Vectors:
     """(p,): the cosines of these vectors by int8. 256 rows at a time fit a core's own cache in float32."""
-    codes, parts = segment["codes"], [np.empty(0, np.float32)]
+    codes, rests, parts = segment["codes"], segment["rests"], [np.empty(0, np.float32)]
     for start in range(0, len(places), 256):
-        parts.append(codes[places[start : start + 256]].astype(np.float32) @ query)
+        own = places[start : start + 256]
+        part = codes[own].astype(np.float32) @ query
+        parts.append(part + rests[own].astype(np.float32) @ query / np.float32(REST) if is_exact else part)
     return np.concatenate(parts) * segment["scales"][places]
-
-
-def _exact(db: apsw.Connection, ids: NDArray[np.int64], query: Vectors) -> Scored:
-    """(ids, ascending, of those that have a vector, and their cosines in float32)."""
-    places = storage_chunks.places_of(db, storage_chunks.PASSAGES, ids.tolist())
-    vectors = storage_chunks.read_rows(db, storage_chunks.PASSAGES, len(query), places[:, 1], places[:, 2])
-    order = np.argsort(places[:, 0], kind="stable")
-    return places[order, 0], (vectors @ query)[order]
-
-
-def _of(db: apsw.Connection, ids: NDArray[np.int64], allowed: Allowed | None) -> NDArray[np.int64]:
-    """Those of these passages that are allowed."""
-    if allowed is None or not len(ids):
-        return ids
-    document_of = documents.documents_of(db, ids.tolist())
-    document_ids, first_of = document_starts(np.array([document_of[id_] for id_ in ids.tolist()], np.int64))
-    return ids[allowed.mask(ids, document_ids, first_of)]
 
 
 @lru_cache(1)
 def _threads() -> ThreadPoolExecutor:
-    """Two to four threads: numpy lets go of the interpreter while it compares."""
-    return ThreadPoolExecutor(max(2, min(4, os.cpu_count() or 2)), "longsearch-signs")
+    """numpy lets go of the interpreter while it compares; more threads wait for memory."""
+    return ThreadPoolExecutor(_N_THREADS, "longsearch-signs")

@@ -117,7 +117,7 @@ def _of_segment(
     terms: Sequence[Term],
     phrases: dict[str, NDArray[np.int64]],
 ) -> Part:
-    ids = segment["passage_ids"]
+    ids = segment["ids"]
     dead_places, _ = places_among(ids, dead)
     document_ids, first_of = segment["document_ids"], segment["first_of"]
     postings = []
@@ -177,7 +177,7 @@ def _of_prefix(segment: Arrays, tokens: tuple[bytes, ...]) -> tuple[Ints, Ints]:
     places, counts = segment["places"][own], segment["counts"][own]
     if last - first <= 1:
         return places, counts
-    n = len(segment["passage_ids"])
+    n = len(segment["ids"])
     if len(places) * _FEW < n:
         order = np.argsort(places, kind="stable")
         unique, starts = np.unique(places[order], return_index=True)
