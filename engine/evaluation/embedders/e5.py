@@ -45,8 +45,17 @@ class E5(BertEmbedder):
         """Whether the mean is subtracted."""
         return self._centre is not None
 
+    @property
+    def prefix_ids(self) -> list[int]:
+        """The ids of the pieces of both prefixes."""
+        return [index for prefix in (_PASSAGE, _QUERY) for index in self._ids(prefix)]
+
     def _read_after(self, prefix: str) -> None:
-        self.before = [self.before[0], *self.tokenizer.encode(prefix, add_special_tokens=False).ids]
+        self.before = [self.before[0], *self._ids(prefix)]
+
+    def _ids(self, prefix: str) -> list[int]:
+        ids: list[int] = self.tokenizer.encode(prefix, add_special_tokens=False).ids
+        return ids
 
     def _finished(self, vectors: torch.Tensor) -> torch.Tensor:
         return vectors if self._centre is None else F.normalize(vectors - self._centre, dim=-1)

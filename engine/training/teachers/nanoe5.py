@@ -20,6 +20,8 @@ from longsearch.engine.errors import LongsearchError
 N_MARKS = 4
 """The first pieces, which are no text: <s>, <pad>, </s> and <unk>."""
 UNKNOWN = "<unk>"
+BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
+"""Pieces for the bytes of a character that has no piece; XLM-R has none of them."""
 # what SentencePiece's nmt_nfkc reads as a space; Persian joins the parts of many words by U+200C
 _SPACE = r"[\s\u200b-\u200f\u2581\ufeff\ufffd]+"
 _NEVER = -1000.0
@@ -133,13 +135,17 @@ class PackedE5:
 
 
 def tokenizer_of(pieces: list[tuple[str, float]], unknown_id: int) -> Tokenizer:
-    """Return a tokenizer that cuts texts as XLM-R does: Unigram over NFKC text, words marked by a leading U+2581."""
+    """Return a tokenizer that cuts texts as XLM-R does: Unigram over NFKC text, words marked by a leading U+2581.
+
+    If the pieces contain `BYTES`, a character without a piece becomes its UTF-8 bytes.
+    """
+    names = {piece for piece, _ in pieces}
     marks = {piece for piece, _ in pieces[:N_MARKS]}
     # the marks have a score of 0, the best of all: with it, "<s>" in a text would be read as a mark
     scored = [(piece, _NEVER if piece in marks else score) for piece, score in pieces]
-    made = Tokenizer(models.Unigram(scored, unknown_id, False))
+    made = Tokenizer(models.Unigram(scored, unknown_id, names.issuperset(BYTES)))
     space = normalizers.Replace(Regex(_SPACE), " ")
     made.normalizer = normalizers.Sequence([normalizers.NFKC(), space, normalizers.Strip()])
     made.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
-    made.decoder = decoders.Metaspace(prepend_scheme="always")
+    made.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace(prepend_scheme="always")])
     return made

