@@ -1,15 +1,17 @@
 """Finds the document and the page of a quotation: verbatim first, then with differences in print, then nearly the same.
 
 The word index gives candidates, and only these are read. First passages that hold all words of the quotation in its
-order; then those that hold some groups of three words, or its rarest words, for a quotation that runs over from passage
-to passage, was scanned badly or was changed.
+order; then those that hold groups of three of its words, for a quotation that runs over from passage to passage, was
+scanned badly or was changed; at last those with its rarest words.
 """
 
 import os
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -27,13 +29,15 @@ from longsearch.engine.store.session import Session
 from longsearch.engine.types import Quotation, Term
 
 MAX_CHARACTERS = 2_000
-LEAST_SIMILARITY = 0.75
-"""A piece of another text reaches about 0.5 by chance, and rarely 0.6; see docs/command-line.md for what is lost."""
+LEAST_SIMILARITY = 0.7
+"""Of 100 quotations that nobody said, none was found at .7, one at .65, three at .6 (`tests/bench/quotations.py`)."""
 _SHORT = 16
 """Letters; so few are found with differences in print only: with one change in four, too much is similar."""
 _N_CANDIDATES = 12
 _N_GROUPS, _GROUP_WORDS = 16, 3
-_N_WORDS = 16
+_N_OF_GROUP = 500
+"""Passages looked up for a group: "one of the" stands in thousands."""
+_N_WORDS = 8
 _SPLIT_WORD = re.compile(r"(?<=\w)[-\u00ad\u2010\ufffe]\s+(?=\w)")
 
 
@@ -57,8 +61,8 @@ def find_quotation(session: Session, quote: str, k: int = 10, file_filter: FileF
     with session.reading() as db:
         in_files = allowed_documents(db, file_filter)
         allowed = None if in_files is None else documents.passages_of(db, in_files.tolist())
-        for candidates in (_in_order(db, quote, k, allowed), _in_part(db, quote, allowed)):
-            matches = _matches(_windows(db, candidates, len(quote)), plain)
+        for candidates in (partial(_in_order, limit=k), _in_groups, _with_rare_words):
+            matches = _matches(_windows(db, candidates(db, quote, allowed), len(quote)), plain)
             if matches:
                 found = [_place(db, session.root, file_filter, *match, quote, plain) for match in matches]
                 return best_places(found)[:k]
@@ -80,32 +84,32 @@ def checked(quote: str) -> NormalForm:
 # ---- candidates
 
 
-def _in_order(db: apsw.Connection, quote: str, k: int, allowed: NDArray[np.int64] | None) -> list[int]:
+def _in_order(db: apsw.Connection, quote: str, allowed: NDArray[np.int64] | None, limit: int) -> list[int]:
     """Passages with all words of the quotation in its order; a word split by a hyphen may be one word or two."""
-    readings = dict.fromkeys((_phrase(_SPLIT_WORD.sub("", quote)), _phrase(quote)))
-    return _best(db, readings, max(k, _N_CANDIDATES), allowed)
+    readings = dict.fromkeys((_phrase(_words(_SPLIT_WORD.sub("", quote))), _phrase(_words(quote))))
+    return keywords.first_matching(db, _expression(db, readings), max(limit, _N_CANDIDATES), allowed)
 
 
-def _in_part(db: apsw.Connection, quote: str, allowed: NDArray[np.int64] | None) -> list[int]:
-    """Passages with three words of the quotation in a row, and passages with some of its rarest words."""
+def _in_groups(db: apsw.Connection, quote: str, allowed: NDArray[np.int64] | None) -> list[int]:
+    """Passages with three words of the quotation in a row, those with most such groups first."""
     words = _words(_SPLIT_WORD.sub("", quote))
-    groups = [_phrase(" ".join(words[at : at + _GROUP_WORDS])) for at in range(0, len(words) - 2, _GROUP_WORDS)]
-    chosen = groups[:: len(groups) // _N_GROUPS + 1]
-    listed: list[int] = []
-    # long words are rare, and every word costs as much as there are passages that hold it
-    single = sorted(content_words([Term(word) for word in words], has_phrases=False), key=lambda term: -len(term.text))[
-        :_N_WORDS
-    ]
-    for terms in (chosen, single):
-        if terms:
-            listed += _best(db, terms, _N_CANDIDATES, allowed)
-    return list(dict.fromkeys(listed))
+    groups = [_phrase(words[at : at + _GROUP_WORDS]) for at in range(len(words) - _GROUP_WORDS + 1)]
+    counts: Counter[int] = Counter()
+    for group in groups[:: len(groups) // _N_GROUPS + 1]:
+        counts.update(keywords.first_matching(db, _expression(db, [group]), _N_OF_GROUP, allowed))
+    return [id_ for id_, _ in counts.most_common(_N_CANDIDATES)]
 
 
-def _best(db: apsw.Connection, terms: Iterable[Term], limit: int, allowed: NDArray[np.int64] | None) -> list[int]:
-    """The best passages by words that hold any of these terms."""
-    asked = any_of(expressions(terms, languages.in_index(db)))
-    return [id_ for id_, _ in keywords.best(db, asked, limit, allowed)]
+def _with_rare_words(db: apsw.Connection, quote: str, allowed: NDArray[np.int64] | None) -> list[int]:
+    """Passages with the longest words of the quotation. Long words are rare, and common ones cost most."""
+    words = content_words([Term(word) for word in _words(_SPLIT_WORD.sub("", quote))], has_phrases=False)
+    chosen = sorted(words, key=lambda term: -len(term.text))[:_N_WORDS]
+    return [id_ for id_, _ in keywords.best(db, _expression(db, chosen), _N_CANDIDATES, allowed)]
+
+
+def _expression(db: apsw.Connection, terms: Iterable[Term]) -> str:
+    """What to ask the word index for passages that hold any of these terms."""
+    return any_of(expressions(terms, languages.in_index(db)))
 
 
 def _words(text: str) -> list[str]:
@@ -113,8 +117,8 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode()))
 
 
-def _phrase(text: str) -> Term:
-    return Term(" ".join(_words(text)), is_phrase=True)
+def _phrase(words: Sequence[str]) -> Term:
+    return Term(" ".join(words), is_phrase=True)
 
 
 def _windows(db: apsw.Connection, passage_ids: Sequence[int], n_characters: int) -> list[_Window]:
@@ -143,9 +147,7 @@ def _matches(windows: Sequence[_Window], plain: str) -> list[tuple[_Window, tupl
     if not aligned and len(plain) >= _SHORT:
         spans = zip(windows, best_spans(plain, plain_texts), strict=True)
         aligned = [(window, match) for window, match in spans if _is_similar(plain, match)]
-    return [
-        (window, normal_form(window.text).span(match.first, match.last), match.n_edits) for window, match in aligned
-    ]
+    return [(window, normal_form(window.text).span(*match[:2]), match.n_edits) for window, match in aligned]
 
 
 def _is_similar(plain: str, match: Match) -> bool:

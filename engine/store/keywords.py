@@ -84,6 +84,18 @@ def best(
     return list(db.execute(sql, (match, *bindings, limit)))
 
 
+def first_matching(db: apsw.Connection, match: str, limit: int, allowed: NDArray[np.int64] | None = None) -> list[int]:
+    """The first `limit` ids that match, ascending; if `allowed` is given, only these.
+
+    Much faster than `best` for a phrase: bm25() reads all that each word matches, and a phrase need not.
+    """
+    condition, bindings = ("", ()) if allowed is None else (" AND +rowid IN carray(?)", (bindable(allowed),))
+    if allowed is not None and not len(allowed):
+        return []
+    sql = f"SELECT rowid FROM words WHERE words MATCH ?{condition} ORDER BY rowid LIMIT ?"  # noqa: S608
+    return [row[0] for row in db.execute(sql, (match, *bindings, limit))]
+
+
 def matching(db: apsw.Connection, match: str) -> NDArray[np.int64]:
     """Ids of all passages that match, ascending."""
     rows = db.execute("SELECT rowid FROM words WHERE words MATCH ?", (match,))

@@ -18,6 +18,7 @@ _QUERIES = (
     ("-word", "leave out passages with this word"),
     ("in:contracts", "only paths that contain this; -in: leaves them out"),
     ("type:pdf", "only files of this type, or of one of several types"),
+    ('where: "a quote"', "document and page of a quotation, even if it differs a little"),
     ("lang:de", "only documents in this language; lang:german too"),
     ("folder:papers", "only this one of several folders; Tab completes it"),
 )
