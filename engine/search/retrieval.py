@@ -17,7 +17,6 @@ from longsearch.engine.search.fusion import in_document, with_excerpt, words_in_
 from longsearch.engine.search.lookup import Lookup, all_of, any_of
 from longsearch.engine.search.query_words import Found, QueryWords
 from longsearch.engine.store import documents, excerpts, files, keywords, languages
-from longsearch.engine.store.files import folder_range
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments import nearest
 from longsearch.engine.store.segments.allowed import Allowed
@@ -29,7 +28,7 @@ def allowed_documents(db: apsw.Connection, file_filter: FileFilter) -> NDArray[n
     """Ids of the documents in files that the filter admits, ascending; None if all documents are allowed."""
     if file_filter.admits_all:
         return None
-    found = files.documents_where(db, *folder_range(file_filter.under), file_filter.admits)
+    found = files.documents_where(db, file_filter.under, file_filter, file_filter.admits)
     if file_filter.languages:
         found &= languages.documents_in(db, file_filter.languages)
     if file_filter.languages_excluded:

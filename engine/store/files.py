@@ -2,11 +2,34 @@
 
 import os
 from collections.abc import Callable, Collection, Sequence
+from typing import Protocol
 
 import apsw
 
 from longsearch.engine.store.documents import storable
 from longsearch.engine.store.records import FileStamp, KnownFile
+
+_HAS_LONG_CHARACTERS = "length(CAST(path AS TEXT)) <> length(path)"  # of more than a byte: not ASCII
+
+
+class NameTests(Protocol):
+    """What a file's path must pass, in lower case: `engine.search.file_filter.FileFilter`."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """All of these stand in the path."""
+
+    @property
+    def parts_excluded(self) -> tuple[str, ...]:
+        """None of these does."""
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The path ends with one of these, without the dot; () for any."""
+
+    @property
+    def types_excluded(self) -> tuple[str, ...]:
+        """The path ends with none of these."""
 
 
 def catalogue(db: apsw.Connection) -> dict[str, KnownFile]:
@@ -112,10 +135,48 @@ def paths_of(db: apsw.Connection, document_id: int, under: str = "") -> list[str
     return [os.fsdecode(row[0]) for row in db.execute(sql, (document_id, low, high))]
 
 
-def documents_where(db: apsw.Connection, low: bytes, high: bytes, admits: Callable[[str], bool]) -> set[int]:
-    """The documents of the files with low <= path < high that `admits`, given a path relative to the root, accepts."""
-    sql = "SELECT path, content_id FROM files WHERE path >= ? AND path < ? AND content_id IS NOT NULL"
-    return {document_id for path, document_id in db.execute(sql, (low, high)) if admits(os.fsdecode(path))}
+def documents_where(db: apsw.Connection, under: str, wanted: NameTests, admits: Callable[[str], bool]) -> set[int]:
+    """The documents of the files in the folder `under` that pass `wanted`.
+
+    SQLite looks at plain ASCII names: five thousand of them took Python 30 ms. `admits` says the same of any path
+    relative to the root, and decides where a name has other characters.
+    """
+    low, high = folder_range(under)
+    tests, bindings = _sql_of(wanted)
+    plain = f"""
+        SELECT DISTINCT content_id FROM (SELECT content_id, lower(CAST(path AS TEXT)) AS name FROM files
+        WHERE path >= ? AND path < ? AND content_id IS NOT NULL AND NOT {_HAS_LONG_CHARACTERS}) WHERE 1 {tests}
+    """  # noqa: S608 - values are bound
+    found = {row[0] for row in db.execute(plain, (low, high, *bindings))}
+    others = f"""
+        SELECT path, content_id FROM files
+        WHERE path >= ? AND path < ? AND content_id IS NOT NULL AND {_HAS_LONG_CHARACTERS}
+    """  # noqa: S608 - a constant
+    found.update(id_ for path, id_ in db.execute(others, (low, high)) if admits(os.fsdecode(path)))
+    return found
+
+
+def _sql_of(wanted: NameTests) -> tuple[str, list[str]]:
+    """The tests as conditions on `name`, and the values to bind."""
+    bindings: list[str] = []
+
+    def holds(part: str) -> str:
+        bindings.append(part)
+        return "instr(name, ?) > 0"
+
+    def ends_with(ending: str) -> str:
+        """Whether it is the last ending of the file's name; a name that only begins with a dot has none."""
+        if "." in ending or "/" in ending:
+            return "0"
+        bindings.extend([ending] * 3)
+        return "(substr(name, -length(?) - 1) = '.' || ? AND substr(name, -length(?) - 2, 1) NOT IN ('', '/'))"
+
+    conditions = [holds(part) for part in wanted.parts]
+    conditions += [f"NOT {holds(part)}" for part in wanted.parts_excluded]
+    conditions += [f"NOT {ends_with(ending)}" for ending in wanted.types_excluded]
+    if wanted.types:
+        conditions.append("(" + " OR ".join(map(ends_with, wanted.types)) + ")")
+    return "".join(f" AND {condition}" for condition in conditions), bindings
 
 
 def first_path_of(db: apsw.Connection, document_id: int) -> str | None:

@@ -14,6 +14,7 @@ from longsearch.app.background import elastic
 from longsearch.app.background.daemon import QUIET_S, Daemon
 from longsearch.app.background.daemon_control import watch
 from longsearch.app.background.elastic import RECONSIDER_S, ElasticWidth, chosen_without_model, measured_speed
+from longsearch.app.background.kept_root import KeptRoot
 from longsearch.app.background.resident import ResidentModel
 from longsearch.app.cli import main
 from longsearch.app.commands import status
@@ -293,15 +294,17 @@ def test_the_daemon_does_not_deepen_without_permission(narrow_root: Path, clock:
 
 def test_a_query_or_the_battery_ends_the_second_reading(clock: Clock, home: Path) -> None:
     daemon = Daemon(True, ResidentModel(clock=clock), clock, is_on_battery=lambda: False)
+    kept = daemon._kept[home] = KeptRoot(home, lambda: None, clock=clock)
+    kept.begin_sweep()
     clock.now += QUIET_S + 1
-    assert not daemon._must_not_deepen()
+    assert not daemon._must_not_deepen(kept)
     daemon.handle("status", {})
-    assert not daemon._must_not_deepen()  # an open app asks for the status every ten seconds
+    assert not daemon._must_not_deepen(kept)  # an open app asks for the status every ten seconds
     daemon._pace.is_on_battery = True
-    assert daemon._must_not_deepen()
+    assert daemon._must_not_deepen(kept)
     daemon._pace.is_on_battery = False
     daemon.handle("resume", {})
-    assert daemon._must_not_deepen()
+    assert daemon._must_not_deepen(kept)
 
 
 def test_index_refuses_a_width_that_the_daemon_cannot_take(

@@ -1,8 +1,15 @@
 """Phrases, exclusions, folders and file filters limit every mode of a search."""
 
+import os
+
+import apsw
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from search_helpers import add, names, search, toward
 
+from longsearch.engine.search.file_filter import FileFilter
+from longsearch.engine.store import files
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode
@@ -72,3 +79,23 @@ def test_copies_are_one_hit_with_the_first_path_that_the_filter_admits(store: St
 def content_hash_of(store: Store) -> bytes:
     with store.reading() as db:
         return bytes(db.execute("SELECT hash FROM contents").get)
+
+
+paths = st.lists(
+    st.text(st.sampled_from("aB.ü-/ \x01İ\udcff"), min_size=1, max_size=9), min_size=1, max_size=6, unique=True
+).map(lambda names: [f"law/{name}.md" if number % 2 else name for number, name in enumerate(names)])
+texts = st.lists(st.sampled_from(["a", "b", "md", "ü", ".", "law", "a.md", "/", "ss", "i"]), max_size=2)
+
+
+@settings(max_examples=60, deadline=None)
+@given(paths, texts, texts, texts, texts, st.sampled_from(["", "law"]))
+def test_sql_admits_the_files_that_the_filter_admits(
+    given_paths: list[str], parts: list[str], types: list[str], parts_out: list[str], types_out: list[str], under: str
+) -> None:
+    db = apsw.Connection(":memory:")
+    db.execute("CREATE TABLE files (path BLOB, content_id INTEGER)")
+    db.executemany("INSERT INTO files VALUES (?, ?)", ((os.fsencode(path), n) for n, path in enumerate(given_paths)))
+    wanted = FileFilter(under, tuple(parts), tuple(types), tuple(parts_out), tuple(types_out))
+    found = files.documents_where(db, under, wanted, wanted.admits)
+    inside = [n for n, path in enumerate(given_paths) if not under or path.startswith(under + "/")]
+    assert found == {n for n in inside if wanted.admits(given_paths[n])}
