@@ -73,6 +73,15 @@ class PassageHit:
     """(start, stop) of the excerpt nearest to the query by meaning; None if it is the whole passage or unknown."""
 
 
+class ChanceLevel(StrEnum):
+    """How much better than chance a hit is, from the least; see `engine.search.background`."""
+
+    CHANCE = "chance"
+    """No better than what a query of random words finds."""
+    WEAK = "weak"
+    GOOD = "good"
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentHit:
     """A document that answers a query, best passage first."""
@@ -92,6 +101,8 @@ class DocumentHit:
     """The indexed folder that holds the document, absolute."""
     folder: str = ""
     """The name of that folder; "" if the engine was asked directly."""
+    level: ChanceLevel | None = None
+    """None if the index has not been calibrated yet, or is too small to be."""
 
 
 @dataclass(frozen=True, slots=True)

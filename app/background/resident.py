@@ -19,6 +19,7 @@ from longsearch.app.background.elastic import ElasticWidth
 from longsearch.app.background.query_vectors import QueryVector
 from longsearch.app.encoders import chosen_identity, open_cutter, open_encoder
 from longsearch.app.widths import asked_width
+from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import ModelError
 from longsearch.engine.types import Passage
 from longsearch.indexer.encoders import Part
@@ -101,6 +102,10 @@ class ResidentModel:
         took_s = time.perf_counter() - began
         self.widths.note_query(width, took_s)
         return QueryVector(vector, encoder.fingerprint, took_s * 1000)
+
+    def vector_of(self, text: str) -> Vectors:
+        """Return the vector (dim,) of a query at full width. Raises as `encode_query`."""
+        return self.loaded().encode_query(text)
 
     def widths_in_use(self) -> dict[str, Any] | None:
         """Return the widths and their reasons, as `ElasticWidth.to_json`; None if no model is loaded."""

@@ -3,10 +3,13 @@
 Every name in a sentence has passed through `shown`.
 """
 
+from collections.abc import Sequence
+
 from longsearch.engine.amounts import counted, duration, quantity
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
 from longsearch.engine.types import (
+    ChanceLevel,
     DocumentHit,
     FileReport,
     FileStatus,
@@ -16,6 +19,9 @@ from longsearch.engine.types import (
     SearchResults,
 )
 from longsearch.tui.text.display import shown
+
+BELOW_BY_CHANCE = "── below: no better than chance ──"
+ALL_BY_CHANCE = "── nothing here says that; the nearest: ──"
 
 
 def n_ready(progress: IndexProgress) -> int:
@@ -110,6 +116,11 @@ def nothing_found(results: SearchResults, progress: IndexProgress | None) -> lis
     if progress is not None and not is_complete(progress):
         lines.append("Not everything has been read yet; this search is repeated as documents are added.")
     return lines
+
+
+def first_by_chance(hits: Sequence[DocumentHit]) -> int | None:
+    """Return the index of the first hit that is no better than chance, where a line is drawn; None if there is none."""
+    return next((index for index, hit in enumerate(hits) if hit.level is ChanceLevel.CHANCE), None)
 
 
 def summary(results: SearchResults) -> str:
