@@ -12,7 +12,7 @@ from longsearch.app.paths import index_path
 from longsearch.engine.errors import QueryError
 from longsearch.engine.search.file_filter import FileFilter
 from longsearch.engine.search.query import parse
-from longsearch.engine.search.quotation import best_places, find_quotation
+from longsearch.engine.search.quotations.quotation import best_places, find_quotation
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import (
     DocumentHit,

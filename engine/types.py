@@ -1,6 +1,7 @@
 """The types that all packages share, as frozen dataclasses. Imports nothing heavy; knows no model, file or screen.
 
-Character offsets count from the start of `DocumentText.text`. Page numbers begin at 1. `DocumentHit` explains scores.
+Longer than 260 lines because each type stands here once, for all packages. Character offsets count from the
+start of `DocumentText.text`. Page numbers begin at 1. `DocumentHit` explains scores.
 """
 
 from bisect import bisect_right
@@ -87,6 +88,15 @@ class PassageHit:
     """(start, stop) of the excerpt nearest to the query by meaning; None if it is the whole passage or unknown."""
 
 
+class ChanceLevel(StrEnum):
+    """How much better than chance a hit is, from the least; see `engine.search.background`."""
+
+    CHANCE = "chance"
+    """No better than what a query of random words finds."""
+    WEAK = "weak"
+    GOOD = "good"
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentHit:
     """A document that answers a query, best passage first."""
@@ -110,6 +120,8 @@ class DocumentHit:
     """Title, authors, date and whatever else the document says of itself, each value with its source."""
     language: str = ""
     """ISO 639 code of the language that most of the document is in; "" if it is unclear."""
+    level: ChanceLevel | None = None
+    """None if the index has not been calibrated yet, or is too small to be."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from longsearch.app.background.kept_root import KeptRoot
 from longsearch.app.background.memory import resident_bytes
 from longsearch.app.background.pace import ThreadPace
 from longsearch.app.background.resident import ResidentModel
+from longsearch.app.calibrating import calibrate
 from longsearch.app.encoders import chosen_model, tune
 from longsearch.app.library import IndexLockedError, known_roots, open_pipeline
 from longsearch.app.paths import data_folder, resolve_root, socket_path
@@ -165,8 +166,6 @@ class Daemon:
         with self._lock:
             return list(self._kept.values())
 
-    # ---- the indexing thread
-
     def _index_until_stopped(self, path: Path) -> None:
         """Sweep folders that are due, else embed what is left, else wait."""
         while not self._stopping.is_set():
@@ -228,6 +227,7 @@ class Daemon:
             if store.pending(limit=1):
                 tune(self._model.loaded(), store)
             is_complete = pipeline.embed() and summary.finished
+            calibrate(store, self._model.vector_of, partial(self._must_yield, kept))
             kept.note_narrow(bool(store.narrow(limit=1)))
             # a file that was due before the sweep began lies where no sweep can look, such as on an unmounted drive
             retry_in_s = retries.wait_s(store.next_retry(after=began_at), time.time())

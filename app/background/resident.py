@@ -19,6 +19,7 @@ from longsearch.app.background.elastic import ElasticWidth
 from longsearch.app.background.query_vectors import QueryVector
 from longsearch.app.encoders import chosen_identity, open_cutter, open_encoder, open_numpy_queries
 from longsearch.app.widths import asked_width
+from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import ModelError
 from longsearch.engine.languages.detection import forget_model
 from longsearch.engine.types import Passage
@@ -125,6 +126,10 @@ class ResidentModel:
                 self._queries = self._open_queries(self._known_cutter())
                 self._queries_need_torch = self._queries is None
             return self._queries
+
+    def vector_of(self, text: str) -> Vectors:
+        """Return the vector (dim,) of a query at full width. Raises as `encode_query`."""
+        return self.loaded().encode_query(text)
 
     def widths_in_use(self) -> dict[str, Any] | None:
         """Return the widths and their reasons, as `ElasticWidth.to_json`; None if no model is loaded."""

@@ -96,6 +96,7 @@ def _ocr_languages(asked_for: bool) -> str | None:
 def _index_here(root: Path, options: Namespace, ocr: str | None, announce: Callable[[str], None]) -> "ReadSummary":
     """Index in this process."""
     from longsearch.app.background.resident import ResidentModel
+    from longsearch.app.calibrating import calibrate
     from longsearch.app.encoders import tune
     from longsearch.app.library import open_pipeline
     from longsearch.indexer.extract.pdf.ocr import needs_ocr
@@ -117,6 +118,7 @@ def _index_here(root: Path, options: Namespace, ocr: str | None, announce: Calla
         pipeline.embed()
         if options.deepen:
             pipeline.deepen()
+        calibrate(store, model.vector_of)
     return summary
 
 

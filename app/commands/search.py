@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 HELP = "search an indexed folder, or all of them"
 MODES = ("hybrid", "meaning", "words")
 """The values of `engine.types.SearchMode`, which is not imported here because it takes 20 ms."""
+LEVELS = ("chance", "weak", "good")
+"""The values of `engine.types.ChanceLevel`."""
 _SHOWN_PASSAGES = 2
 _SHOWN_CHARACTERS = 400
 
@@ -35,6 +37,12 @@ def add_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--instruction", default="", metavar="TEXT", help="one sentence that says what kind of passage to look for"
+    )
+    parser.add_argument(
+        "--min",
+        choices=LEVELS,
+        default="chance",
+        help="show only hits that are at least this much better than chance (default: chance, which is all)",
     )
     add_think_option(parser)
     add_result_options(parser)
@@ -99,7 +107,21 @@ def run(options: Namespace) -> int:
         results = search_index(root, options.query, mode, source, options.instruction, under=under, k=options.k)
         if not results.hits and root.is_dir():
             resolve_root(root / under)  # raises if nothing was found because that folder does not exist
-    return report(replace(results, soft_tokens=steps), options.json)
+    return report(at_least(replace(results, soft_tokens=steps), options.min), options.json)
+
+
+def at_least(results: "SearchResults", level: str) -> "SearchResults":
+    """Return the results without the hits below this level; a hit whose level is unknown stays."""
+    from dataclasses import replace
+
+    kept = tuple(
+        hit for hit in results.hits if hit.level is None or LEVELS.index(hit.level.value) >= LEVELS.index(level)
+    )
+    n_left_out = len(results.hits) - len(kept)
+    if not n_left_out:
+        return results
+    note = f"{counted(n_left_out, 'document')} left out: below {level}"
+    return replace(results, hits=kept, note="; ".join(filter(None, (results.note, note))))
 
 
 def report(results: "SearchResults", as_json: bool) -> int:
@@ -132,8 +154,13 @@ def to_json(results: "SearchResults") -> dict[str, Any]:
 
 def to_text(results: "SearchResults", width: int) -> str:
     """Return the results as text of `width` columns, without control characters."""
+    from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE, first_by_chance
+
     lines = [f"({printable(results.note)})"] if results.note else []
-    for hit in results.hits:
+    line = first_by_chance(results.hits)
+    for number, hit in enumerate(results.hits):
+        if number == line:
+            lines += [ALL_BY_CHANCE if number == 0 else BELOW_BY_CHANCE, ""]
         lines.append(f"{hit.rank:>3}. {printable(hit.title)}  [{hit.score:.2f}]")
         folder = f"  ({printable(hit.folder)})" if results.folders else ""
         lines.append(f"     {printable(hit.path)}{folder}")
@@ -185,5 +212,6 @@ def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
         "title": hit.title,
         "score": round(hit.score, 4),
         "language": hit.language or None,
+        "level": hit.level.value if hit.level else None,
         "passages": passages,
     }

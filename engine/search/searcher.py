@@ -11,6 +11,8 @@ import numpy as np
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
+from longsearch.engine.search import background
+from longsearch.engine.search.background import with_levels
 from longsearch.engine.search.fusion import both
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.lookup import Lookup, lookup
@@ -77,7 +79,7 @@ def search(
         root = session.root
         ranked = best_documents(db, plan)
         nearest = nearest_excerpts(db, plan, ranked)
-        hits = to_hits(db, root, file_filter, ranked, nearest)
+        hits = with_levels(to_hits(db, root, file_filter, ranked, nearest), [background.load(db)], mode)
     took_ms = (time.perf_counter() - started) * 1000
     return SearchResults(query.text, mode, instruction, took_ms, hits, note, lit=query.terms, languages=spoken.codes)
 

@@ -14,6 +14,8 @@ import apsw
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
+from longsearch.engine.search import background
+from longsearch.engine.search.background import with_levels
 from longsearch.engine.search.hits import to_hit
 from longsearch.engine.search.lookup import lookup
 from longsearch.engine.search.query import Query
@@ -73,7 +75,7 @@ def search_together(
         dbs = [stack.enter_context(part.session.reading()) for part in parts]
         plans = _plans(dbs, parts, query, mode, k, passages_per_document)
         best = _merged(dbs, parts, plans)[:k]
-        hits = _hits(dbs, parts, plans, best)
+        hits = with_levels(_hits(dbs, parts, plans, best), [background.load(db) for db in dbs], mode)
         note = _note(dbs, plans)
     took_ms = (time.perf_counter() - started) * 1000
     return SearchResults(query.text, mode, instruction, took_ms, hits, note, lit=query.terms)

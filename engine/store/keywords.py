@@ -89,9 +89,9 @@ def first_matching(db: apsw.Connection, match: str, limit: int, allowed: NDArray
 
     Much faster than `best` for a phrase: bm25() reads all that each word matches, and a phrase need not.
     """
-    condition, bindings = ("", ()) if allowed is None else (" AND +rowid IN carray(?)", (bindable(allowed),))
     if allowed is not None and not len(allowed):
         return []
+    condition, bindings = ("", ()) if allowed is None else (" AND +rowid IN carray(?)", (bindable(allowed),))
     sql = f"SELECT rowid FROM words WHERE words MATCH ?{condition} ORDER BY rowid LIMIT ?"  # noqa: S608
     return [row[0] for row in db.execute(sql, (match, *bindings, limit))]
 

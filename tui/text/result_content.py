@@ -12,6 +12,7 @@ from longsearch.tui.text import styles
 from longsearch.tui.text.display import bar, clip, shorten_middle, shown
 from longsearch.tui.text.lit_words import Words
 from longsearch.tui.text.snippet import snippet
+from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE
 
 _BAR_WIDTH = 5
 _MIN_WIDTH_WITH_BAR = 36
@@ -28,6 +29,11 @@ def hit_content(hit: DocumentHit, root: str, words: Words | None, width: int, n_
         excerpt = best.excerpt[0] - best.start if best.excerpt else None
         lines += [_lit(line, words, "") for line in snippet(best.text, words, width, n_lines, excerpt)]
     return Content("\n").join(lines)
+
+
+def chance_line(is_first: bool, width: int) -> Content:
+    """Return the line above the first hit that is no better than chance; `is_first`: it is the best hit of all."""
+    return Content.styled(clip(ALL_BY_CHANCE if is_first else BELOW_BY_CHANCE, width) + "\n", styles.WARNING)
 
 
 def relative_path(path: str, root: str) -> str:

@@ -3,11 +3,14 @@
 Every name in a sentence has passed through `shown`.
 """
 
+from collections.abc import Sequence
+
 from longsearch.engine.amounts import counted, duration, quantity
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.languages.names import name_of
 from longsearch.engine.printable import printable
 from longsearch.engine.types import (
+    ChanceLevel,
     DocumentHit,
     FileReport,
     FileStatus,
@@ -17,6 +20,9 @@ from longsearch.engine.types import (
     SearchResults,
 )
 from longsearch.tui.text.display import shown
+
+BELOW_BY_CHANCE = "── below: no better than chance ──"
+ALL_BY_CHANCE = "── nothing here says that; the nearest: ──"
 
 
 def with_language(title: str, code: str) -> str:
@@ -116,6 +122,11 @@ def nothing_found(results: SearchResults, progress: IndexProgress | None) -> lis
     if progress is not None and not is_complete(progress):
         lines.append("Not everything has been read yet; this search is repeated as documents are added.")
     return lines
+
+
+def first_by_chance(hits: Sequence[DocumentHit]) -> int | None:
+    """Return the index of the first hit that is no better than chance, where a line is drawn; None if there is none."""
+    return next((index for index, hit in enumerate(hits) if hit.level is ChanceLevel.CHANCE), None)
 
 
 def summary(results: SearchResults) -> str:

@@ -11,7 +11,8 @@ from textual.widgets.option_list import Option
 from longsearch.engine.types import DocumentHit
 from longsearch.tui.bindings import LIST_MOVES
 from longsearch.tui.text.lit_words import Words
-from longsearch.tui.text.result_content import hit_content
+from longsearch.tui.text.result_content import chance_line, hit_content
+from longsearch.tui.text.wording import first_by_chance
 
 _TALL = 14
 """Rows; a list at least this tall shows two lines of each passage and a rule between documents."""
@@ -69,8 +70,10 @@ class Results(OptionList):
     def _lay_out(self) -> None:
         width, n_lines = self._laid_out = self._shape()
         options: list[Option | None] = []
-        for hit in self._hits if width > 0 else ():
-            options.append(Option(hit_content(hit, self._root, self._words, width, n_lines)))
+        line = first_by_chance(self._hits)
+        for index, hit in enumerate(self._hits if width > 0 else ()):
+            content = hit_content(hit, self._root, self._words, width, n_lines)
+            options.append(Option(chance_line(index == 0, width) + content if index == line else content))
             options.append(None)
         self.set_options(options[:-1] if n_lines > 1 else options[::2])
         self.highlighted = self._cursor if options else None

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.engine.search.alignment import best_spans, normal_form, normal_text
+from longsearch.engine.search.quotations.alignment import best_spans, normal_form, normal_text
 
 
 def distance(first: str, second: str) -> int:

@@ -10,7 +10,7 @@ from search_helpers import add
 
 from longsearch.engine.errors import QueryError
 from longsearch.engine.search.file_filter import FileFilter
-from longsearch.engine.search.quotation import MAX_CHARACTERS, find_quotation
+from longsearch.engine.search.quotations.quotation import MAX_CHARACTERS, find_quotation
 from longsearch.engine.store.store import Store
 
 FIRST = "The committee found that the same valve had failed nine times before at plants of this design."

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.errors import QueryError
-from longsearch.engine.search.alignment import Match, NormalForm, best_spans, normal_form, normal_text
 from longsearch.engine.search.file_filter import FileFilter
 from longsearch.engine.search.lookup import any_of, expressions
 from longsearch.engine.search.query import content_words
+from longsearch.engine.search.quotations.alignment import Match, NormalForm, best_spans, normal_form, normal_text
 from longsearch.engine.search.retrieval import allowed_documents
 from longsearch.engine.store import documents, files, keywords, languages, texts
 from longsearch.engine.store.session import Session

@@ -1,0 +1,61 @@
+"""Measures the background of an index: the scores that queries of random words reach in it. See `background`."""
+
+import random
+import re
+from collections.abc import Callable
+
+import apsw
+
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.errors import QueryError
+from longsearch.engine.search.background import Background
+from longsearch.engine.search.query import parse
+from longsearch.engine.search.searcher import search
+from longsearch.engine.store import documents, texts
+from longsearch.engine.store.session import Session
+from longsearch.engine.types import SearchMode
+
+N_QUERIES = 64
+_WORDS = (3, 8)  # of a query
+
+
+def random_queries(db: apsw.Connection, n: int = N_QUERIES, seed: int = 0) -> list[str]:
+    """Return `n` queries of three to eight words, each word from a passage of its own; fewer if passages lack words."""
+    chosen = random.Random(seed)  # noqa: S311 - no secret
+    ids = documents.all_passages(db).tolist()
+    sizes = [chosen.randint(*_WORDS) for _ in range(n)]
+    drawn = chosen.choices(ids, k=sum(sizes)) if ids else []
+    rows = documents.passage_rows(db, drawn)
+    words = []
+    for id_ in drawn:
+        row = rows[id_]
+        (text,) = texts.spans(db, row.document_id, [(row.start, row.stop)])
+        words.append(chosen.choice(re.findall(r"\w+", text) or [""]))
+    queries = (" ".join(words[sum(sizes[:number]) :][:size]) for number, size in enumerate(sizes))
+    return [query for query in queries if query.strip()]
+
+
+def measure(
+    session: Session, encode: Callable[[str], Vectors], must_stop: Callable[[], bool] = lambda: False
+) -> Background | None:
+    """Measure the background of an index: some seconds. Returns None if `must_stop`, or if too little can be drawn.
+
+    `encode` returns the vector of a query, by the model that made the vectors of the index.
+    """
+    with session.reading() as db:
+        queries, n_passages = random_queries(db), documents.n_passages(db)
+    scores: dict[str, list[float]] = {mode.value: [] for mode in SearchMode}
+    for text in queries:
+        if must_stop():
+            return None
+        try:
+            query = parse(text)
+        except QueryError:  # such as "_ _"
+            continue
+        vector = encode(query.meaning)
+        for mode in SearchMode:
+            hits = search(session, query, mode, vector, k=1).hits
+            scores[mode.value].append(round(hits[0].score, 4) if hits else 0.0)
+    if len(scores[SearchMode.HYBRID.value]) < N_QUERIES // 2:
+        return None
+    return Background(session.fingerprint, n_passages, {mode: sorted(found) for mode, found in scores.items()})

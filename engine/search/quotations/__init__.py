@@ -1,0 +1,1 @@
+"""QUOTATIONS: finds the place of a quotation, verbatim or nearly so."""

@@ -1,0 +1,126 @@
+"""A hit says how much better it is than what queries of random words find in the same index."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from search_helpers import add, search, toward
+from store_helpers import DIM
+
+from longsearch.engine.search import background
+from longsearch.engine.search.background import Background
+from longsearch.engine.search.chance import N_QUERIES, measure, random_queries
+from longsearch.engine.search.query import parse
+from longsearch.engine.search.together import Part, search_together
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import ChanceLevel, SearchMode
+
+CHANCE, WEAK, GOOD = ChanceLevel.CHANCE, ChanceLevel.WEAK, ChanceLevel.GOOD
+WORDS = [f"word{number}" for number in range(60)]
+
+
+def encode(text: str) -> NDArray[np.float32]:
+    """Return a vector that depends on nothing but the text."""
+    seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])
+    return toward(*np.random.default_rng(seed).standard_normal(DIM))
+
+
+@pytest.fixture
+def full(store: Store) -> Store:
+    """An index of forty documents of one passage."""
+    for number in range(40):
+        text = " ".join(WORDS[(number + step * 7) % 60] for step in range(6))
+        add(store, f"{number}.md", [text], [encode(text)])
+    return store
+
+
+def of(*scores: float, n_passages: int = 40) -> Background:
+    return Background("model-a", n_passages, {mode.value: sorted(scores) for mode in SearchMode})
+
+
+def keep(store: Store, known: Background) -> None:
+    with store.changing() as db:
+        background.keep(db, known)
+
+
+def test_a_level_says_how_much_of_the_background_a_score_beats() -> None:
+    known = of(*(number / 100 for number in range(100)))
+    assert [known.level(score, SearchMode.WORDS) for score in (0.0, 0.49, 0.5, 0.89, 0.9, 1.0)] == [
+        CHANCE, CHANCE, WEAK, WEAK, GOOD, GOOD,
+    ]  # fmt: skip
+
+
+def test_random_queries_are_words_of_the_index_and_always_the_same(full: Store) -> None:
+    with full.reading() as db:
+        queries = random_queries(db)
+        assert queries == random_queries(db)
+        assert random_queries(db, seed=1) != queries
+    assert len(queries) == N_QUERIES
+    assert all(3 <= len(query.split()) <= 8 and set(query.split()) <= set(WORDS) for query in queries)
+
+
+def test_an_empty_index_has_no_random_queries_and_no_background(store: Store) -> None:
+    with store.reading() as db:
+        assert random_queries(db) == []
+        assert not background.is_stale(db)
+    assert measure(store, encode) is None
+
+
+def test_hits_have_levels_once_the_index_is_calibrated(full: Store) -> None:
+    (text,) = (" ".join(WORDS[(3 + step * 7) % 60] for step in range(6)),)
+    assert {hit.level for hit in search(full, text, SearchMode.HYBRID, encode(text)).hits} == {None}
+    known = measure(full, encode)
+    assert known is not None
+    assert known.n_passages == 40
+    assert all(len(scores) == N_QUERIES for scores in known.scores.values())
+    keep(full, known)
+    for mode in SearchMode:
+        hits = search(full, text, mode, encode(text)).hits
+        assert hits[0].level is GOOD
+        assert hits[-1].level is CHANCE
+        order = [list(ChanceLevel).index(hit.level) for hit in hits if hit.level]
+        assert order == sorted(order, reverse=True)
+        assert [hit.level for hit in hits] == [known.level(hit.score, mode) for hit in hits]
+
+
+def test_measuring_stops_when_it_must(full: Store) -> None:
+    assert measure(full, encode, must_stop=lambda: True) is None
+
+
+def test_a_background_is_stale_if_the_index_or_its_model_changes(full: Store) -> None:
+    def is_stale() -> bool:
+        with full.reading() as db:
+            return background.is_stale(db)
+
+    assert is_stale()
+    keep(full, of(0.1))
+    assert not is_stale()
+    for number in range(11):
+        add(full, f"new{number}.md", [f"more of word{number}"], [toward(1)])
+    assert is_stale()
+    keep(full, of(0.1, n_passages=51))
+    assert not is_stale()
+    add(full, "waiting.md", ["this has no vector yet"])
+    keep(full, of(0.1, n_passages=9))
+    assert not is_stale()  # it is measured once nothing waits
+    full.forget(["waiting.md"])
+    assert is_stale()
+    keep(full, Background("model-b", 51, {}))
+    assert is_stale()
+    with full.reading() as db:
+        assert background.load(db) is None
+
+
+def test_in_several_folders_chance_is_that_of_the_folder_where_it_reaches_most(full: Store, tmp_path: Path) -> None:
+    keep(full, of(0.01))
+    with Store.open(tmp_path / "other.db", root=Path("/other")) as other:
+        other.use_model("model-a", DIM)
+        add(other, "a.md", ["word1 word8"], [toward(1)])
+        parts = [Part(full, "full", None), Part(other, "other", None)]
+        levels = {hit.level for hit in search_together(parts, parse("word1 word8"), SearchMode.WORDS).hits}
+        assert levels == {GOOD}  # the other folder was not calibrated
+        keep(other, of(0.999))
+        levels = {hit.level for hit in search_together(parts, parse("word1 word8"), SearchMode.WORDS).hits}
+        assert levels == {CHANCE}
