@@ -20,6 +20,8 @@ Glossary (one word, one meaning)
     fingerprint     A hash of weights, tokenizer, readout, template and passage settings. Only vectors with the same
                     fingerprint are compared.
     similar         Documents are similar if their vectors are near. Each counts as a whole (`longsearch similar`).
+    background      The scores that queries of random words reach in an index: what chance reaches. To measure it is to
+                    calibrate the index.
     retry           Reading a failed file again. A root that could not be indexed is *postponed* instead.
 
 Packages. Imports point down, and `import-linter` checks it:

@@ -2,8 +2,8 @@
 
 import json
 
-from longsearch.app.commands.search import MODES, to_json, to_text
-from longsearch.engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
+from longsearch.app.commands.search import LEVELS, MODES, at_least, report, to_json, to_text
+from longsearch.engine.types import ChanceLevel, DocumentHit, PassageHit, SearchMode, SearchResults
 
 SENTENCES = [f"Sentence {number} speaks of apples, and of what it is that apples are." for number in range(20)]
 TEXT = " ".join(SENTENCES)
@@ -58,3 +58,35 @@ def test_a_passage_that_begins_with_its_heading_shows_it_once() -> None:
 
 def test_the_mode_option_offers_every_mode() -> None:
     assert tuple(mode.value for mode in SearchMode) == MODES
+
+
+def hits_of(*levels: ChanceLevel | None) -> SearchResults:
+    hits = tuple(
+        DocumentHit(rank, rank, f"/papers/{rank}.pdf", f"Title {rank}", 0.5, (), level=level)
+        for rank, level in enumerate(levels, start=1)
+    )
+    return SearchResults("apples", SearchMode.HYBRID, "", 1.0, hits)
+
+
+def test_a_line_is_drawn_above_what_is_no_better_than_chance() -> None:
+    shown = to_text(hits_of(ChanceLevel.GOOD, ChanceLevel.CHANCE, ChanceLevel.CHANCE), 80)
+    before, after = shown.split("── below: no better than chance ──")
+    assert "Title 1" in before
+    assert "Title 2" in after
+    assert "nothing here says that; the nearest" in to_text(hits_of(ChanceLevel.CHANCE), 80)
+    assert "──" not in to_text(hits_of(ChanceLevel.WEAK, None), 80)
+
+
+def test_hits_below_the_level_asked_for_are_left_out_and_counted() -> None:
+    results = hits_of(ChanceLevel.GOOD, ChanceLevel.WEAK, ChanceLevel.CHANCE, None)
+    assert at_least(results, "chance") is results
+    weak = at_least(results, "weak")
+    assert [hit.rank for hit in weak.hits] == [1, 2, 4]
+    assert weak.note == "1 document left out: below weak"
+    assert [hit.rank for hit in at_least(results, "good").hits] == [1, 4]
+    assert report(at_least(hits_of(ChanceLevel.CHANCE), "weak"), as_json=True) == 1
+    assert [hit["level"] for hit in to_json(results)["results"]] == ["good", "weak", "chance", None]
+
+
+def test_the_min_option_offers_every_level() -> None:
+    assert tuple(level.value for level in ChanceLevel) == LEVELS

@@ -4,6 +4,7 @@ After an intended change, run `pytest tests/tui --snapshot-update` and look at t
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from textual.pilot import Pilot
 from tui_helpers import ask, settle
 
 from longsearch.engine.errors import ModelError
+from longsearch.engine.types import ChanceLevel
 from longsearch.tui.app import LongsearchApp
 
 SIZES = [(80, 24), (140, 40)]
@@ -65,6 +67,20 @@ def test_similar_documents(snap_compare: Compare, size: tuple[int, int]) -> None
 @both_sizes
 def test_results(snap_compare: Compare, size: tuple[int, int]) -> None:
     compare(snap_compare, three_reports(), size, ask_and_press("down"))
+
+
+@both_sizes
+def test_results_no_better_than_chance(snap_compare: Compare, size: tuple[int, int]) -> None:
+    backend = three_reports()
+    best, *others = backend.hits
+    backend.hits = (best, *(replace(hit, level=ChanceLevel.CHANCE) for hit in others))
+    compare(snap_compare, backend, size, ask_and_press())
+
+
+def test_nothing_says_that(snap_compare: Compare) -> None:
+    backend = three_reports()
+    backend.hits = tuple(replace(hit, level=ChanceLevel.CHANCE) for hit in backend.hits)
+    compare(snap_compare, backend, (80, 24), ask_and_press())
 
 
 @both_sizes
