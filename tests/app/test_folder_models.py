@@ -134,12 +134,15 @@ def test_one_model_at_a_time_is_in_memory_and_a_query_has_the_turn(home: Path, m
     assert models.in_memory == "bundled"
     other.loaded()
     assert (models.in_memory, default.is_loaded) == ("other", False)
-    assert not models.must_wait("other")
+    folder = home / "root"
     models.for_query("other")
-    assert models.must_wait("bundled")
-    assert not models.must_wait("other")
+    assert not models.must_wait(folder)  # numpy may encode its queries
+    other._queries_need_torch = True
+    models.for_query("other")
+    assert models.must_wait(folder)
+    models.for_query(None)
     clock.now += TURN_S
-    assert not models.must_wait("bundled")
+    assert not models.must_wait(folder)
 
 
 def test_a_model_that_did_not_come_with_longsearch_is_named(
