@@ -114,9 +114,11 @@ def _can_open_all() -> bool:
 def _with_command(arguments: Sequence[str]) -> list[str]:
     """Return the arguments with the name of a command in front, unless they begin with an option.
 
-    A folder in front means `open`. If the first word is no folder and other words follow, it is a misspelt command:
-    exit with 2.
+    A folder in front means `open`, and so does `--model`. If the first word is no folder and other words follow, it is
+    a misspelt command: exit with 2.
     """
+    if arguments and arguments[0].split("=")[0] == "--model":
+        return ["open", *arguments]
     if not arguments or arguments[0].startswith("-"):
         return list(arguments)
     first, *rest = arguments

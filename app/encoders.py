@@ -23,46 +23,58 @@ MODEL_VARIABLE = "LONGSEARCH_MODEL"
 THINK_VARIABLE = "LONGSEARCH_THINK"
 
 
+_ALIASES = {"english": "bundled"}
+
+
 def chosen_model() -> str:
-    """Return `bundled`, or the model that LONGSEARCH_MODEL names: a folder, or the name of a downloaded model."""
-    name = os.environ.get(MODEL_VARIABLE, "").strip() or "bundled"
+    """Return the model of folders without one of their own: the one that LONGSEARCH_MODEL names, or `bundled`."""
+    return resolved(os.environ.get(MODEL_VARIABLE, "").strip() or "bundled")
+
+
+def resolved(name: str) -> str:
+    """Return the name of a model as indexes keep it: of one that ships with longsearch, a folder, or one on the hub."""
+    name = _ALIASES.get(name, name)
     folder = expanded(name)
-    return os.path.abspath(folder) if os.path.isdir(folder) and name != "bundled" else name  # noqa: PTH100, PTH112
+    if name == "bundled" or not os.path.isdir(folder):  # noqa: PTH112
+        return name
+    from longsearch.engine.models.hub import SHIPPED
+
+    return name if name in SHIPPED else os.path.abspath(folder)  # noqa: PTH100
 
 
-def open_encoder() -> "Encoder":
-    """Load the chosen model (1 to 2 s). Raises ModelError."""
+def open_encoder(model: str | None = None) -> "Encoder":
+    """Load a model, or else the chosen one (1 to 2 s). Raises ModelError."""
     from longsearch.engine.inference.encoder import Encoder
 
-    return Encoder.open(chosen_model())
+    return Encoder.open(model or chosen_model())
 
 
-def open_query_encoder() -> "QueryEncoder | Encoder":
-    """Open what encodes the queries of the chosen model: without torch (0.2 s) if it can be. Raises ModelError."""
+def open_query_encoder(model: str | None = None) -> "QueryEncoder | Encoder":
+    """Open what encodes the queries of a model: without torch (0.2 s) if it can be. Raises ModelError."""
     from longsearch.engine.inference.query_encoder import QueryEncoder
 
-    return QueryEncoder.open(chosen_model()) or open_encoder()
+    return QueryEncoder.open(model or chosen_model()) or open_encoder(model)
 
 
-def open_numpy_queries(cutter: "PassageCutter") -> "QueryEncoder | None":
+def open_numpy_queries(cutter: "PassageCutter", model: str | None = None) -> "QueryEncoder | None":
     """As `open_query_encoder`, but None if torch is needed. `cutter` lends its tokenizer."""
     from longsearch.engine.inference.query_encoder import QueryEncoder
 
-    return QueryEncoder.open(chosen_model(), cutter.tokenizer)
+    return QueryEncoder.open(model or chosen_model(), cutter.tokenizer)
 
 
-def open_cutter() -> "PassageCutter":
-    """Open the chosen model's tokenizer and passage rules, without its weights (0.1 s). Raises ModelError."""
+def open_cutter(model: str | None = None) -> "PassageCutter":
+    """Open a model's tokenizer and passage rules, without its weights (0.1 s). Raises ModelError."""
     from longsearch.engine.inference.cutter import PassageCutter
 
-    return PassageCutter.open(chosen_model())
+    return PassageCutter.open(model or chosen_model())
 
 
-def chosen_identity() -> "ModelIdentity":
-    """Return the identity of the chosen model without loading it (0.1 s). Raises ModelError."""
+def chosen_identity(model: str | None = None) -> "ModelIdentity":
+    """Return the identity of a model without loading it (0.1 s). Raises ModelError."""
     from longsearch.engine.models.identity import identify
 
-    return identify(chosen_model())
+    return identify(model or chosen_model())
 
 
 def thinking(steps: int | None) -> int | None:

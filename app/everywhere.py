@@ -7,9 +7,11 @@ left out, and the note says that.
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from longsearch.app.background.query_vectors import QueryVector
+from longsearch.app.folder_models import folder_model
 from longsearch.app.paths import index_path
 from longsearch.app.searching import VectorSource, document_of, read_whole
 from longsearch.engine.arrays import Vectors
@@ -123,18 +125,30 @@ def _vectors(
     took_ms = 0.0
     problem: LongsearchError | None = None
     if len(others) < len(prints):
-        try:
-            made = source(query.meaning, instruction or None)
-        except LongsearchError as error:
-            problem, notes = error, [f"words only: {error.message}"]
-        else:
-            took_ms = made.took_ms
-            same, different = _compared(prints, made)
+        for own, names in _by_source(sessions, source):
+            try:
+                made = own(query.meaning, instruction or None)
+            except LongsearchError as error:
+                problem, notes = error, [*notes, f"words only: {error.message}"]
+                continue
+            took_ms += made.took_ms
+            same, different = _compared({name: prints[name] for name in names}, made)
             vectors |= dict.fromkeys(same, made.vector)
             notes += _say_different(different, "searched by words only" if mode is SearchMode.HYBRID else "left out")
     if mode is SearchMode.MEANING and all(vector is None for vector in vectors.values()):
         raise problem or LongsearchError("; ".join(notes), "search for words, or bring it up to date: longsearch index")
     return vectors, took_ms, notes
+
+
+def _by_source(
+    sessions: Sequence[tuple[Folder, Session]], source: VectorSource
+) -> list[tuple[VectorSource, list[str]]]:
+    """The source of query vectors of each model, and the names of the folders that have this model."""
+    names: dict[str | None, list[str]] = {}
+    for folder, _ in sessions:
+        own = folder_model(Path(folder.root))
+        names.setdefault(own.model if own.is_chosen else None, []).append(folder.name)
+    return [(source if model is None else partial(source, model=model), own) for model, own in names.items()]
 
 
 def _compared(prints: dict[str, str], made: QueryVector) -> tuple[list[str], list[str]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from longsearch.app.paths import index_path, index_paths
+from longsearch.app.paths import base_index_path, index_path, index_paths
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
 from longsearch.engine.store.connection import CorruptIndexError
 from longsearch.engine.store.session import Session
@@ -50,15 +50,20 @@ def root_of(path: Path) -> Path:
 
 @contextmanager
 def open_pipeline(
-    root: Path, encoder: DocumentEncoder, should_stop: Callable[[], bool], ocr: str | None = None
+    root: Path,
+    encoder: DocumentEncoder,
+    should_stop: Callable[[], bool],
+    ocr: str | None = None,
+    path: Path | None = None,
 ) -> Iterator[tuple[Pipeline, Store]]:
     """Open the pipeline of `root`, for one thread. Only one process at a time can have it open.
 
     `ocr`: languages for OCR of pages without text, from `indexer.extract.pdf.ocr.ocr_languages`; None for no OCR.
-    Raises IndexLockedError at once if another process has it open, StoreError if the index cannot be written.
+    `path`: the index file, if it is not the one in use. Raises IndexLockedError at once if another process has it open,
+    StoreError if the index cannot be written.
     """
-    path = index_path(root)
-    lock = FileLock(path.with_suffix(".lock"), timeout=0, mode=0o600)
+    path = path or index_path(root)
+    lock = FileLock(base_index_path(root).with_suffix(".lock"), timeout=0, mode=0o600)
     try:
         held = lock.acquire()
     except Timeout as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from longsearch.app.background import daemon_control
 from longsearch.app.background import query_vectors as vectors
+from longsearch.app.background.model_change import describe_change
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
 from longsearch.app.searching import search_index
@@ -88,7 +89,8 @@ class LocalBackend:
         except NoIndexError:
             progress = _NOTHING_YET
         self._keep_daemon(is_indexed=progress is not _NOTHING_YET)
-        return replace(progress, activity=self._problem) if self._problem else progress
+        activity = self._problem or progress.activity or describe_change(self._root)
+        return replace(progress, activity=activity) if activity != progress.activity else progress
 
     def files(self) -> list[FileReport]:
         """Return every file and its status."""

@@ -13,6 +13,7 @@ from pathlib import Path
 import platformdirs
 
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.json_files import load_object
 
 _NAME = "longsearch"
 
@@ -33,15 +34,32 @@ def speed_path() -> Path:
 
 
 def index_path(root: Path) -> Path:
-    """Return the index file of a root (an absolute path), whether or not the file exists."""
+    """Return the index file in use of a root (an absolute path), whether or not the file exists."""
+    return _in_use(base_index_path(root))
+
+
+def choice_path(root: Path) -> Path:
+    """Return the file that says which model reads a root (see `app.folder_models`). It need not exist."""
+    return base_index_path(root).with_suffix(".model")
+
+
+def base_index_path(root: Path) -> Path:
+    """Return the first index file of a root. Another one is in use after a change of the model."""
     slug = re.sub(r"[^A-Za-z0-9]+", "-", root.name).strip("-").lower()[:32] or "root"
     digest = hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()
     return _private(data_folder() / "indexes") / f"{slug}-{digest}.sqlite"
 
 
 def index_paths() -> list[Path]:
-    """Return the index files that exist."""
-    return sorted(_private(data_folder() / "indexes").glob("*.sqlite"))
+    """Return the index files in use that exist."""
+    found = _private(data_folder() / "indexes").glob("*.sqlite")
+    in_use = {_in_use(path.with_name(f"{path.name.partition('.')[0]}.sqlite")) for path in found}
+    return sorted(path for path in in_use if path.exists())
+
+
+def _in_use(base: Path) -> Path:
+    name = str(load_object(base.with_suffix(".model")).get("index") or base.name)
+    return base.with_name(name) if "/" not in name else base
 
 
 def resolve_root(folder: str | Path) -> Path:

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from longsearch.app.background.query_vectors import QueryVector
 from longsearch.app.encoders import open_encoder
+from longsearch.app.folder_models import folder_model
 from longsearch.app.folders.names import names_of
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import LongsearchError
@@ -17,8 +19,8 @@ from longsearch.engine.store.documents import title_of
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import SearchMode, SearchResults
 
-VectorSource = Callable[[str, str | None], QueryVector]
-"""Encodes a query's text with an instruction (None: the model's own)."""
+VectorSource = Callable[..., QueryVector]
+"""Encodes a query's text with an instruction (None: the model's own), by the `model` of a folder that has one."""
 
 
 def search_index(
@@ -43,7 +45,7 @@ def search_index(
         vector, problem, vector_ms = None, None, 0.0
         if mode is not SearchMode.WORDS:
             try:
-                found = _query_vector(session, query, instruction, vector_source)
+                found = _query_vector(session, query, instruction, source_for(root, vector_source))
             except LongsearchError as error:
                 if mode is SearchMode.MEANING:
                     raise
@@ -66,9 +68,15 @@ def similar_to_file(root: Path, file: Path, under: str = "", k: int = 10) -> Sea
         if known is not None:
             return _with_folder(similar_to_document(session, known, k, under), root)
         fingerprint = _fingerprint(session)
-        title, vector = read_whole(file)
+        title, vector = read_whole(file, folder_model(root).model)
         found = similar_to_vector(session, _comparable(vector, fingerprint).vector, title, k, under)
     return _with_folder(found, root)
+
+
+def source_for(root: Path, source: VectorSource) -> VectorSource:
+    """Return the source of query vectors for a root: a folder with a model of its own names it."""
+    folder = folder_model(root)
+    return partial(source, model=folder.model) if folder.is_chosen else source
 
 
 def _with_folder(results: SearchResults, root: Path) -> SearchResults:
@@ -83,14 +91,14 @@ def document_of(session: Session, path: str) -> int | None:
         return files.document_of(db, path)
 
 
-def read_whole(file: Path) -> tuple[str, QueryVector]:
+def read_whole(file: Path, model: str | None = None) -> tuple[str, QueryVector]:
     """Return a file's title and the vector of its whole text. Raises LongsearchError if the file cannot be read."""
     from longsearch.indexer.extract.reader import ExtractorProcess
 
     with ExtractorProcess() as extractor:
         extracted = extractor.extract(file)
     document = extracted.document
-    encoder = open_encoder()
+    encoder = open_encoder(model)
     vector = encoder.encode_document(document.text).vector
     return document.title or title_of(file.name), QueryVector(vector, encoder.fingerprint)
 

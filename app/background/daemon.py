@@ -21,10 +21,13 @@ from longsearch.app.background import rpc
 from longsearch.app.background.daemon_control import daemon_lock
 from longsearch.app.background.kept_root import KeptRoot
 from longsearch.app.background.memory import resident_bytes
+from longsearch.app.background.model_change import read_again
+from longsearch.app.background.models import MODEL_IDLE_S, Models
 from longsearch.app.background.pace import ThreadPace
 from longsearch.app.background.resident import ResidentModel
 from longsearch.app.calibrating import calibrate
-from longsearch.app.encoders import chosen_model, tune
+from longsearch.app.encoders import tune
+from longsearch.app.folder_models import folder_model
 from longsearch.app.library import IndexLockedError, known_roots, open_pipeline
 from longsearch.app.paths import data_folder, resolve_root, socket_path
 from longsearch.app.widths import may_deepen
@@ -37,8 +40,6 @@ from longsearch.indexer.politeness import on_battery
 log = logging.getLogger("longsearch.daemon")
 
 IDLE_EXIT_S = 900.0
-MODEL_IDLE_S = 300.0
-"""An unused model is unloaded after this time. Loading it again takes a second, and then the first query waits."""
 TICK_S = 0.5
 QUIET_S = 60.0
 """Narrow documents are read again only if nobody has searched for this long."""
@@ -61,7 +62,7 @@ class Daemon:
         `idle_exit_s`: seconds without a call after which a daemon that does not `stay` ends.
         """
         self._stay = stay
-        self._model = model or ResidentModel()
+        self._models = Models(model, clock)
         self._clock = clock
         self._tick_s = tick_s
         self._idle_exit_s = idle_exit_s
@@ -113,8 +114,8 @@ class Daemon:
             case "status":
                 return self._status()
             case "encode":
-                steps = params.get("steps")  # an older longsearch sends none
-                return self._model.encode_query(params["text"], params["instruction"], steps).to_json()
+                model = self._models.for_query(params.get("model"))  # an older longsearch sends no model, and no steps
+                return model.encode_query(params["text"], params["instruction"], params.get("steps")).to_json()
             case "watch" | "retry":
                 return self._watch(resolve_root(params["root"]), read_again=method == "retry")
             case "forget":
@@ -137,13 +138,7 @@ class Daemon:
             "stays": self._stay,
             "paused": self._paused,
             "roots": [kept.status() for kept in self._all_kept()],
-            "model": {
-                "loaded": self._model.is_loaded,
-                "name": chosen_model(),
-                "fingerprint": self._model.known_fingerprint,
-                "widths": self._model.widths_in_use(),
-                "may_deepen": self._may_deepen,
-            },
+            "model": {**self._models.status(), "may_deepen": self._may_deepen},
             "memory_bytes": resident_bytes(),
         }
 
@@ -181,7 +176,7 @@ class Daemon:
             elif self._is_idle():
                 self._stopping.set()
             else:
-                self._model.unload_if_idle(MODEL_IDLE_S)
+                self._models.unload_if_idle(MODEL_IDLE_S)
                 is_expecting = any(kept.is_expecting() for kept in self._all_kept())
                 self._wake.wait(self._tick_s if is_expecting else 30 * self._tick_s)
         with contextlib.suppress(LongsearchError):
@@ -189,7 +184,7 @@ class Daemon:
 
     def _next(self) -> KeptRoot | None:
         """Return the folder to work on. A folder that is due for a sweep comes before one that is only incomplete."""
-        ready = [kept for kept in self._all_kept() if not kept.is_postponed()]
+        ready = [kept for kept in self._all_kept() if not kept.is_postponed() and not self._models.must_wait(kept.root)]
         due = next((kept for kept in ready if kept.is_due()), None)
         return due or next((kept for kept in ready if kept.is_incomplete), None)
 
@@ -212,31 +207,37 @@ class Daemon:
             log.exception("indexing %s", kept.root)
             kept.postpone(f"defect: {error!r}")
         finally:
-            self._model.widths.rest()
+            self._models.default.widths.rest()
 
     def _index(self, kept: KeptRoot) -> None:
         """Sweep and embed one folder until it is current or another one is due."""
         if not os.path.isdir(kept.root):  # noqa: PTH112 - Path.is_dir raises if a folder above may not be entered
             kept.go_offline()
             return
-        with open_pipeline(kept.root, self._model, partial(self._must_yield, kept), self._ocr) as (pipeline, store):
+        folder = folder_model(kept.root)
+        model, must_yield = self._models.of(folder.model), partial(self._must_yield, kept)
+        with open_pipeline(kept.root, model, must_yield, self._ocr) as (pipeline, store):
             began_at = time.time()
             if kept.begin_sweep():
                 store.read_again()
             summary = pipeline.read()
-            if store.pending(limit=1):
-                tune(self._model.loaded(), store)
-            is_complete = pipeline.embed() and summary.finished
-            calibrate(store, self._model.vector_of, partial(self._must_yield, kept))
+            if store.pending(limit=1) and not folder.next_model:  # otherwise the next model reads what is new
+                tune(model.loaded(), store)
+            is_complete = (bool(folder.next_model) or pipeline.embed()) and summary.finished
+            if not folder.next_model:
+                calibrate(store, model.vector_of, partial(self._must_yield, kept))
             kept.note_narrow(bool(store.narrow(limit=1)))
-            # a file that was due before the sweep began lies where no sweep can look, such as on an unmounted drive
             retry_in_s = retries.wait_s(store.next_retry(after=began_at), time.time())
-            kept.finish("; ".join((*store.notes, *summary.problems)), is_complete, retry_in_s)
+            problems = [*store.notes, *summary.problems]
+        is_complete, more = (
+            read_again(kept.root, folder, self._models, must_yield, self._ocr) if is_complete else (False, ())
+        )
+        kept.finish("; ".join((*problems, *more)), is_complete, retry_in_s)
 
     def _deepen(self, kept: KeptRoot) -> None:
         """Read narrow documents of one folder again at full width, until the moment is no longer good."""
-        stop = partial(self._must_not_deepen, kept)
-        with open_pipeline(kept.root, self._model, stop, self._ocr) as (pipeline, store):
+        model, stop = self._models.of(folder_model(kept.root).model), partial(self._must_not_deepen, kept)
+        with open_pipeline(kept.root, model, stop, self._ocr) as (pipeline, store):
             pipeline.deepen()
             kept.note_narrow(bool(store.narrow(limit=1)))
 
@@ -247,11 +248,12 @@ class Daemon:
         return self._clock() - self._wanted_at > QUIET_S
 
     def _must_yield(self, at: KeptRoot) -> bool:
-        """Whether work on a folder must stop: the daemon ends or is paused, a folder is due, or this is forgotten."""
-        if self._model.is_loaded:
+        """Whether work on a folder must stop: the daemon ends or is paused, others come first, or this is forgotten."""
+        if self._models.in_memory:
             self._pace.adapt()
         all_kept = self._all_kept()
-        return self._stopping.is_set() or self._paused or at not in all_kept or any(kept.is_due() for kept in all_kept)
+        is_over = self._stopping.is_set() or self._paused or at not in all_kept or self._models.must_wait(at.root)
+        return is_over or any(kept.is_due() and not self._models.must_wait(kept.root) for kept in all_kept)
 
     def _is_idle(self) -> bool:
         has_work = any(kept.is_incomplete for kept in self._all_kept())

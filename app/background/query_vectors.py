@@ -44,24 +44,32 @@ class QueryVector:
 
 
 def from_daemon(
-    text: str, instruction: str | None, cancelled: Callable[[], bool] = lambda: False, steps: int | None = None
+    text: str,
+    instruction: str | None,
+    cancelled: Callable[[], bool] = lambda: False,
+    steps: int | None = None,
+    model: str | None = None,
 ) -> QueryVector:
     """Ask the daemon. Raises DaemonUnreachableError if none answers, or if the call is `cancelled`.
 
-    `steps` is the number of soft tokens of a generative model, as in `Encoder.encode_query`.
+    `steps` is the number of soft tokens of a generative model, as in `Encoder.encode_query`. `model`: the name of the
+    model of the folder that is searched; None for the daemon's own.
     """
     asked = {"text": text, "instruction": instruction, "steps": steps}
+    if model is not None:  # a daemon of an older longsearch knows only its own
+        asked["model"] = model
     return QueryVector.from_json(rpc.call(socket_path(), "encode", ENCODE_TIMEOUT_S, cancelled, **asked))
 
 
 def from_here(
     text: str,
     instruction: str | None,
-    open_model: "Callable[[], QueryEncoder | Encoder]" = open_query_encoder,
+    open_model: "Callable[..., QueryEncoder | Encoder]" = open_query_encoder,
     steps: int | None = None,
+    model: str | None = None,
 ) -> QueryVector:
     """Make the vector in this process. `open_model` opens the model, or returns one that is open."""
-    encoder = open_model()
+    encoder = open_model() if model is None else open_model(model)
     began = time.perf_counter()
     vector = encoder.encode_query(text, instruction, steps)
     return QueryVector(vector, encoder.fingerprint, (time.perf_counter() - began) * 1000)
@@ -70,11 +78,12 @@ def from_here(
 def from_anywhere(
     text: str,
     instruction: str | None,
-    open_model: "Callable[[], QueryEncoder | Encoder]" = open_query_encoder,
+    open_model: "Callable[..., QueryEncoder | Encoder]" = open_query_encoder,
     steps: int | None = None,
+    model: str | None = None,
 ) -> QueryVector:
     """Ask the daemon; if none answers, make the vector here."""
     try:
-        return from_daemon(text, instruction, steps=steps)
+        return from_daemon(text, instruction, steps=steps, model=model)
     except rpc.DaemonUnreachableError:
-        return from_here(text, instruction, open_model, steps)
+        return from_here(text, instruction, open_model, steps, model)

@@ -63,14 +63,23 @@ class ResidentModel:
         self._queries: QueryEncoder | None = None
         self._queries_need_torch = False
         self._queried_at = clock()
+        self.make_room: Callable[[], None] = lambda: None
+        """Called before the weights are loaded."""
 
     @property
     def is_loaded(self) -> bool:
         """Whether the weights are in memory."""
         return self._encoder is not None
 
+    @property
+    def queries_need_torch(self) -> bool:
+        """Whether a query has needed the weights in memory, because numpy cannot encode it."""
+        return self._queries_need_torch
+
     def loaded(self) -> "Encoder":
         """Return the encoder, and load it if needed. Raises ModelError if it cannot be loaded or its files changed."""
+        if self._encoder is None:
+            self.make_room()  # before the lock: two models that make room for each other would wait for ever
         with self._lock:
             self._used_at = self._clock()
             if self._encoder is None:
@@ -98,12 +107,19 @@ class ResidentModel:
                 return False
             forget_model()
             self._cutter = None
+        was_loaded = self.unload()
+        if was_loaded:
+            log.info("model unloaded: not used for %.0f s", idle_s)
+        return was_loaded
+
+    def unload(self) -> bool:
+        """Free the weights now, or when the call under way ends. Returns whether they were in memory."""
+        with self._lock:
             if self._encoder is None:
                 return False
             is_on_gpu = self._encoder.hardware.device.startswith("cuda")
             self._encoder = None
         _return_memory(is_on_gpu)
-        log.info("model unloaded: not used for %.0f s", idle_s)
         return True
 
     def encode_query(self, text: str, instruction: str | None, steps: int | None = None) -> QueryVector:

@@ -146,9 +146,10 @@ def _lines(status: dict[str, Any]) -> list[str]:
     extras = [word for word in ("paused",) if status["paused"]]
     extras += ["stays"] if status.get("stays") else []
     lines = [", ".join([f"running, pid {status['pid']}, version {status['version']}", *extras])]
+    in_memory = status["model"].get("in_memory") or status["model"].get("name", "bundled")
     loaded = "loaded" if status["model"]["loaded"] else "not loaded"
     memory = f"; {status['memory_bytes'] / 1e6:.0f} MB in memory" if status.get("memory_bytes") else ""
-    lines.append(f"model {printable(status['model'].get('name', 'bundled'))}: {loaded}{memory}")
+    lines.append(f"model {printable(in_memory)}: {loaded}{memory}")
     for root in status["roots"]:
         busy = ", at work" if root["busy"] else ""
         problem = f": {printable(root['problem'])}" if root["problem"] else ""

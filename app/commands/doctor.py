@@ -160,6 +160,26 @@ def _daemon() -> str:
     return f"running, pid {status['pid']}, {counted(len(status['roots']), 'folder')}"
 
 
+def _languages() -> str:
+    """Name the folders whose documents are mostly in languages that their model does not read."""
+    from longsearch.app.folder_models import folder_model
+    from longsearch.app.folders.languages import describe_languages, has_multilingual
+    from longsearch.app.library import known_roots
+    from longsearch.app.paths import index_path
+    from longsearch.engine.printable import printable
+    from longsearch.engine.store.session import Session
+
+    found = []
+    for root in known_roots():
+        with Session.open(index_path(root), read_only=True) as session:
+            counts = session.languages()
+        folder, name = folder_model(root), printable(str(root))
+        if said := describe_languages(counts, folder.next_model or folder.model, name, has_multilingual()):
+            found.append(f"{name}: {said}")
+    here = "the models english and multilingual are here" if has_multilingual() else "the model english is here"
+    return "; ".join(found) or f"{here}; each folder has one that reads it"
+
+
 def _viewer() -> str:
     from longsearch.app.viewer import viewer_command
 
@@ -176,6 +196,7 @@ CHECKS: dict[str, Callable[[], str]] = {
     "gpu": _gpu,  # after the model: its query tries the kernels
     "sqlite": _sqlite,
     "data": _data,
+    "languages": _languages,
     "daemon": _daemon,
     "viewer": _viewer,
 }

@@ -22,6 +22,7 @@ _ASK_DAEMON_S = 0.25
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch index`."""
     parser.add_argument("folder", help="the folder to index, with all its subfolders")
+    add_model_option(parser)
     parser.add_argument("--retry-failed", action="store_true", help="read failed and partial files again")
     parser.add_argument(
         "--ocr",
@@ -45,6 +46,16 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress, only the summary")
 
 
+def add_model_option(parser: ArgumentParser) -> None:
+    """Add `--model`."""
+    parser.add_argument(
+        "--model",
+        metavar="NAME",
+        help="read this folder with another model from now on: english, multilingual, a downloaded one or a folder; the"
+        " old index answers until the new one is complete",
+    )
+
+
 def _width(text: str) -> str:
     """Return the name of a width that is given as a fraction or as a decimal."""
     width = parse_wish(text)
@@ -54,14 +65,17 @@ def _width(text: str) -> str:
 def run(options: Namespace) -> int:
     """Index until all is current. Returns 0: a file that cannot be read is reported with its reason, not an error."""
     from longsearch.app.background import daemon_control
+    from longsearch.app.folder_models import choose_model, folder_model
     from longsearch.app.library import IndexLockedError
     from longsearch.app.paths import index_path, resolve_root
     from longsearch.app.progress_bar import ProgressBar
 
     root = resolve_root(options.folder)
+    if options.model:
+        choose_model(root, options.model)
     daemon_control.check_model(daemon_control.daemon_status())
     ocr = _ocr_languages(options.ocr)
-    with ProgressBar(index_path(root), options.quiet, options.deepen) as bar:
+    with ProgressBar(folder_model(root).next_path or index_path(root), options.quiet, options.deepen) as bar:
         try:
             summary = _index_here(root, options, ocr, bar.announce)
         except IndexLockedError as error:
@@ -95,14 +109,19 @@ def _ocr_languages(asked_for: bool) -> str | None:
 
 def _index_here(root: Path, options: Namespace, ocr: str | None, announce: Callable[[str], None]) -> "ReadSummary":
     """Index in this process."""
-    from longsearch.app.background.resident import ResidentModel
+    from dataclasses import replace
+
+    from longsearch.app.background.model_change import read_again
+    from longsearch.app.background.models import Models
     from longsearch.app.calibrating import calibrate
     from longsearch.app.encoders import tune
+    from longsearch.app.folder_models import folder_model
     from longsearch.app.library import open_pipeline
     from longsearch.indexer.extract.pdf.ocr import needs_ocr
 
     announce("looking through the folder")
-    model = ResidentModel()  # loaded only if there is new text, because loading takes a second or two
+    folder, models = folder_model(root), Models()  # loaded only if there is new text: loading takes a second or two
+    model = models.of(folder.model)
     if options.width:
         model.widths.asked = parse_wish(options.width)
     with open_pipeline(root, model, lambda: False, ocr) as (pipeline, store):
@@ -113,12 +132,18 @@ def _index_here(root: Path, options: Namespace, ocr: str | None, announce: Calla
         if ocr is not None:
             store.read_again(needs_ocr)
         summary = pipeline.read()
-        if store.pending(limit=1):
-            tune(model.loaded(), store)
-        pipeline.embed()
+        if not folder.next_model:
+            if store.pending(limit=1):
+                tune(model.loaded(), store)
+            pipeline.embed()
         if options.deepen:
             pipeline.deepen()
-        calibrate(store, model.vector_of)
+        if not folder.next_model:
+            calibrate(store, model.vector_of)
+    if folder.next_model:
+        announce(f"reading the folder again with the model {folder.next_model}")
+    _, problems = read_again(root, folder, models, lambda: False, ocr)
+    summary = replace(summary, problems=(*summary.problems, *problems))
     return summary
 
 

@@ -50,7 +50,7 @@ def _list(as_json: bool) -> int:
     from longsearch.app.encoders import MODEL_VARIABLE, chosen_model
     from longsearch.engine.models.hub import cached_models
 
-    rows = [_bundled(), *(_row(model) for model in cached_models())]
+    rows = [*_shipped(), *(_row(model) for model in cached_models())]
     if as_json:
         print(json.dumps({"chosen": chosen_model(), "models": rows}, indent=2))
         return 0
@@ -62,16 +62,21 @@ def _list(as_json: bool) -> int:
     return 0
 
 
-def _bundled() -> dict[str, Any]:
-    from longsearch.engine.models.hub import bundled_model, family_of
+def _shipped() -> list[dict[str, Any]]:
+    """Return the models that ship with longsearch. The one for English is listed even if a source tree lacks it."""
+    from longsearch.engine.models.hub import SHIPPED, family_of, shipped_model
 
-    folder = bundled_model()
-    n_bytes = sum(path.stat().st_size for path in folder.iterdir()) if folder.is_dir() else 0
-    try:
-        family = family_of(folder)
-    except ModelError:  # a source tree without the model
-        family = "missing"
-    return _as_row("bundled", "", family, n_bytes, folder, True)
+    rows = []
+    for name in SHIPPED:
+        folder = shipped_model(name)
+        n_bytes = sum(path.stat().st_size for path in folder.iterdir()) if folder.is_dir() else 0
+        try:
+            family = family_of(folder)
+        except ModelError:
+            family = "missing"
+        if name == "bundled" or family != "missing":
+            rows.append(_as_row(name, "", family, n_bytes, folder, True))
+    return rows
 
 
 def _row(model: "CachedModel") -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import sys
 from argparse import ArgumentParser, Namespace
 
+from longsearch.app.commands.index import add_model_option
 from longsearch.app.commands.search import add_think_option
 from longsearch.engine.errors import LongsearchError
 
@@ -12,6 +13,7 @@ HELP = "open the app over a folder (the same as `longsearch FOLDER`), or over al
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch open`."""
     parser.add_argument("folder", nargs="?", default="", help="the folder to search (default: all indexed folders)")
+    add_model_option(parser)
     add_think_option(parser)
 
 
@@ -22,9 +24,15 @@ def run(options: Namespace) -> int:
     root = resolve_root(options.folder) if options.folder else None
     if root is None and not index_paths():
         raise LongsearchError("no folder is indexed yet", "open one: longsearch FOLDER")
+    if options.model and root is None:
+        raise LongsearchError("--model is for one folder", "name it: longsearch --model NAME FOLDER")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         hint = f"search from a script: longsearch search QUERY {root or '--everywhere'}"
         raise LongsearchError("the app needs a terminal", hint)
+    if options.model and root is not None:
+        from longsearch.app.folder_models import choose_model
+
+        choose_model(root, options.model)
     from longsearch.app.encoders import thinking
     from longsearch.app.folders_backend import FoldersBackend
     from longsearch.app.local_backend import LocalBackend

@@ -62,11 +62,16 @@ def _to_json(root: Path, under: str, daemon: dict[str, Any] | None) -> dict[str,
     from dataclasses import asdict
 
     from longsearch.app.background import daemon_control
+    from longsearch.app.folder_models import folder_model
 
-    progress, files, fingerprint = _read(root, under)
+    progress, files, fingerprint, languages = _read(root, under)
+    folder = folder_model(root)
     return {
         "root": str(root),
         **asdict(progress),
+        "languages": languages,
+        "model": folder.model,
+        "next_model": folder.next_model or None,
         "eta_s": progress.eta_s,
         "widths": _widths(daemon, fingerprint, progress),
         "daemon": daemon_control.root_in(daemon, root),
@@ -80,24 +85,37 @@ def _print(root: Path, under: str, daemon: dict[str, Any] | None, with_all_files
     from longsearch.app.widths import describe_narrow
     from longsearch.engine.types import FileStatus
 
-    progress, files, fingerprint = _read(root, under)
+    progress, files, fingerprint, languages = _read(root, under)
     for file in files:
         if with_all_files or file.status is not FileStatus.CURRENT:
             print(describe(file))
     print(summarise(progress))
     widths = _describe_widths(_widths(daemon, fingerprint, progress))
     watched = _watched_by(daemon_control.root_in(daemon, root), root)
-    print(*filter(None, (widths, describe_narrow(progress, printable(str(root))), watched)), sep="\n")
+    narrow = describe_narrow(progress, printable(str(root)))
+    print(*filter(None, (*_about_model(root, languages), widths, narrow, watched)), sep="\n")
 
 
-def _read(root: Path, under: str) -> "tuple[IndexProgress, list[FileReport], str]":
-    """Return the progress of an index, its files in the folder `under`, and the fingerprint of its vectors."""
+def _about_model(root: Path, languages: dict[str, int]) -> tuple[str, ...]:
+    """Say which model reads the folder, if it is not the default, and whether another would read more of it."""
+    from longsearch.app.background.model_change import describe_change
+    from longsearch.app.folder_models import folder_model
+    from longsearch.app.folders.languages import describe_languages, has_multilingual
+
+    folder = folder_model(root)
+    read_by = f"read with the model {printable(folder.model)}" if folder.is_chosen else ""
+    advice = describe_languages(languages, folder.next_model or folder.model, printable(str(root)), has_multilingual())
+    return read_by, printable(describe_change(root)), advice
+
+
+def _read(root: Path, under: str) -> "tuple[IndexProgress, list[FileReport], str, dict[str, int]]":
+    """Return the progress of an index, its files in the folder `under`, its vectors' fingerprint and its languages."""
     from longsearch.app.paths import index_path
     from longsearch.engine.store.session import Session
 
     with Session.open(index_path(root), read_only=True) as session:
         files = [file for file in session.files() if not under or file.path.startswith(f"{under}/")]
-        return session.progress(), files, session.fingerprint
+        return session.progress(), files, session.fingerprint, session.languages()
 
 
 def _widths(status: dict[str, Any] | None, fingerprint: str, progress: "IndexProgress") -> dict[str, Any] | None:

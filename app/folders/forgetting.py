@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from longsearch.app.background import rpc
 from longsearch.app.folders.names import drop_name, first_name, rename
-from longsearch.app.paths import index_path, socket_path
+from longsearch.app.paths import base_index_path, socket_path
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.json_files import load_object, replace_object
 from longsearch.engine.search.file_filter import folded
@@ -39,7 +39,7 @@ class Forgotten:
     @property
     def stem(self) -> str:
         """The name that the files of its index begin with."""
-        return index_path(Path(self.root)).stem
+        return base_index_path(Path(self.root)).stem
 
 
 def forget(folder: Folder, keep: bool = True, now_s: float | None = None) -> None:
@@ -47,7 +47,7 @@ def forget(folder: Folder, keep: bool = True, now_s: float | None = None) -> Non
 
     Raises LongsearchError if another process goes on writing the index.
     """
-    path = index_path(Path(folder.root))
+    path = base_index_path(Path(folder.root))
     with contextlib.suppress(rpc.DaemonUnreachableError):
         rpc.call(socket_path(), "forget", _CALL_TIMEOUT_S, root=folder.root)
     with _locked(path):
@@ -86,7 +86,7 @@ def take_back(text: str, taken: list[str]) -> str:
         hint = f"these can be taken back: {known}" if known else f"an index is kept for {KEPT_DAYS} days"
         raise LongsearchError(f"no forgotten folder is called {text}", hint)
     (one, *_) = meant
-    path = index_path(Path(one.root))
+    path = base_index_path(Path(one.root))
     if path.exists():
         raise LongsearchError(f"{one.root} was indexed again", "nothing is to be taken back")
     with _locked(path):
@@ -110,7 +110,7 @@ def delete_old(now_s: float | None = None) -> int:
 
 def n_bytes(root: Path) -> int:
     """Return the size of the index of a folder, with the files beside it."""
-    path = index_path(root)
+    path = base_index_path(root)
     total = 0
     for file in path.parent.glob(f"{path.stem}.*"):
         with contextlib.suppress(OSError):
@@ -128,7 +128,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _aside() -> Path:
-    folder = index_path(Path("/")).parent / "forgotten"
+    folder = base_index_path(Path("/")).parent / "forgotten"
     folder.mkdir(mode=0o700, exist_ok=True)
     return folder
 

@@ -73,18 +73,31 @@ class CachedModel:
     """Whether the name without a revision means this commit."""
 
 
+SHIPPED = {"bundled": "model", "multilingual": "multilingual"}
+"""Models that ship with longsearch, by name, and their folders: for English, and for other languages."""
+
+
 def bundled_model() -> Path:
-    """Return the folder of the model that ships with longsearch."""
-    return Path(str(resources.files("longsearch.assets"))) / "model"
+    """Return the folder of the model for English that ships with longsearch."""
+    return shipped_model("bundled")
+
+
+def shipped_model(name: str) -> Path:
+    """Return the folder of a model that ships with longsearch, whether or not it is there."""
+    return Path(str(resources.files("longsearch.assets"))) / SHIPPED[name]
 
 
 def locate(model: str | Path) -> ModelFiles:
-    """Return the files of a model, given as `bundled`, as a folder or as a name on the hub.
+    """Return the files of a model, given as `bundled` or `multilingual`, as a folder or as a name on the hub.
 
     If a folder of that name exists, it is used. Raises ModelError if a model is not completely on this machine.
     """
-    if model == "bundled":
-        return ModelFiles(bundled_model(), bundled_model())
+    if isinstance(model, str) and model in SHIPPED:
+        folder = shipped_model(model)
+        if model != "bundled" and not (folder / "config.json").exists():
+            hint = "install a longsearch that has it, or choose another: longsearch model list"
+            raise ModelError(f"this longsearch came without the model {model}", hint)
+        return ModelFiles(folder, folder)
     folder = Path(model).expanduser()
     if isinstance(model, Path) or folder.exists() or _NAME.fullmatch(model) is None:
         return ModelFiles(folder, folder)

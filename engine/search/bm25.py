@@ -29,12 +29,12 @@ def highest(n_matching: Sequence[int], n_passages: int) -> float:
     idf * f (k1 + 1) / (f + k1 (...)), which approaches idf * (k1 + 1) for any column weights; idf as FTS5 computes it.
     A term that no passage holds counts too, because every answer lacks it.
     """
-    return sum(_idf(n, n_passages) for n in n_matching) * (_K1 + 1)
+    return sum(idf(n, n_passages) for n in n_matching) * (_K1 + 1)
 
 
 def idfs(statistics: WordStatistics) -> list[float]:
     """The weight of each term, as FTS5 computes it in an index with these figures."""
-    return [_idf(n, statistics.n_passages) for n in statistics.n_passages_with]
+    return [idf(n, statistics.n_passages) for n in statistics.n_passages_with]
 
 
 def mean_length(statistics: WordStatistics) -> float:
@@ -50,7 +50,7 @@ def of_passage(frequencies: Sequence[float], length: int, statistics: WordStatis
     """
     half = _K1 * (1 - _B + _B * length / mean_length(statistics))
     return sum(
-        _idf(n, statistics.n_passages) * frequency * (_K1 + 1) / (frequency + half)
+        idf(n, statistics.n_passages) * frequency * (_K1 + 1) / (frequency + half)
         for n, frequency in zip(statistics.n_passages_with, frequencies, strict=True)
         if frequency
     )
@@ -82,7 +82,8 @@ def of_counts(counts: Counts, lengths: Counts, statistics: WordStatistics) -> ND
     return found / (sum(weights) or 1.0)  # 1.0 for a query without words
 
 
-def _idf(n_matching: int, n_passages: int) -> float:
+def idf(n_matching: int, n_passages: int) -> float:
     """FTS5's idf of a term."""
-    idf = math.log((n_passages - n_matching + 0.5) / (n_matching + 0.5))
-    return idf if idf > 0 else _IDF_LEAST
+    n_matching = min(n_matching, n_passages)
+    found = math.log((n_passages - n_matching + 0.5) / (n_matching + 0.5))
+    return found if found > 0 else _IDF_LEAST

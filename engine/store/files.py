@@ -75,7 +75,10 @@ def set_retry(db: apsw.Connection, path: str, n_failures: int, retry_at: float |
 
 
 def next_retry(db: apsw.Connection, after: float) -> float | None:
-    """The first time later than `after` at which a file is due for a retry, in seconds since 1970, or None."""
+    """The first time later than `after` at which a file is due for a retry, in seconds since 1970, or None.
+
+    A file that was due before a sweep and still is lies where no sweep can look, such as on an unmounted drive.
+    """
     found = db.execute("SELECT min(retry_at) FROM files WHERE retry_at > ?", (after,)).get
     return None if found is None else float(found)
 

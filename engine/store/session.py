@@ -14,7 +14,7 @@ from typing import Self
 import apsw
 
 from longsearch.engine.errors import StoreError
-from longsearch.engine.store import reports, vectors
+from longsearch.engine.store import languages, reports, vectors
 from longsearch.engine.store.connection import (
     CorruptIndexError,
     close_writer,
@@ -115,6 +115,11 @@ class Session:
         """Every file and its status, by path."""
         with self.reading() as db:
             return reports.files(db)
+
+    def languages(self) -> dict[str, int]:
+        """The number of documents in each language, by ISO 639 code, most first; "" for unclear ones."""
+        with self.reading() as db:
+            return languages.counts(db)
 
     def tidy(self) -> None:
         """Do the upkeep for idle times: compact the vectors, write segments of what is new, empty the log."""

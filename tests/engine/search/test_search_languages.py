@@ -1,14 +1,18 @@
 """Search by words in many languages, in one index."""
 
 import unicodedata
+from functools import partial
 from pathlib import Path
 
 import pytest
 from search_helpers import add, names, search
 from store_helpers import open_store
 
+from longsearch.engine.search import bm25
 from longsearch.engine.search.lookup import any_of, lookup, match
 from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_words import by_fts5
+from longsearch.engine.store import keywords
 from longsearch.engine.store.languages import IndexLanguages, counts
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
@@ -190,3 +194,36 @@ def test_the_words_of_a_stale_document_count_once_in_a_score() -> None:
     assert len(asked.words) == 2
     assert all('"東大寺"' in expression for expression in asked.words)
     assert any_of(asked.words)
+
+
+def test_a_few_documents_of_another_language_are_not_preferred_for_a_name_that_all_hold(store: Store) -> None:
+    """FTS5 alone says of one English document that "bowl" is rare in its form, and ranks it before better matches."""
+    german = "In diesem Jahr wurde das Spiel um den Titel der Liga in einer Stadt an der Küste ausgetragen, Bowl Nummer"
+    english = "This is the report about the game that was played in the city on the coast, and the winner of the bowl"
+    other = "Ein zweiter Satz über das Wetter im Land und in den Bergen, der gar nicht davon handelt."
+    for number in range(8):
+        add(store, f"de{number}.md", [f"{german} {number}.", *[f"{other} {number} {row}" for row in range(3)]])
+    add(
+        store,
+        "en.md",
+        [f"{english} was the team from the west, as it had been in the year before and also after that."],
+    )
+    asked = lookup(parse("Bowl Küste"), IndexLanguages(("de", "en"), is_settled=True))
+    with store.reading() as db:
+        pooled = by_fts5(db, asked).best(20, None)
+        own_idf = keywords.best(db, any_of(asked.terms), 20)
+        sql = "SELECT passages.id, path FROM passages JOIN files USING (content_id)"
+        paths = {row[0]: row[1] for row in db.execute(sql)}
+    assert paths[own_idf[0][0]] == b"en.md"
+    assert paths[pooled[0][0]].startswith(b"de")
+    assert {id_ for id_, _ in pooled} == {id_ for id_, _ in own_idf}
+
+
+def test_forms_that_are_alone_score_as_one_expression(library: Store) -> None:
+    asked = lookup(parse("gardeners contracts houses town"), IndexLanguages(("en",), is_settled=True))
+    with library.reading() as db:
+        fast = keywords.best(db, any_of(asked.terms), 10)
+        idf = partial(bm25.idf, n_passages=len(_DOCUMENTS))
+        slow = keywords.best_of_forms(db, [[term] for term in asked.terms], idf, 10)
+    assert [id_ for id_, _ in fast] == [id_ for id_, _ in slow]
+    assert [score for _, score in fast] == pytest.approx([score for _, score in slow])
