@@ -1,6 +1,6 @@
 """Search the index of one folder, by a query or by a document, for the command line and for the app."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.search.query import Query, parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.search.similar import similar_to_document, similar_to_vector
-from longsearch.engine.store import files, vectors
+from longsearch.engine.store import files, metadata, vectors
 from longsearch.engine.store.documents import title_of
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import SearchMode, SearchResults
@@ -29,16 +29,19 @@ def search_index(
     under: str = "",
     k: int = 10,
     prefix_last: bool = False,
+    also: Sequence[tuple[str, str]] = (),
 ) -> SearchResults:
     """Search the index of `root`, or only its folder `under`, and return `k` documents at most.
 
     Without a vector, hybrid falls back to words and says why; meaning raises LongsearchError. `prefix_last`: the last
-    word may be unfinished, as while a person types.
+    word may be unfinished, as while a person types. `also`: filters beside those in the text, as (field, value).
     """
     with Session.open(index_path(root), read_only=True) as session:
-        query = parse(text, prefix_last)
+        with session.reading() as db:
+            keys = metadata.fields(db)
+        query = parse(text, prefix_last, keys, also)
         vector, problem, vector_ms = None, None, 0.0
-        if mode is not SearchMode.WORDS:
+        if mode is not SearchMode.WORDS and not query.is_listing:
             try:
                 found = _query_vector(session, query, instruction, vector_source)
             except LongsearchError as error:
@@ -49,7 +52,10 @@ def search_index(
                 vector, vector_ms = found.vector, found.took_ms
         results = search(session, query, mode, vector, k=k, instruction=instruction, under=under)
     results = replace(results, vector_ms=vector_ms)
-    return replace(results, note=f"words only: {problem.message}") if problem else results
+    if not problem:
+        return results
+    notes = (*query.notes, f"words only: {problem.message}")
+    return replace(results, note="; ".join(notes))
 
 
 def similar_to_file(root: Path, file: Path, under: str = "", k: int = 10) -> SearchResults:

@@ -139,6 +139,24 @@ class SearchResults:
     """How many soft tokens the query was given (`--think`); None: as many as the model has for documents, or none."""
 
 
+@dataclass(frozen=True, slots=True)
+class CompletionChoice:
+    """One way to go on with a query."""
+
+    text: str
+    """A field with its colon, or a value as it is typed behind one."""
+    n_documents: int | None
+    """How many documents have it; None if that makes no sense."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """The ways to go on with a query; each replaces what stands between `start` and the cursor."""
+
+    start: int
+    choices: tuple[CompletionChoice, ...]
+
+
 class FileStatus(StrEnum):
     """How far the indexing of a file has come."""
 

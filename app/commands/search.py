@@ -4,13 +4,16 @@ import json
 import shutil
 import textwrap
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from longsearch.app.commands import filters
 from longsearch.engine.amounts import counted
+from longsearch.engine.metadata_lines import describe
 from longsearch.engine.printable import condensed, printable
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import DocumentHit, PassageHit, SearchResults
+    from longsearch.engine.types import DocumentHit, MetadataValue, PassageHit, SearchResults
 
 HELP = "search an indexed folder"
 MODES = ("hybrid", "meaning", "words")
@@ -23,8 +26,8 @@ def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch search`."""
     parser.add_argument(
         "query",
-        help='what you mean; may hold "quoted phrases", -excluded words, in:PATH and type:pdf'
-        " (put -- before a query that begins with -)",
+        help='what you mean; may hold "quoted phrases", -excluded words and fields: author:hinton, date:2021..2023,'
+        " tag:steel, type:pdf (put -- before a query that begins with -); without words, filters alone list documents",
     )
     parser.add_argument(
         "folder", nargs="?", default=".", help="an indexed folder, or a folder inside one (default: this folder)"
@@ -40,6 +43,7 @@ def add_options(parser: ArgumentParser) -> None:
     )
     add_think_option(parser)
     add_result_options(parser)
+    filters.add_options(parser)
 
 
 def add_think_option(parser: ArgumentParser) -> None:
@@ -80,7 +84,8 @@ def run(options: Namespace) -> int:
     mode = SearchMode(options.mode)
     steps = None if mode is SearchMode.WORDS else thinking(options.think)
     source = partial(vectors.from_anywhere, steps=steps)
-    results = search_index(root, options.query, mode, source, options.instruction, under=under, k=options.k)
+    also = filters.given(options)
+    results = search_index(root, options.query, mode, source, options.instruction, under=under, k=options.k, also=also)
     results = replace(results, soft_tokens=steps)
     if not results.hits and root.is_dir():
         resolve_root(root / under)  # raises if nothing was found because that folder does not exist
@@ -115,7 +120,10 @@ def to_text(results: "SearchResults", width: int) -> str:
     """Return the results as text of `width` columns, without control characters."""
     lines = [f"({printable(results.note)})"] if results.note else []
     for hit in results.hits:
-        lines.append(f"{hit.rank:>3}. {printable(hit.title)}  [{hit.score:.2f}]")
+        score = f"  [{hit.score:.2f}]" if hit.score else ""  # a list without a query has no scores
+        lines.append(f"{hit.rank:>3}. {printable(hit.title)}{score}")
+        if described := describe(hit.metadata):
+            lines.append("     " + textwrap.shorten(described, max(width, 40) - 5, placeholder="…"))
         lines.append(f"     {printable(hit.path)}")
         for passage in hit.passages[:_SHOWN_PASSAGES]:
             place = f"p. {passage.page}" if passage.page else passage.heading
@@ -163,4 +171,10 @@ def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
         "title": hit.title,
         "score": round(hit.score, 4),
         "passages": passages,
+        "metadata": metadata_as_json(hit.metadata),
     }
+
+
+def metadata_as_json(values: "Sequence[MetadataValue]") -> list[dict[str, str]]:
+    """Return each value with its field and its source."""
+    return [{"field": value.field, "value": value.value, "source": value.source} for value in values]

@@ -3,14 +3,16 @@
 import json
 import time
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longsearch.app.commands.search import metadata_as_json
 from longsearch.engine.amounts import counted
 from longsearch.engine.printable import printable
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import FileReport, IndexProgress
+    from longsearch.engine.types import FileReport, IndexProgress, MetadataValue
 
 HELP = "say how far each file of a folder is read, and why not further"
 
@@ -29,19 +31,24 @@ def run(options: Namespace) -> int:
     from longsearch.app.background import daemon_control
     from longsearch.app.paths import find_index, index_path
     from longsearch.app.widths import describe_narrow
+    from longsearch.engine.store import metadata
     from longsearch.engine.store.session import Session
     from longsearch.engine.types import FileStatus
 
     root, under = find_index(options.folder)
     with Session.open(index_path(root), read_only=True) as session:
         progress, files, fingerprint = session.progress(), session.files(), session.fingerprint
+        with session.reading() as db:
+            described = metadata.of_files(db) if options.json else {}
     files = [file for file in files if not under or file.path.startswith(f"{under}/")]
     status = daemon_control.daemon_status()
     kept = daemon_control.root_in(status, root)
     widths = _widths(status, fingerprint, progress)
     if options.json:
         summary = {"root": str(root), **asdict(progress), "eta_s": progress.eta_s, "widths": widths, "daemon": kept}
-        print(json.dumps({**summary, "files": [_as_json(file) for file in files]}, indent=2))
+        print(
+            json.dumps({**summary, "files": [_as_json(file, described.get(file.path, ())) for file in files]}, indent=2)
+        )
         return 0
     for file in files:
         if options.all or file.status is not FileStatus.CURRENT:
@@ -79,11 +86,12 @@ def _describe_widths(widths: dict[str, Any] | None) -> str:
     return f"width {describe_choices(widths)}" if widths and widths["has_others"] else ""
 
 
-def _as_json(file: "FileReport") -> dict[str, Any]:
-    """Return the file's fields. Its status keeps the key "state", which scripts read."""
+def _as_json(file: "FileReport", values: "Sequence[MetadataValue]") -> dict[str, Any]:
+    """Return the file's fields and its document's metadata. Its status keeps the key "state", which scripts read."""
     from dataclasses import asdict
 
-    return {"state" if name == "status" else name: value for name, value in asdict(file).items()}
+    fields = {"state" if name == "status" else name: value for name, value in asdict(file).items()}
+    return {**fields, "metadata": metadata_as_json(values)}
 
 
 def _watched_by(kept: dict[str, Any] | None, root: Path) -> str:

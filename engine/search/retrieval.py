@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.search import bm25
+from longsearch.engine.search.fields import Condition
 from longsearch.engine.search.file_filter import FileFilter
 from longsearch.engine.search.fusion import best_first, in_document, with_excerpt, words_in_document
+from longsearch.engine.search.metadata_filter import narrowed
 from longsearch.engine.search.query import Query, all_of, any_of, match
 from longsearch.engine.store import documents, excerpts, files, keywords, vectors
 from longsearch.engine.store.files import folder_range
@@ -24,12 +26,15 @@ Found = list[tuple[int, float]]
 """(passage id, FTS5's BM25), best first."""
 
 
-def allowed_documents(db: apsw.Connection, file_filter: FileFilter) -> NDArray[np.int64] | None:
-    """Ids of the documents in files that the filter admits, ascending; None if all documents are allowed."""
-    if file_filter.admits_all:
-        return None
-    found = files.documents_where(db, *folder_range(file_filter.under), file_filter.admits)
-    return np.array(sorted(found), np.int64) if len(found) < documents.count(db) else None
+def allowed_documents(
+    db: apsw.Connection, file_filter: FileFilter, conditions: Sequence[Condition] = ()
+) -> NDArray[np.int64] | None:
+    """Ids of the documents in files that the filter admits and of which the conditions hold, ascending; None: all."""
+    allowed = None
+    if not file_filter.admits_all:
+        found = files.documents_where(db, *folder_range(file_filter.under), file_filter.admits)
+        allowed = np.array(sorted(found), np.int64) if len(found) < documents.count(db) else None
+    return narrowed(db, allowed, conditions)
 
 
 def allowed_passages(db: apsw.Connection, query: Query, file_filter: FileFilter) -> NDArray[np.int64] | None:
@@ -37,7 +42,7 @@ def allowed_passages(db: apsw.Connection, query: Query, file_filter: FileFilter)
 
     The filter applies before ranking: otherwise none of the best 200 might lie in a small folder.
     """
-    in_files = allowed_documents(db, file_filter)
+    in_files = allowed_documents(db, file_filter, query.conditions)
     allowed = None if in_files is None else documents.passages_of(db, in_files.tolist())
     if query.phrases:
         holding = keywords.matching(db, all_of(query.phrases))

@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
+from longsearch.engine.search.fields import Sort
 from longsearch.engine.search.fusion import best_first, combine
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
+from longsearch.engine.search.metadata_filter import listed, sort_hits
 from longsearch.engine.search.query import Query
 from longsearch.engine.search.ranking import RankedDocument, group
 from longsearch.engine.search.retrieval import (
     Found,
     Scored,
+    allowed_documents,
     allowed_passages,
     by_vector,
     by_words,
@@ -26,7 +29,7 @@ from longsearch.engine.search.retrieval import (
     similarities,
     words_in_documents,
 )
-from longsearch.engine.store import documents, excerpts, vectors
+from longsearch.engine.store import documents, excerpts, metadata, vectors
 from longsearch.engine.store.excerpts import Nearest
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.vectors import K_MAX
@@ -66,24 +69,36 @@ def search(
     without a vector, or for a vector of another dimension.
     """
     started = time.perf_counter()
+    file_filter = replace(query.files, under=under)
     with session.reading() as db:
-        mode, note = _mode_and_note(db, mode, query_vector)
-        file_filter = replace(query.files, under=under)
-        allowed = allowed_passages(db, query, file_filter)
-        if (
-            allowed is not None
-            and not len(allowed)
-            and file_filter.filters_names
-            and not (query.phrases or query.excluded)
-        ):
-            note = f"No file matches {file_filter}"
-        plan = _Plan(query, mode, query_vector, allowed, k, passages_per_document)
         root = session.root
-        ranked = _best_documents(db, plan)
-        nearest = _nearest_excerpts(db, plan, ranked)
-        hits = to_hits(db, root, file_filter, ranked, nearest)
+        if query.is_listing:
+            mode, note = SearchMode.WORDS, ""
+            documents_allowed = allowed_documents(db, file_filter, query.conditions)
+            is_empty = documents_allowed is not None and not len(documents_allowed)
+            ranked = listed(db, documents_allowed, query.sort or Sort.DATE, query.is_reversed, k)
+            hits = to_hits(db, root, file_filter, ranked, {})
+        else:
+            mode, note = _mode_and_note(db, mode, query_vector)
+            allowed = allowed_passages(db, query, file_filter)
+            is_empty = allowed is not None and not len(allowed) and not (query.phrases or query.excluded)
+            plan = _Plan(query, mode, query_vector, allowed, k, passages_per_document)
+            ranked = _best_documents(db, plan)
+            hits = to_hits(db, root, file_filter, ranked, _nearest_excerpts(db, plan, ranked))
+            hits = sort_hits(hits, query.sort, query.is_reversed)
+        note = _with_filter_notes(db, query, note, is_empty)
     took_ms = (time.perf_counter() - started) * 1000
     return SearchResults(query.text, mode, instruction, took_ms, hits, note, lit=query.terms)
+
+
+def _with_filter_notes(db: apsw.Connection, query: Query, note: str, is_empty: bool) -> str:
+    """The note, and what is to be said about the query's filters. `is_empty`: they admit no document."""
+    if is_empty and query.filters:
+        note = f"No {'document' if query.conditions else 'file'} matches {query.filters}"
+    notes = [*query.notes, note]
+    if query.conditions and (n := metadata.n_undescribed(db)):
+        notes.append(f"{counted(n, 'document')} will have authors and dates after the next sweep")
+    return "; ".join(filter(None, notes))
 
 
 def _mode_and_note(db: apsw.Connection, mode: SearchMode, vector: Vectors | None) -> tuple[SearchMode, str]:
