@@ -1,12 +1,13 @@
-"""The query bar: the query, the mode and the instruction.
+"""The query bar: the query, the mode and the instruction. Tab completes fields and their values.
 
 Knows nothing of searches: it reports that the question has changed, or that Enter was pressed.
 """
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
-from textual import events
+from textual import events, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
@@ -15,9 +16,11 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types import Completion, SearchMode
+from longsearch.tui.asking.lane import Lane, attempt
 from longsearch.tui.asking.requests import Question
 from longsearch.tui.text import styles
+from longsearch.tui.text.completing import Cycle
 from longsearch.tui.text.display import below_home, clip, shorten_middle, shown
 
 _MODES = tuple(SearchMode)
@@ -59,8 +62,17 @@ class _Line(Input):
     A sentence copied from a PDF is broken into lines; Input would keep only the first.
     """
 
+    def __init__(self, complete: Callable[[], Awaitable[bool]]) -> None:
+        super().__init__(placeholder="what are you looking for?", compact=True, id="query")
+        self._complete = complete
+        self.cursor_blink = False  # a still cursor sends nothing over a slow line
+
     async def _on_key(self, event: events.Key) -> None:
         """Run the bindings of editing keys at once. Textual would run them after letters that are typed later."""
+        if event.key == "tab" and await self._complete():
+            event.stop()
+            event.prevent_default()
+            return
         for binding in () if event.is_printable else self._bindings.key_to_bindings.get(event.key, ()):
             if await self.app.run_action(binding.action, self):  # False for scrolling: a line has nothing to scroll
                 event.stop()
@@ -84,16 +96,18 @@ class QueryBar(Horizontal):
     class Sent(Message):
         """Enter was pressed."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, complete: Callable[[str], Completion]) -> None:
+        """`complete` returns the ways to go on with a query. May block: it is called in a thread."""
         super().__init__()
         self._root = root
         self._question = Question()
+        self._find = complete
+        self._cycle = Cycle("")
+        self._finding: Lane[str] = Lane()
 
     def compose(self) -> ComposeResult:
         yield Static("❯", id="prompt", markup=False)
-        query = _Line(placeholder="what are you looking for?", compact=True, id="query")
-        query.cursor_blink = False  # a still cursor sends nothing over a slow line
-        yield query
+        yield _Line(self._complete)
         yield ModeTabs()
 
     @property
@@ -132,7 +146,53 @@ class QueryBar(Horizontal):
         width = max(self.size.width - 8, 4)
         self.border_title = Content(shorten_middle(shown(below_home(self._root)), width))
         text = f"instruction: {shown(self.instruction)}" if self.instruction else ""
-        self.border_subtitle = Content(clip(text, width))
+        self.border_subtitle = Content(self._cycle.hint(width) or clip(text, width))
+
+    # Completion
+
+    @property
+    def _typed(self) -> str:
+        """The query up to the cursor."""
+        line = self.query_one(Input)
+        return line.value[: line.cursor_position]
+
+    async def _complete(self) -> bool:
+        """Complete the field or the value before the cursor, or take the next choice. Return whether there was one."""
+        typed = self._typed
+        if not self._cycle.goes_on(typed):
+            found, _ = await attempt(self._find, typed)
+            self._offer(Cycle.of(typed, found) if found else Cycle(""))
+            if not self._cycle.choices:
+                return False
+        line = self.query_one(Input)
+        rest = line.value[line.cursor_position :]
+        self._offer(self._cycle.next())
+        line.value = self._cycle.text + rest
+        line.cursor_position = len(self._cycle.text)
+        return True
+
+    def _offer(self, cycle: Cycle) -> None:
+        """Show these choices on the frame."""
+        if cycle != self._cycle:
+            self._cycle = cycle
+            self._label()
+
+    def _hint(self) -> None:
+        """List the values of the field that is being typed, if any."""
+        typed = self._typed
+        if self._cycle.place >= 0 and typed == self._cycle.text:
+            return
+        if ":" not in typed.rpartition(" ")[2]:
+            self._finding.drop()
+            self._offer(Cycle(""))
+        elif self._finding.offer(typed):
+            self._find_values()
+
+    @work
+    async def _find_values(self) -> None:
+        async for typed, found, _ in self._finding.answers(self._find):
+            if found is not None and typed == self._typed:
+                self._offer(Cycle.of(typed, found))
 
     def on_mode_tabs_chosen(self, event: ModeTabs.Chosen) -> None:
         """Use the mode that was clicked."""
@@ -142,6 +202,7 @@ class QueryBar(Horizontal):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Ask the new query, unless only spaces at its ends have changed."""
         event.stop()
+        self._hint()
         if (query := event.value.strip()) != self._question.query:
             self._ask(replace(self._question, query=query))
 
