@@ -13,7 +13,7 @@ from pathlib import Path
 
 from longsearch.app.background import daemon_control
 from longsearch.app.background import query_vectors as vectors
-from longsearch.app.everywhere import search_folders, similar_to_document_in
+from longsearch.app.everywhere import complete_in, search_folders, similar_to_document_in
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.local_backend import ASK_EVERY_S, REMEMBERED_QUERIES, SHOWN_DOCUMENTS
 from longsearch.app.paths import index_path
@@ -24,6 +24,7 @@ from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import (
+    Completion,
     DocumentText,
     FileReport,
     Folder,
@@ -86,6 +87,10 @@ class FoldersBackend:
             self.folders(), query, mode, self._vector, instruction, k=SHOWN_DOCUMENTS, prefix_last=prefix_last
         )
         return replace(self._numbered(results), soft_tokens=self._think)
+
+    def complete(self, typed: str) -> Completion:
+        """Return the fields, values and folders that complete a query."""
+        return complete_in(self.folders(), typed)
 
     def similar(self, document_id: int) -> SearchResults:
         """Return the documents of all folders that are most similar to this one."""

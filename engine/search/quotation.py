@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.errors import QueryError
 from longsearch.engine.search.alignment import Match, NormalForm, best_spans, normal_form, normal_text
+from longsearch.engine.search.fields import Condition
 from longsearch.engine.search.file_filter import FileFilter
 from longsearch.engine.search.lookup import any_of, expressions
 from longsearch.engine.search.query import content_words
@@ -46,7 +47,13 @@ class _Window:
     text: str
 
 
-def find_quotation(session: Session, quote: str, k: int = 10, file_filter: FileFilter | None = None) -> list[Quotation]:
+def find_quotation(
+    session: Session,
+    quote: str,
+    k: int = 10,
+    file_filter: FileFilter | None = None,
+    conditions: Sequence[Condition] = (),
+) -> list[Quotation]:
     """Return at most `k` places that say the quotation, the nearest first; [] if no document says it.
 
     If it stands somewhere verbatim or with differences in print only, places where it was changed are left out. Raises
@@ -55,7 +62,7 @@ def find_quotation(session: Session, quote: str, k: int = 10, file_filter: FileF
     plain = checked(quote).text
     file_filter = file_filter or FileFilter()
     with session.reading() as db:
-        in_files = allowed_documents(db, file_filter)
+        in_files = allowed_documents(db, file_filter, conditions)
         allowed = None if in_files is None else documents.passages_of(db, in_files.tolist())
         for candidates in (_in_order(db, quote, k, allowed), _in_part(db, quote, allowed)):
             matches = _matches(_windows(db, candidates, len(quote)), plain)

@@ -16,6 +16,8 @@ _QUERIES = (
     ("words of your own", "what you mean, as a question, a claim or a topic"),
     ('"an exact phrase"', "these words, one after the other"),
     ("-word", "leave out passages with this word"),
+    ("author:lee", "only by this author; also title:, tag:, lang:, date:2021..2023, since:30d"),
+    ("status:draft", "any key of a document's front matter; sort:date, sort:name"),
     ("in:contracts", "only paths that contain this; -in: leaves them out"),
     ("type:pdf", "only files of this type, or of one of several types"),
     ("lang:de", "only documents in this language; lang:german too"),
@@ -29,7 +31,8 @@ _MODES = (
 _OTHERS = (
     ("Enter", "From the query: search now, go to the results"),
     ("Enter", "From a result: read it"),
-    ("Tab", "To the query, the results, the text in turn"),
+    ("Tab", "In the query: complete the field or value before the cursor"),
+    ("Tab", "Otherwise: to the query, the results, the text in turn"),
     ("Ctrl+U", "Clear the query up to the cursor"),
     ("Ctrl+P", "Every command; change the colours"),
     ("Ctrl+Q", "Quit; indexing goes on"),

@@ -124,6 +124,8 @@ def summary(results: SearchResults) -> str:
     if results.soft_tokens is not None and results.vector_ms:
         took += f" + {_time(results.vector_ms)} thinking"  # no longer than that, or narrow terminals cut it
     how = f"similar to {shown(results.similar_to)}" if results.similar_to else f"by {results.mode.value}"
+    if results.hits and not results.similar_to and not results.lit:
+        how = "listed"
     return f"{counted(len(results.hits), 'document')} {how} · {took}"
 
 
