@@ -13,6 +13,7 @@ from longsearch.app.background.query_vectors import QueryVector
 from longsearch.app.paths import index_path
 from longsearch.app.searching import VectorSource, document_of, read_whole
 from longsearch.engine.arrays import Vectors
+from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.search.completion import complete
 from longsearch.engine.search.folder_filter import FolderFilter
@@ -21,7 +22,7 @@ from longsearch.engine.search.similar import similar_to_vector, title_and_vector
 from longsearch.engine.search.together import Part, search_together
 from longsearch.engine.store import documents, metadata
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import Completion, DocumentHit, Folder, SearchMode, SearchResults
+from longsearch.engine.types import DocumentHit, Folder, SearchMode, SearchResults
 
 _OTHER_MODEL = "made with another model"
 

@@ -20,18 +20,11 @@ from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
 from longsearch.app.viewer import open_in_viewer
 from longsearch.engine.amounts import counted
+from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import (
-    Completion,
-    DocumentText,
-    FileReport,
-    Folder,
-    IndexProgress,
-    SearchMode,
-    SearchResults,
-)
+from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
 
 LIST_EVERY_S = 3.0
 """The list of folders is read again after this time: a folder may be added, forgotten, renamed or unmounted."""

@@ -13,20 +13,13 @@ from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
 from longsearch.app.searching import search_index
 from longsearch.app.viewer import open_in_viewer
+from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, NoIndexError
 from longsearch.engine.search.completion import complete
 from longsearch.engine.search.similar import similar_to_document
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import (
-    Completion,
-    DocumentText,
-    FileReport,
-    Folder,
-    IndexProgress,
-    SearchMode,
-    SearchResults,
-)
+from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
 
 _NOTHING_YET = IndexProgress(0, 0, 0, 0, 0, 0, 0, "looking through the folder", 0.0)
 REMEMBERED_QUERIES = 256

@@ -190,26 +190,6 @@ class SearchResults:
     """The folders that were searched together; () if only one was asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompletionChoice:
-    """One way to go on with a query."""
-
-    text: str
-    """A field with its colon, or a value as it is typed behind one."""
-    n_documents: int | None
-    """How many documents have it; None if that makes no sense."""
-    meaning: str = ""
-    """What the text stands for, if it does not say so itself: "German" for "de"."""
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """The ways to go on with a query; each replaces what stands between `start` and the cursor."""
-
-    start: int
-    choices: tuple[CompletionChoice, ...]
-
-
 class FileStatus(StrEnum):
     """How far the indexing of a file has come."""
 

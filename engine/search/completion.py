@@ -10,12 +10,12 @@ from pathlib import PurePosixPath
 
 import apsw
 
+from longsearch.engine.completions import Completion, CompletionChoice
 from longsearch.engine.languages.names import name_of
 from longsearch.engine.search import fields
 from longsearch.engine.search.file_filter import folded
 from longsearch.engine.search.query import is_common, quoted, unfinished
 from longsearch.engine.store import languages, metadata
-from longsearch.engine.types import Completion, CompletionChoice
 
 _CHOICES = 12
 _READ_OF_EACH = 200  # values of one index; with several indexes, the counts of these are added

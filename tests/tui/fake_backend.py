@@ -6,10 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from longsearch.engine.completions import Completion, CompletionChoice
 from longsearch.engine.search.query import parse
 from longsearch.engine.types import (
-    Completion,
-    CompletionChoice,
     DocumentHit,
     DocumentText,
     FileReport,

@@ -7,9 +7,10 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 from tui_helpers import WIDE, ask, results, screen_text, settle
 
+from longsearch.engine.completions import Completion, CompletionChoice
 from longsearch.engine.errors import StoreError
 from longsearch.engine.metadata_lines import describe
-from longsearch.engine.types import Completion, CompletionChoice, MetadataValue
+from longsearch.engine.types import MetadataValue
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.text.completing import Cycle
 from longsearch.tui.widgets.query_bar import QueryBar

@@ -3,15 +3,8 @@
 from pathlib import Path
 from typing import Protocol
 
-from longsearch.engine.types import (
-    Completion,
-    DocumentText,
-    FileReport,
-    Folder,
-    IndexProgress,
-    SearchMode,
-    SearchResults,
-)
+from longsearch.engine.completions import Completion
+from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
 
 
 class Backend(Protocol):

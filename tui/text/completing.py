@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from longsearch.engine.types import Completion, CompletionChoice
+from longsearch.engine.completions import Completion, CompletionChoice
 from longsearch.tui.text.display import clip, shown
 
 

@@ -16,7 +16,8 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from longsearch.engine.types import Completion, Folder, SearchMode
+from longsearch.engine.completions import Completion
+from longsearch.engine.types import Folder, SearchMode
 from longsearch.tui.asking.lane import Lane, attempt
 from longsearch.tui.asking.requests import Question
 from longsearch.tui.text import styles
