@@ -36,7 +36,7 @@ LAYOUTS: dict[str, tuple[list[Line], str, tuple[str, str]]] = {
         "", ("Storage for Rivers and Other Moving Things", LARGE),
     ),
     "a Type 3 title over two lines": (
-        page(((17, "The Ranking of Rivers by Length:"), (17, "Bringing Order to the Wet")), 10, True),
+        page(((17, "The Ranking of Rivers by Length:"), (17, "Bringing Order to the Wet"), (11, "Ann")), 10, True),
         "draft.dvi", ("The Ranking of Rivers by Length: Bringing Order to the Wet", LARGE),
     ),
     "a Type 3 title above authors in another font": (
