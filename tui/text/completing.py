@@ -26,7 +26,7 @@ class Cycle:
     @property
     def text(self) -> str:
         """The query up to the cursor, with the choice that is in place."""
-        return self.before + self.choices[self.place].text if self.choices else self.before
+        return self.before + shown(self.choices[self.place].text) if self.choices else self.before
 
     def goes_on(self, typed: str) -> bool:
         """Whether Tab takes the next choice: one is in place, and there are others."""
