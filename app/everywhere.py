@@ -15,11 +15,14 @@ from longsearch.app.folder_models import folder_model
 from longsearch.app.paths import index_path
 from longsearch.app.searching import VectorSource, document_of, read_whole
 from longsearch.engine.arrays import Vectors
+from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, StoreError
-from longsearch.engine.search.query import Query, parse
+from longsearch.engine.search.completion import complete
+from longsearch.engine.search.query_language.folder_filter import FolderFilter
+from longsearch.engine.search.query_language.query import Given, Query, folders_named, parse
 from longsearch.engine.search.similar import similar_to_vector, title_and_vector
 from longsearch.engine.search.together import Part, search_together
-from longsearch.engine.store import documents
+from longsearch.engine.store import documents, metadata
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import DocumentHit, Folder, SearchMode, SearchResults
 
@@ -34,16 +37,19 @@ def search_folders(
     instruction: str = "",
     k: int = 10,
     prefix_last: bool = False,
+    also: Sequence[Given] = (),
 ) -> SearchResults:
     """Search these folders, or those of them that the query names by `folder:`; return `k` documents at most.
+
+    `also`: fields beside those in the text, as (field, value).
 
     Hybrid falls back to words for a folder whose index was made with another model, and the note names it; meaning
     leaves it out. Raises QueryError for a name that no folder has, and LongsearchError if no folder can be searched.
     """
-    query = parse(text, prefix_last)
-    with opened(admitted(folders, query)) as (sessions, notes):
+    with opened(admitted(folders, folders_named(text, also))) as (sessions, notes):
+        query = parse(text, prefix_last, _keys(sessions), also)
         vectors, vector_ms = _no_vectors(sessions), 0.0
-        if mode is not SearchMode.WORDS:
+        if mode is not SearchMode.WORDS and not query.is_listing:
             vectors, vector_ms, vector_notes = _vectors(sessions, query, mode, instruction, vector_source)
             notes = [*notes, *vector_notes]
         parts = [Part(session, folder.name, vectors[folder.name]) for folder, session in sessions]
@@ -78,9 +84,19 @@ def similar_to_document_in(folders: Sequence[Folder], root: Path, document_id: i
     raise LongsearchError(f"{root} is no longer indexed", "search again")
 
 
-def admitted(folders: Sequence[Folder], query: Query) -> list[Folder]:
-    """The folders that the query names by `folder:`; all if it names none. Raises QueryError for an unknown name."""
-    chosen = query.folders.chosen([folder.name for folder in folders])
+def complete_in(folders: Sequence[Folder], typed: str) -> Completion:
+    """The fields, values and folders that complete a query, by the numbers of documents in all folders."""
+    counts = {folder.name: folder.n_documents for folder in folders}
+    try:
+        with opened(folders) as (sessions, _), ExitStack() as stack:
+            return complete([stack.enter_context(session.reading()) for _, session in sessions], typed, counts)
+    except LongsearchError:  # no index can be read: the folders still have their names
+        return complete([], typed, counts)
+
+
+def admitted(folders: Sequence[Folder], named: FolderFilter) -> list[Folder]:
+    """The folders that are named; all if none is. Raises QueryError for an unknown name."""
+    chosen = named.chosen([folder.name for folder in folders])
     return [folder for folder in folders if folder.name in chosen]
 
 
@@ -106,6 +122,15 @@ def opened(folders: Sequence[Folder]) -> Iterator[tuple[list[tuple[Folder, Sessi
         if not sessions:
             raise LongsearchError("; ".join(notes) or "no folder is indexed", "index one: longsearch index FOLDER")
         yield sessions, notes
+
+
+def _keys(sessions: Sequence[tuple[Folder, Session]]) -> frozenset[str]:
+    """The fields that the documents of any of these folders have."""
+    keys: set[str] = set()
+    for _, session in sessions:
+        with session.reading() as db:
+            keys |= metadata.fields(db)
+    return frozenset(keys)
 
 
 def _no_vectors(sessions: Sequence[tuple[Folder, Session]]) -> dict[str, Vectors | None]:

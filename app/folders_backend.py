@@ -13,24 +13,18 @@ from pathlib import Path
 
 from longsearch.app.background import daemon_control
 from longsearch.app.background import query_vectors as vectors
-from longsearch.app.everywhere import search_folders, similar_to_document_in
+from longsearch.app.everywhere import complete_in, search_folders, similar_to_document_in
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.local_backend import ASK_EVERY_S, REMEMBERED_QUERIES, SHOWN_DOCUMENTS
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
 from longsearch.app.viewer import open_in_viewer
 from longsearch.engine.amounts import counted
+from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import (
-    DocumentText,
-    FileReport,
-    Folder,
-    IndexProgress,
-    SearchMode,
-    SearchResults,
-)
+from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
 
 LIST_EVERY_S = 3.0
 """The list of folders is read again after this time: a folder may be added, forgotten, renamed or unmounted."""
@@ -86,6 +80,10 @@ class FoldersBackend:
             self.folders(), query, mode, self._vector, instruction, k=SHOWN_DOCUMENTS, prefix_last=prefix_last
         )
         return replace(self._numbered(results), soft_tokens=self._think)
+
+    def complete(self, typed: str) -> Completion:
+        """Return the fields, values and folders that complete a query."""
+        return complete_in(self.folders(), typed)
 
     def similar(self, document_id: int) -> SearchResults:
         """Return the documents of all folders that are most similar to this one."""

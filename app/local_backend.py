@@ -14,7 +14,9 @@ from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
 from longsearch.app.searching import search_index
 from longsearch.app.viewer import open_in_viewer
+from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, NoIndexError
+from longsearch.engine.search.completion import complete
 from longsearch.engine.search.similar import similar_to_document
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
@@ -70,6 +72,14 @@ class LocalBackend:
             return replace(results, soft_tokens=self._think)
         except NoIndexError:
             return SearchResults(query, mode, instruction, 0.0, (), "the index is being built")
+
+    def complete(self, typed: str) -> Completion:
+        """Return the fields or values that complete a query. An index that does not exist yet has none."""
+        try:
+            with self._session() as session, session.reading() as db:
+                return complete([db], typed)
+        except NoIndexError:
+            return Completion(len(typed), ())
 
     def similar(self, document_id: int) -> SearchResults:
         """Return the documents most similar to this one."""

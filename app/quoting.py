@@ -10,8 +10,9 @@ from longsearch.app.everywhere import admitted, opened
 from longsearch.app.folders.names import names_of
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import QueryError
-from longsearch.engine.search.file_filter import FileFilter
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.fields import Condition
+from longsearch.engine.search.query_language.file_filter import FileFilter
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.quotations.quotation import best_places, find_quotation
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import (
@@ -26,16 +27,26 @@ from longsearch.engine.types import (
 _WHERE = re.compile(r"\s*where:\s*", re.IGNORECASE)
 
 
-def quotations_in(root: Path, quote: str, k: int = 10, file_filter: FileFilter | None = None) -> list[Quotation]:
+def quotations_in(
+    root: Path,
+    quote: str,
+    k: int = 10,
+    file_filter: FileFilter | None = None,
+    conditions: Sequence[Condition] = (),
+) -> list[Quotation]:
     """Return the places in the index of `root` that say the quotation, the nearest first. Raises QueryError."""
     with Session.open(index_path(root), read_only=True) as session:
-        found = find_quotation(session, quote, k, file_filter)
+        found = find_quotation(session, quote, k, file_filter, conditions)
     name = names_of([root])[root]
     return [replace(one, folder=name) for one in found]
 
 
 def quotations_in_folders(
-    folders: Sequence[Folder], quote: str, k: int = 10, file_filter: FileFilter | None = None
+    folders: Sequence[Folder],
+    quote: str,
+    k: int = 10,
+    file_filter: FileFilter | None = None,
+    conditions: Sequence[Condition] = (),
 ) -> tuple[list[Quotation], list[str]]:
     """The same in several folders, and what a person should know of those that are away or damaged.
 
@@ -44,7 +55,8 @@ def quotations_in_folders(
     found: list[Quotation] = []
     with opened(folders) as (sessions, notes):
         for folder, session in sessions:
-            found += [replace(one, folder=folder.name) for one in find_quotation(session, quote, k, file_filter)]
+            places = find_quotation(session, quote, k, file_filter, conditions)
+            found += [replace(one, folder=folder.name) for one in places]
     return best_places(found)[:k], notes
 
 
@@ -57,22 +69,26 @@ def quote_in(query: str) -> str | None:
 def where(query: str, root: Path | None, folders: Sequence[Folder], k: int) -> SearchResults:
     """Answer a query that begins with `where:`, in one folder (`root`) or in several, as the app shows results.
 
-    The query may hold in:, type: and folder:. Raises QueryError if it holds no quotation.
+    The query may hold fields that every index knows, such as in:, author: and folder:, but its order is ignored. Raises
+    QueryError if it holds no quotation.
     """
     started = time.perf_counter()
     typed = quote_in(query) or ""
     try:
         parsed = parse(typed)
-    except QueryError as error:
-        raise QueryError("There is no quotation yet", 'Type where: "the words you remember"') from error
+    except QueryError:
+        parsed = None
+    if parsed is None or parsed.is_listing:
+        raise QueryError("There is no quotation yet", 'Type where: "the words you remember"')
     notes: list[str] = []
     if root is not None:
         parsed.folders.chosen(list(names_of([root]).values()))
-        found = quotations_in(root, parsed.meaning, k, parsed.files)
+        found = quotations_in(root, parsed.meaning, k, parsed.files, parsed.conditions)
     else:
-        found, notes = quotations_in_folders(admitted(folders, parsed), parsed.meaning, k, parsed.files)
+        named = admitted(folders, parsed.folders)
+        found, notes = quotations_in_folders(named, parsed.meaning, k, parsed.files, parsed.conditions)
     took_ms = (time.perf_counter() - started) * 1000
-    return as_results(query, found, took_ms, notes)
+    return as_results(query, found, took_ms, [*parsed.notes, *notes])
 
 
 def as_results(query: str, found: Sequence[Quotation], took_ms: float, notes: Sequence[str]) -> SearchResults:

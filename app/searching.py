@@ -1,6 +1,6 @@
 """Search the index of one folder, by a query or by a document, for the command line and for the app."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,10 +11,10 @@ from longsearch.app.folder_models import folder_model
 from longsearch.app.folders.names import names_of
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.search.query import Query, parse
+from longsearch.engine.search.query_language.query import Given, Query, parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.search.similar import similar_to_document, similar_to_vector
-from longsearch.engine.store import files, vectors
+from longsearch.engine.store import files, metadata, vectors
 from longsearch.engine.store.documents import title_of
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import SearchMode, SearchResults
@@ -32,18 +32,22 @@ def search_index(
     under: str = "",
     k: int = 10,
     prefix_last: bool = False,
+    also: Sequence[Given] = (),
 ) -> SearchResults:
     """Search the index of `root`, or only its folder `under`, and return `k` documents at most.
 
     Without a vector, hybrid falls back to words and says why; meaning raises LongsearchError. Raises QueryError if the
     query names another folder by `folder:`. `prefix_last`: the last word may be unfinished, as while a person types.
+    `also`: fields beside those in the text, as (field, value).
     """
     with Session.open(index_path(root), read_only=True) as session:
-        query = parse(text, prefix_last)
+        with session.reading() as db:
+            keys = metadata.fields(db)
+        query = parse(text, prefix_last, keys, also)
         if not query.folders.admits_all:
             query.folders.chosen(list(names_of([root]).values()))
         vector, problem, vector_ms = None, None, 0.0
-        if mode is not SearchMode.WORDS:
+        if mode is not SearchMode.WORDS and not query.is_listing:
             try:
                 found = _query_vector(session, query, instruction, source_for(root, vector_source))
             except LongsearchError as error:
@@ -54,7 +58,10 @@ def search_index(
                 vector, vector_ms = found.vector, found.took_ms
         results = search(session, query, mode, vector, k=k, instruction=instruction, under=under)
     results = replace(_with_folder(results, root), vector_ms=vector_ms)
-    return replace(results, note=f"words only: {problem.message}") if problem else results
+    if not problem:
+        return results
+    notes = (*query.notes, f"words only: {problem.message}")
+    return replace(results, note="; ".join(notes))
 
 
 def similar_to_file(root: Path, file: Path, under: str = "", k: int = 10) -> SearchResults:

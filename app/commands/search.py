@@ -4,13 +4,16 @@ import json
 import shutil
 import textwrap
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from longsearch.app.commands import filters
 from longsearch.engine.amounts import counted
+from longsearch.engine.metadata_lines import describe
 from longsearch.engine.printable import condensed, printable
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import DocumentHit, PassageHit, SearchResults
+    from longsearch.engine.types import DocumentHit, MetadataValue, PassageHit, SearchResults
 
 HELP = "search an indexed folder, or all of them"
 MODES = ("hybrid", "meaning", "words")
@@ -25,8 +28,9 @@ def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch search`."""
     parser.add_argument(
         "query",
-        help='what you mean; may hold "quoted phrases", -excluded words, in:PATH, type:pdf and lang:de'
-        " (put -- before a query that begins with -)",
+        help='what you mean; may hold "quoted phrases", -excluded words and fields: author:hinton, date:2021..2023,'
+        " tag:steel, lang:de, type:pdf (put -- before a query that begins with -); without words, filters alone list"
+        " documents",
     )
     add_folder_options(parser)
     parser.add_argument(
@@ -46,6 +50,7 @@ def add_options(parser: ArgumentParser) -> None:
     )
     add_think_option(parser)
     add_result_options(parser)
+    filters.add_options(parser)
 
 
 def add_folder_options(parser: ArgumentParser) -> None:
@@ -100,11 +105,15 @@ def run(options: Namespace) -> int:
     mode = SearchMode(options.mode)
     steps = None if mode is SearchMode.WORDS else thinking(options.think)
     source = partial(vectors.from_anywhere, steps=steps)
+    also = filters.given(options)
     if place is None:
-        results = search_folders(indexed_folders(), options.query, mode, source, options.instruction, options.k)
+        folders = indexed_folders()
+        results = search_folders(folders, options.query, mode, source, options.instruction, options.k, also=also)
     else:
         root, under = place
-        results = search_index(root, options.query, mode, source, options.instruction, under=under, k=options.k)
+        results = search_index(
+            root, options.query, mode, source, options.instruction, under=under, k=options.k, also=also
+        )
         if not results.hits and root.is_dir():
             resolve_root(root / under)  # raises if nothing was found because that folder does not exist
     return report(at_least(replace(results, soft_tokens=steps), options.min), options.json)
@@ -161,7 +170,10 @@ def to_text(results: "SearchResults", width: int) -> str:
     for number, hit in enumerate(results.hits):
         if number == line:
             lines += [ALL_BY_CHANCE if number == 0 else BELOW_BY_CHANCE, ""]
-        lines.append(f"{hit.rank:>3}. {printable(hit.title)}  [{hit.score:.2f}]")
+        score = f"  [{hit.score:.2f}]" if hit.score else ""  # a list without a query has no scores
+        lines.append(f"{hit.rank:>3}. {printable(hit.title)}{score}")
+        if described := describe(hit.metadata):
+            lines.append("     " + textwrap.shorten(described, max(width, 40) - 5, placeholder="…"))
         folder = f"  ({printable(hit.folder)})" if results.folders else ""
         lines.append(f"     {printable(hit.path)}{folder}")
         for passage in hit.passages[:_SHOWN_PASSAGES]:
@@ -214,4 +226,10 @@ def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
         "language": hit.language or None,
         "level": hit.level.value if hit.level else None,
         "passages": passages,
+        "metadata": metadata_as_json(hit.metadata),
     }
+
+
+def metadata_as_json(values: "Sequence[MetadataValue]") -> list[dict[str, str]]:
+    """Return each value with its field and its source."""
+    return [{"field": value.field, "value": value.value, "source": value.source} for value in values]

@@ -3,15 +3,16 @@
 import json
 import time
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longsearch.app.commands.search import add_folder_options
+from longsearch.app.commands.search import add_folder_options, metadata_as_json
 from longsearch.engine.amounts import counted
 from longsearch.engine.printable import printable
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import FileReport, Folder, IndexProgress
+    from longsearch.engine.types import FileReport, Folder, IndexProgress, MetadataValue
 
 HELP = "say how far each file of a folder is read, and why not further"
 
@@ -66,6 +67,7 @@ def _to_json(root: Path, under: str, daemon: dict[str, Any] | None) -> dict[str,
 
     progress, files, fingerprint, languages = _read(root, under)
     folder = folder_model(root)
+    described = _metadata(root)
     return {
         "root": str(root),
         **asdict(progress),
@@ -75,7 +77,7 @@ def _to_json(root: Path, under: str, daemon: dict[str, Any] | None) -> dict[str,
         "eta_s": progress.eta_s,
         "widths": _widths(daemon, fingerprint, progress),
         "daemon": daemon_control.root_in(daemon, root),
-        "files": [_as_json(file) for file in files],
+        "files": [_as_json(file, described.get(file.path, ())) for file in files],
     }
 
 
@@ -118,6 +120,16 @@ def _read(root: Path, under: str) -> "tuple[IndexProgress, list[FileReport], str
         return session.progress(), files, session.fingerprint, session.languages()
 
 
+def _metadata(root: Path) -> "dict[str, tuple[MetadataValue, ...]]":
+    """Return the metadata of each file's document, by path."""
+    from longsearch.app.paths import index_path
+    from longsearch.engine.store import metadata
+    from longsearch.engine.store.session import Session
+
+    with Session.open(index_path(root), read_only=True) as session, session.reading() as db:
+        return metadata.of_files(db)
+
+
 def _widths(status: dict[str, Any] | None, fingerprint: str, progress: "IndexProgress") -> dict[str, Any] | None:
     """Return the widths that the daemon uses or, if it has not chosen, that indexing and searching would use now.
 
@@ -145,12 +157,13 @@ def _describe_widths(widths: dict[str, Any] | None) -> str:
     return f"width {describe_choices(widths)}" if widths and widths["has_others"] else ""
 
 
-def _as_json(file: "FileReport") -> dict[str, Any]:
-    """Return the file's fields. Its status keeps the key "state", which scripts read."""
+def _as_json(file: "FileReport", values: "Sequence[MetadataValue]") -> dict[str, Any]:
+    """Return the file's fields and its document's metadata. Its status keeps the key "state", which scripts read."""
     from dataclasses import asdict
 
     fields = {name: value for name, value in asdict(file).items() if name not in ("folder", "root")}
-    return {"state" if name == "status" else name: value for name, value in fields.items()}
+    fields = {"state" if name == "status" else name: value for name, value in fields.items()}
+    return {**fields, "metadata": metadata_as_json(values)}
 
 
 def _watched_by(kept: dict[str, Any] | None, root: Path) -> str:

@@ -29,7 +29,7 @@ def run(options: Namespace) -> int:
     from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.folders.listing import indexed_folders
     from longsearch.app.quoting import quotations_in, quotations_in_folders
-    from longsearch.engine.search.file_filter import FileFilter
+    from longsearch.engine.search.query_language.file_filter import FileFilter
 
     place = chosen_index(options.folder, options.everywhere)
     began = time.perf_counter()

@@ -13,7 +13,7 @@ from longsearch.app.folders.presence import reasons_away
 from longsearch.app.library import root_of
 from longsearch.app.paths import expanded, index_path, index_paths
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
-from longsearch.engine.search.file_filter import folded
+from longsearch.engine.search.query_language.file_filter import folded
 from longsearch.engine.store import documents, files, reports
 from longsearch.engine.store.connection import CorruptIndexError
 from longsearch.engine.store.session import Session

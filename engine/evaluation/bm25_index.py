@@ -12,7 +12,7 @@ from longsearch.engine.errors import QueryError
 from longsearch.engine.languages.analysis import analysed
 from longsearch.engine.search import bm25
 from longsearch.engine.search.lookup import any_of, forms_of, has_forms, lookup
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.statistics import WordStatistics
 from longsearch.engine.store import keywords
 from longsearch.engine.store.languages import IndexLanguages

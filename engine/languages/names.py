@@ -2,6 +2,8 @@
 
 import unicodedata
 
+from longsearch.engine.languages.codes import language_code
+
 _NAMES = """
 af Afrikaans|am Amharic|ar Arabic|az Azerbaijani|be Belarusian|bg Bulgarian|bn Bengali|bs Bosnian|ca Catalan|cs Czech|
 cy Welsh|da Danish|de German|el Greek|en English|eo Esperanto|es Spanish|et Estonian|eu Basque|fa Persian|fi Finnish|
@@ -15,9 +17,6 @@ uz Uzbek|vi Vietnamese|yi Yiddish|yo Yoruba|zh Chinese|zu Zulu
 """
 _NAME_OF = dict(entry.split(" ", 1) for entry in _NAMES.replace("\n", "").split("|"))
 _CODE_OF = {name.casefold(): code for code, name in _NAME_OF.items()}
-CODES = frozenset(_NAME_OF)
-NAMES = tuple(sorted(_CODE_OF))
-"""English names of languages, in small letters."""
 
 
 def name_of(code: str) -> str:
@@ -26,6 +25,6 @@ def name_of(code: str) -> str:
 
 
 def code_of(typed: str) -> str:
-    """Return the code of a language typed as its code or its English name, in any case: "de" for "German"."""
+    """Return the code of a language typed as its code or its name, in any case: "de" for "German", "deutsch", "ger"."""
     clean = unicodedata.normalize("NFC", typed).strip().casefold()
-    return _CODE_OF.get(clean, clean)
+    return _CODE_OF.get(clean) or language_code(clean) or clean

@@ -9,7 +9,7 @@ import apsw
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import QueryError
 from longsearch.engine.search.background import Background
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store import documents, texts
 from longsearch.engine.store.session import Session

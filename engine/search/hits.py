@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from longsearch.engine.search.file_filter import FileFilter
+from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import ids
 from longsearch.engine.store import documents, files, metadata, texts

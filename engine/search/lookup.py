@@ -13,7 +13,7 @@ from itertools import islice
 
 from longsearch.engine.languages.analysis import analysed, characters_of, folded, movable, pairs
 from longsearch.engine.languages.scripts import UNSPACED, UNSPACED_RUN
-from longsearch.engine.search.query import MAX_TERMS, Query, is_searchable
+from longsearch.engine.search.query_language.query import MAX_TERMS, Query, is_searchable
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.types import Term
 

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.search import bm25
-from longsearch.engine.search.file_filter import FileFilter
 from longsearch.engine.search.fusion import in_document, with_excerpt, words_in_document
 from longsearch.engine.search.lookup import Lookup, all_of, any_of
+from longsearch.engine.search.metadata_filter import narrowed
+from longsearch.engine.search.query_language.fields import Condition
+from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.search.query_words import Found, QueryWords
 from longsearch.engine.store import documents, excerpts, files, keywords, languages
 from longsearch.engine.store.manifest import Kind
@@ -24,24 +26,29 @@ from longsearch.engine.store.segments.allowed import Allowed
 Scores = NDArray[np.float64]
 
 
-def allowed_documents(db: apsw.Connection, file_filter: FileFilter) -> NDArray[np.int64] | None:
-    """Ids of the documents in files that the filter admits, ascending; None if all documents are allowed."""
-    if file_filter.admits_all:
-        return None
-    found = files.documents_where(db, file_filter.under, file_filter, file_filter.admits)
-    if file_filter.languages:
-        found &= languages.documents_in(db, file_filter.languages)
-    if file_filter.languages_excluded:
-        found -= languages.documents_in(db, file_filter.languages_excluded)
-    return np.array(sorted(found), np.int64) if len(found) < documents.count(db) else None
+def allowed_documents(
+    db: apsw.Connection, file_filter: FileFilter, conditions: Sequence[Condition] = ()
+) -> NDArray[np.int64] | None:
+    """Ids of the documents in files that the filter admits and of which the conditions hold, ascending; None: all."""
+    allowed = None
+    if not file_filter.admits_all:
+        found = files.documents_where(db, file_filter.under, file_filter, file_filter.admits)
+        if file_filter.languages:
+            found &= languages.documents_in(db, file_filter.languages)
+        if file_filter.languages_excluded:
+            found -= languages.documents_in(db, file_filter.languages_excluded)
+        allowed = np.array(sorted(found), np.int64) if len(found) < documents.count(db) else None
+    return narrowed(db, allowed, conditions)
 
 
-def allowed_passages(db: apsw.Connection, asked: Lookup, file_filter: FileFilter) -> Allowed | None:
-    """The passages in admitted files that hold all phrases and nothing excluded; None if all are allowed.
+def allowed_passages(
+    db: apsw.Connection, asked: Lookup, file_filter: FileFilter, conditions: Sequence[Condition] = ()
+) -> Allowed | None:
+    """The passages of admitted documents that hold all phrases and nothing excluded; None if all are allowed.
 
     The filter applies before ranking: otherwise none of the best 200 might lie in a small folder.
     """
-    in_files = allowed_documents(db, file_filter)
+    in_files = allowed_documents(db, file_filter, conditions)
     holding = keywords.matching(db, all_of(asked.phrases)) if asked.phrases else None
     excluded = keywords.matching(db, any_of(asked.excluded)) if asked.excluded else None
     is_all = in_files is None and holding is None and excluded is None

@@ -4,6 +4,7 @@ Knows no model: the caller encodes `query.meaning` with its instruction.
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import apsw
@@ -16,17 +17,18 @@ from longsearch.engine.search.background import with_levels
 from longsearch.engine.search.fusion import both
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.lookup import Lookup, lookup
-from longsearch.engine.search.query import Query
+from longsearch.engine.search.metadata_filter import list_order, listed, sort_hits
+from longsearch.engine.search.query_language.query import Query
 from longsearch.engine.search.query_words import Found, QueryWords, words_of
 from longsearch.engine.search.ranking import RankedDocument, group
 from longsearch.engine.search.retrieval import Candidates, allowed_passages, by_meaning, by_words, candidates, ids
-from longsearch.engine.store import documents, excerpts, languages, vectors
+from longsearch.engine.store import documents, excerpts, languages, metadata, vectors
 from longsearch.engine.store.excerpts import Nearest
 from longsearch.engine.store.segments import nearest
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.vectors import K_MAX
-from longsearch.engine.types import SearchMode, SearchResults
+from longsearch.engine.types import DocumentHit, SearchMode, SearchResults
 
 # Candidates per list. KNN at 100k passages takes 0.1 s for 200 and 0.35 s for 4,096. On ten dev sets (39,844 passages)
 # 200 candidates by vector find 99 % of the top ten documents that all passages would find, and 50 find 95.5 %.
@@ -46,7 +48,13 @@ class Plan:
     k: int
     passages_per_document: int
     words: QueryWords | None
-    """What the index holds of the query's words; None in a search by meaning."""
+    """What the index holds of the query's words; None in a search by meaning and for a list without words."""
+
+    @property
+    def admits_no_document(self) -> bool:
+        """Whether the filters of documents leave none, whatever the query's words are."""
+        admitted = self.allowed.documents if self.allowed else None
+        return admitted is not None and not len(admitted)
 
 
 def search(
@@ -61,33 +69,44 @@ def search(
 ) -> SearchResults:
     """Find the best `k` documents for a query, with at most `passages_per_document` passages each.
 
-    `query_vector` (dim,) is a unit vector from the model that made the index's vectors; without it, HYBRID runs as
-    WORDS and the note says so. `under`: only files in this folder, relative to the root. Raises ValueError for MEANING
-    without a vector, or for a vector of another dimension.
+    A query of filters alone lists the documents that they admit, newest first. `query_vector` (dim,) is a unit vector
+    from the model that made the index's vectors; without it, HYBRID runs as WORDS and the note says so. `under`: only
+    files in this folder, relative to the root. Raises ValueError for MEANING without a vector, or for a vector of
+    another dimension.
     """
     started = time.perf_counter()
+    file_filter = replace(query.files, under=under)
     with session.reading() as db:
-        mode, note = _mode_and_note(db, mode, query_vector)
-        file_filter = replace(query.files, under=under)
+        mode, note = (SearchMode.WORDS, "") if query.is_listing else _mode_and_note(db, mode, query_vector)
         spoken = languages.in_index(db)
         asked = lookup(query, spoken)
-        allowed = allowed_passages(db, asked, file_filter)
-        if admits_no_file(query, allowed):
-            note = f"No file matches {file_filter}"
-        words = None if mode is SearchMode.MEANING else words_of(db, asked)
+        allowed = allowed_passages(db, asked, file_filter, query.conditions)
+        words = None if query.is_listing or mode is SearchMode.MEANING else words_of(db, asked)
         plan = Plan(query, asked, mode, query_vector, allowed, k, passages_per_document, words)
-        root = session.root
         ranked = best_documents(db, plan)
-        nearest = nearest_excerpts(db, plan, ranked)
-        hits = with_levels(to_hits(db, root, file_filter, ranked, nearest), [background.load(db)], mode)
+        hits = to_hits(db, session.root, file_filter, ranked, nearest_excerpts(db, plan, ranked))
+        if not query.is_listing:
+            hits = with_levels(hits, [background.load(db)], mode)
+        note = with_filter_notes([db], [plan], note)
     took_ms = (time.perf_counter() - started) * 1000
+    hits = in_asked_order(hits, query)
     return SearchResults(query.text, mode, instruction, took_ms, hits, note, lit=query.terms, languages=spoken.codes)
 
 
-def admits_no_file(query: Query, allowed: Allowed | None) -> bool:
-    """Whether `in:`, `type:` and `lang:` alone leave no passage of an index to search."""
-    is_filtered = query.files.filters_names or query.files.filters_languages
-    return allowed is not None and allowed.is_empty and is_filtered and not (query.phrases or query.excluded)
+def in_asked_order(hits: tuple[DocumentHit, ...], query: Query) -> tuple[DocumentHit, ...]:
+    """The best hits in the order for which the query asks. The documents of a listing are in this order already."""
+    return hits if query.is_listing else sort_hits(hits, query.sort, query.is_reversed)
+
+
+def with_filter_notes(dbs: Sequence[apsw.Connection], plans: Sequence[Plan], note: str) -> str:
+    """The note on one search of these indexes, and what is to be said about the query's fields."""
+    query = plans[0].query
+    if query.filters and all(plan.admits_no_document for plan in plans):
+        note = f"No {'document' if query.conditions else 'file'} matches {query.filters}"
+    notes = [*query.notes, note]
+    if query.conditions and (n := sum(map(metadata.n_undescribed, dbs))):
+        notes.append(f"{counted(n, 'document')} will have authors and dates after the next sweep")
+    return "; ".join(filter(None, notes))
 
 
 def _mode_and_note(db: apsw.Connection, mode: SearchMode, vector: Vectors | None) -> tuple[SearchMode, str]:
@@ -107,10 +126,14 @@ def _mode_and_note(db: apsw.Connection, mode: SearchMode, vector: Vectors | None
 
 
 def best_documents(db: apsw.Connection, plan: Plan) -> list[RankedDocument]:
-    """Rank documents by their candidates. Fetch more until `k` documents have one: a book may hold the best 200.
+    """Rank documents by their candidates, or list them if the query has no words.
 
-    Stop early if every document of the index has one: otherwise asking an index of 30 for 50 took 1.5 times as long.
+    Fetch more candidates until `k` documents have one: a book may hold the best 200. Stop early if every document of
+    the index has one: otherwise asking an index of 30 for 50 took 1.5 times as long.
     """
+    if plan.query.is_listing:
+        admitted = plan.allowed.documents if plan.allowed else None
+        return listed(db, admitted, list_order(plan.query.sort), plan.query.is_reversed, plan.k)
     n = _N_CANDIDATES
     while True:
         found, is_exhausted = _candidates(db, plan, n)

@@ -18,8 +18,8 @@ import numpy as np
 from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.search.file_filter import FileFilter
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
+from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import allowed_documents
 from longsearch.engine.store import documents, vectors

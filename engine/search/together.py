@@ -17,12 +17,19 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.search import background
 from longsearch.engine.search.background import with_levels
 from longsearch.engine.search.hits import to_hit
-from longsearch.engine.search.lookup import lookup
-from longsearch.engine.search.query import Query
+from longsearch.engine.search.lookup import Lookup, lookup
+from longsearch.engine.search.metadata_filter import in_order, list_order, sort_keys
+from longsearch.engine.search.query_language.query import Query
 from longsearch.engine.search.query_words import words_of
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import allowed_passages
-from longsearch.engine.search.searcher import Plan, admits_no_file, best_documents, nearest_excerpts
+from longsearch.engine.search.searcher import (
+    Plan,
+    best_documents,
+    in_asked_order,
+    nearest_excerpts,
+    with_filter_notes,
+)
 from longsearch.engine.search.statistics import pooled
 from longsearch.engine.store import documents, languages, vectors
 from longsearch.engine.store.session import Session
@@ -65,6 +72,8 @@ def search_together(
     part can be searched.
     """
     started = time.perf_counter()
+    if query.is_listing:
+        mode = SearchMode.WORDS
     if mode is SearchMode.MEANING:
         parts = [part for part in parts if part.vector is not None]
     elif all(part.vector is None for part in parts):
@@ -73,25 +82,30 @@ def search_together(
         raise ValueError("no index to search, or none with a vector")
     with ExitStack() as stack:
         dbs = [stack.enter_context(part.session.reading()) for part in parts]
-        plans = _plans(dbs, parts, query, mode, k, passages_per_document)
+        spoken = languages.joined([languages.in_index(db) for db in dbs])
+        plans = _plans(dbs, parts, query, lookup(query, spoken), mode, k, passages_per_document)
         best = _merged(dbs, parts, plans)[:k]
-        hits = with_levels(_hits(dbs, parts, plans, best), [background.load(db) for db in dbs], mode)
-        note = _note(dbs, plans)
+        hits = _hits(dbs, parts, plans, best)
+        if not query.is_listing:
+            hits = with_levels(hits, [background.load(db) for db in dbs], mode)
+        hits = in_asked_order(hits, query)
+        note = with_filter_notes(dbs, plans, _note(dbs, plans))
     took_ms = (time.perf_counter() - started) * 1000
-    return SearchResults(query.text, mode, instruction, took_ms, hits, note, lit=query.terms)
+    return SearchResults(query.text, mode, instruction, took_ms, hits, note, lit=query.terms, languages=spoken.codes)
 
 
 def _plans(
     dbs: Sequence[apsw.Connection],
     parts: Sequence[Part],
     query: Query,
+    asked: Lookup,
     mode: SearchMode,
     k: int,
     passages_per_document: int,
 ) -> list[Plan]:
     """The search of each part, by the figures of all."""
-    asked = lookup(query, languages.joined([languages.in_index(db) for db in dbs]))
-    words = [None if mode is SearchMode.MEANING else words_of(db, asked) for db in dbs]
+    has_words = mode is not SearchMode.MEANING and not query.is_listing
+    words = [words_of(db, asked) if has_words else None for db in dbs]
     own = [held.statistics for held in words if held is not None]
     figures = pooled(own) if own else None
     return [
@@ -100,7 +114,7 @@ def _plans(
             asked,
             mode,
             None if mode is SearchMode.WORDS else part.vector,
-            allowed_passages(db, asked, query.files),
+            allowed_passages(db, asked, query.files, query.conditions),
             k,
             passages_per_document,
             held.pooled_with(figures) if held is not None and figures is not None else None,
@@ -110,14 +124,20 @@ def _plans(
 
 
 def _merged(dbs: Sequence[apsw.Connection], parts: Sequence[Part], plans: Sequence[Plan]) -> list[_Found]:
-    """The best documents of all parts, best first, each once."""
-    found: list[_Found] = []
-    for number, (db, plan) in enumerate(zip(dbs, plans, strict=True)):
-        ranked = best_documents(db, plan)
-        hashes = documents.hashes_of(db, [document.document_id for document in ranked])
+    """The best documents of all parts, best first, or the first of a list; each once."""
+    query, found, keys = plans[0].query, list[_Found](), list[str]()
+    sort = list_order(query.sort)
+    # of documents that are equally good, those of inner folders come first: sorting keeps their order
+    for number in sorted(range(len(parts)), key=lambda number: -len(parts[number].session.root.parts)):
+        ranked = best_documents(dbs[number], plans[number])
+        ids = [document.document_id for document in ranked]
+        hashes = documents.hashes_of(dbs[number], ids)
         found += [_Found(number, document, hashes[document.document_id]) for document in ranked]
-    depths = [len(part.session.root.parts) for part in parts]
-    found.sort(key=lambda one: (-one.document.score, -depths[one.part]))
+        keys += sort_keys(dbs[number], ids, sort) if query.is_listing else []
+    if query.is_listing:
+        found = in_order(found, keys, sort, query.is_reversed)
+    else:
+        found.sort(key=lambda one: -one.document.score)
     once: dict[bytes, _Found] = {}
     for one in found:
         once.setdefault(one.content_hash, one)
@@ -140,8 +160,5 @@ def _hits(
 
 def _note(dbs: Sequence[apsw.Connection], plans: Sequence[Plan]) -> str:
     """Why the answer may be incomplete, or ""."""
-    query = plans[0].query
-    if all(admits_no_file(query, plan.allowed) for plan in plans):
-        return f"No file matches {query.files}"
     n_waiting = sum(vectors.n_waiting(db) for db, plan in zip(dbs, plans, strict=True) if plan.vector is not None)
     return f"{counted(n_waiting, 'document')} cannot be searched by meaning yet" if n_waiting else ""

@@ -48,17 +48,6 @@ def name_after(db: apsw.Connection, document_id: int, title: str) -> bool:
     return db.changes() > 0
 
 
-def own_title(db: apsw.Connection, document_id: int) -> str:
-    """The document's own title, or "" if it has that of a file."""
-    return str(_row(db, "SELECT iif(title_is_name, '', title) FROM contents WHERE id = ?", document_id)[0])
-
-
-def retitle(db: apsw.Connection, document_id: int, title: str) -> None:
-    """Give the document a title of its own; "": that of its file, which `name_after` will give it."""
-    sql = "UPDATE contents SET title = iif(?1 = '', title, ?1), title_is_name = ?1 = '' WHERE id = ?2"
-    db.execute(sql, (storable(title), document_id))
-
-
 def has_text(db: apsw.Connection, document_id: int, document: DocumentText, new: Sequence[Passage]) -> bool:
     """Whether the stored document has the text of `document` and the passages `new`; the title does not matter."""
     stored = replace(text(db, document_id), title=document.title)
@@ -162,6 +151,17 @@ def lengths(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, int]:
         "SELECT id, (SELECT max(ordinal) + 1 FROM passages WHERE content_id = contents.id) FROM contents"
         " WHERE id IN (SELECT value FROM json_each(?))"
     )
+    return dict(db.execute(sql, (json.dumps(list(document_ids)),)))
+
+
+def all_ids(db: apsw.Connection) -> NDArray[np.int64]:
+    """Ids of all documents, ascending."""
+    return np.fromiter((row[0] for row in db.execute("SELECT id FROM contents ORDER BY id")), dtype=np.int64)
+
+
+def first_passages(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, int]:
+    """The id of each document's first passage; documents without passages are missing."""
+    sql = "SELECT content_id, id FROM passages WHERE ordinal = 0 AND content_id IN (SELECT value FROM json_each(?))"
     return dict(db.execute(sql, (json.dumps(list(document_ids)),)))
 
 

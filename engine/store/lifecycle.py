@@ -86,8 +86,8 @@ def settle(db: apsw.Connection, document_id: int | None) -> None:
 
 def describe(db: apsw.Connection, document_id: int, title: str, values: Sequence[MetadataValue]) -> None:
     """Give a document another title ("": that of its file) and other metadata; call `settle` afterwards."""
-    if title != documents.own_title(db, document_id):
-        documents.retitle(db, document_id, title)
+    if title != metadata.own_title(db, document_id):
+        metadata.retitle(db, document_id, title)
         if title:
             _index_title(db, document_id, title)
     metadata.put(db, document_id, values)

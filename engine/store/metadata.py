@@ -116,6 +116,28 @@ def dates(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, str]:
     return dict(db.execute(sql, (json.dumps(list(document_ids)),)))
 
 
+def titles(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, str]:
+    """The title of each of these documents."""
+    sql = "SELECT id, title FROM contents WHERE id IN (SELECT value FROM json_each(?))"
+    return dict(db.execute(sql, (json.dumps(list(document_ids)),)))
+
+
+def own_title(db: apsw.Connection, document_id: int) -> str:
+    """The document's own title, or "" if it has that of a file."""
+    return str(db.execute("SELECT iif(title_is_name, '', title) FROM contents WHERE id = ?", (document_id,)).get)
+
+
+def retitle(db: apsw.Connection, document_id: int, title: str) -> None:
+    """Give the document a title of its own; "": that of its file, which `name_after` will give it."""
+    sql = "UPDATE contents SET title = iif(?1 = '', title, ?1), title_is_name = ?1 = '' WHERE id = ?2"
+    db.execute(sql, (storable(title), document_id))
+
+
+def n_documents_with(db: apsw.Connection, field: str) -> int:
+    """The number of documents that have this field."""
+    return int(db.execute("SELECT count(DISTINCT content_id) FROM metadata WHERE field = ?", (field,)).get)
+
+
 def values_with_counts(db: apsw.Connection, field: str, typed: str, limit: int) -> list[tuple[str, int]]:
     """The values of a field in which a word begins with `typed`, each with its number of documents, most first.
 

@@ -133,7 +133,7 @@ class Store(VectorWriter):
         """Give a document its own title ("" keeps the old one) and its metadata. Text and vectors stay."""
         with self.changing() as db:
             if documents.exists(db, document_id):
-                lifecycle.describe(db, document_id, title or documents.own_title(db, document_id), values)
+                lifecycle.describe(db, document_id, title or metadata.own_title(db, document_id), values)
                 lifecycle.settle(db, document_id)
 
     def index_words_again(self) -> bool:

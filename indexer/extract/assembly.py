@@ -14,7 +14,14 @@ from longsearch.indexer.extract.metadata import from_first_page, gathered, with_
 from longsearch.indexer.extract.pdf.info import INFO
 from longsearch.indexer.extract.pdf.ocr import INSTALL_HINT
 from longsearch.indexer.extract.pdf.pages import join_pages, without_running_lines
-from longsearch.indexer.extract.titles import HEADING, LARGEST_TYPE, choose_title, is_title_of_paper, page_confirms
+from longsearch.indexer.extract.titles import (
+    HEADING,
+    LARGEST_TYPE,
+    choose_title,
+    is_cut_short,
+    is_title_of_paper,
+    page_confirms,
+)
 from longsearch.indexer.extract.wire.limits import MAX_TEXT_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import (
     NO_LETTERS,
@@ -135,7 +142,8 @@ def assemble_pdf(parts: PdfParts, head_only: bool = False) -> Extraction:
 def _described(parts: PdfParts, first_page: str, text: str) -> tuple[str, tuple[MetadataValue, ...]]:
     """Return the title and the metadata of a PDF."""
     large_text = parts.pages[0].large_text if 0 in parts.pages else ""
-    metadata_title = parts.title if page_confirms(parts.title, large_text, first_page) else ""
+    confirmed = page_confirms(parts.title, large_text, first_page) and not is_cut_short(parts.title, large_text)
+    metadata_title = parts.title if confirmed else ""
     candidates = ((metadata_title, INFO), (large_text, LARGEST_TYPE))
     title, source = choose_title(candidates, "" if 0 in parts.lost else text, is_title_of_paper)
     metadata = gathered((*from_first_page(first_page), *parts.xmp, *parts.info))

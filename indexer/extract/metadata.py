@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from longsearch.engine.dates import parse_date
+from longsearch.engine.languages.codes import language_code
 from longsearch.engine.types import MetadataValue
 from longsearch.indexer.extract.clean import has_words, one_line
-from longsearch.indexer.extract.languages import language_code
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import RawMetadata, RawValue
 

@@ -20,26 +20,34 @@ _JUNK = re.compile(
 # Lines that are large or first on a paper's page but are not its title: sections, the publisher, place and date.
 _HEAD = re.compile(
     r"[\d.ivx ]*(abstract|summary|introduction|preface|(table of )?contents|foreword|acknowledg\w+|references)\W*|"
-    r"((to )?appear(s|ed)?|published|submitted|accepted) (in|to|for|at) .*|(in )?proceedings of .*|"
+    r"((to )?appear(s|ed)?|published|submitted|submission|accepted)( (in|to|for|at)\b|:).*|(in )?proceedings of .*|"
     r"(the )?university of .*|department of .*|technical report\b.*|research (report|paper)\b.*|"
-    r"(international )?journal of .*|vol(ume|\.) ?\d.*|copyright\b.*|©.*|permission to .*|https?:.*|(?-i:[A-Z&]{2,8})",
+    r"(international )?journal of .*|vol(ume|\.) ?\d.*|copyright\b.*|©.*|permission to .*|https?:.*|(?-i:[A-Z&]{2,8})|"
+    r"(?-i:[A-Z][A-Z ,.&-]* (SOCIETY|ASSOCIATION|UNIVERSITY|INSTITUTE|PRESS|COMPANY)\W*)|"
+    r"(this (is|paper|article|work|essay)|in this (paper|article|work)|we (present|describe|propose|show)) .*",
     re.IGNORECASE,
 )
 LARGEST_TYPE, HEADING, FIRST_LINE = "largest type", "heading", "first line"
 """Sources of titles that stand in the text."""
 _STAMP = re.compile(r"^\[[a-z-]+-\d{5,}, v\d+\]\s*")  # HAL puts it before the authors' title
+_CONTINUES = re.compile(r".*(?:[:,–—]|\b(?:of|in|and|the|for|with|a|an|to|on|from|by|or|using|via))", re.IGNORECASE)
+_YEARS = re.compile(r"\s*\(\d{4}(?:[-–]\d{2,4})?\)")  # "Early LISP History (1956-1959)"
 _WORD = re.compile(r"\w+")
 _MIN_LETTERS = 3
 _LETTER_SHARE = 0.6
 _MAX_FIRST_LINE = 200
 _LINES_TRIED = 20
+_TIMES_LONGER, _WORDS_LONGER = 2, 6
 
 
 def is_title(text: str) -> bool:
     """Return whether `text`, one line, could be a title: words, and neither a file name nor a program's default."""
+    text = _YEARS.sub("", text)
     letters = sum(character.isalpha() for character in text)
     spaces = text.count(" ")
-    return letters >= _MIN_LETTERS and letters > _LETTER_SHARE * (len(text) - spaces) and _JUNK.fullmatch(text) is None
+    if letters < _MIN_LETTERS or letters <= _LETTER_SHARE * (len(text) - spaces):
+        return False
+    return _JUNK.fullmatch(text) is None and any(len(word) > 1 for word in _WORD.findall(text))
 
 
 def is_title_of_paper(text: str) -> bool:
@@ -55,6 +63,13 @@ def page_confirms(title: str, large_text: str, page: str) -> bool:
     """
     words, large, all_words = (set(_WORD.findall(part.casefold())) for part in (title, large_text, page))
     return not large or len(words & large) * 2 >= len(words) or words <= all_words
+
+
+def is_cut_short(title: str, large_text: str) -> bool:
+    """Return whether the large type of the first page holds this title and more: "MapReduce" for a longer title."""
+    words, large = (_WORD.findall(part.casefold()) for part in (title, large_text))
+    is_longer = len(words) < len(large) <= _TIMES_LONGER * len(words) + _WORDS_LONGER
+    return is_longer and bool(words) and set(words) < set(large) and is_title_of_paper(large_text)
 
 
 def choose_title(
@@ -73,10 +88,13 @@ def choose_title(
 
 def first_line(text: str, accepts: Callable[[str], bool] = is_title) -> str:
     """Return the first line that passes `accepts`, or "" if a paragraph comes before it."""
-    for line in text[: _LINES_TRIED * _MAX_FIRST_LINE].split("\n")[:_LINES_TRIED]:
+    lines = [line for line in text[: _LINES_TRIED * _MAX_FIRST_LINE].split("\n")[:_LINES_TRIED] if line.strip()]
+    for index, line in enumerate(lines):
         if len(line) > _MAX_FIRST_LINE:
             return ""
         title = one_line(line, MAX_TITLE_CHARACTERS)
         if accepts(title):
-            return title
+            following = one_line((lines[index + 1 : index + 2] or [""])[0], _MAX_FIRST_LINE)
+            goes_on = accepts is is_title_of_paper and _CONTINUES.fullmatch(title) and accepts(following)
+            return one_line(f"{title} {following}", MAX_TITLE_CHARACTERS) if goes_on else title
     return ""

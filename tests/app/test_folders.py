@@ -17,10 +17,13 @@ from longsearch.app.everywhere import search_folders, similar_in_folders
 from longsearch.app.folders import forgetting, names, presence
 from longsearch.app.folders.listing import find_folder, indexed_folders
 from longsearch.app.folders_backend import FoldersBackend
+from longsearch.app.local_backend import LocalBackend
 from longsearch.app.paths import index_path
 from longsearch.app.searching import search_index
 from longsearch.engine.errors import LongsearchError, QueryError
-from longsearch.engine.types import FileStatus, SearchMode, SearchResults
+from longsearch.engine.store import documents
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import FileStatus, MetadataValue, SearchMode, SearchResults
 
 HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
 
@@ -88,6 +91,18 @@ def test_one_folder_can_be_chosen_left_out_or_begun(three: list[Path]) -> None:
     assert caught.value.hint == "Did you mean papers?"
     with pytest.raises(QueryError, match="leaves out every folder"):
         search("box -folder:papers -folder:usb -folder:work")
+
+
+def test_a_folder_alone_lists_its_documents_and_keys_of_any_folder_filter(three: list[Path]) -> None:
+    with Store.open(index_path(three[1]), root=three[1]) as store:
+        with store.reading() as db:
+            (known,) = documents.all_ids(db).tolist()
+        store.describe(known, "", [MetadataValue("status", "draft", "front matter")])
+    assert set(names_found(search("folder:papers"))) == {"papers: tides.md", "papers: bees.md"}
+    assert names_found(search("status:draft", HYBRID)) == ["work/papers: lease.md"]
+    assert names_found(search("", also=[("status", "draft"), ("-folder", "usb")])) == ["work/papers: lease.md"]
+    with pytest.raises(QueryError, match="No document has a field statsu"):
+        search("", also=[("statsu", "draft")])
 
 
 def test_one_folder_alone_answers_as_before_and_refuses_the_names_of_others(three: list[Path]) -> None:
@@ -357,6 +372,17 @@ def test_the_app_over_all_folders_tells_documents_of_different_folders_apart(hom
     progress = backend.progress()
     assert (progress.n_files, progress.n_current) == (2, 2)
     assert [(file.folder, file.path) for file in backend.files()] == [("one", "a.md"), ("two", "b.md")]
+
+
+def test_the_app_over_all_folders_completes_their_names_and_the_values_of_all(three: list[Path]) -> None:
+    backend = FoldersBackend()
+    choices = {typed: backend.complete(typed).choices for typed in ("box folder:", "type:", "folder:us")}
+    assert [(one.text, one.n_documents) for one in choices["box folder:"]] == [
+        ("papers", 2), ("usb", 1), ("work/papers", 1),
+    ]  # fmt: skip
+    assert [(one.text, one.n_documents) for one in choices["type:"]] == [("md", 4)]
+    assert [one.text for one in choices["folder:us"]] == ["usb"]
+    assert LocalBackend(three[0]).complete("folder:").choices == ()
 
 
 def test_a_file_of_a_folder_that_is_away_is_not_opened(three: list[Path]) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 from invented_index import Inventor, Question, build
 from measuring import PEAK, REPOSITORY
 
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import SearchMode

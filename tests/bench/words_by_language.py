@@ -20,7 +20,7 @@ from longsearch.engine.evaluation.bm25_index import _OPERATORS, Bm25
 from longsearch.engine.languages.detection import language_of
 from longsearch.engine.languages.names import name_of
 from longsearch.engine.search.lookup import match
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 
 
 def rows(path: Path) -> list[dict[str, str]]:

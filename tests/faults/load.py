@@ -16,7 +16,7 @@ sys.path.append(str(Path(__file__).parents[1] / "engine" / "store"))
 
 from store_helpers import document, record
 
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.connection import log_bytes
 from longsearch.engine.store.excerpts import packed

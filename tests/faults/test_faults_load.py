@@ -15,7 +15,7 @@ from pdf_writing import lines_of, write_pdf
 
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import NoIndexError
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode
@@ -29,7 +29,7 @@ import sys, time
 from pathlib import Path
 sys.path.append(sys.argv[2])
 from load import vectors_of
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode

@@ -15,7 +15,7 @@ from store_helpers import check_invariants
 
 from longsearch.app.commands.search import to_json, to_text
 from longsearch.app.commands.status import describe
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import FileStatus, SearchMode

@@ -5,7 +5,7 @@ import os
 from pdf_writing import lines_of, write_pdf
 from pipeline_bench import Bench
 
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.types import SearchMode
 

@@ -10,7 +10,7 @@ from pipeline_bench import Bench
 
 import longsearch.indexer.pipeline as pipeline_module
 from longsearch.engine.errors import LongsearchError, ModelError
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.types import FileStatus, SearchMode
 from longsearch.indexer.extract.reader import ExtractorProcess

@@ -4,8 +4,10 @@ import threading
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from longsearch.engine.search.query import parse
+from longsearch.engine.completions import Completion, CompletionChoice
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.types import (
     DocumentHit,
     DocumentText,
@@ -13,6 +15,7 @@ from longsearch.engine.types import (
     FileStatus,
     Folder,
     IndexProgress,
+    MetadataValue,
     PassageHit,
     SearchMode,
     SearchResults,
@@ -102,6 +105,7 @@ class FakeBackend:
         self.hits = hits
         self.documents = documents or {}
         self.answers: dict[tuple[str, SearchMode], tuple[DocumentHit, ...]] = {}
+        self.completions: dict[str, tuple[int, tuple[tuple[Any, ...], ...]]] = {}
         self.note = ""
         self.start_note = ""
         self.folder_list: list[Folder] = []
@@ -150,6 +154,11 @@ class FakeBackend:
         lit = parse(query, prefix_last=mode is SearchMode.WORDS).terms
         return SearchResults(query, mode, instruction, took_ms, hits, self.note, lit=lit)
 
+    def complete(self, typed: str) -> Completion:
+        self._call("complete", typed)
+        start, choices = self.completions.get(typed, (len(typed), ()))
+        return Completion(start, tuple(CompletionChoice(*choice) for choice in choices))
+
     def similar(self, document_id: int) -> SearchResults:
         self._call("similar", str(document_id))
         title = next(hit.title for hit in self.hits if hit.document_id == document_id)
@@ -181,6 +190,25 @@ class FakeBackend:
         self._call("close", "")
         for door in self._doors.values():
             door.set()
+
+
+DESCRIBED = (
+    MetadataValue("title", "Report on the accident at unit 2", "largest type"),
+    MetadataValue("author", "John G. Kemeny", "XMP"),
+    MetadataValue("author", "Bruce Babbitt", "XMP"),
+    MetadataValue("date", "1979-10", "PDF info"),
+    MetadataValue("language", "en", "PDF catalogue"),
+    MetadataValue("tag", "reactors", "XMP"),
+    MetadataValue("tag", "\x1b[31mvalves", "XMP"),
+    MetadataValue("status", "read", "front matter"),
+)
+
+
+def described_reports() -> FakeBackend:
+    """Return `three_reports` with metadata for the first."""
+    backend = three_reports()
+    backend.hits = (replace(backend.hits[0], metadata=DESCRIBED), *backend.hits[1:])
+    return backend
 
 
 def some_files() -> list[FileReport]:

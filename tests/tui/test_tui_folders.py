@@ -1,6 +1,5 @@
 """An app over several folders: it names them, lets one be chosen, and completes their names."""
 
-import pytest
 from fake_backend import FakeBackend, three_folders, three_reports
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,36 +7,16 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 from tui_helpers import ask, screen_text, settle
 
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.types import FileReport, FileStatus
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.text.folder_words import completed, folder_field, with_folder
+from longsearch.tui.text.folder_words import folder_field, with_folder
 
 NAMES = ("papers", "my notes", "work/papers", "★")
 
 
 def query(pilot: Pilot[None]) -> Input:
     return pilot.app.screen.query_one("#query", Input)
-
-
-@pytest.mark.parametrize(
-    ("typed", "whole"),
-    [
-        ("folder:", "folder:papers"),
-        ("apples folder:pa", "apples folder:papers"),
-        ("apples -folder:PA", "apples -folder:PApers"),
-        ('folder:"', 'folder:"papers"'),
-        ('folder:"my', 'folder:"my notes"'),
-        ("folder:w", "folder:work/papers"),
-        ("folder:my", None),
-        ("folder:papers", None),
-        ("folder:papers and", None),
-        ("apples", None),
-        ("", None),
-    ],
-)
-def test_the_name_at_the_end_of_a_query_is_completed(typed: str, whole: str | None) -> None:
-    assert completed(typed, NAMES) == whole
 
 
 @given(st.text(max_size=20), st.sampled_from(NAMES), st.sampled_from(NAMES))
@@ -74,12 +53,16 @@ async def test_a_chosen_folder_comes_into_the_query_and_all_folders_take_it_out(
 
 
 async def test_tab_completes_a_folder_and_else_goes_on() -> None:
-    async with LongsearchApp(three_folders()).run_test(size=(110, 26)) as pilot:
+    backend = three_folders()
+    backend.completions = {"valve folder:man": (13, (("manuals", 61),))}
+    async with LongsearchApp(backend).run_test(size=(110, 26)) as pilot:
         await ask(pilot, "valve folder:man")
+        assert "Tab: manuals 61" in screen_text(pilot.app)
         await pilot.press("tab")
         await settle(pilot)
         assert query(pilot).value == "valve folder:manuals"
         await pilot.press("tab")
+        await settle(pilot)
         assert pilot.app.focused is not query(pilot)
 
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.engine.search.query import parse
-from longsearch.tui.text.completion import LanguageSuggester
+from longsearch.engine.search.query_language.query import parse
 from longsearch.tui.text.lighting import Span, runs
 from longsearch.tui.text.lit_words import ForeignWords, lit_words
 from longsearch.tui.text.snippet import snippet
@@ -78,18 +77,3 @@ def test_lines_and_snippets_take_them_as_they_take_a_pattern() -> None:
 def test_the_heading_names_a_language_that_is_not_english() -> None:
     assert with_language("Vertrag", "de") == "Vertrag · German"
     assert with_language("Contract", "en") == with_language("Contract", "") == "Contract"
-
-
-@pytest.mark.parametrize(
-    ("typed", "suggested"),
-    [
-        ("vertrag lang:ger", "vertrag lang:german"),
-        ("-lang:Jap", "-lang:Japanese"),
-        ("lang:de", None),
-        ("lang:xyz", None),
-        ("slang:ger", None),
-        ("lang:german house", None),
-    ],
-)
-async def test_a_language_is_completed_while_it_is_typed(typed: str, suggested: str | None) -> None:
-    assert await LanguageSuggester().get_suggestion(typed) == suggested

@@ -8,7 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_backend import INDEXING, FakeBackend, some_files, three_folders, three_reports
+from fake_backend import (
+    INDEXING,
+    FakeBackend,
+    described_reports,
+    some_files,
+    three_folders,
+    three_reports,
+)
 from textual.pilot import Pilot
 from tui_helpers import ask, settle
 
@@ -123,3 +130,22 @@ def test_the_instruction(snap_compare: Compare) -> None:
 
 def test_reading_in_the_light_theme(snap_compare: Compare) -> None:
     compare(snap_compare, three_reports(), (140, 40), ask_and_press(), theme="textual-light")
+
+
+@both_sizes
+def test_a_document_with_metadata(snap_compare: Compare, size: tuple[int, int]) -> None:
+    compare(snap_compare, described_reports(), size, ask_and_press("enter"))
+
+
+@both_sizes
+def test_values_of_a_field(snap_compare: Compare, size: tuple[int, int]) -> None:
+    backend = described_reports()
+    authors = (('"John G. Kemeny"', 12), ('"Bruce Babbitt"', 3), ("Lamport", 1))
+    backend.completions["valve author:"] = (13, authors)
+
+    async def steps(pilot: Pilot[Any]) -> None:
+        await ask(pilot, "valve author:")
+        await pilot.press("tab")
+        await settle(pilot)
+
+    compare(snap_compare, backend, size, steps)

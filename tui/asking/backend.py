@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Protocol
 
+from longsearch.engine.completions import Completion
 from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
 
 
@@ -25,6 +26,9 @@ class Backend(Protocol):
 
     def search(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults:
         """Search. WORDS mode answers in milliseconds; the other modes may wait for the model to load."""
+
+    def complete(self, typed: str) -> Completion:
+        """Return the ways to complete a query, given up to the cursor, within milliseconds."""
 
     def similar(self, document_id: int) -> SearchResults:
         """Return the documents most similar to this one, within milliseconds."""

@@ -16,11 +16,14 @@ _QUERIES = (
     ("words of your own", "what you mean, as a question, a claim or a topic"),
     ('"an exact phrase"', "these words, one after the other"),
     ("-word", "leave out passages with this word"),
+    ("author:lee", "only by this author; also title:, tag:, doi:, arxiv:"),
+    ("date:2021..2023", "only of this time; also since:30d, sort:date, sort:name"),
+    ("status:draft", "this value of any key of front matter"),
     ("in:contracts", "only paths that contain this; -in: leaves them out"),
     ("type:pdf", "only files of this type, or of one of several types"),
     ('where: "a quote"', "document and page of a quotation, even if it differs a little"),
     ("lang:de", "only documents in this language; lang:german too"),
-    ("folder:papers", "only this one of several folders; Tab completes it"),
+    ("folder:papers", "only this one of several folders"),
 )
 _MODES = (
     ("hybrid", "by meaning and by words, the two scores combined"),
@@ -30,7 +33,8 @@ _MODES = (
 _OTHERS = (
     ("Enter", "From the query: search now, go to the results"),
     ("Enter", "From a result: read it"),
-    ("Tab", "To the query, the results, the text in turn"),
+    ("Tab", "In the query: complete the field or the value"),
+    ("Tab", "Otherwise: to the query, the results, the text in turn"),
     ("Ctrl+U", "Clear the query up to the cursor"),
     ("Ctrl+P", "Every command; change the colours"),
     ("Ctrl+Q", "Quit; indexing goes on"),

@@ -49,7 +49,7 @@ class MainScreen(Screen[None]):
         super().__init__()
         root = os.fspath(backend.root or "")
         self._backend = backend
-        self._bar = QueryBar(root)
+        self._bar = QueryBar(root, backend.complete)
         self._result_pane = ResultPane(root)
         self._text_pane = TextPane(backend.document)
         self._status = StatusLine()

@@ -8,7 +8,6 @@ from longsearch.engine.types import Folder
 from longsearch.tui.text.display import below_home, shown
 
 _FIELD = re.compile(r'(?<!\S)-?folder:(?:"[^"]*"?|\S*)\s*')
-_UNFINISHED = re.compile(r'(?<!\S)-?folder:(?P<quote>"?)(?P<typed>[^"]*)$')
 
 
 def folder_field(name: str) -> str:
@@ -22,19 +21,6 @@ def with_folder(query: str, name: str | None) -> str:
     if name is None:
         return rest
     return f"{rest} {folder_field(name)}".strip() + " "
-
-
-def completed(query: str, names: Sequence[str]) -> str | None:
-    """Return the query with the folder's name at its end completed; None if it ends with no name that fits."""
-    found = _UNFINISHED.search(query)
-    if found is None or (not found["quote"] and " " in found["typed"]):
-        return None
-    for name in names:
-        field = f'folder:"{name}"' if found["quote"] else folder_field(name)
-        whole = query[: found.end() - len(f"folder:{found['quote']}{found['typed']}")] + field
-        if whole.casefold().startswith(query.casefold()) and len(whole) > len(query):
-            return query + whole[len(query) :]
-    return None
 
 
 def place_line(folders: Sequence[Folder]) -> str:

@@ -43,5 +43,6 @@ def place_in_words(place: Place, spans: Sequence[Span]) -> str:
     page = f"p. {place.page} of {place.n_pages}" if place.page is not None else ""
     passage = ""
     if place.passage >= 0:
-        passage = f"passage {place.passage + 1} of {len(spans)} · {spans[place.passage].score:.2f}"
+        score = spans[place.passage].score
+        passage = f"passage {place.passage + 1} of {len(spans)}" + (f" · {score:.2f}" if score else "")
     return " · ".join(filter(None, (page, passage)))

@@ -36,6 +36,11 @@ def chance_line(is_first: bool, width: int) -> Content:
     return Content.styled(clip(ALL_BY_CHANCE if is_first else BELOW_BY_CHANCE, width) + "\n", styles.WARNING)
 
 
+def hit_date(hit: DocumentHit) -> str:
+    """Return the document's date, or ""."""
+    return shown(next((value.value for value in hit.metadata if value.field == "date"), ""))
+
+
 def relative_path(path: str, root: str) -> str:
     """Return `path` relative to `root`, safe to show; a path outside `root` stays whole."""
     return shown(path.removeprefix(root.rstrip("/") + "/"))
@@ -47,8 +52,8 @@ def path_in_folder(path: str, root: str, folder: str) -> str:
 
 
 def _title_line(hit: DocumentHit, words: Words | None, width: int) -> Content:
-    score = f" {hit.score:.2f}"
-    full, rest = bar(hit.score, _BAR_WIDTH) if width >= _MIN_WIDTH_WITH_BAR else ("", "")
+    score = f" {hit.score:.2f}" if hit.score else ""  # a list without a query has no scores
+    full, rest = bar(hit.score, _BAR_WIDTH) if score and width >= _MIN_WIDTH_WITH_BAR else ("", "")
     room = width - len(score) - len(full + rest) - 1
     title = _lit(clip(shown(hit.title) or shown(hit.path.rpartition("/")[2]), room), words, "bold")
     gap = " " * (room + 1 - title.cell_length)
@@ -56,7 +61,7 @@ def _title_line(hit: DocumentHit, words: Words | None, width: int) -> Content:
 
 
 def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
-    where = []
+    where = [hit_date(hit)] if hit_date(hit) else []
     if hit.passages and hit.passages[0].page is not None:
         where.append(f"p. {hit.passages[0].page}")
     if len(hit.passages) > 1:

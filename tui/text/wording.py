@@ -4,6 +4,7 @@ Every name in a sentence has passed through `shown`.
 """
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from longsearch.engine.amounts import counted, duration, quantity
 from longsearch.engine.errors import LongsearchError
@@ -125,8 +126,9 @@ def nothing_found(results: SearchResults, progress: IndexProgress | None) -> lis
 
 
 def first_by_chance(hits: Sequence[DocumentHit]) -> int | None:
-    """Return the index of the first hit that is no better than chance, where a line is drawn; None if there is none."""
-    return next((index for index, hit in enumerate(hits) if hit.level is ChanceLevel.CHANCE), None)
+    """Return the index of the hit from which all are no better than chance, where a line is drawn; None without one."""
+    n_by_chance = sum(1 for _ in takewhile(lambda hit: hit.level is ChanceLevel.CHANCE, reversed(hits)))
+    return len(hits) - n_by_chance if n_by_chance else None
 
 
 def summary(results: SearchResults) -> str:
@@ -135,6 +137,8 @@ def summary(results: SearchResults) -> str:
     if results.soft_tokens is not None and results.vector_ms:
         took += f" + {_time(results.vector_ms)} thinking"  # no longer than that, or narrow terminals cut it
     how = f"similar to {shown(results.similar_to)}" if results.similar_to else f"by {results.mode.value}"
+    if results.hits and not results.similar_to and not results.lit:
+        how = "listed"
     return f"{counted(len(results.hits), 'document')} {how} · {took}"
 
 

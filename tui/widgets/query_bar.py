@@ -1,28 +1,29 @@
-"""The query bar: the query, the mode and the instruction.
+"""The query bar: the query, the mode and the instruction. Tab completes fields and their values.
 
 Knows nothing of searches: it reports that the question has changed, or that Enter was pressed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
-from textual import events
+from textual import events, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
-from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from longsearch.engine.completions import Completion
 from longsearch.engine.types import Folder, SearchMode
+from longsearch.tui.asking.lane import Lane, attempt
 from longsearch.tui.asking.requests import Question
 from longsearch.tui.text import styles
-from longsearch.tui.text.completion import LanguageSuggester
+from longsearch.tui.text.completing import Cycle
 from longsearch.tui.text.display import below_home, clip, shorten_middle, shown
-from longsearch.tui.text.folder_words import completed, place_line, with_folder
+from longsearch.tui.text.folder_words import place_line, with_folder
 
 _MODES = tuple(SearchMode)
 
@@ -57,31 +58,20 @@ class ModeTabs(Widget):
                 return
 
 
-class _FolderNames(Suggester):
-    """Completes the name of a folder behind `folder:`."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)
-        self._names = names
-
-    async def get_suggestion(self, value: str) -> str | None:
-        """Return the query with the name completed, or None."""
-        return completed(value, self._names)
-
-
 class _Line(Input):
     """An Input that accepts pasted text of several lines and handles keys in the order in which they are pressed.
 
     A sentence copied from a PDF is broken into lines; Input would keep only the first.
     """
 
-    async def _on_key(self, event: events.Key) -> None:
-        """Run the bindings of editing keys at once. Textual would run them after letters that are typed later.
+    def __init__(self, complete: Callable[[], Awaitable[bool]]) -> None:
+        super().__init__(placeholder="what are you looking for?", compact=True, id="query")
+        self._complete = complete
+        self.cursor_blink = False  # a still cursor sends nothing over a slow line
 
-        Tab accepts a suggestion; without one it goes to the next pane.
-        """
-        if event.key == "tab" and self._suggestion and self.cursor_position == len(self.value):
-            self.action_cursor_right()
+    async def _on_key(self, event: events.Key) -> None:
+        """Run the bindings of editing keys at once. Textual would run them after letters that are typed later."""
+        if event.key == "tab" and await self._complete():
             event.stop()
             event.prevent_default()
             return
@@ -108,17 +98,21 @@ class QueryBar(Horizontal):
     class Sent(Message):
         """Enter was pressed."""
 
-    def __init__(self, root: str) -> None:
-        """`root` is the folder that is searched; "" for all folders."""
+    def __init__(self, root: str, complete: Callable[[str], Completion]) -> None:
+        """`root` is the folder that is searched; "" for all folders.
+
+        `complete` returns the ways to go on with a query. May block: it is called in a thread.
+        """
         super().__init__()
         self._place = below_home(root) if root else "all folders"
         self._question = Question()
+        self._find = complete
+        self._cycle = Cycle("")
+        self._finding: Lane[str] = Lane()
 
     def compose(self) -> ComposeResult:
         yield Static("❯", id="prompt", markup=False)
-        query = _Line(placeholder="what are you looking for?", compact=True, id="query", suggester=LanguageSuggester())
-        query.cursor_blink = False  # a still cursor sends nothing over a slow line
-        yield query
+        yield _Line(self._complete)
         yield ModeTabs()
 
     @property
@@ -146,8 +140,7 @@ class QueryBar(Horizontal):
             self._label()
 
     def show_folders(self, folders: Sequence[Folder]) -> None:
-        """Name the folders on the frame, and complete their names."""
-        self.query_one(_Line).suggester = _FolderNames([folder.name for folder in folders])
+        """Name the folders on the frame."""
         self._place = place_line(folders)
         self._label()
 
@@ -170,7 +163,53 @@ class QueryBar(Horizontal):
         width = max(self.size.width - 8, 4)
         self.border_title = Content(shorten_middle(shown(self._place), width))
         text = f"instruction: {shown(self.instruction)}" if self.instruction else ""
-        self.border_subtitle = Content(clip(text, width))
+        self.border_subtitle = Content(self._cycle.hint(width) or clip(text, width))
+
+    # Completion
+
+    @property
+    def _typed(self) -> str:
+        """The query up to the cursor."""
+        line = self.query_one(Input)
+        return line.value[: line.cursor_position]
+
+    async def _complete(self) -> bool:
+        """Complete the field or the value before the cursor, or take the next choice. Return whether there was one."""
+        typed = self._typed
+        if not self._cycle.goes_on(typed):
+            found, _ = await attempt(self._find, typed)
+            self._offer(Cycle.of(typed, found) if found else Cycle(""))
+            if not self._cycle.choices:
+                return False
+        line = self.query_one(Input)
+        rest = line.value[line.cursor_position :]
+        self._offer(self._cycle.next())
+        line.value = self._cycle.text + rest
+        line.cursor_position = len(self._cycle.text)
+        return True
+
+    def _offer(self, cycle: Cycle) -> None:
+        """Show these choices on the frame."""
+        if cycle != self._cycle:
+            self._cycle = cycle
+            self._label()
+
+    def _hint(self) -> None:
+        """List the values of the field that is being typed, if any."""
+        typed = self._typed
+        if self._cycle.place >= 0 and typed == self._cycle.text:
+            return
+        if ":" not in typed.rpartition(" ")[2]:
+            self._finding.drop()
+            self._offer(Cycle(""))
+        elif self._finding.offer(typed):
+            self._find_values()
+
+    @work
+    async def _find_values(self) -> None:
+        async for typed, found, _ in self._finding.answers(self._find):
+            if found is not None and typed == self._typed:
+                self._offer(Cycle.of(typed, found))
 
     def on_mode_tabs_chosen(self, event: ModeTabs.Chosen) -> None:
         """Use the mode that was clicked."""
@@ -180,6 +219,7 @@ class QueryBar(Horizontal):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Ask the new query, unless only spaces at its ends have changed."""
         event.stop()
+        self._hint()
         if (query := event.value.strip()) != self._question.query:
             self._ask(replace(self._question, query=query))
 

@@ -11,6 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from longsearch.engine.metadata_lines import describe
 from longsearch.engine.types import DocumentHit, DocumentText, PassageHit
 from longsearch.tui.asking.lane import Lane
 from longsearch.tui.document_cache import DocumentCache
@@ -35,12 +36,14 @@ class TextPane(Vertical):
         self._reading: Lane[int] = Lane()
         self._documents = DocumentCache()
         self._message: str | None = None
+        self._about = ""
         self._words: Words | None = None
         self.hit: DocumentHit | None = None
         """The hit that is shown or being read; set by `select` and `clear`."""
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
+        yield Static(id="about", markup=False)
         yield Static(id="text-message", markup=False)
         with Horizontal(id="text"):
             yield Preview()
@@ -112,10 +115,20 @@ class TextPane(Vertical):
 
     def _head(self, title: str, message: str = "") -> None:
         self.query_one(HeaderLine).left = title
+        self._describe()
         if message != self._message:  # showing or hiding it lays out the whole screen: 5 ms
             self._message = message
             self.query_one("#text-message", Static).update(Content(message))
             self.query_one("#text-message").display = bool(message)
+
+    def _describe(self) -> None:
+        """Show the document's metadata under its title, with the source of each value."""
+        about = describe(self.hit.metadata, with_others=True) if self.hit else ""
+        if about != self._about:
+            self._about = about
+            widget = self.query_one("#about", Static)
+            widget.update(Content(about))
+            widget.display = bool(about)
 
     def on_preview_moved(self, event: Preview.Moved) -> None:
         """Update heading and strip to the reader's place."""

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.errors import QueryError
-from longsearch.engine.search.file_filter import FileFilter
 from longsearch.engine.search.lookup import any_of, expressions
-from longsearch.engine.search.query import content_words
+from longsearch.engine.search.query_language.fields import Condition
+from longsearch.engine.search.query_language.file_filter import FileFilter
+from longsearch.engine.search.query_language.query import content_words
 from longsearch.engine.search.quotations.alignment import Match, NormalForm, best_spans, normal_form, normal_text
 from longsearch.engine.search.retrieval import allowed_documents
 from longsearch.engine.store import documents, files, keywords, languages, texts
@@ -50,7 +51,13 @@ class _Window:
     text: str
 
 
-def find_quotation(session: Session, quote: str, k: int = 10, file_filter: FileFilter | None = None) -> list[Quotation]:
+def find_quotation(
+    session: Session,
+    quote: str,
+    k: int = 10,
+    file_filter: FileFilter | None = None,
+    conditions: Sequence[Condition] = (),
+) -> list[Quotation]:
     """Return at most `k` places that say the quotation, the nearest first; [] if no document says it.
 
     If it stands somewhere verbatim or with differences in print only, places where it was changed are left out. Raises
@@ -59,7 +66,7 @@ def find_quotation(session: Session, quote: str, k: int = 10, file_filter: FileF
     plain = checked(quote).text
     file_filter = file_filter or FileFilter()
     with session.reading() as db:
-        in_files = allowed_documents(db, file_filter)
+        in_files = allowed_documents(db, file_filter, conditions)
         allowed = None if in_files is None else documents.passages_of(db, in_files.tolist())
         for candidates in (partial(_in_order, limit=k), _in_groups, _with_rare_words):
             matches = _matches(_windows(db, candidates(db, quote, allowed), len(quote)), plain)

@@ -7,7 +7,7 @@ without positions (`right` <= `left`) lines keep their ends. Columns follow the 
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
@@ -28,6 +28,11 @@ _OTHER_SIZE = 1.12
 """Ratio of two lines' font sizes beyond which one of them is a heading."""
 _TITLE_SIZE = 1.15
 """Least ratio of a title's font size to the page's usual one."""
+_COVER_SIZE = 1.02
+_COVER_LINES = 3
+_LEAST_SIZE = 2.0
+"""Points; a smaller size is in a font's own units."""
+_LEADING_MARK = re.compile(r"^[:;,.*†‡§–—-]+\s+")
 _TITLE_WITHIN = 30
 """Lines from the top of the page that are searched for a title."""
 
@@ -45,6 +50,8 @@ class Line:
     """Baseline of the last character: lower if the library joined two lines at a hyphenated word."""
     size: float = 0.0
     """Font size of the first character."""
+    is_estimated: bool = False
+    """Whether the size was estimated from the line's width."""
 
 
 def with_separators(lines: Sequence[Line]) -> tuple[str, ...]:
@@ -123,24 +130,44 @@ def _is_cjk(character: str) -> bool:
 
 def title_in(lines: Sequence[Line]) -> str:
     """Return the text in the largest type near the top of a page that looks like a title, or ""."""
-    top = [line for line in lines[:_TITLE_WITHIN] if line.size > 0]
+    sized = [_with_apparent_size(line) for line in lines]
+    top = [line for line in sized[:_TITLE_WITHIN] if line.size > 0]
     if not top:
         return ""
-    usual = median(line.size for line in lines)
+    usual = median(line.size for line in sized)
     for size in sorted({round(line.size, 1) for line in top}, reverse=True):
         if size < _TITLE_SIZE * usual:
-            return ""
-        title = _FOOTNOTE_MARK.sub("", one_line(" ".join(_first_run(top, size)), MAX_TITLE_CHARACTERS))
+            break
+        title = _joined_title(_first_run(top, size))
         if is_title_of_paper(title):
             return title
-    return ""
+    # A cover sheet has no larger type, only a title of two or three lines in a slightly larger one than what follows.
+    run = _first_run(top, round(top[0].size, 1))
+    title = _joined_title(run) if 1 < len(run) <= _COVER_LINES and top[0].size > _COVER_SIZE * usual else ""
+    return title if is_title_of_paper(title) else ""
+
+
+def _joined_title(lines: Sequence[str]) -> str:
+    title = _FOOTNOTE_MARK.sub("", one_line(" ".join(lines), MAX_TITLE_CHARACTERS))
+    return _LEADING_MARK.sub("", title)
+
+
+def _with_apparent_size(line: Line) -> Line:
+    """Return the line with its font size estimated from its width if the font does not tell it.
+
+    A Type 3 font, as of old TeX, has its own units: all sizes seem to be 0.1. On average a letter is half as wide as
+    the font is large; a title, which is 1.6 times as large as the text, stands out all the same.
+    """
+    if not 0 < line.size < _LEAST_SIZE or not line.text:
+        return line
+    return replace(line, size=2 * (line.right - line.left) / len(line.text), is_estimated=True)
 
 
 def _first_run(lines: Sequence[Line], size: float) -> list[str]:
     """Return the first consecutive lines of about `size`; [] if they are the large initial words of a sentence."""
     run: list[str] = []
     for line in lines:
-        if abs(line.size - size) <= 0.06 * size:
+        if abs(line.size - size) <= (0.15 if line.is_estimated else 0.06) * size:
             run.append(line.text)
         elif run:
             return [] if line.text[:1].islower() and not line.text.startswith("by ") else run

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from store_helpers import DIM, ROOT
 
 from longsearch.engine.search import searcher
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store

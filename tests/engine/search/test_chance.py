@@ -12,7 +12,7 @@ from store_helpers import DIM
 from longsearch.engine.search import background
 from longsearch.engine.search.background import Background
 from longsearch.engine.search.chance import N_QUERIES, measure, random_queries
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.together import Part, search_together
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import ChanceLevel, SearchMode

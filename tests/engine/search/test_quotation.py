@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from search_helpers import add
 
 from longsearch.engine.errors import QueryError
-from longsearch.engine.search.file_filter import FileFilter
+from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.search.quotations.quotation import MAX_CHARACTERS, find_quotation
 from longsearch.engine.store.store import Store
 

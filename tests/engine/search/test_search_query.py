@@ -6,9 +6,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from longsearch.engine.errors import QueryError
-from longsearch.engine.search.file_filter import FileFilter
 from longsearch.engine.search.lookup import all_of, any_of, lookup
-from longsearch.engine.search.query import MAX_TERMS, Query, parse
+from longsearch.engine.search.query_language.file_filter import FileFilter
+from longsearch.engine.search.query_language.query import MAX_TERMS, Query, parse
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.types import Term
 
@@ -38,7 +38,7 @@ def run(query: Query) -> None:
     """Run every FTS5 expression that the search builds from a query; raise apsw.SQLError for a syntax error."""
     for languages in (ENGLISH, MANY):
         asked = lookup(query, languages)
-        found(any_of(asked.terms))
+        found(any_of(asked.terms)) if asked.terms else None
         for expressions in (asked.phrases, asked.excluded):
             if expressions:
                 found(all_of(expressions))
@@ -116,7 +116,27 @@ def test_a_repeated_word_is_looked_up_once() -> None:
 
 syntax = st.lists(
     st.sampled_from(
-        [*'"-*+^(){}:,.;\0 \\', "NEAR(", "AND", "OR", "NOT", "title:", "“", "foo", "c++", "it's", "中文", "😀"]
+        [
+            *'"-*+^(){}:,.;\0 \\',
+            "NEAR(",
+            "AND",
+            "OR",
+            "NOT",
+            "title:",
+            "-tag:",
+            "author:",
+            "date:2021",
+            "since:30d",
+            "sort:",
+            "auhtor:",
+            "in:",
+            "“",
+            "foo",
+            "c++",
+            "it's",
+            "中文",
+            "😀",
+        ]
     )
 )
 
@@ -130,8 +150,8 @@ def test_no_text_is_ever_a_syntax_error(text: str, prefix_last: bool) -> None:
         query = parse(text, prefix_last)
     except QueryError:
         return
-    assert query.terms
-    assert query.meaning
+    assert query.terms or query.filters
+    assert bool(query.meaning) is bool(query.terms)
     run(query)
 
 
@@ -156,9 +176,10 @@ def test_a_pasted_page_has_no_file_filter() -> None:
     assert "side" in query.meaning
 
 
-def test_a_file_filter_alone_is_an_error() -> None:
-    with pytest.raises(QueryError, match="only says which files"):
-        parse("in:contracts type:pdf")
+def test_filters_alone_list_documents() -> None:
+    query = parse("in:contracts type:pdf author:lee")
+    assert query.is_listing
+    assert (query.terms, query.meaning) == ((), "")
 
 
 @pytest.mark.parametrize(

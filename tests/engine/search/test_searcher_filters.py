@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from search_helpers import add, names, search, toward
 
-from longsearch.engine.search.file_filter import FileFilter
+from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.store import files
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store

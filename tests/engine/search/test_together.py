@@ -14,13 +14,13 @@ from store_helpers import DIM
 
 from longsearch.engine.search import searcher
 from longsearch.engine.search.lookup import any_of, lookup
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.statistics import pooled
 from longsearch.engine.search.together import Part, search_together
-from longsearch.engine.store import keywords
+from longsearch.engine.store import keywords, languages
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import SearchMode, SearchResults
+from longsearch.engine.types import DocumentHit, MetadataValue, SearchMode, SearchResults
 
 HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
 WORD_LIST = ("apple", "pear", "plum", "stone", "tree", "running")
@@ -147,6 +147,76 @@ def test_a_document_of_two_folders_is_listed_once_in_the_inner_one(tmp_path: Pat
             (2, "/home/papers/b.md"),
         ]
         assert [hit.root for hit in results.hits] == ["/home/papers/fruit", "/home/papers"]
+
+
+DAYS = st.sampled_from(("", "1999", "2003-05", "2003-05-17", "2021"))
+LISTS = (
+    "author:lee", "-author:lee", "lang:de", "author:lee lang:de sort:name", "type:pdf -sort:date", "apple sort:date",
+    "apple sort:name lang:de", "date:2003", "type:pdf sort:score", "apple -sort:score -lang:de",
+)  # fmt: skip
+
+
+@given(
+    of_folders=st.lists(
+        st.lists(st.tuples(DAYS, st.sampled_from(("Ann Lee", "Bo Li")), st.sampled_from(("", "de"))), max_size=4),
+        min_size=1,
+        max_size=3,
+    ),
+    query=st.sampled_from(LISTS),
+)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_fields_lists_and_orders_over_several_indexes_are_those_of_one(
+    tmp_path: Path, of_folders: list[list[tuple[str, str, str]]], query: str
+) -> None:
+    with opened(tmp_path, len(of_folders) + 1) as (whole, *parts):
+        number = 0
+        for store, listed in zip(parts, of_folders, strict=True):
+            for day, author, language in listed:
+                for each in (store, whole):
+                    known = add(each, f"{number}.pdf", [f"apple {number}"], title=f"Title {number}")
+                    values = {"date": day, "author": author}
+                    each.describe(known, "", [MetadataValue(*one, "test") for one in values.items() if one[1]])
+                    with each.changing() as db:
+                        languages.put(db, known, language)
+                number += 1
+        expected = searcher.search(whole, parse(query), WORDS, k=number + 1)
+        found = together(parts, query, WORDS, k=number + 1)
+        # what is equally good or has the same day may stand in any order
+        in_order = [[key_of(hit, query) for hit in results.hits] for results in (expected, found)]
+        assert in_order[0] == in_order[1]
+        assert {Path(hit.path).name for hit in found.hits} == {Path(hit.path).name for hit in expected.hits}
+        assert [hit.rank for hit in found.hits] == list(range(1, len(found.hits) + 1))
+        assert found.note == expected.note
+
+
+def key_of(hit: DocumentHit, query: str) -> object:
+    """Return by what the hits of this query are sorted."""
+    if "sort:name" in query:
+        return hit.title
+    if "sort:score" in query and hit.score:
+        return round(hit.score, 9)
+    return next((value.value for value in hit.metadata if value.field == "date"), "")
+
+
+def test_a_listed_document_of_two_folders_stands_once_in_the_inner_one(tmp_path: Path) -> None:
+    with (
+        Store.open(tmp_path / "outer.db", root=Path("/home/papers")) as outer,
+        Store.open(tmp_path / "inner.db", root=Path("/home/papers/fruit")) as inner,
+    ):
+        add(outer, "fruit/a.md", ["apple"])
+        add(inner, "a.md", ["apple"])
+        results = together([outer, inner], "type:md", MEANING)
+        assert [(hit.folder, hit.score) for hit in results.hits] == [("folder 1", 0)]
+        assert together([outer, inner], "author:lee", WORDS).note == "No document matches author:lee"
+
+
+def test_words_are_lit_in_the_languages_of_all_folders(tmp_path: Path) -> None:
+    with opened(tmp_path, 2) as stores:
+        for store, code in zip(stores, ("de", "ja"), strict=True):
+            known = add(store, "a.md", ["apple"])
+            with store.changing() as db:
+                languages.put(db, known, code)
+        assert together(stores, "apple", WORDS).languages == ("de", "ja")
 
 
 def test_the_note_counts_the_documents_of_all_folders_that_wait(tmp_path: Path) -> None:

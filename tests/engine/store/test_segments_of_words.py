@@ -11,7 +11,7 @@ from store_helpers import ROOT, open_store, record
 
 from longsearch.engine.search import query_words
 from longsearch.engine.search.lookup import Lookup, lookup
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.store import lifecycle, manifest
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.manifest import Kind

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 from store_helpers import add, check_invariants, document, embed, record, unit_vectors, vector_of, vectors_of_passages
 
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.records import SavedState

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from released import FIXTURES, unpack
 from store_helpers import add, check_invariants, document, embed, open_store, record, vectors_of_passages
 
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store import metadata
 from longsearch.engine.store.records import FileStamp

@@ -8,7 +8,7 @@ from released import FIXTURES, check, fill, unpack
 from store_helpers import add, embed, open_store, record, unit_vectors, vector_of, vectors_of_passages
 
 from longsearch.engine.errors import StoreError
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.schema import MIGRATIONS
 from longsearch.engine.store.session import Session

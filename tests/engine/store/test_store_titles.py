@@ -3,7 +3,7 @@
 import pytest
 from store_helpers import add, check_invariants, document, embed, record, vectors_of_passages
 
-from longsearch.engine.search.query import parse
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.documents import title_of
 from longsearch.engine.store.store import Store

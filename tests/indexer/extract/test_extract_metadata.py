@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pdf_writing import INFO, Line, lines_of, pdf
 
 from longsearch.engine.dates import make_date
+from longsearch.engine.languages.codes import language_code
 from longsearch.engine.printable import printable
-from longsearch.indexer.extract.languages import language_code
 from longsearch.indexer.extract.metadata import MAX_VALUES, field_of, from_first_page, gathered
 from longsearch.indexer.extract.reader import Extraction
 from longsearch.indexer.extract.readers import html, markdown, org, rst, tex

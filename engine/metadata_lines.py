@@ -1,0 +1,49 @@
+"""Shows a document's metadata on one line: authors, date, language and tags, each with where it was read.
+
+Pure. Values pass through `printable`: they come from documents.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from longsearch.engine.printable import condensed, printable
+
+if TYPE_CHECKING:
+    from longsearch.engine.types import MetadataValue
+
+_SHOWN = ("author", "tag", "language", "date")
+_MAX_OF_FIELD = 3
+_HIDDEN = frozenset({"title", "created"})
+
+
+def describe(values: "Sequence[MetadataValue]", with_others: bool = False) -> str:
+    """Return the line, or "" if nothing is known: "Ann Lee, Bo Li · #steel (XMP) · 2004-06 (arXiv id)".
+
+    A source in brackets is that of all values before it, back to the source before. With `with_others`, the fields of
+    the document's own follow, and the source of the title.
+    """
+    fields = [(field, [value for value in values if value.field == field]) for field in _SHOWN]
+    if with_others:
+        others = sorted((v for v in values if v.field not in (*_SHOWN, *_HIDDEN)), key=lambda value: value.field)
+        fields += [(field, list(own)) for field, own in groupby(others, lambda value: value.field)]
+    parts = [(own[0].source, _words(field, own)) for field, own in fields if own]
+    groups = (
+        f"{' · '.join(words for _, words in group)} ({_clean(source)})"
+        for source, group in groupby(parts, lambda part: part[0])
+    )
+    title = [f"title: {_clean(value.source)}" for value in values if value.field == "title" and with_others]
+    return " · ".join((*groups, *title))
+
+
+def _words(field: str, values: "Sequence[MetadataValue]") -> str:
+    mark = "#" if field == "tag" else ""
+    names = [mark + _clean(value.value) for value in values[:_MAX_OF_FIELD]]
+    if len(values) > _MAX_OF_FIELD:
+        names[-1] = f"… [{len(values)}]" if field == "author" else "…"
+    name = "" if field in _SHOWN else f"{field}: "
+    return name + (" " if mark else ", ").join(names)
+
+
+def _clean(text: str) -> str:
+    return printable(condensed(text))

@@ -1,0 +1,53 @@
+"""Steps through the ways to complete a query, and words the hint that lists them. Pure."""
+
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+
+from longsearch.engine.completions import Completion, CompletionChoice
+from longsearch.tui.text.display import clip, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """The ways to complete what stood before the cursor, and the one that is in place."""
+
+    before: str
+    """The query up to the place where each choice begins."""
+    choices: tuple[CompletionChoice, ...] = ()
+    place: int = -1
+    """Index of the choice in place; -1: none yet."""
+
+    @classmethod
+    def of(cls, typed: str, found: Completion) -> "Cycle":
+        """The choices for `typed`, the query up to the cursor."""
+        return cls(typed[: found.start], found.choices)
+
+    @property
+    def text(self) -> str:
+        """The query up to the cursor, with the choice that is in place."""
+        return self.before + shown(self.choices[self.place].text) if self.choices else self.before
+
+    def goes_on(self, typed: str) -> bool:
+        """Whether Tab takes the next choice: one is in place, and there are others."""
+        return self.place >= 0 and len(self.choices) > 1 and typed == self.text
+
+    def next(self) -> "Cycle":
+        """The same choices with the next one in place; the first follows the last."""
+        return Cycle(self.before, self.choices, (self.place + 1) % len(self.choices))
+
+    def hint(self, width: int) -> str:
+        """The choices with their numbers of documents, from the one in place on, as many as `width` cells hold."""
+        if not self.choices:
+            return ""
+        first = max(self.place, 0)
+        text = "Tab:"
+        for index, choice in enumerate((*self.choices[first:], *self.choices[:first])):
+            count = "" if choice.n_documents is None else f" {choice.n_documents:,}"
+            mark = "▸" if index == 0 and self.place >= 0 else ""
+            meaning = f" ({shown(choice.meaning)})" if choice.meaning else ""
+            part = f"{' ·' if index else ''} {mark}{shown(choice.text)}{meaning}{count}"
+            if cell_len(text + part) > width:
+                break
+            text += part
+        return clip(text, width)
