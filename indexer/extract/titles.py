@@ -24,6 +24,7 @@ _HEAD = re.compile(
     r"(the )?university of .*|department of .*|technical report\b.*|research (report|paper)\b.*|"
     r"(international )?journal of .*|vol(ume|\.) ?\d.*|copyright\b.*|©.*|permission to .*|https?:.*|(?-i:[A-Z&]{2,8})|"
     r"(?-i:[A-Z][A-Z ,.&-]* (SOCIETY|ASSOCIATION|UNIVERSITY|INSTITUTE|PRESS|COMPANY)\W*)|"
+    r"running head: .*|"
     r"(this (is|paper|article|work|essay)|in this (paper|article|work)|we (present|describe|propose|show)) .*",
     re.IGNORECASE,
 )
@@ -31,6 +32,8 @@ LARGEST_TYPE, HEADING, FIRST_LINE = "largest type", "heading", "first line"
 """Sources of titles that stand in the text."""
 _STAMP = re.compile(r"^\[[a-z-]+-\d{5,}, v\d+\]\s*")  # HAL puts it before the authors' title
 _CONTINUES = re.compile(r".*(?:[:,–—]|\b(?:of|in|and|the|for|with|a|an|to|on|from|by|or|using|via))", re.IGNORECASE)
+_SENTENCES = re.compile(r".*[a-z]{3}\. [A-Z][a-z]+ [a-z].*")
+"""The end of a sentence and the beginning of another: a title is neither."""
 _YEARS = re.compile(r"\s*\(\d{4}(?:[-–]\d{2,4})?\)")  # "Early LISP History (1956-1959)"
 _WORD = re.compile(r"\w+")
 _MIN_LETTERS = 3
@@ -93,6 +96,8 @@ def first_line(text: str, accepts: Callable[[str], bool] = is_title) -> str:
         if len(line) > _MAX_FIRST_LINE:
             return ""
         title = one_line(line, MAX_TITLE_CHARACTERS)
+        if _SENTENCES.fullmatch(title):
+            return ""  # the text has begun
         if accepts(title):
             following = one_line((lines[index + 1 : index + 2] or [""])[0], _MAX_FIRST_LINE)
             goes_on = accepts is is_title_of_paper and _CONTINUES.fullmatch(title) and accepts(following)

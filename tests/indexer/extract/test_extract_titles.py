@@ -77,6 +77,10 @@ LAYOUTS: dict[str, tuple[list[Line], str, tuple[str, str]]] = {
     "no title, only a submission note and an abstract": (
         page(((10, "Submission to: 1st Workshop on Rivers; June 2006"),)), "Microsoft Word - River.doc", ("", ""),
     ),
+    "a running head, then the first sentence": (
+        page(((10, "Running head: Common ground"), (10, "Imagine a river of names in random order. In order to swim"))),
+        "", ("", ""),
+    ),
     "letters of a font without a map": (page(((0.1, "A B C D E F G D"),), 0.1), "", ("", "")),
 }  # fmt: skip
 
