@@ -41,8 +41,7 @@ class Models:
     @property
     def in_memory(self) -> str:
         """The name of the model whose weights are in memory, or ""."""
-        with self._lock:
-            return next((name for name, model in self._models.items() if model.is_loaded), "")
+        return next((name for name, model in list(self._models.items()) if model.is_loaded), "")
 
     def of(self, name: str | None) -> ResidentModel:
         """Return the model of this name; None for the default. Loads nothing."""
@@ -90,8 +89,7 @@ class Models:
         self._models[name] = model
 
     def _make_room(self, name: str) -> None:
-        """Unload all models but this one, which is about to be loaded."""
-        with self._lock:
-            for other, model in self._models.items():
-                if other != name:
-                    model.unload()
+        """Unload all models but this one, which is about to be loaded. Holds no lock while another is being loaded."""
+        for other, model in list(self._models.items()):
+            if other != name:
+                model.unload()
