@@ -2,9 +2,9 @@
 
     python tests/bench/chance.py DIR... [--documents 300] [--unanswerable dev-v2.0.json]
 
-Each DIR is a set in BEIR format. At most `--documents` of its documents are indexed with the chosen model, in a temporary
-folder, and calibrated. Four kinds of questions are asked: those of the set, SQuAD's unanswerable ones about the indexed
-paragraphs (if its file is given), those of the other sets, and words that do not exist.
+Each DIR is a set in BEIR format. At most `--documents` of its documents are indexed with the chosen model in a
+temporary folder, and calibrated. Four kinds of questions are asked: those of the set, SQuAD's unanswerable ones about
+the indexed paragraphs (if its file is given), those of the other sets, and words that do not exist.
 """
 
 import argparse
