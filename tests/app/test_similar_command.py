@@ -74,7 +74,6 @@ def test_a_file_that_cannot_be_compared_is_an_error_with_its_reason(
     for arguments, reason in (
         ([tmp_path / "none.pdf", indexed], "is not a file"),
         ([indexed], "is not a file"),
-        ([elsewhere, tmp_path], "is not indexed"),
         ([tmp_path / "a.exe", indexed], "not a format that longsearch reads"),
         ([tmp_path / "empty.txt", indexed], "empty"),
     ):
