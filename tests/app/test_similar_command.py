@@ -54,6 +54,16 @@ def test_a_file_outside_the_index_is_read_whole(
     assert capsys.readouterr().out.splitlines()[0].startswith("  1. Notes from a small apiary  [0.")
 
 
+def test_a_file_in_no_indexed_folder_is_compared_with_all(
+    indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elsewhere = tmp_path / "a.txt"
+    elsewhere.write_text((indexed / "beekeeping.md").read_text()[:900])
+    found = similar(capsys, str(elsewhere))
+    assert names(found)[0] == "beekeeping.md"
+    assert [folder["path"] for folder in found["folders"]] == [str(indexed)]
+
+
 def test_a_file_that_cannot_be_compared_is_an_error_with_its_reason(
     indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
