@@ -141,8 +141,7 @@ def finish(db: apsw.Connection, document_id: int, document_vector: Vectors, n_to
 
 def of_passages(db: apsw.Connection, document_id: int) -> Vectors:
     """(n_passages_done, dim) vectors of a document's passages, in order."""
-    model = model_in_use(db)
-    if model is None:
+    if (model := model_in_use(db)) is None:
         return np.empty((0, 0), np.float32)
     sql = (
         "SELECT chunk_id, chunk_offset FROM passages"
@@ -176,21 +175,20 @@ def nearest_passages(
     """The `k` (at most 4,096) passages nearest to `query` (dim,), as (id, cosine), highest first.
 
     If `allowed` is given, only these passages are ranked. In a large index the segments pick the candidates; they may
-    miss one that barely beats the last. The scores are always exact.
+    miss one that barely beats the last, and their cosines are off by less than 0.0001.
     """
     vector = _comparable(db, query)
     if vector is None or (allowed is not None and allowed.is_empty):
         return []
     segments = VectorSearch.open(db, Kind.VECTORS, len(vector))
     found = None if segments is None else segments.nearest(vector, min(k, K_MAX), allowed)
-    if found is not None:
-        return found
-    return nearest_by_sqlite_vec(db, storage_chunks.PASSAGES, vector, k, None if allowed is None else allowed.ids(db))
+    ids = None if allowed is None or found is not None else allowed.ids(db)
+    return nearest_by_sqlite_vec(db, storage_chunks.PASSAGES, vector, k, ids) if found is None else found
 
 
 def cosines(db: apsw.Connection, kind: Kind, ids: Sequence[int], query: Vectors) -> dict[int, float]:
     """The cosine of `query` (dim,) with each of these passages or documents; ids without a vector are missing."""
-    if model_in_use(db) is None or not ids:
+    if not (ids and model_in_use(db)):
         return {}
     wanted = np.array(sorted(ids), np.int64)
     segments = VectorSearch.open(db, kind, len(query))
@@ -201,17 +199,12 @@ def cosines(db: apsw.Connection, kind: Kind, ids: Sequence[int], query: Vectors)
 def nearest_documents(
     db: apsw.Connection, query: Vectors, k: int, allowed: NDArray[np.int64] | None = None
 ) -> list[tuple[int, float]]:
-    """The `k` (at most 4,096) documents nearest to `query` (dim,), as (id, cosine), highest first.
-
-    If `allowed` is given, only these ids are ranked.
-    """
-    vector = _comparable(db, query)
-    if vector is None:
+    """The same for documents; if `allowed` is given, only these ids (ascending) are ranked."""
+    if (vector := _comparable(db, query)) is None:
         return []
-    segments = VectorSearch.open(db, Kind.DOCUMENTS, len(vector))
-    if segments is not None and allowed is None and (found := segments.nearest(vector, min(k, K_MAX))) is not None:
-        return found
-    return nearest_by_sqlite_vec(db, storage_chunks.DOCUMENTS, vector, k, allowed)
+    segments = VectorSearch.open(db, Kind.DOCUMENTS, len(vector)) if allowed is None else None
+    found = None if segments is None else segments.nearest(vector, min(k, K_MAX))
+    return nearest_by_sqlite_vec(db, storage_chunks.DOCUMENTS, vector, k, allowed) if found is None else found
 
 
 def _comparable(db: apsw.Connection, query: Vectors) -> Vectors | None:
@@ -222,7 +215,7 @@ def _comparable(db: apsw.Connection, query: Vectors) -> Vectors | None:
 def nearest_by_sqlite_vec(
     db: apsw.Connection, table: str, query: Vectors, k: int, allowed: NDArray[np.int64] | None
 ) -> list[tuple[int, float]]:
-    """The slow twin of `nearest_passages`: compare every vector in float32.
+    """The slow twin of both: compare every vector in float32.
 
     For unit vectors |a - b|^2 = 2 - 2 cos, so L2 gives the same ranking; it is faster in sqlite-vec.
     """
