@@ -1,4 +1,4 @@
-"""`longsearch bench`: how fast this machine reads with a model, in tokens and in pages."""
+"""`longsearch bench`: how fast this machine reads with a model, in tokens and in pages, or how fast it searches."""
 
 import json
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
@@ -26,6 +26,9 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--seconds", type=_seconds, default=8.0, metavar="S", help="time to measure for (default: 8)")
     parser.add_argument(
         "--long", action="store_true", help="measure memory for 8,000 to 1,000,000 tokens too; takes minutes"
+    )
+    parser.add_argument(
+        "--search", metavar="FOLDER", help="measure how long searches of this indexed folder take, instead of reading"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -73,6 +76,13 @@ class Figures(NamedTuple):
 
 def run(options: Namespace) -> int:
     """Measure and print. Returns 0."""
+    if options.search is not None:
+        from longsearch.app import search_times
+        from longsearch.app.paths import find_index
+
+        times = search_times.measure(*find_index(options.search))
+        print(json.dumps(times._asdict(), indent=2) if options.json else search_times.describe(times))
+        return 0
     from longsearch.app.encoders import chosen_model
 
     figures = measure(options.model or chosen_model(), options.width, options.seconds)

@@ -140,8 +140,7 @@ def finish(db: apsw.Connection, document_id: int, document_vector: Vectors, n_to
 
 def of_passages(db: apsw.Connection, document_id: int) -> Vectors:
     """(n_passages_done, dim) vectors of a document's passages, in order."""
-    model = model_in_use(db)
-    if model is None:
+    if (model := model_in_use(db)) is None:
         return np.empty((0, 0), np.float32)
     sql = (
         "SELECT chunk_id, chunk_offset FROM passages"

@@ -3,13 +3,18 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from longsearch.app.cli import main
 from longsearch.app.commands import bench
+from longsearch.app.paths import index_path
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference import footprint
 from longsearch.engine.inference.footprint import Footprint
+from longsearch.engine.store.records import FileStamp
+from longsearch.engine.store.store import Store
+from longsearch.engine.types import DocumentText, Passage
 
 
 @pytest.fixture
@@ -101,3 +106,37 @@ def test_memory_before_reading_does_not_depend_on_the_length_read() -> None:
     assert isinstance(few, Footprint)
     assert few.peak_mib >= few.loaded_mib > 50
     assert abs(few.loaded_mib - many.loaded_mib) < 0.1 * many.loaded_mib
+
+
+def index_of_apples(folder: Path, n_documents: int) -> None:
+    with Store.open(index_path(folder), root=folder) as store:
+        store.use_model("a model", 8)
+        for number in range(n_documents):
+            text = f"Document {number} speaks of apples, pears and plums; of 'trees' -- and of (orchards)."
+            file = FileStamp(f"{number}.md", 1, 1, number + 1)
+            passages = [Passage(0, len(text), 12)]
+            document_id = store.add_document(file, b"%d" % number, DocumentText(text, (), ""), passages)
+            vector = np.eye(8, dtype=np.float32)[[number % 8]]
+            store.add_vectors(document_id, 0, vector, 12, None)
+            store.finish_embedding(document_id, vector[0], 12)
+
+
+def test_it_says_how_long_searches_of_a_folder_take(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = home / "notes"
+    folder.mkdir()
+    index_of_apples(folder, 12)
+    assert main(["bench", "--search", str(folder)]) == 0
+    assert capsys.readouterr().out.startswith("12 passages; times without the query's vector\nhybrid")
+    assert main(["bench", "--search", str(folder), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["n_passages"] == 12
+    assert set(found["milliseconds"]) == {"hybrid", "meaning", "words", "words at every key"}
+    assert all(0 < one["p50"] <= one["p95"] for one in found["milliseconds"].values())
+
+
+def test_searches_of_an_index_without_passages_are_not_timed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = home / "notes"
+    folder.mkdir()
+    index_of_apples(folder, 0)
+    assert main(["bench", "--search", str(folder)]) == 3
+    assert "there is nothing to search yet" in capsys.readouterr().err

@@ -1,17 +1,16 @@
 """The files screen: every file with its status, the reason and the hint; its keys."""
 
 import time
-from typing import Any
 
 from fake_backend import ROOT, FakeBackend, some_files
 from textual.pilot import Pilot
-from textual.widgets import DataTable
 from tui_helpers import screen_text, settle
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import FileReport, FileStatus
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.main import MainScreen
+from longsearch.tui.widgets.long_table import LongTable
 
 SIZE = (110, 26)
 
@@ -28,8 +27,8 @@ def backend_with_files() -> FakeBackend:
 
 
 def statuses(pilot: Pilot[None]) -> list[str]:
-    table: DataTable[Any] = pilot.app.screen.query_one(DataTable)
-    return [str(table.get_row_at(row)[0]) for row in range(table.row_count)]
+    table = pilot.app.screen.query_one(LongTable)
+    return [str(table.row_at(row)[0]) for row in range(table.row_count)]
 
 
 async def test_failed_files_come_first_with_their_reason_and_hint() -> None:

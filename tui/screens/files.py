@@ -5,6 +5,7 @@ Reads the list when it opens, and again on F5. `r` asks the backend to read fail
 
 import os
 import time
+from collections import Counter
 from typing import ClassVar
 
 from rich.text import Text
@@ -13,7 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import DataTable, Footer, Static
+from textual.widgets import Footer, Static
 
 from longsearch.engine.amounts import counted, quantity
 from longsearch.engine.types import FileReport, FileStatus
@@ -22,6 +23,7 @@ from longsearch.tui.asking.lane import attempt
 from longsearch.tui.text import styles, wording
 from longsearch.tui.text.display import shorten_middle, shown
 from longsearch.tui.widgets.header_line import HeaderLine
+from longsearch.tui.widgets.long_table import LongTable
 
 _ORDER = (FileStatus.FAILED, FileStatus.PARTIAL, FileStatus.WAITING, FileStatus.CURRENT)
 """Trouble first."""
@@ -54,7 +56,7 @@ class FilesScreen(Screen[None]):
         self._files: list[FileReport] = []
         self._shown: list[FileReport] = []
         self._filter: FileStatus | None = None
-        self._table: DataTable[Text] = DataTable(cursor_type="row", zebra_stripes=True)
+        self._table = LongTable()
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
@@ -115,25 +117,23 @@ class FilesScreen(Screen[None]):
         """Put the files that pass the filter into the table."""
         self._shown = [file for file in self._files if self._filter in (None, file.status)]
         name_width, reason_width = _text_widths(self.size.width - _FIXED_WIDTH)
-        self._table.clear(columns=True)
-        # Fixed widths: measuring 10,000 rows takes longer than drawing them.
-        for label, width in (("status", _STATUS_WIDTH), ("file", name_width), ("reason", reason_width)):
-            self._table.add_column(label, width=width)
-        for label in ("pages", "tokens"):
-            self._table.add_column(Text(label, justify="right"), width=_NUMBER_WIDTH)
-        self._table.add_rows(_row(file, name_width) for file in self._shown)
+        texts = (("status", _STATUS_WIDTH), ("file", name_width), ("reason", reason_width))
+        columns = [(Text(label), width) for label, width in texts]
+        columns += [(Text(label, justify="right"), _NUMBER_WIDTH) for label in ("pages", "tokens")]
+        shown_now = self._shown
+        self._table.show(columns, len(shown_now), lambda row: _row(shown_now[row], name_width))
         what = f"filter: {self._filter.value}" if self._filter else "all"
         self.query_one(HeaderLine).left = f"{counted(len(self._shown), 'file')} · {what}"
         self.query_one(HeaderLine).right = _census(self._files)
         if not self._shown:
             self._say(Content("There are no files here yet." if not self._files else ""))
 
-    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
+    def on_long_table_highlighted(self, event: LongTable.Highlighted) -> None:
         """Show the details of the file under the cursor."""
-        if event.cursor_row < len(self._shown):
-            self._say(_detail(self._shown[event.cursor_row]))
+        if event.row < len(self._shown):
+            self._say(_detail(self._shown[event.row]))
 
-    def on_data_table_row_selected(self) -> None:
+    def on_long_table_selected(self) -> None:
         """Open the file on Enter."""
         self.action_open()
 
@@ -194,5 +194,5 @@ def _detail(file: FileReport) -> Content:
 
 def _census(files: list[FileReport]) -> str:
     """Count the files of each status."""
-    counts = ((status, sum(file.status is status for file in files)) for status in _ORDER)
-    return " · ".join(f"{count:,} {status.value}" for status, count in counts if count)
+    counts = Counter(file.status for file in files)
+    return " · ".join(f"{counts[status]:,} {status.value}" for status in _ORDER if counts[status])

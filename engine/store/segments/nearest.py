@@ -21,7 +21,7 @@ def nearest_passages(
     """The `k` (at most 4,096) passages nearest to `query` (dim,), as (id, cosine), highest first.
 
     If `allowed` is given, only these passages are ranked. In a large index the segments pick the candidates; they may
-    miss one that barely beats the last. The scores are always exact.
+    miss one that barely beats the last, and their cosines are off by less than 0.0001.
     """
     vector = _comparable(db, query)
     if vector is None or (allowed is not None and allowed.is_empty):
