@@ -105,7 +105,7 @@ def parser() -> argparse.ArgumentParser:
         help="folder of trained weights for minilm-tuned-... and minilm-rope-...",
     )
     made.add_argument("--device", default="auto", help="cpu, cuda or cuda:N (default auto)")
-    made.add_argument("--dtype", default="auto", help="float32 or bfloat16 (default auto)")
+    made.add_argument("--dtype", default="auto", help="float32, bfloat16 or int8 (default auto)")
     return made
 
 

@@ -14,7 +14,7 @@ def prepared(model: Model, width: float | tuple[float, ...], hardware: Hardware)
     """Return the model at `width`, in the fastest form that this hardware can run."""
     model = model if width == 1 else at_width(model, width)
     if hardware.device == "cpu" and isinstance(model, Mamba2) and can_be_quick(model.config):
-        return QuickMamba2.of(model)
+        return QuickMamba2.of(model, hardware.int8)
     return model
 
 
