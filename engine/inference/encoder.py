@@ -17,7 +17,7 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.borders import Borders
 from longsearch.engine.inference.cutter import PassageCutter
-from longsearch.engine.inference.device import Hardware, choose_hardware, keep_freed_memory
+from longsearch.engine.inference.device import Hardware, choose_hardware
 from longsearch.engine.inference.document_embedding import CollectedParts, DocumentEmbedding
 from longsearch.engine.inference.prepared import default_vertical_size, prepared
 from longsearch.engine.inference.query_encoder import tokenize_query
@@ -95,8 +95,6 @@ class Encoder:
         settings = replace(settings, readout=readout, dim=0) if readout else settings
         check_trained(width, settings.widths)
         hardware = choose_hardware(device, dtype, isinstance(config, Mamba2Config) and can_be_int8(config))
-        if hardware.device == "cpu":
-            keep_freed_memory()
         cutter = PassageCutter.of(files, config, settings)
         loaded, tensors = load_model(files.folder, config, hardware.device, hardware.dtype)
         loaded = prepared(loaded, width, hardware)
