@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from longsearch.engine.search.query import parse
 
 from longsearch.app.paths import index_path
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store import documents, vectors
+from longsearch.engine.store import texts as texts_of
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.vec0.storage_chunks import PASSAGES
 from longsearch.engine.types import SearchMode
@@ -45,7 +46,7 @@ def measure(root: Path, under: str = "") -> SearchTimes:
             raise LongsearchError("there is nothing to search yet", "see how far it is: longsearch status")
         drawn = np.random.default_rng(0).choice(ids, min(len(ids), _N_QUERIES), replace=False)
         rows = documents.passage_rows(db, drawn.tolist()).values()
-        texts = [documents.spans(db, row.document_id, [(row.start, row.stop)])[0] for row in rows]
+        texts = [texts_of.spans(db, row.document_id, [(row.start, row.stop)])[0] for row in rows]
         known = list(vectors.of_ids(db, PASSAGES, drawn.tolist()).values())
     queries = [_words_of(text, number) for number, text in enumerate(texts)]
     kinds: dict[str, list[_Asked]] = {

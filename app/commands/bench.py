@@ -112,7 +112,7 @@ def measure(model: str, width: Width, seconds: float) -> Figures:
 
     encoder = Encoder.open(model, width=width)
     encoder.vertical_size = calibrated_size(encoder, calibration_path(), may_measure=True) or encoder.vertical_size
-    dtype = str(encoder.hardware.dtype).removeprefix("torch.")
+    dtype = encoder.hardware.products
     tokens_per_s = speed.document_rate(encoder, seconds / 2)
     alone, together = speed.notes_rates(encoder, seconds / 4)
     formats = (torch.float32, torch.bfloat16)

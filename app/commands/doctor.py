@@ -94,10 +94,10 @@ def _model() -> str:
     encoder.encode_query("is anybody there?")  # tries the kernels of a GPU
     query_ms = _query_s() * 1000
     queries = "queries by torch" if query_encoder() is encoder else "queries by numpy"
-    hardware, dtype = encoder.hardware, str(encoder.hardware.dtype).removeprefix("torch.")
+    hardware = encoder.hardware
     return (
         f"{chosen_model()}, {encoder.dim} dimensions, fingerprint {encoder.fingerprint[:12]}; {hardware.device}, "
-        f"{dtype} ({hardware.reason}), {torch.get_num_threads()} threads; V {encoder.vertical_size}, "
+        f"{hardware.products} ({hardware.reason}), {torch.get_num_threads()} threads; V {encoder.vertical_size}, "
         f"Q {encoder.model.block_size}; loaded in {loaded_s:.1f} s; {queries}, the first in {query_ms:.0f} ms"
     )
 

@@ -111,7 +111,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--me5", type=Path, metavar="DIR", help="folder of a multilingual E5, for me5 and me5-hybrid")
     made.add_argument("--device", default="auto", help="cpu, cuda or cuda:N (default auto)")
-    made.add_argument("--dtype", default="auto", help="float32 or bfloat16 (default auto)")
+    made.add_argument("--dtype", default="auto", help="float32, bfloat16 or int8 (default auto)")
     return made
 
 

@@ -35,7 +35,7 @@ class OurVectors:
         """
         self.dataset, self.encoder, self.instruction, self.think = dataset, encoder, instruction, think
         self.cache = cache or VectorCache(None)
-        self.cache_key = (encoder.fingerprint, as_decimals(width), f"{encoder.hardware.dtype}")
+        self.cache_key = (encoder.fingerprint, as_decimals(width), f"torch.{encoder.hardware.products}")
         """The model, its width and its data type: all vectors depend on them."""
 
     @cached_property

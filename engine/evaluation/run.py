@@ -44,7 +44,10 @@ def evaluate(options: Options, note: Callable[[str], None] = lambda line: None) 
     if options.think is not None:
         check_thinking(next(iter(encoders.values())).readout, options.think)
     _check_dims(options.dims, min(encoder.dim for encoder in encoders.values()))
-    hardware, vector_cache = choose_hardware(options.device, options.dtype), VectorCache(options.cache)
+    hardware, vector_cache = (
+        choose_hardware(options.device, options.dtype, can_be_int8=True),
+        VectorCache(options.cache),
+    )
     minilm = cache(lambda: MiniLM(hardware.device, hardware.dtype))
     systems = OURS | BASELINES | Extensions(options.extended, minilm, vector_cache).open(options.systems)
     if options.me5:

@@ -124,7 +124,7 @@ def _key(encoder: Encoder) -> str:
     is_gpu = encoder.model.device.type == "cuda"
     machine = torch.cuda.get_device_name(encoder.model.device) if is_gpu else f"{torch.get_num_threads()} threads"
     n_parameters = sum(parameter.numel() for parameter in encoder.model.parameters())  # differs between widths
-    parts = (encoder.fingerprint, n_parameters, encoder.model.block_size, hardware.dtype, machine, torch.__version__)
+    parts = (encoder.fingerprint, n_parameters, encoder.model.block_size, hardware.products, machine, torch.__version__)
     return " ".join(map(str, parts))
 
 

@@ -27,9 +27,10 @@ from longsearch.engine.inference.readouts.reading import EmbeddedPart, Readout
 from longsearch.engine.inference.saved_states import check_fits, from_bytes
 from longsearch.engine.inference.slots import Document, read_documents, rows_that_fit
 from longsearch.engine.inference.tokens import TextTokenizer, TokenizedText
-from longsearch.engine.models.config import ReadoutConfig, check_thinking, read_config
+from longsearch.engine.models.config import Mamba2Config, ReadoutConfig, check_thinking, read_config
 from longsearch.engine.models.hub import locate
 from longsearch.engine.models.identity import fingerprint
+from longsearch.engine.models.mamba2_quick import can_be_int8
 from longsearch.engine.models.weights import Model, load_model
 from longsearch.engine.models.without_torch.heads import check_trained
 from longsearch.engine.types import Passage
@@ -93,7 +94,7 @@ class Encoder:
         config, settings = read_config(files.folder / "config.json")
         settings = replace(settings, readout=readout, dim=0) if readout else settings
         check_trained(width, settings.widths)
-        hardware = choose_hardware(device, dtype)
+        hardware = choose_hardware(device, dtype, isinstance(config, Mamba2Config) and can_be_int8(config))
         cutter = PassageCutter.of(files, config, settings)
         loaded, tensors = load_model(files.folder, config, hardware.device, hardware.dtype)
         loaded = prepared(loaded, width, hardware)

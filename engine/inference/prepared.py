@@ -1,6 +1,6 @@
 """Prepares a loaded model for a device: its width, its fastest form, and how many tokens a slice has."""
 
-from longsearch.engine.inference.device import Hardware
+from longsearch.engine.inference.device import Hardware, keep_freed_memory
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.models.mamba2_quick import QuickMamba2, can_be_quick
 from longsearch.engine.models.matmamba import at_width
@@ -13,8 +13,10 @@ _VERTICAL_TOKENS = {"cpu": 2048, "cuda": 4096}
 def prepared(model: Model, width: float | tuple[float, ...], hardware: Hardware) -> Model:
     """Return the model at `width`, in the fastest form that this hardware can run."""
     model = model if width == 1 else at_width(model, width)
+    if hardware.device == "cpu":
+        keep_freed_memory()
     if hardware.device == "cpu" and isinstance(model, Mamba2) and can_be_quick(model.config):
-        return QuickMamba2.of(model)
+        return QuickMamba2.of(model, hardware.int8)
     return model
 
 

@@ -16,12 +16,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from longsearch.engine.search.query import parse
 
 from longsearch.app.cli import main as longsearch
 from longsearch.app.encoders import open_encoder
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import QueryError
+from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import ChanceLevel, SearchMode

@@ -16,6 +16,7 @@ import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from measuring import PEAK, read_texts, run_python
 
@@ -49,6 +50,19 @@ def minilm(dtype: str) -> Encode:
     import torch
 
     model = MiniLM("cpu", getattr(torch, dtype))
+    return in_windows(model, model.encode_ids)
+
+
+def onnx(kind: str) -> Encode:
+    """Return a function as `minilm` does, for MiniLM by onnxruntime."""
+    from minilm_onnx import OnnxMiniLM
+
+    model = OnnxMiniLM(kind)
+    return in_windows(model.torch_twin, model.encode_ids)
+
+
+def in_windows(model: MiniLM, encode_ids: Callable[[list[Any]], Any]) -> Encode:
+    """Return a function that tokenises texts, encodes their windows in batches, and returns the number of tokens."""
     size = MAX_TOKENS - 2
 
     def encode(texts: list[str]) -> int:
@@ -56,14 +70,14 @@ def minilm(dtype: str) -> Encode:
         for ids in model.tokenize(texts):
             windows = [ids[start : start + size] for start in range(0, len(ids), size)]
             for first in range(0, len(windows), BATCH):
-                model.encode_ids(windows[first : first + BATCH])
+                encode_ids(windows[first : first + BATCH])
             n_tokens += len(ids)
         return n_tokens
 
     return encode
 
 
-MAKERS = {"longsearch": longsearch, "MiniLM": minilm}
+MAKERS = {"longsearch": longsearch, "MiniLM": minilm, "onnxruntime-MiniLM": onnx}
 
 
 def load_models(names: list[str]) -> dict[str, Encode]:
@@ -71,15 +85,17 @@ def load_models(names: list[str]) -> dict[str, Encode]:
     return {name: MAKERS[name.split()[0]](*name.split()[1:]) for name in names}
 
 
-def take_turns(models: dict[str, Encode], texts: list[str], rounds: int) -> dict[str, list[float]]:
-    """Return the tokens per second of each model in each round, after a warm-up round."""
+def take_turns(
+    models: dict[str, Encode], texts: list[str], rounds: int, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, list[float]]:
+    """Return the tokens per second by `clock` of each model in each round, after a warm-up round."""
     speeds: dict[str, list[float]] = {name: [] for name in models}
     for turn in range(rounds + 1):
         for name, encode in models.items():
-            start = time.perf_counter()
+            start = clock()
             n_tokens = encode(texts)
             if turn:
-                speeds[name].append(n_tokens / (time.perf_counter() - start))
+                speeds[name].append(n_tokens / (clock() - start))
     return speeds
 
 
@@ -108,7 +124,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     texts = read_texts(arguments.files, arguments.characters)
-    names = [f"{maker} {dtype}" for dtype in arguments.dtypes for maker in MAKERS]
+    names = [f"{maker} {dtype}" for dtype in arguments.dtypes for maker in ("longsearch", "MiniLM")]
     speeds = take_turns(load_models(names), texts, arguments.rounds)
     here = os.pathsep.join((str(Path(__file__).parent), str(Path(__file__).parents[2])))
     peaks = {name: run_python(_PEAK_OF_ENCODING, name, text="\0".join(texts), PYTHONPATH=here) for name in names}

