@@ -32,7 +32,7 @@ from longsearch.engine.training.student.student import Padded
 from longsearch.engine.training.teachers.opening import MINILM, open_teacher, teacher_folder
 
 _MEASURED_PAIRS = 2000
-_SAMPLE_TEXTS = 256
+_SAMPLE_TEXTS, _CENTRE_TEXTS = 256, 64
 
 
 def vocabulary(arguments: argparse.Namespace) -> int:
@@ -120,7 +120,7 @@ def _from_teacher(arguments: argparse.Namespace) -> int:
     config = config_like(teacher.model, len(layers))
     model = student_of(teacher.model, config, layers, sample, arguments.seed)
     if isinstance(teacher, E5) and teacher.is_centred:
-        centre(model, [torch.from_numpy(passages[row]) for row in range(min(_SAMPLE_TEXTS, len(passages)))])
+        centre(model, [torch.from_numpy(passages[row]) for row in range(min(_CENTRE_TEXTS, len(passages)))])
     save_new(arguments.out, model, teacher.tokenizer, torch.zeros(config.vocab_size))
     return 0
 

@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 from training_helpers import log_of, write_pairs
 
 from longsearch.engine.errors import LongsearchError, ModelError
-from longsearch.engine.evaluation.embedders.e5 import E5, save_centre
+from longsearch.engine.evaluation.embedders.e5 import E5, save_centre, save_whole
 from longsearch.engine.training import commands, preparing
 from longsearch.engine.training.multilingual import save_cut
 from longsearch.engine.training.student.from_teacher import config_like
@@ -79,8 +79,26 @@ def test_texts_of_kept_pieces_have_the_same_vectors_after_the_cut(e5, tmp_path, 
     cut = E5(tmp_path / "cut")
     assert cut.tokenizer.get_vocab_size() == 256 + 13
     assert "▁rare" not in cut.tokenizer.get_vocab()
-    (tmp_path / "cut" / "centre.safetensors").unlink()
+    for name in ("centre.safetensors", "whole.txt"):
+        (tmp_path / "cut" / name).unlink()
     np.testing.assert_allclose(E5(tmp_path / "cut").encode(texts), e5.encode(texts), atol=1e-5)
+
+
+def test_a_cut_teacher_gives_the_vectors_of_the_whole_one_for_its_own_token_ids(e5, tmp_path):
+    kept = np.array([i for i, (piece, _) in enumerate(PIECES) if piece not in ("▁ship", "▁Schiff", "成人")])
+    save_cut(e5, kept, PIECES, tmp_path / "cut")
+    texts = ["the ship 成人", "das Schiff", "the rare ship"]
+    alone = E5(tmp_path / "cut")
+    assert np.abs(alone.encode(texts) - e5.encode(texts)).max() > 1e-4
+    save_whole(tmp_path / "cut", tmp_path / "e5")
+    cut = E5(tmp_path / "cut")
+    ids = cut.tokenize(texts)
+    assert [len(row) for row in ids] == [len(row) for row in alone.tokenize(texts)]
+    np.testing.assert_allclose(cut.encode_ids(ids), e5.encode(texts), atol=1e-6)
+    np.testing.assert_allclose(cut.of_queries.encode(texts), e5.of_queries.encode(texts), atol=1e-6)
+    save_whole(tmp_path / "cut", tmp_path / "gone")
+    with pytest.raises(ModelError, match="which is not there"):
+        E5(tmp_path / "cut")
 
 
 def test_a_character_without_a_piece_becomes_its_bytes_which_have_the_vector_of_an_unknown_piece(e5, tmp_path):
@@ -133,7 +151,7 @@ def test_a_student_starts_centred_and_comes_nearer_to_a_multilingual_teacher(tmp
     options = ["--teacher", cut, "--teacher-layers", "0", "3", "--shards", shards]
     assert commands.run(["new", *options, "--out", start, *machine]) == 0
     student, tokenizer = load_student(tmp_path / "start", "cpu", torch.float32)
-    texts = [torch.tensor([tokenizer.encode(p, add_special_tokens=False).ids]) for _, p in rows]
+    texts = [torch.tensor([tokenizer.encode(p, add_special_tokens=False).ids]) for _, p in rows[:64]]
     means = torch.stack([student.model(text)[0].mean(0) for text in texts])
     assert means.mean(0).norm() < 0.1 * means.norm(dim=1).mean()
     trained = ["--steps", "40", "--rate", "5e-3", "--widths", "1", "--width-weights", "1", "--max-pairs", "16"]
