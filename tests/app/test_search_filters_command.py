@@ -10,9 +10,10 @@ from homes import make_home
 from longsearch.app.cli import EXIT_CANNOT, EXIT_NOTHING_FOUND, main
 from longsearch.app.local_backend import LocalBackend
 from longsearch.app.paths import index_path
+from longsearch.engine.completions import CompletionChoice
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import CompletionChoice, DocumentText, MetadataValue, Passage
+from longsearch.engine.types import DocumentText, MetadataValue, Passage
 
 NOTES = {
     "gfs.md": ("title=Storage=heading", "author=Ann Lee=XMP", "date=2003=XMP", "tag=a b=XMP"),

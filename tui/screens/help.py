@@ -17,7 +17,7 @@ _QUERIES = (
     ('"an exact phrase"', "these words, one after the other"),
     ("-word", "leave out passages with this word"),
     ("author:lee", "only by this author; also title:, tag:, doi:, arxiv:"),
-    ("date:2021..2023", "only of this time; also since:30d, sort:date, sort:name"),
+    ("date:2021..2023", "only of this time; also since:30d; sort:date"),
     ("status:draft", "this value of any key of front matter"),
     ("in:contracts", "only paths that contain this; -in: leaves them out"),
     ("type:pdf", "only files of this type, or of one of several types"),
