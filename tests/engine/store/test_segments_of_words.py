@@ -146,7 +146,7 @@ def test_segments_are_merged_so_that_few_remain(store: Store) -> None:
     for number in range(64):
         write(store, f"{number}.md", ["apple pear", f"plum {number}"])
     with store.reading() as db:
-        sizes = [one.n_passages for one in manifest.read(db, Kind.WORDS).segments]
+        sizes = [one.n for one in manifest.read(db, Kind.WORDS).segments]
     assert 1 <= len(sizes) <= 6
     assert sizes == sorted(sizes, reverse=True)
     check(store, ["apple", "plum"])
@@ -162,7 +162,7 @@ def test_passages_that_have_gone_are_dropped_once_they_are_many(store: Store, mo
     with store.reading() as db:
         listed = manifest.read(db, Kind.WORDS)
     assert not len(listed.outdated)
-    assert sum(one.n_passages for one in listed.segments) == 20
+    assert sum(one.n for one in listed.segments) == 20
     check(store, ["apple", "plum"])
 
 
