@@ -21,6 +21,7 @@ CALIBRATE_FROM_TOKENS = 200_000
 
 MODEL_VARIABLE = "LONGSEARCH_MODEL"
 THINK_VARIABLE = "LONGSEARCH_THINK"
+DTYPE_VARIABLE = "LONGSEARCH_DTYPE"
 
 
 def chosen_model() -> str:
@@ -31,10 +32,10 @@ def chosen_model() -> str:
 
 
 def open_encoder() -> "Encoder":
-    """Load the chosen model (1 to 2 s). Raises ModelError."""
+    """Load the chosen model (1 to 2 s), in the number format that LONGSEARCH_DTYPE asks for. Raises ModelError."""
     from longsearch.engine.inference.encoder import Encoder
 
-    return Encoder.open(chosen_model())
+    return Encoder.open(chosen_model(), dtype=os.environ.get(DTYPE_VARIABLE, "").strip() or "auto")
 
 
 def open_query_encoder() -> "QueryEncoder | Encoder":

@@ -116,3 +116,12 @@ def test_a_daemon_that_runs_another_model_is_an_error(monkeypatch: pytest.Monkey
     with pytest.raises(LongsearchError, match="another model") as caught:
         daemon_control.check_model({"model": {"loaded": True, "name": "bundled"}})
     assert "daemon stop" in caught.value.hint
+
+
+def test_the_number_format_that_a_setting_asks_for_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LONGSEARCH_DTYPE", "float32")
+    assert open_encoder().hardware.products == "float32"
+    monkeypatch.setenv("LONGSEARCH_DTYPE", "float16")
+    with pytest.raises(ModelError, match="float16") as error:
+        open_encoder()
+    assert "int8" in error.value.hint
