@@ -21,6 +21,7 @@ CALIBRATE_FROM_TOKENS = 200_000
 
 MODEL_VARIABLE = "LONGSEARCH_MODEL"
 THINK_VARIABLE = "LONGSEARCH_THINK"
+DTYPE_VARIABLE = "LONGSEARCH_DTYPE"
 
 
 _ALIASES = {"english": "bundled"}
@@ -43,10 +44,10 @@ def resolved(name: str) -> str:
 
 
 def open_encoder(model: str | None = None) -> "Encoder":
-    """Load a model, or else the chosen one (1 to 2 s). Raises ModelError."""
+    """Load a model, or else the chosen one (1 to 2 s), in the number format of LONGSEARCH_DTYPE. Raises ModelError."""
     from longsearch.engine.inference.encoder import Encoder
 
-    return Encoder.open(model or chosen_model())
+    return Encoder.open(model or chosen_model(), dtype=os.environ.get(DTYPE_VARIABLE, "").strip() or "auto")
 
 
 def open_query_encoder(model: str | None = None) -> "QueryEncoder | Encoder":

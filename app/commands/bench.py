@@ -115,8 +115,8 @@ def measure(model: str, width: Width, seconds: float) -> Figures:
     dtype = encoder.hardware.products
     tokens_per_s = speed.document_rate(encoder, seconds / 2)
     alone, together = speed.notes_rates(encoder, seconds / 4)
-    formats = (torch.float32, torch.bfloat16)
-    products = {str(d).removeprefix("torch."): speed.matmul_rate(encoder, d, seconds / 8) for d in formats}
+    formats = ("float32", "bfloat16", *(["int8"] if dtype == "int8" else []))
+    products = {name: speed.matmul_rate(encoder, name, seconds / 8) for name in formats}
     is_gpu = encoder.model.device.type == "cuda"
     rows, budget = encoder.batch()
     return Figures(

@@ -11,10 +11,10 @@ from itertools import cycle
 import numpy as np
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.inference.tokens import TokenizedText
+from longsearch.engine.models.ops.int8 import Int8Linear
 from longsearch.engine.types import Passage
 
 NOTE_TOKENS = 200
@@ -69,28 +69,32 @@ def linear_flops(encoder: Encoder) -> int:
     return sum(2 * layer.weight.numel() for layer in _linear_layers(encoder))
 
 
-def matmul_rate(encoder: Encoder, dtype: torch.dtype, seconds: float) -> float:
-    """Return the floating-point operations per second of plain products: V tokens by each of the model's matrices."""
+def matmul_rate(encoder: Encoder, products: str, seconds: float) -> float:
+    """Return the operations per second of plain products: V tokens by each of the model's matrices.
+
+    `products` is their number format, as in `Hardware.products`. In int8 the times include the conversions.
+    """
     device = encoder.model.device
     shapes = sorted({tuple(layer.weight.shape) for layer in _linear_layers(encoder)})
-    products = []
+    dtype = torch.float32 if products == "int8" else getattr(torch, products)
+    made = []
     for n_out, n_in in shapes:
         x = torch.randn(encoder.vertical_size, n_in, dtype=dtype, device=device)
-        weight = torch.randn(n_out, n_in, dtype=dtype, device=device)
+        linear = nn.Linear(n_in, n_out, bias=False, device=device, dtype=dtype)
         count = sum(tuple(layer.weight.shape) == (n_out, n_in) for layer in _linear_layers(encoder))
-        products.append((x, weight, count))
+        made.append((x, Int8Linear.of(linear) if products == "int8" else linear, count))
     took_s = flops = 0.0
-    for x, weight, count in products:
-        best, end = float("inf"), time.perf_counter() + seconds / len(products)
+    for x, linear, count in made:
+        best, end = float("inf"), time.perf_counter() + seconds / len(made)
         while time.perf_counter() < end or best == float("inf"):
             began = time.perf_counter()
             with torch.inference_mode():
-                F.linear(x, weight)
+                linear(x)
             if device.type == "cuda":
                 torch.cuda.synchronize(device)
             best = min(best, time.perf_counter() - began)
         took_s += count * best
-        flops += count * 2 * x.shape[0] * weight.numel()
+        flops += count * 2 * x.shape[0] * linear.weight.numel()
     return flops / took_s
 
 

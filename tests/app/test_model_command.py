@@ -126,3 +126,12 @@ def test_a_daemon_from_before_an_update_of_the_weights_is_an_error() -> None:
     with pytest.raises(LongsearchError, match="before an update") as caught:
         daemon_control.check_model({"model": {"loaded": True, "name": "bundled", "fingerprint": "older"}})
     assert "daemon stop" in caught.value.hint
+
+
+def test_the_number_format_that_a_setting_asks_for_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LONGSEARCH_DTYPE", "float32")
+    assert open_encoder().hardware.products == "float32"
+    monkeypatch.setenv("LONGSEARCH_DTYPE", "float16")
+    with pytest.raises(ModelError, match="float16") as error:
+        open_encoder()
+    assert "int8" in error.value.hint

@@ -30,11 +30,10 @@ def peers() -> list[str]:
         found.append("MiniLM bfloat16")
     else:
         print("without MiniLM bfloat16: this processor has no fast bfloat16")
-    for kind in ("float32", "int8"):
-        if lacking := missing(kind):
-            print(f"without onnxruntime-MiniLM {kind}: {' and '.join(lacking)} not installed")
-        else:
-            found.append(f"onnxruntime-MiniLM {kind}")
+    if lacking := missing():
+        print(f"without MiniLM by onnxruntime: {' and '.join(lacking)} not installed")
+    else:
+        found += ["onnxruntime-MiniLM float32", "onnxruntime-MiniLM int8"]
     return found
 
 
