@@ -99,7 +99,8 @@ def check_search(store: Store, dim: int) -> None:
     with store.reading() as db:
         expected = nearest.nearest_by_sqlite_vec(db, "passage_vectors", query, 10, None)
         found = nearest.nearest_passages(db, query, 10)
-    np.testing.assert_allclose([cosine for _, cosine in found], [cosine for _, cosine in expected], atol=1e-6)
+    # segments hold vectors in twice 8 bits, which moves a cosine by less than 0.0001
+    np.testing.assert_allclose([cosine for _, cosine in found], [cosine for _, cosine in expected], atol=1e-4)
 
 
 def check_against_undisturbed(
