@@ -30,7 +30,7 @@ Packages. Imports point down, and `import-linter` checks it:
 
 - `engine` (MEANING) turns text into vectors and finds it again: models, inference, store, search, training, evaluation.
 - `indexer` (FRESHNESS) keeps an index equal to the disk: walk, ignore, plan, extract, watch.
-- `tui` (SIGHT) is the terminal app. Of the engine it imports only what holds no model, store or search.
+- `tui` (SIGHT) is the terminal app. It imports no model, store or search of the engine.
 - `app` (WIRING) holds the command line, the paths, the daemon, and the backend that answers the terminal app.
 
 From a file to the index: The walk lists the files and the plan compares them with the index. A child process, which may

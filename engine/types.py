@@ -121,7 +121,12 @@ class DocumentHit:
     language: str = ""
     """ISO 639 code of the language that most of the document is in; "" if it is unclear."""
     level: ChanceLevel | None = None
-    """None if the index has not been calibrated yet, or is too small to be."""
+    """How much better than chance the hit is; None if the index is not calibrated yet, or too small to be."""
+
+    @property
+    def date(self) -> str:
+        """The document's date as an ISO string, or ""."""
+        return next((value.value for value in self.metadata if value.field == "date"), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +143,7 @@ class Quotation:
     start: int
     stop: int
     text: str
-    """What stands there."""
+    """The document's text from `start` to `stop`."""
     similarity: float
     """0 to 1: one less the edits by letter, for each letter of the quotation. 1 if only print differs: case, quotation
     marks, hyphens, line ends, accents."""

@@ -144,8 +144,8 @@ class ResidentModel:
             return self._queries
 
     def vector_of(self, text: str) -> Vectors:
-        """Return the vector (dim,) of a query at full width. Raises as `encode_query`."""
-        return self.loaded().encode_query(text)
+        """Return the vector (dim,) of a query at full width. Raises, and loads torch, as `encode_query`."""
+        return (self._numpy_queries() or self.loaded()).encode_query(text)
 
     def widths_in_use(self) -> dict[str, Any] | None:
         """Return the widths and their reasons, as `ElasticWidth.to_json`; None if no model is loaded."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from longsearch.engine.errors import QueryError
 from longsearch.engine.languages.analysis import analysed
 from longsearch.engine.search import bm25
-from longsearch.engine.search.lookup import any_of, forms_of, has_forms, lookup
+from longsearch.engine.search.lookup import forms_of, lookup
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.statistics import WordStatistics
 from longsearch.engine.store import keywords
@@ -47,11 +47,8 @@ class Bm25:
         terms = self._terms(query)
         if not terms:
             return np.empty(0, np.int64), np.empty(0)
-        if any(map(has_forms, terms)):
-            idf = partial(bm25.idf, n_passages=self._n_texts)
-            found = keywords.best_of_forms(self._db, list(map(forms_of, terms)), idf, limit)
-        else:
-            found = keywords.best(self._db, any_of(terms), limit)
+        idf = partial(bm25.idf, n_passages=self._n_texts)
+        found = keywords.best_of_forms(self._db, list(map(forms_of, terms)), idf, limit)
         highest = bm25.highest([len(keywords.matching(self._db, term)) for term in terms], self._n_texts)
         table = np.array(found, np.float64).reshape(-1, 2)
         return table[:, 0].astype(np.int64), table[:, 1] / highest

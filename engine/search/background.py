@@ -33,9 +33,9 @@ class Background:
     """The scores that queries of random words reach in an index."""
 
     fingerprint: str
-    """Of the model that made the vectors."""
+    """The fingerprint of the model that made the vectors."""
     n_passages: int
-    """Of the index when it was measured."""
+    """How many passages the index had when it was measured."""
     scores: Mapping[str, Sequence[float]]
     """For each mode, by its value, the score of the best hit for each query, ascending."""
 

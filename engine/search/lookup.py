@@ -19,7 +19,6 @@ from longsearch.engine.types import Term
 
 _MAX_FORMS = 16
 """Snowball's 33 stemmers make 3 forms of "information" and 9 of "universities"."""
-_PHRASE = re.compile(r'"(?:[^"]|"")*"')
 _FORM = re.compile(r'"(?:[^"]|"")*"\*?')
 _RUN_AT_END = re.compile(rf"([{UNSPACED}]+)\W*$")
 
@@ -72,17 +71,12 @@ def all_of(expressions: Iterable[str]) -> str:
 def by_term(expressions: Iterable[str], frequencies: Sequence[float]) -> list[float]:
     """How often a passage holds each term, from how often it holds each phrase of the expressions in order."""
     left = iter(frequencies)
-    return [sum(islice(left, len(_PHRASE.findall(expression)))) for expression in expressions]
+    return [sum(islice(left, len(forms_of(expression)))) for expression in expressions]
 
 
 def forms_of(expression: str) -> list[str]:
     """The phrases of which passages may match any, each an expression of its own."""
     return _FORM.findall(expression)
-
-
-def has_forms(expression: str) -> bool:
-    """Whether passages may match one of several phrases of the expression."""
-    return len(_PHRASE.findall(expression)) > 1
 
 
 def _units(term: Term, languages: IndexLanguages) -> Iterator[str]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from longsearch.engine.search.query_language.fields import Condition, Sort
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.store import documents, metadata
-from longsearch.engine.types import DocumentHit, MetadataValue
+from longsearch.engine.types import DocumentHit
 
 Thing = TypeVar("Thing")
 
@@ -56,7 +56,7 @@ def listed(
 
 
 def sort_keys(db: apsw.Connection, ids: Sequence[int], sort: Sort) -> list[str]:
-    """By what each of these documents is sorted: its date, "" if it has none, or its title as words."""
+    """The key that sorts each of these documents: its date ("" without one), or its title as words."""
     if sort is Sort.NAME:
         names = metadata.titles(db, ids)
         return [metadata.as_words(names[id_]) for id_ in ids]
@@ -79,11 +79,7 @@ def sort_hits(hits: Sequence[DocumentHit], sort: Sort | None, is_reversed: bool)
     if sort is Sort.NAME:
         found = in_order(found, [metadata.as_words(hit.title) for hit in found], sort, is_reversed)
     elif sort is Sort.DATE:
-        found = in_order(found, [_date(hit.metadata) for hit in found], sort, is_reversed)
+        found = in_order(found, [hit.date for hit in found], sort, is_reversed)
     elif sort is Sort.SCORE and is_reversed:
         found.reverse()
     return tuple(hit if hit.rank == rank else replace(hit, rank=rank) for rank, hit in enumerate(found, start=1))
-
-
-def _date(values: Sequence[MetadataValue]) -> str:
-    return next((value.value for value in values if value.field == "date"), "")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.search import bm25
 from longsearch.engine.search.fusion import best_first
-from longsearch.engine.search.lookup import Lookup, any_of, by_term, forms_of, has_forms
+from longsearch.engine.search.lookup import Lookup, any_of, by_term, forms_of
 from longsearch.engine.search.statistics import WordStatistics
 from longsearch.engine.store import documents, keywords
 from longsearch.engine.store.segments.allowed import Allowed
@@ -111,12 +111,10 @@ class WordsByFts5:
         FTS5 scores by the figures of its own index. Where those of several indexes apply, its best are scored again.
         """
         terms, ids = self.asked.terms, None if allowed is None else allowed.ids(self.db)
-        if any(map(has_forms, terms)) and not self.is_pooled:
+        if not self.is_pooled:
             idf = partial(bm25.idf, n_passages=self.statistics.n_passages)
             return keywords.best_of_forms(self.db, list(map(forms_of, terms)), idf, limit, ids)
         found = keywords.best(self.db, any_of(terms), limit, ids)
-        if not self.is_pooled:
-            return found
         counts = keywords.occurrences(self.db, any_of(terms), [id_ for id_, _ in found])
         return best_first(
             {

@@ -15,7 +15,7 @@ class WordStatistics:
     n_documents: int
     n_passages: int
     n_words: int
-    """Of all passages, titles included, as FTS5 counts them."""
+    """The words of all passages, titles included, as FTS5 counts them."""
     n_passages_with: tuple[int, ...]
     """For each term the number of passages that hold it."""
     n_documents_with: tuple[int, ...]

@@ -74,9 +74,8 @@ def best(
     """The `limit` best matching passages as (id, BM25), highest first; if `allowed` is given, only these ids."""
     if allowed is not None and not len(allowed):
         return []
-    # "+rowid": otherwise SQLite runs the match again for every allowed id (17 times slower at 100 ids of 100k). Order
-    # by the function, not by "rank": then SQLite sorts after the filter, in 31 ms and not 46 for 51k matches.
-    condition, bindings = ("", ()) if allowed is None else (" AND +rowid IN carray(?)", (bindable(allowed),))
+    # ordered by the function, not by "rank": then SQLite sorts after the filter, in 31 ms and not 46 for 51k matches
+    condition, bindings = _among(allowed)
     sql = (
         f"SELECT rowid, -bm25(words, 1.0, {TITLE_WEIGHT}) AS score FROM words WHERE words MATCH ?{condition}"  # noqa: S608
         " ORDER BY score DESC, rowid LIMIT ?"
@@ -91,7 +90,7 @@ def first_matching(db: apsw.Connection, match: str, limit: int, allowed: NDArray
     """
     if allowed is not None and not len(allowed):
         return []
-    condition, bindings = ("", ()) if allowed is None else (" AND +rowid IN carray(?)", (bindable(allowed),))
+    condition, bindings = _among(allowed)
     sql = f"SELECT rowid FROM words WHERE words MATCH ?{condition} ORDER BY rowid LIMIT ?"  # noqa: S608
     return [row[0] for row in db.execute(sql, (match, *bindings, limit))]
 
@@ -103,12 +102,14 @@ def best_of_forms(
     limit: int,
     allowed: NDArray[np.int64] | None = None,
 ) -> list[tuple[int, float]]:
-    """The same for terms of which each has several forms, one for each language of the index; `idf` of a count.
+    """The same for terms of which each may have several forms, one for each language of the index; `idf` of a count.
 
     FTS5 gives each form an idf of its own, and so ranks the few documents of a rare language first: a name is rarer in
     their form than in the others' (nDCG@10 of an Italian set, 5 % of whose paragraphs are taken for another language:
     74.1, and 83.2 so). Here the forms of a term share the idf of all of them together.
     """
+    if all(len(forms) == 1 for forms in terms):
+        return best(db, " OR ".join(forms[0] for forms in terms), limit, allowed)
     if allowed is not None and not len(allowed):
         return []
     weights: dict[str, float] = {}
@@ -118,7 +119,7 @@ def best_of_forms(
         }
         shared = idf(sum(counts.values()))
         weights |= {form: shared / idf(n) for form, n in counts.items() if n}
-    condition, bindings = ("", ()) if allowed is None else (" AND +rowid IN carray(?)", (bindable(allowed),))
+    condition, bindings = _among(allowed)
     one = f"SELECT rowid, -bm25(words, 1.0, {TITLE_WEIGHT}) * ? AS part FROM words WHERE words MATCH ?{condition}"  # noqa: S608
     found: dict[int, float] = {}
     for form, weight in weights.items():
@@ -159,11 +160,12 @@ def occurrences(db: apsw.Connection, match: str, ids: Sequence[int]) -> dict[int
 
 
 def _occurrences(fts: apsw.FTS5ExtensionApi, *_: object) -> str:
-    frequencies = [
-        sum(weight * len(fts.phrase_column_offsets(phrase, column)) for column, weight in enumerate(_WEIGHTS))
-        for phrase in range(fts.phrase_count)
-    ]
-    return json.dumps([fts.column_size(), frequencies])
+    return json.dumps([fts.column_size(), [_count(fts, phrase) for phrase in range(fts.phrase_count)]])
+
+
+def _count(fts: apsw.FTS5ExtensionApi, phrase: int) -> int:
+    """How often the passage holds a phrase, a word of the title counted with its weight."""
+    return sum(weight * len(fts.phrase_column_offsets(phrase, column)) for column, weight in enumerate(_WEIGHTS))
 
 
 def tokenizer(db: apsw.Connection) -> Callable[[str], list[str]]:
@@ -228,8 +230,15 @@ def frequencies(db: apsw.Connection, match: str, ids: NDArray[np.int64]) -> tupl
 
 def _frequency(fts: apsw.FTS5ExtensionApi, *_: object) -> int:
     """Count and length in one integer."""
-    count = len(fts.phrase_column_offsets(0, 0)) + TITLE_WEIGHT * len(fts.phrase_column_offsets(0, 1))
-    return count << 32 | fts.column_size()
+    return _count(fts, 0) << 32 | fts.column_size()
+
+
+def _among(allowed: NDArray[np.int64] | None) -> tuple[str, tuple[Any, ...]]:
+    """The condition that a rowid is one of these, and what to bind; nothing for None.
+
+    "+rowid": otherwise SQLite runs the match again for every allowed id (17 times slower at 100 ids of 100k).
+    """
+    return ("", ()) if allowed is None else (" AND +rowid IN carray(?)", (bindable(allowed),))
 
 
 def _words(text: str, language: str | None) -> str:

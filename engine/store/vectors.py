@@ -21,7 +21,7 @@ _NORM_TOLERANCE = 1e-3
 _TABLES = (storage_chunks.PASSAGES, storage_chunks.DOCUMENTS)
 
 IS_NARROW = "done AND embeddings.width < 1 AND embeddings.n_passages_done > 0"
-"""Of a document that is complete, at a width below 1 (SQL)."""
+"""The SQL condition that a document is complete and has a width below 1."""
 
 
 def model_in_use(db: apsw.Connection) -> tuple[str, int] | None:

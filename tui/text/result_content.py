@@ -36,11 +36,6 @@ def chance_line(is_first: bool, width: int) -> Content:
     return Content.styled(clip(ALL_BY_CHANCE if is_first else BELOW_BY_CHANCE, width) + "\n", styles.WARNING)
 
 
-def hit_date(hit: DocumentHit) -> str:
-    """Return the document's date, or ""."""
-    return shown(next((value.value for value in hit.metadata if value.field == "date"), ""))
-
-
 def relative_path(path: str, root: str) -> str:
     """Return `path` relative to `root`, safe to show; a path outside `root` stays whole."""
     return shown(path.removeprefix(root.rstrip("/") + "/"))
@@ -61,7 +56,7 @@ def _title_line(hit: DocumentHit, words: Words | None, width: int) -> Content:
 
 
 def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
-    where = [hit_date(hit)] if hit_date(hit) else []
+    where = [shown(hit.date)] if hit.date else []
     if hit.passages and hit.passages[0].page is not None:
         where.append(f"p. {hit.passages[0].page}")
     if len(hit.passages) > 1:

@@ -13,10 +13,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import apsw
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from longsearch.engine.store.manifest import Kind
+from longsearch.engine.store.manifest import Kind, Manifest
 
 _MAGIC = b"longsearch segment 1\n"
 _HEADER_BYTES = 4096
@@ -31,6 +32,21 @@ Shapes = Mapping[str, tuple[DTypeLike, tuple[int, ...]]]
 def path_of(index: Path, kind: str, token: str) -> Path:
     """The path of a segment of the index at `index`."""
     return index.with_name(f"{index.name}-{kind}-{token}")
+
+
+def opened(db: apsw.Connection, listed: Manifest) -> list[tuple[Arrays, NDArray[np.int64]]] | None:
+    """The arrays of each segment that counts, and the ids about which it is wrong.
+
+    None if there are none, or if one is missing or damaged.
+    """
+    index = Path(db.filename)
+    try:
+        found = [
+            (mapped(path_of(index, listed.kind, one.token), one.token), listed.dead(one)) for one in listed.segments
+        ]
+    except (OSError, ValueError, KeyError):
+        return None
+    return found or None
 
 
 def all_of(index: Path) -> list[Path]:

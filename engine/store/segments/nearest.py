@@ -53,23 +53,15 @@ def nearest_documents(
     vector = _comparable(db, query)
     if vector is None:
         return []
-    segments = VectorSearch.open(db, Kind.DOCUMENTS, len(vector))
-    if (
-        segments is not None
-        and allowed is None
-        and (found := segments.nearest(vector, min(k, vectors.K_MAX))) is not None
-    ):
-        return found
-    return nearest_by_sqlite_vec(db, storage_chunks.DOCUMENTS, vector, k, allowed)
+    segments = VectorSearch.open(db, Kind.DOCUMENTS, len(vector)) if allowed is None else None
+    found = None if segments is None else segments.nearest(vector, min(k, vectors.K_MAX))
+    return nearest_by_sqlite_vec(db, storage_chunks.DOCUMENTS, vector, k, allowed) if found is None else found
 
 
 def _comparable(db: apsw.Connection, query: Vectors) -> Vectors | None:
     """`query` (dim,), checked; None before the first `use_model`."""
-    return (
-        None
-        if vectors.model_in_use(db) is None
-        else vectors.unit_vectors(np.atleast_2d(query), vectors.dim_in_use(db))[0]
-    )
+    model = vectors.model_in_use(db)
+    return None if model is None else vectors.unit_vectors(np.atleast_2d(query), model[1])[0]
 
 
 def nearest_by_sqlite_vec(

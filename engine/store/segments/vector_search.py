@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import apsw
 import numpy as np
@@ -19,7 +18,7 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.store import documents, manifest
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.allowed import Allowed, places_among
-from longsearch.engine.store.segments.files import Arrays, mapped, path_of
+from longsearch.engine.store.segments.files import Arrays, opened
 from longsearch.engine.store.segments.postings import document_starts
 from longsearch.engine.store.segments.vector_maker import REST, TABLES, signs
 from longsearch.engine.store.vec0 import storage_chunks
@@ -54,14 +53,10 @@ class VectorSearch:
     def open(cls, db: apsw.Connection, kind: Kind, dim: int) -> "VectorSearch | None":
         """Open the segments of this kind; None if there are none, or if one is missing or damaged."""
         listed = manifest.read(db, kind)
-        index = Path(db.filename)
-        try:
-            opened = tuple(mapped(path_of(index, kind, one.token), one.token) for one in listed.segments)
-            if not opened or any(one["codes"].shape[1] != dim for one in opened):
-                return None
-        except (OSError, ValueError, KeyError):
+        segments = opened(db, listed)
+        if segments is None or any("codes" not in arrays or arrays["codes"].shape[1] != dim for arrays, _ in segments):
             return None
-        return cls(db, kind, opened, tuple(listed.dead(one) for one in listed.segments), listed.fresh)
+        return cls(db, kind, tuple(arrays for arrays, _ in segments), tuple(dead for _, dead in segments), listed.fresh)
 
     def nearest(self, query: Vectors, k: int, allowed: Allowed | None = None) -> list[tuple[int, float]] | None:
         """The `k` nearest vectors as (id, cosine), highest first; None if a segment turns out to be damaged."""

@@ -8,7 +8,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import apsw
@@ -16,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.store import documents, keywords, manifest
-from longsearch.engine.store.manifest import Kind, Manifest
+from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.allowed import Allowed, places_among
-from longsearch.engine.store.segments.files import Arrays, mapped, path_of
+from longsearch.engine.store.segments.files import Arrays, opened
 from longsearch.engine.store.segments.postings import document_starts
 
 _ONE_PHRASE = re.compile(r'"((?:[^"]|"")*)"(\*?)')
@@ -88,26 +87,14 @@ def terms_of(db: apsw.Connection, expressions: Sequence[str]) -> list[Term] | No
 def parts_of(db: apsw.Connection, terms: Sequence[Term]) -> list[Part] | None:
     """The parts of the index with their postings of these terms; None if there are no usable segments."""
     listed = manifest.read(db, Kind.WORDS)
-    if not listed.segments:
-        return None
-    try:
-        opened = _opened(db, listed)
-    except (OSError, ValueError, KeyError):
+    segments = opened(db, listed)
+    if segments is None:
         return None
     phrases = {term.expression: keywords.matching(db, term.expression) for term in terms if not term.is_word}
-    parts = [_of_segment(db, arrays, dead, terms, phrases) for arrays, dead in opened]
+    parts = [_of_segment(db, arrays, dead, terms, phrases) for arrays, dead in segments]
     if len(listed.fresh):
         parts.append(_of_fresh(db, listed.fresh, terms))
     return parts
-
-
-def _opened(db: apsw.Connection, listed: Manifest) -> list[tuple[Arrays, NDArray[np.int64]]]:
-    """The arrays of each segment, and the passages about which it is wrong."""
-    index = Path(db.filename)
-    return [
-        (mapped(path_of(index, Kind.WORDS, segment.token), segment.token), listed.dead(segment))
-        for segment in listed.segments
-    ]
 
 
 def _of_segment(
