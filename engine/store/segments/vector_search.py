@@ -167,9 +167,10 @@ def _limit(distances: Sequence[NDArray[np.uint16]], n: int) -> int:
     n_all = sum(map(len, distances))
     step = max(1, n_all // 65_536)
     sample = np.concatenate([own[::step] for own in distances])
-    sample = np.sort(sample[sample != _NONE])
+    sample = sample[sample != _NONE]
     place = n // step + 3 * int((n / step) ** 0.5)  # three standard deviations, so that hardly ever fewer come
-    return int(sample[place]) if place < len(sample) else int(_NONE) - 1
+    # a partition, not a sort: that took 4 of the 24 ms of a search among 100,000
+    return int(np.partition(sample, place)[place]) if place < len(sample) else int(_NONE) - 1
 
 
 def _cosines(segment: Arrays, places: NDArray[np.intp], query: Vectors, is_exact: bool = False) -> Vectors:
