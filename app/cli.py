@@ -27,6 +27,7 @@ Semantic search in a terminal over the long documents you keep.
   longsearch search QUERY      search from the command line
   longsearch similar FILE      find the documents most similar to a file
   longsearch where QUOTE       find the document and the page of a quotation
+  longsearch basket            the passages that you keep as evidence; export them
   longsearch folders           list, name, add and forget indexed folders
   longsearch status            what is indexed, what is not, and why
 """
@@ -47,10 +48,12 @@ class Command(Protocol):
 
 
 COMMANDS = (
-    "open", "index", "search", "similar", "where", "folders", "status",
+    "open", "index", "search", "similar", "where", "basket", "folders", "status",
     "doctor", "daemon", "eval", "model", "bench", "completion",
 )  # fmt: skip
 """The modules of `app.commands`, in the order of `longsearch --help`."""
+_IN_OWN_ROOM = frozenset({"basket"})
+"""Commands whose modules are in `app.commands.own`."""
 _ALIASES = {"like": "similar"}
 """Older names of commands. They still work, but `--help` does not list them."""
 
@@ -150,7 +153,8 @@ def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"longsearch {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name in names:
-        command = cast(Command, import_module(f"longsearch.app.commands.{name}"))
+        room = "own." if name in _IN_OWN_ROOM else ""
+        command = cast(Command, import_module(f"longsearch.app.commands.{room}{name}"))
         sentence = f"{command.HELP[0].upper()}{command.HELP[1:]}."
         added = commands.add_parser(name, help=command.HELP, description=sentence)
         added.set_defaults(run=command.run)

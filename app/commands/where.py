@@ -26,24 +26,27 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print where the quotation stands. Returns 0, or 1 if no document says it."""
-    from longsearch.app.folders.choosing import chosen_index
-    from longsearch.app.folders.listing import indexed_folders
-    from longsearch.app.quoting import quotations_in, quotations_in_folders
-    from longsearch.engine.search.query_language.file_filter import FileFilter
-
-    place = chosen_index(options.folder, options.everywhere)
     began = time.perf_counter()
-    notes: list[str] = []
-    if place is None:
-        found, notes = quotations_in_folders(indexed_folders(), options.quote, options.k)
-    else:
-        found = quotations_in(place[0], options.quote, options.k, FileFilter(place[1]))
+    found, notes = places_of(options.quote, options.folder, options.everywhere, options.k)
     took_ms = (time.perf_counter() - began) * 1000
     if options.json:
         print(json.dumps(_to_json(options.quote, found, notes, took_ms), indent=2))
     else:
         print(*_lines(found, notes, took_ms), sep="\n")
     return 0 if found else 1
+
+
+def places_of(quote: str, folder: str, is_everywhere: bool, k: int) -> "tuple[list[Quotation], list[str]]":
+    """Return the places that say the quotation in the folder that a command is about, and notes for the person."""
+    from longsearch.app.folders.choosing import chosen_index
+    from longsearch.app.folders.listing import indexed_folders
+    from longsearch.app.quoting import quotations_in, quotations_in_folders
+    from longsearch.engine.search.query_language.file_filter import FileFilter
+
+    place = chosen_index(folder, is_everywhere)
+    if place is None:
+        return quotations_in_folders(indexed_folders(), quote, k)
+    return quotations_in(place[0], quote, k, FileFilter(place[1])), []
 
 
 def _to_json(quote: str, found: "list[Quotation]", notes: list[str], took_ms: float) -> dict[str, Any]:

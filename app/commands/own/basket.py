@@ -1,0 +1,191 @@
+"""`longsearch basket`: list, add, annotate, remove and export the passages that are kept as evidence."""
+
+import json
+import sys
+import textwrap
+import time
+from argparse import SUPPRESS, ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longsearch.app.commands.search import add_folder_options
+from longsearch.engine.amounts import counted
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.printable import condensed, printable
+
+if TYPE_CHECKING:
+    from longsearch.engine.citing.evidence import Evidence
+
+HELP = "list the passages that you keep as evidence; add, annotate, remove or export them"
+FORMATS = ("markdown", "csv", "csl", "bibtex")
+"""The names in `engine.citing.forms.FORMATS`, which is not imported here because it takes time."""
+_ACTIONS = {
+    "list": "list the passages in the basket (the same as `longsearch basket`)",
+    "add": "find a quotation in an indexed folder, and put the nearest place into the basket",
+    "note": "write a note to a passage, instead of the one it has",
+    "remove": "remove passages from the basket",
+    "clear": "remove all passages from the basket",
+    "undo": "take the last change of the basket back",
+    "export": "print the passages as Markdown, CSV, CSL-JSON or BibTeX",
+}
+_SHOWN_CHARACTERS = 300
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the actions of `longsearch basket`, and their options."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    added = {
+        name: actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        for name, text in _ACTIONS.items()
+    }
+    added["list"].add_argument("--json", action="store_true", default=SUPPRESS, help="print one JSON object")
+    added["add"].add_argument("quote", help="the words to keep, as they stand in the document; in one argument")
+    add_folder_options(added["add"])
+    added["add"].add_argument("--note", default="", metavar="TEXT", help="a note on the passage")
+    passage = "the number of a passage in the list, or its id"
+    added["note"].add_argument("passage", help=passage)
+    added["note"].add_argument("note", help="the note; an empty one removes it")
+    added["remove"].add_argument("passage", nargs="+", help=passage)
+    added["clear"].add_argument("-y", "--yes", action="store_true", help="do not ask")
+    export = added["export"]
+    export.add_argument("passage", nargs="*", help=f"{passage} (default: all)")
+    export.add_argument("--format", choices=FORMATS, help="default: by the ending of --output, else markdown")
+    export.add_argument("-o", "--output", default="", metavar="FILE", help="write to a file, instead of printing")
+
+
+def run(options: Namespace) -> int:
+    """Do the action. Returns 0; 1 if there is nothing to do it to, or if the person does not confirm."""
+    match options.action:
+        case "add":
+            return _add(options)
+        case "note":
+            return _note(options.passage, options.note)
+        case "remove":
+            return _remove(options.passage)
+        case "clear":
+            return _clear(options.yes)
+        case "undo":
+            return _undo()
+        case "export":
+            return _export(options)
+    return _list(options.json)
+
+
+def _list(as_json: bool) -> int:
+    from longsearch.app.evidence.places import placed
+    from longsearch.app.kept.basket import Basket
+
+    found = placed(Basket().content().passages)
+    if as_json:
+        print(json.dumps({"passages": [_to_json(one.evidence, one.state.value) for one in found]}, indent=2))
+    elif not found:
+        print("the basket is empty; in the app, Space puts a passage into it")
+    for number, one in enumerate(() if as_json else found, start=1):
+        print(*_lines(number, one.evidence, one.state.value), sep="\n")
+    return 0 if found else 1
+
+
+def _to_json(one: "Evidence", state: str) -> dict[str, Any]:
+    """Return a passage as the JSON object that the documentation describes."""
+    return {**one.to_json(), "state": state or "same"}
+
+
+def _lines(number: int, one: "Evidence", state: str) -> list[str]:
+    page = f", p. {one.page}" if one.page is not None else ""
+    lines = [f"{number:>3}. {printable(one.title)}{page}", f"     {printable(one.path)}"]
+    text = printable(condensed(one.quote))
+    text = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
+    lines += textwrap.wrap(text, 80, initial_indent="     > ", subsequent_indent="       ")
+    lines += [f"     note: {printable(condensed(one.note))}"] if one.note else []
+    return [*lines, f"     ({state})"] if state else lines
+
+
+def _add(options: Namespace) -> int:
+    from longsearch.app.commands.where import places_of
+    from longsearch.app.evidence.places import quotation_hit, with_content
+    from longsearch.app.kept.basket import Basket
+    from longsearch.engine.citing.evidence import evidence_of
+
+    found, notes = places_of(options.quote, options.folder, options.everywhere, k=1)
+    for note in notes:
+        print(f"note: {printable(note)}", file=sys.stderr)
+    if not found:
+        print("nobody says this, not even with small changes")
+        return 1
+    hit = quotation_hit(found[0])
+    one = with_content(evidence_of(hit, hit.passages[0], added_at=time.time()))
+    basket = Basket()
+    is_new = basket.add(one)
+    if options.note and is_new:
+        basket.annotate(one.id, options.note)
+    page = f", p. {one.page}" if one.page is not None else ""
+    print(f"{printable(one.title)}{page}: {'in the basket' if is_new else 'in the basket already'}")
+    return 0
+
+
+def _note(name: str, note: str) -> int:
+    from longsearch.app.kept.basket import Basket, chosen
+
+    basket = Basket()
+    one = chosen(basket.content().passages, name)
+    basket.annotate(one.id, " ".join(note.split()))
+    print(f"{printable(one.title)}: the note is {'written' if note.strip() else 'removed'}")
+    return 0
+
+
+def _remove(names: list[str]) -> int:
+    from longsearch.app.kept.basket import Basket, chosen
+
+    basket = Basket()
+    passages = basket.content().passages
+    n_removed = basket.remove([chosen(passages, name).id for name in names])
+    print(f"{counted(n_removed, 'passage')} removed; to take it back: longsearch basket undo")
+    return 0
+
+
+def _clear(is_sure: bool) -> int:
+    from longsearch.app.kept.basket import Basket
+
+    basket = Basket()
+    n_passages = len(basket.content().passages)
+    if not n_passages:
+        print("the basket is empty")
+        return 1
+    if not is_sure:
+        if not sys.stdin.isatty():
+            raise LongsearchError("clear the basket?", "say --yes where nobody can be asked")
+        if input(f"Remove {counted(n_passages, 'passage')}? [y/N] ").strip().lower() not in {"y", "yes"}:
+            print("nothing was changed")
+            return 1
+    print(f"{counted(basket.clear(), 'passage')} removed; to take it back: longsearch basket undo")
+    return 0
+
+
+def _undo() -> int:
+    from longsearch.app.kept.basket import Basket
+
+    undone = Basket().undo()
+    print(f"taken back: {undone}" if undone else "there is nothing to take back")
+    return 0 if undone else 1
+
+
+def _export(options: Namespace) -> int:
+    from longsearch.app.evidence.exporting import exported
+    from longsearch.app.kept.basket import Basket, chosen
+    from longsearch.engine.citing.forms import format_of
+
+    passages = Basket().content().passages
+    wanted = [chosen(passages, name) for name in options.passage] or passages
+    if not wanted:
+        print("the basket is empty; in the app, Space puts a passage into it", file=sys.stderr)
+        return 1
+    text, notes = exported(wanted, options.format or format_of(options.output) or FORMATS[0])
+    for note in notes:
+        print(f"note: {printable(note)}", file=sys.stderr)
+    if options.output:
+        Path(options.output).write_text(text, "utf-8")
+        print(f"{counted(len(wanted), 'passage')} written to {printable(options.output)}", file=sys.stderr)
+    else:
+        print(text, end="")
+    return 0

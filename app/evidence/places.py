@@ -1,0 +1,136 @@
+"""Finds kept passages again: a document may have changed, moved or gone since. Knows no basket."""
+
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+import apsw
+
+from longsearch.app.folders.names import names_of
+from longsearch.app.paths import index_path
+from longsearch.engine.citing.evidence import Evidence
+from longsearch.engine.errors import QueryError, StoreError
+from longsearch.engine.search.quotations.quotation import MAX_CHARACTERS, find_quotation
+from longsearch.engine.store import documents, files, metadata
+from longsearch.engine.store.session import Session
+from longsearch.engine.types import DocumentHit, PassageHit, Quotation
+
+
+class PlaceState(StrEnum):
+    """What has become of a kept passage. The value is what a person is told."""
+
+    SAME = ""
+    """It stands where it stood."""
+    MOVED = "found again at another place"
+    """Its document or the document's file has changed; `PlacedEvidence.evidence` has the new place."""
+    REWORDED = "found again in other words"
+    GONE = "no longer said in this folder"
+    UNKNOWN = "its folder is not indexed"
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedEvidence:
+    """A kept passage, with its place as it is now."""
+
+    evidence: Evidence
+    state: PlaceState
+
+
+def with_content(one: Evidence) -> Evidence:
+    """Return a passage with the hash of its document, if the index still knows it."""
+    try:
+        with Session.open(index_path(Path(one.root)), read_only=True) as session, session.reading() as db:
+            return replace(one, content=_content_at(db, _path_in(one)))
+    except StoreError:
+        return one
+
+
+def placed(passages: Sequence[Evidence]) -> list[PlacedEvidence]:
+    """Find passages again, in the order given. Those whose document is the same cost a lookup."""
+    sessions: dict[str, Session | None] = {}
+    found = []
+    with ExitStack() as stack:
+        for one in passages:
+            if one.root not in sessions:
+                try:
+                    session = Session.open(index_path(Path(one.root)), read_only=True)
+                    sessions[one.root] = stack.enter_context(session)
+                except StoreError:
+                    sessions[one.root] = None
+            opened = sessions[one.root]
+            found.append(_placed(opened, one) if opened else PlacedEvidence(one, PlaceState.UNKNOWN))
+    return found
+
+
+def _placed(session: Session, one: Evidence) -> PlacedEvidence:
+    with session.reading() as db:
+        if one.content and _content_at(db, _path_in(one)) == one.content:
+            return PlacedEvidence(one, PlaceState.SAME)
+        renamed = _path_of(db, one.content)
+    if renamed is not None:
+        path = os.path.join(session.root, renamed)  # noqa: PTH118 (Path would normalise a hostile name)
+        return PlacedEvidence(replace(one, path=path), PlaceState.MOVED)
+    try:
+        places = find_quotation(session, one.quote[:MAX_CHARACTERS])
+    except QueryError:  # a passage without words
+        places = []
+    if not places:
+        return PlacedEvidence(one, PlaceState.GONE)
+    place = next((place for place in places if place.path == one.path), places[0])
+    now = replace(
+        one,
+        path=place.path,
+        page=place.page,
+        heading=place.heading,
+        start=place.start,
+        stop=place.start + len(one.quote) if len(one.quote) > MAX_CHARACTERS else place.stop,
+    )
+    is_in_place = (now.path, now.page) == (one.path, one.page)
+    if place.similarity < 1:
+        return PlacedEvidence(now, PlaceState.REWORDED)
+    return PlacedEvidence(now, PlaceState.SAME if is_in_place else PlaceState.MOVED)
+
+
+def quotation_hit(place: Quotation) -> DocumentHit:
+    """Return a place that says a quotation as a hit with its document's metadata. Raises StoreError."""
+    root = Path(place.root)
+    with Session.open(index_path(root), read_only=True) as session, session.reading() as db:
+        values = metadata.of_documents(db, [place.document_id]).get(place.document_id, ())
+        language = documents.outline(db, place.document_id).language
+    passage = PassageHit(place.page, place.heading, place.start, place.stop, place.text, place.similarity)
+    folder = names_of([root])[root]
+    return DocumentHit(
+        1,
+        place.document_id,
+        place.path,
+        place.title,
+        place.similarity,
+        (passage,),
+        place.root,
+        folder,
+        values,
+        language,
+    )
+
+
+def _path_in(one: Evidence) -> str:
+    """Return the path of a passage's file in its folder."""
+    return one.path.removeprefix(one.root.rstrip(os.sep) + os.sep) if one.root else one.path
+
+
+def _content_at(db: apsw.Connection, path: str) -> str:
+    """Return the hash of the document in a file; "" if the index has none there."""
+    document_id = files.document_of(db, path)
+    return "" if document_id is None else documents.hashes_of(db, [document_id])[document_id].hex()
+
+
+def _path_of(db: apsw.Connection, content: str) -> str | None:
+    """Return a file, relative to the folder, that holds the document with this hash; None if there is none."""
+    try:
+        document_id = documents.find(db, bytes.fromhex(content)) if content else None
+    except ValueError:
+        return None
+    return None if document_id is None else files.first_path_of(db, document_id)

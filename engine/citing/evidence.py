@@ -1,0 +1,104 @@
+"""A passage that a person keeps as evidence: the quotation, its place, and what the document says of itself."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+from longsearch.engine.types import DocumentHit, MetadataValue, PassageHit
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One kept passage. Its text is what the document holds: use `printable` before showing any of it."""
+
+    quote: str
+    path: str
+    """Absolute; undecodable bytes are surrogate escapes."""
+    title: str
+    id: str = ""
+    """Eight hexadecimal digits; no two passages of a basket have the same."""
+    page: int | None = None
+    heading: str = ""
+    start: int = 0
+    """Offsets in the document's text, as it was when the passage was kept."""
+    stop: int = 0
+    root: str = ""
+    """The indexed folder that held the document, absolute."""
+    folder: str = ""
+    """The name of that folder."""
+    content: str = ""
+    """The hash of the document, in hexadecimal; "" if unknown. With another hash, the offsets may be wrong."""
+    authors: tuple[str, ...] = ()
+    date: str = ""
+    """A year, a month or a day in ISO form, or ""."""
+    doi: str = ""
+    arxiv: str = ""
+    language: str = ""
+    """ISO 639 code, or ""."""
+    query: str = ""
+    """The query that found the passage, or ""."""
+    note: str = ""
+    """What the person wrote about it."""
+    added_at: float = 0.0
+    """Seconds since 1970."""
+    citekey: str = ""
+    """The document's key in the person's own reference manager, or ""; never kept, looked up when it is needed."""
+    collections: tuple[str, ...] = ()
+    """The collections of the reference manager that hold the document; never kept."""
+    link: str = ""
+    """A link that opens the page in the reference manager, or ""; never kept."""
+
+    @property
+    def year(self) -> str:
+        """The year of the document, or ""."""
+        return self.date[:4]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what is kept, as a JSON object; `from_json` reads it."""
+        return {name: value for name, value in asdict(self).items() if name not in _LOOKED_UP}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        """Read what `to_json` returned. Fields that a newer longsearch added are ignored. Raises ValueError."""
+        defaults = cls("", "", "")
+        known: dict[str, Any] = {}
+        for field in fields(cls):
+            value = raw.get(field.name, getattr(defaults, field.name))
+            known[field.name] = tuple(map(str, value)) if isinstance(value, list | tuple) else value
+        if not all(isinstance(known[name], str) for name in _TEXTS):
+            raise ValueError("a text is no text")
+        if not all(isinstance(known[name], int | float | None) for name in ("page", "start", "stop", "added_at")):
+            raise ValueError("a number is no number")
+        return cls(**known)
+
+
+_LOOKED_UP = frozenset({"citekey", "collections", "link"})
+_TEXTS = ("quote", "path", "title", "id", "heading", "root", "folder", "content", "date", "doi", "arxiv", "note")
+
+
+def evidence_of(hit: DocumentHit, passage: PassageHit, query: str = "", added_at: float = 0.0) -> Evidence:
+    """Return a passage of a hit as evidence with a new id; `content` is left to whoever can read the index."""
+    return Evidence(
+        quote=passage.text,
+        path=hit.path,
+        title=hit.title,
+        id=secrets.token_hex(4),
+        page=passage.page,
+        heading=passage.heading,
+        start=passage.start,
+        stop=passage.stop,
+        root=hit.root,
+        folder=hit.folder,
+        authors=tuple(value.value for value in hit.metadata if value.field == "author"),
+        date=_first(hit.metadata, "date"),
+        doi=_first(hit.metadata, "doi"),
+        arxiv=_first(hit.metadata, "arxiv"),
+        language=hit.language,
+        query=query,
+        added_at=added_at,
+    )
+
+
+def _first(values: tuple[MetadataValue, ...], field: str) -> str:
+    return next((value.value for value in values if value.field == field), "")

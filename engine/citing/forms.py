@@ -1,0 +1,56 @@
+"""The forms in which a quotation is copied, and the formats in which a basket is exported. Pure."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from longsearch.engine.citing.bibtex import to_bibtex
+from longsearch.engine.citing.csl import to_csl
+from longsearch.engine.citing.documents import made_key, page_words, paragraphs, plain
+from longsearch.engine.citing.evidence import Evidence
+from longsearch.engine.citing.latex import latex
+from longsearch.engine.citing.markdown import link_of, quoted, source_line, to_markdown
+from longsearch.engine.citing.table import to_csv
+from longsearch.engine.printable import printable
+
+FORMATS: Mapping[str, tuple[str, Callable[[Sequence[Evidence]], str]]] = {
+    "markdown": (".md", to_markdown),
+    "csv": (".csv", to_csv),
+    "csl": (".json", to_csl),
+    "bibtex": (".bib", to_bibtex),
+}
+"""By name: the ending of a file in the format, and what writes it."""
+
+
+def _plain(one: Evidence) -> str:
+    page = f", {page_words(one.page)}" if one.page is not None else ""
+    return f"{printable(one.quote, keep=chr(10))}\n— {plain(one.title)}{page} ({printable(one.path)})\n"
+
+
+def _markdown(one: Evidence) -> str:
+    link = link_of(one)
+    source = source_line(one)
+    return quoted(one, f"[{source}]({link})" if link else source)
+
+
+def _pandoc(one: Evidence) -> str:
+    place = f", {page_words(one.page)}" if one.page is not None else ""
+    return quoted(one).rstrip("\n") + f" [@{one.citekey or made_key(one)}{place}]\n"
+
+
+def _latex(one: Evidence) -> str:
+    place = f"[p.~{one.page}]" if one.page is not None else ""
+    quote = "\n\n".join(map(latex, paragraphs(one.quote)))
+    return f"\\begin{{quote}}\n{quote} \\cite{place}{{{one.citekey or made_key(one)}}}\n\\end{{quote}}\n"
+
+
+FORMS: Mapping[str, Callable[[Evidence], str]] = {
+    "plain": _plain,
+    "markdown": _markdown,
+    "pandoc": _pandoc,
+    "latex": _latex,
+}
+"""By name: what writes one quotation for the clipboard. The first is the default."""
+
+
+def format_of(file_name: str) -> str:
+    """Return the format that the ending of a file's name stands for; "" if none does."""
+    return next((name for name, (ending, _) in FORMATS.items() if file_name.lower().endswith(ending)), "")

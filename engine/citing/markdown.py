@@ -1,0 +1,81 @@
+"""Writes kept passages as Markdown: a heading for each document, a block quotation for each passage. Pure."""
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from longsearch.engine.citing.documents import (
+    CitedDocument,
+    authors_line,
+    cited_documents,
+    page_words,
+    paragraphs,
+    plain,
+)
+from longsearch.engine.citing.evidence import Evidence
+from longsearch.engine.printable import printable
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|~$])")
+_AT_START = re.compile(r"^(\s*)([#+=-]|\d+(?=[.)]))")
+
+
+def to_markdown(evidence: Sequence[Evidence]) -> str:
+    """Return the quotations by document, each with page, note and links."""
+    return "\n".join(_document(document) for document in cited_documents(evidence))
+
+
+def escaped(text: str) -> str:
+    """Return one line of text in which no character acts as Markdown or as HTML."""
+    escaped_inside = _SPECIAL.sub(r"\\\1", plain(text)).replace("&", "&amp;")
+    return _AT_START.sub(lambda found: found[1] + _harmless(found[2]), escaped_inside)
+
+
+def _harmless(start: str) -> str:
+    """Return the beginning of a list or a heading as text. A digit cannot be escaped, so it becomes an entity."""
+    return f"&#{ord(start[0])};{start[1:]}" if start[0].isdigit() else f"\\{start}"
+
+
+def quoted(one: Evidence, source: str = "") -> str:
+    """Return a passage as a block quotation, with a last line for its source if there is one."""
+    parts = [*(escaped(paragraph) for paragraph in paragraphs(one.quote)), *([f"— {source}"] if source else [])]
+    return "\n>\n".join(f"> {part}" for part in parts) + "\n"
+
+
+def source_line(one: Evidence) -> str:
+    """Return who says it where: "Ann Lee (2004), *Cooling towers*, p. 12"."""
+    year = f"({escaped(one.year)})" if one.year else ""
+    who = " ".join(filter(None, (escaped(authors_line(one.authors)), year)))
+    return ", ".join(filter(None, (who, f"*{escaped(one.title)}*", page_words(one.page))))
+
+
+def link_of(one: Evidence) -> str:
+    """Return a link to the page: in the reference manager if it knows the document, else to the file."""
+    if one.link:
+        return one.link
+    page = f"#page={one.page}" if one.page is not None else ""
+    path = PurePath(one.path)
+    return path.as_uri() + page if path.is_absolute() else ""
+
+
+def _document(document: CitedDocument) -> str:
+    one = document.first
+    about = [escaped(authors_line(one.authors, most=10)), escaped(one.date)]
+    about += [escaped(f"doi:{one.doi}") if one.doi else "", escaped(f"arXiv:{one.arxiv}") if one.arxiv else ""]
+    about += [f"[@{one.citekey}]" if one.citekey else "", ", ".join(map(escaped, one.collections))]
+    lines = [f"## {escaped(one.title)}", " · ".join(filter(None, about)), _path(one.path)]
+    passages = [_passage(passage) for passage in document.passages]
+    return "\n\n".join([*filter(None, lines), *passages])
+
+
+def _path(path: str) -> str:
+    """Return a path as code; it holds no line end, and a backtick in it cannot end the code."""
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", path)), default=0))
+    space = " " if "`" in path else ""
+    return f"{fence}{space}{printable(path)}{space}{fence}"
+
+
+def _passage(one: Evidence) -> str:
+    place = page_words(one.page) or escaped(one.heading) or "open"
+    link = link_of(one)
+    source = f"[{place}]({link})" if link else place
+    return quoted(one, source) + (f"\n{escaped(one.note)}\n" if one.note else "")
