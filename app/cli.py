@@ -48,9 +48,11 @@ class Command(Protocol):
 
 COMMANDS = (
     "open", "index", "search", "similar", "where", "folders", "status",
-    "doctor", "daemon", "eval", "model", "bench", "completion",
+    "doctor", "daemon", "eval", "model", "bench", "completion", "mcp",
 )  # fmt: skip
-"""The modules of `app.commands`, in the order of `longsearch --help`."""
+"""The modules of `app.commands` and `app.doors`, in the order of `longsearch --help`."""
+_DOORS = ("mcp",)
+"""Those of `app.doors`."""
 _ALIASES = {"like": "similar"}
 """Older names of commands. They still work, but `--help` does not list them."""
 
@@ -150,7 +152,8 @@ def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"longsearch {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name in names:
-        command = cast(Command, import_module(f"longsearch.app.commands.{name}"))
+        room = "doors" if name in _DOORS else "commands"
+        command = cast(Command, import_module(f"longsearch.app.{room}.{name.replace('-', '_')}"))
         sentence = f"{command.HELP[0].upper()}{command.HELP[1:]}."
         added = commands.add_parser(name, help=command.HELP, description=sentence)
         added.set_defaults(run=command.run)

@@ -12,7 +12,7 @@ from longsearch.engine.store.session import Session
 from longsearch.engine.types import DocumentText, FileReport, IndexProgress, SearchMode, SearchResults
 
 # a program may ask many questions: it opens the model once, at the first search by meaning without a daemon
-_query_vector = partial(from_anywhere, open_model=lru_cache(maxsize=1)(open_query_encoder))
+query_vector = partial(from_anywhere, open_model=lru_cache(maxsize=1)(open_query_encoder))
 
 
 class Index:
@@ -37,7 +37,7 @@ class Index:
         "words". `instruction` says what kind of passage you look for. The daemon's model makes the query's vector;
         without a daemon this process opens the model at the first such search and keeps it.
         """
-        return search_index(self.root, query, SearchMode(mode), _query_vector, instruction, under=self.under, k=k)
+        return search_index(self.root, query, SearchMode(mode), query_vector, instruction, under=self.under, k=k)
 
     def similar(self, file: str | Path, *, k: int = 10) -> SearchResults:
         """Return the `k` documents that are most similar to a file as a whole. The file need not be in the index."""
