@@ -47,13 +47,24 @@ class Command(Protocol):
         """Run the command; return the exit code. Raises LongsearchError if the command fails."""
 
 
-COMMANDS = (
-    "open", "index", "search", "similar", "where", "basket", "folders", "status",
-    "doctor", "daemon", "eval", "model", "bench", "completion",
-)  # fmt: skip
-"""The modules of `app.commands`, in the order of `longsearch --help`."""
-_IN_OWN_ROOM = frozenset({"basket"})
-"""Commands whose modules are in `app.commands.own`."""
+COMMANDS = {
+    "open": "commands.open",
+    "index": "commands.index",
+    "search": "commands.search",
+    "similar": "commands.similar",
+    "where": "commands.where",
+    "basket": "commands.own.basket",
+    "folders": "commands.folders",
+    "status": "commands.status",
+    "doctor": "commands.doctor",
+    "daemon": "commands.daemon",
+    "eval": "commands.eval",
+    "model": "commands.model",
+    "bench": "commands.bench",
+    "completion": "commands.completion",
+    "mcp": "doors.mcp",
+}
+"""The module of each command, in `app`, in the order of `longsearch --help`."""
 _ALIASES = {"like": "similar"}
 """Older names of commands. They still work, but `--help` does not list them."""
 
@@ -153,8 +164,7 @@ def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"longsearch {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name in names:
-        room = "own." if name in _IN_OWN_ROOM else ""
-        command = cast(Command, import_module(f"longsearch.app.commands.{room}{name}"))
+        command = cast(Command, import_module(f"longsearch.app.{COMMANDS[name]}"))
         sentence = f"{command.HELP[0].upper()}{command.HELP[1:]}."
         added = commands.add_parser(name, help=command.HELP, description=sentence)
         added.set_defaults(run=command.run)

@@ -5,14 +5,26 @@ from pathlib import Path
 
 from longsearch.app.background.query_vectors import from_anywhere
 from longsearch.app.encoders import open_query_encoder
+from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.paths import find_index, index_path
+from longsearch.app.quoting import quotations_in
 from longsearch.app.searching import search_index, similar_to_file
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import DocumentText, FileReport, IndexProgress, SearchMode, SearchResults
+from longsearch.engine.types import (
+    DocumentText,
+    FileReport,
+    Folder,
+    IndexProgress,
+    Quotation,
+    SearchMode,
+    SearchResults,
+)
 
 # a program may ask many questions: it opens the model once, at the first search by meaning without a daemon
-_query_vector = partial(from_anywhere, open_model=lru_cache(maxsize=1)(open_query_encoder))
+query_vector = partial(from_anywhere, open_model=lru_cache(maxsize=1)(open_query_encoder))
 
 
 class Index:
@@ -37,11 +49,15 @@ class Index:
         "words". `instruction` says what kind of passage you look for. The daemon's model makes the query's vector;
         without a daemon this process opens the model at the first such search and keeps it.
         """
-        return search_index(self.root, query, SearchMode(mode), _query_vector, instruction, under=self.under, k=k)
+        return search_index(self.root, query, SearchMode(mode), query_vector, instruction, under=self.under, k=k)
 
     def similar(self, file: str | Path, *, k: int = 10) -> SearchResults:
         """Return the `k` documents that are most similar to a file as a whole. The file need not be in the index."""
         return similar_to_file(self.root, Path(file).expanduser().resolve(), self.under, k)
+
+    def where(self, quote: str, *, k: int = 10) -> list[Quotation]:
+        """Return the places that say a quotation, the nearest first: verbatim, or with small changes."""
+        return quotations_in(self.root, quote, k, FileFilter(self.under))
 
     def text(self, document_id: int) -> DocumentText:
         """Return the whole text of a hit's document (`DocumentHit.document_id`), with its pages and headings."""
@@ -70,6 +86,20 @@ def open_index(folder: str | Path) -> Index:
     index = Index(*find_index(folder))
     index.progress()  # raises where there is no index
     return index
+
+
+def folders() -> list[Folder]:
+    """Return every indexed folder, by name. One that is away or whose index cannot be read says why."""
+    return indexed_folders()
+
+
+def embed(text: str, *, instruction: str = "") -> Vectors:
+    """Return the vector of a query, (dim,), unit length, as a search by meaning uses it.
+
+    The daemon's model makes it; without a daemon this process opens the model at the first call and keeps it. It needs
+    no torch, unless the chosen model does. For the vectors of documents, use an `Encoder`.
+    """
+    return query_vector(text, instruction or None).vector
 
 
 def search(

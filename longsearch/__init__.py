@@ -6,13 +6,12 @@
     for hit in index.search("why did the reactor overheat", k=5).hits:
         print(hit.title, hit.path, hit.passages[0].page, hit.passages[0].text)
 
-    encoder = longsearch.Encoder.open("bundled")
-    vector = encoder.encode_query("why did the reactor overheat")   # (dim,), unit length
+    vector = longsearch.embed("why did the reactor overheat")    # (dim,), unit length
 
 `longsearch.search` opens an index and searches it in one call. Every error that a person can act on is a
 `LongsearchError` with a `message` and a `hint`. `import longsearch` itself is quick: each name below loads its module
-when it is first used. Only an `Encoder` loads torch; so does a search by
-meaning with a model whose queries numpy cannot encode (docs/models.md, "Without torch").
+when it is first used. Only an `Encoder`, which also reads documents, loads torch; so does a search by meaning with a
+model whose queries numpy cannot encode (docs/models.md, "Without torch"). docs/python.md has examples of all.
 
 The folders `app`, `engine`, `indexer` and `tui` of the repository are the packages `longsearch.app` and so on; this
 folder links to them. Other programs should use the names listed here; the rest may change at any time.
@@ -22,34 +21,52 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from longsearch.app.open_index import Index, open_index, search
+    from longsearch.app.open_index import Index, embed, folders, open_index, search
     from longsearch.engine import __version__
     from longsearch.engine.errors import LongsearchError
     from longsearch.engine.inference.encoder import Encoder
-    from longsearch.engine.types import DocumentHit, PassageHit, SearchMode, SearchResults
+    from longsearch.engine.types import (
+        DocumentHit,
+        DocumentText,
+        Folder,
+        PassageHit,
+        Quotation,
+        SearchMode,
+        SearchResults,
+    )
 
 __all__ = [
     "DocumentHit",
+    "DocumentText",
     "Encoder",
+    "Folder",
     "Index",
     "LongsearchError",
     "PassageHit",
+    "Quotation",
     "SearchMode",
     "SearchResults",
     "__version__",
+    "embed",
+    "folders",
     "open_index",
     "search",
 ]
 
 _MODULE_OF = {
     "DocumentHit": "engine.types",
+    "DocumentText": "engine.types",
     "Encoder": "engine.inference.encoder",
+    "Folder": "engine.types",
     "Index": "app.open_index",
     "LongsearchError": "engine.errors",
     "PassageHit": "engine.types",
+    "Quotation": "engine.types",
     "SearchMode": "engine.types",
     "SearchResults": "engine.types",
     "__version__": "engine",
+    "embed": "app.open_index",
+    "folders": "app.open_index",
     "open_index": "app.open_index",
     "search": "app.open_index",
 }

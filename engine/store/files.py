@@ -124,6 +124,18 @@ def document_of(db: apsw.Connection, path: str) -> int | None:
     return None if found is None else int(found)
 
 
+def first_paths(db: apsw.Connection, n: int) -> list[str]:
+    """Paths of the first `n` files that hold a document, in order."""
+    sql = "SELECT path FROM files WHERE content_id IS NOT NULL ORDER BY path LIMIT ?"
+    return [os.fsdecode(row[0]) for row in db.execute(sql, (n,))]
+
+
+def stamp_of(db: apsw.Connection, path: str) -> tuple[int, int] | None:
+    """The size in bytes and the time in ns that the file had when it was read; None if the path is unknown."""
+    row = db.execute("SELECT size, mtime_ns FROM files WHERE path = ?", (os.fsencode(path),)).fetchone()
+    return None if row is None else (int(row[0]), int(row[1]))
+
+
 def held_alone(db: apsw.Connection, path: str) -> int | None:
     """The document that this file alone holds, or None."""
     document_id, name = document_of(db, path), os.fsencode(path)

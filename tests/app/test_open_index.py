@@ -1,6 +1,8 @@
 """`import longsearch`: the door for other programs."""
 
+import dataclasses
 import inspect
+import operator
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,17 +61,46 @@ def test_a_folder_inside_an_indexed_one_limits_the_search(indexed: Path, tmp_pat
     assert "longsearch index" in error.value.hint
 
 
+FOLDER = "folder: str | pathlib.Path"
+QUERY = (
+    "query: str, *, mode: longsearch.engine.types.SearchMode | str = <SearchMode.HYBRID: 'hybrid'>, k: int = 10,"
+    " instruction: str = ''"
+)
+VECTOR = "numpy.ndarray[tuple[typing.Any, ...], numpy.dtype[numpy.float32]]"
+SIGNATURES = {
+    "open_index": f"({FOLDER}) -> longsearch.app.open_index.Index",
+    "search": f"({FOLDER}, {QUERY}) -> longsearch.engine.types.SearchResults",
+    "folders": "() -> list[longsearch.engine.types.Folder]",
+    "embed": f"(text: str, *, instruction: str = '') -> {VECTOR}",
+    "Index.search": f"(self, {QUERY}) -> longsearch.engine.types.SearchResults",
+    "Index.similar": "(self, file: str | pathlib.Path, *, k: int = 10) -> longsearch.engine.types.SearchResults",
+    "Index.where": "(self, quote: str, *, k: int = 10) -> list[longsearch.engine.types.Quotation]",
+    "Index.text": "(self, document_id: int) -> longsearch.engine.types.DocumentText",
+    "Index.files": "(self) -> list[longsearch.engine.types.FileReport]",
+    "Index.progress": "(self) -> longsearch.engine.types.IndexProgress",
+}
+FIELDS = {
+    "SearchResults": "query mode instruction took_ms hits note similar_to lit languages vector_ms soft_tokens folders",
+    "DocumentHit": "rank document_id path title score passages root folder metadata language level",
+    "PassageHit": "page heading start stop text score excerpt",
+    "DocumentText": "text page_starts title headings metadata",
+    "Quotation": "document_id path title page heading start stop text similarity is_verbatim root folder",
+    "Folder": "name root n_documents away problem",
+}
+
+
 def test_the_public_names_and_signatures_stay() -> None:
-    signatures = {
-        "open_index": "(folder: str | pathlib.Path) -> longsearch.app.open_index.Index",
-        "search": "(folder: str | pathlib.Path, query: str, *, mode: longsearch.engine.types.SearchMode | str ="
-        " <SearchMode.HYBRID: 'hybrid'>, k: int = 10, instruction: str = '') -> longsearch.engine.types.SearchResults",
-    }
-    assert {name: str(inspect.signature(getattr(longsearch, name))) for name in signatures} == signatures
+    found = {name: str(inspect.signature(operator.attrgetter(name)(longsearch))) for name in SIGNATURES}
+    assert found == SIGNATURES
     assert dir(longsearch) == sorted(longsearch.__all__)
     assert all(getattr(longsearch, name) for name in longsearch.__all__)
-    assert [name for name in dir(longsearch.Index) if not name.startswith("_")] == [
-        "files", "progress", "search", "similar", "text",
-    ]  # fmt: skip
+    methods = {f"Index.{name}" for name in dir(longsearch.Index) if not name.startswith("_")}
+    assert methods == {name for name in SIGNATURES if name.startswith("Index.")}
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = longsearch.nothing
+
+
+def test_results_keep_their_fields_in_their_order() -> None:
+    for name, fields in FIELDS.items():
+        found = [field.name for field in dataclasses.fields(getattr(longsearch, name))]
+        assert found[: len(fields.split())] == fields.split(), f"new fields of {name} go to the end"

@@ -1,0 +1,110 @@
+"""Turns hits, quotations and folders into the objects that the tools return.
+
+Every text of a document and every file name passes through `printable`: an agent's client may show it in a terminal,
+and characters that nobody can see are a way to hide sentences from the person and show them to the model.
+"""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from longsearch.app.agents.addresses import address
+from longsearch.app.agents.shelf import Shelf
+from longsearch.app.background import daemon_control
+from longsearch.app.folders.listing import fingerprint_and_time
+from longsearch.app.paths import index_path
+from longsearch.engine.errors import StoreError
+from longsearch.engine.printable import printable
+from longsearch.engine.store.session import Session
+from longsearch.engine.types import DocumentHit, Folder, PassageHit, Quotation
+
+Json = dict[str, Any]
+
+
+def readable(text: str) -> str:
+    """Return the text of a document as an agent gets it: its lines stay, and what cannot be seen does not."""
+    return printable(text, keep="\n")
+
+
+def from_hit(hit: DocumentHit, shelf: Shelf, folder: Folder, n_passages: int) -> Json:
+    """Return a hit with its best passages."""
+    path = _relative(hit.path, folder)
+    return {
+        "rank": hit.rank,
+        "document": address(folder.name, path),
+        "path": printable(hit.path),
+        "folder": printable(folder.name),
+        "title": printable(hit.title),
+        "score": round(hit.score, 4),
+        "level": hit.level.value if hit.level else None,
+        "language": hit.language or None,
+        "freshness": shelf.freshness(folder, path),
+        "metadata": [[value.field, printable(value.value)] for value in hit.metadata if value.field != "title"],
+        "passages": [_from_passage(passage) for passage in hit.passages[:n_passages]],
+    }
+
+
+def _from_passage(passage: PassageHit) -> Json:
+    found: Json = {
+        "page": passage.page,
+        "heading": printable(passage.heading),
+        "start": passage.start,
+        "stop": passage.stop,
+        "score": round(passage.score, 4),
+        "text": readable(passage.text),
+    }
+    if passage.excerpt is not None:
+        start, stop = (place - passage.start for place in passage.excerpt)
+        found["best_sentences"] = readable(passage.text[start:stop])
+    return found
+
+
+def from_quotation(one: Quotation, shelf: Shelf, folder: Folder) -> Json:
+    """Return a place that says a quotation."""
+    path = _relative(one.path, folder)
+    return {
+        "document": address(folder.name, path),
+        "path": printable(one.path),
+        "folder": printable(folder.name),
+        "title": printable(one.title),
+        "page": one.page,
+        "heading": printable(one.heading),
+        "start": one.start,
+        "stop": one.stop,
+        "text": readable(one.text),
+        "similarity": round(one.similarity, 4),
+        "verbatim": one.is_verbatim,
+        "freshness": shelf.freshness(folder, path),
+    }
+
+
+def from_folder(folder: Folder, daemon: Json | None) -> Json:
+    """Return how far a folder has been read, when, and whether it is kept current."""
+    found: Json = {
+        "name": printable(folder.name),
+        "path": printable(folder.root),
+        "documents": folder.n_documents,
+        "away": printable(folder.away),
+        "problem": printable(folder.problem),
+        "watched": daemon_control.root_in(daemon, Path(folder.root)) is not None,
+    }
+    try:
+        with Session.open(index_path(Path(folder.root)), read_only=True) as session:
+            progress = session.progress()
+        updated_at = fingerprint_and_time(folder)[1]
+    except StoreError:
+        return found
+    when = None if updated_at is None else datetime.fromtimestamp(updated_at, UTC).isoformat(timespec="seconds")
+    return found | {
+        "updated_at": when,
+        "files": progress.n_files,
+        "current": progress.n_current,
+        "waiting_for_meaning": progress.n_waiting,
+        "read_in_part": progress.n_partial,
+        "failed": progress.n_failed,
+        "activity": printable(progress.activity),
+    }
+
+
+def _relative(path: str, folder: Folder) -> str:
+    return Path(path).relative_to(folder.root).as_posix()

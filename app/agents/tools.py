@@ -1,0 +1,167 @@
+"""The tools of an agent, as plain functions that return JSON objects. Knows no MCP; `app.agents.server` offers them.
+
+Each answer stays within a number of tokens. What does not fit comes with `next_cursor`.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from longsearch.app.agents import answers, budget, reading
+from longsearch.app.agents.addresses import address
+from longsearch.app.agents.answers import Json
+from longsearch.app.agents.shelf import Shelf
+from longsearch.app.background import daemon_control
+from longsearch.app.commands.search import at_least
+from longsearch.app.everywhere import search_folders, similar_to_document_in
+from longsearch.app.open_index import query_vector
+from longsearch.app.quoting import quotations_in_folders
+from longsearch.app.searching import VectorSource
+from longsearch.engine import __version__
+from longsearch.engine.printable import printable
+from longsearch.engine.types import Folder, SearchMode, SearchResults
+
+MAX_RESULTS = 50
+"""Documents that one question can reach, over all its pages."""
+MAX_TOKENS = 20_000
+"""Of one answer; clients cut longer ones, some at 25,000."""
+DEFAULT_TOKENS = 4_000
+
+
+class Tools:
+    """What an agent may ask. Every method may raise `LongsearchError`."""
+
+    def __init__(self, shelf: Shelf, source: VectorSource = query_vector) -> None:
+        """`source` makes the vectors of queries: the daemon's model, or one opened here without a daemon."""
+        self.shelf, self._source = shelf, source
+
+    def search(
+        self,
+        query: str,
+        folder: str = "",
+        mode: str = "hybrid",
+        k: int = 10,
+        passages: int = 2,
+        min_level: str = "chance",
+        max_tokens: int = DEFAULT_TOKENS,
+        cursor: str = "",
+    ) -> Json:
+        """Search for passages that mean or say the query."""
+        folders = self.shelf.folders(folder)
+        results = search_folders(folders, query, SearchMode(mode), self._source, k=MAX_RESULTS)
+        results = at_least(results, min_level)
+        question = repr(("search", query, folder, mode, min_level))
+        return self._paged(results, folders, question, k, passages, max_tokens, cursor)
+
+    def similar(
+        self, document: str, k: int = 10, passages: int = 1, max_tokens: int = DEFAULT_TOKENS, cursor: str = ""
+    ) -> Json:
+        """Find the documents most similar to one, each compared as a whole."""
+        place = self.shelf.find(document)
+        folders = self.shelf.folders()
+        root = Path(place.folder.root)
+        results = similar_to_document_in(folders, root, place.document_id, k=MAX_RESULTS)
+        return self._paged(results, folders, repr(("similar", document)), k, passages, max_tokens, cursor)
+
+    def read(
+        self,
+        document: str,
+        pages: str = "",
+        around: int | None = None,
+        max_tokens: int = DEFAULT_TOKENS,
+        cursor: str = "",
+    ) -> Json:
+        """Read the text of a document: pages, what stands around an offset, or from its beginning."""
+        place = self.shelf.find(document)
+        with self.shelf.reading(place.folder) as db:
+            part = reading.part(db, place.document_id, pages, around, max_tokens, cursor)
+        return self._about(place.folder, place.path) | part
+
+    def outline(self, document: str, max_tokens: int = DEFAULT_TOKENS, cursor: str = "") -> Json:
+        """List the headings of a document with their pages and offsets."""
+        place = self.shelf.find(document)
+        with self.shelf.reading(place.folder) as db:
+            found, rows = reading.outline(db, place.document_id)
+        first = budget.place_of(cursor, document, 1)[0] if cursor else 0
+        shown, rest = _fitting(rows[first:], max_tokens, lambda row: row)
+        found |= self._about(place.folder, place.path) | {"headings": shown}
+        return found | {"next_cursor": budget.cursor(document, first + len(shown)) if rest else None}
+
+    def where(self, quote: str, folder: str = "", k: int = 10, max_tokens: int = DEFAULT_TOKENS) -> Json:
+        """Find the document and page that say a quotation, verbatim or nearly so."""
+        folders = self.shelf.folders(folder)
+        found, notes = quotations_in_folders(folders, quote, k)
+        by_root = {one.root: one for one in folders}
+        make = partial(answers.from_quotation, shelf=self.shelf)
+        shown, rest = _fitting(found, max_tokens, lambda one: make(one, folder=by_root[one.root]))
+        notes += [f"{len(found) - len(shown)} more places do not fit max_tokens"] if rest else []
+        return {"quote": answers.readable(quote), "note": printable("; ".join(notes)), "places": shown}
+
+    def status(self) -> Json:
+        """Say what is indexed, how far and how fresh, and whether a daemon keeps it current."""
+        daemon = daemon_control.daemon_status()
+        folders = [answers.from_folder(folder, daemon) for folder in self.shelf.folders()]
+        return {"longsearch": __version__, "daemon_runs": daemon is not None, "folders": folders}
+
+    def _about(self, folder: Folder, path: str) -> Json:
+        return {
+            "document": address(folder.name, path),
+            "path": printable(str(Path(folder.root) / path)),
+            "freshness": self.shelf.freshness(folder, path),
+        }
+
+    def _paged(
+        self,
+        results: SearchResults,
+        folders: list[Folder],
+        question: str,
+        k: int,
+        n_passages: int,
+        max_tokens: int,
+        cursor: str,
+    ) -> Json:
+        """Return the `k` hits from the cursor on, as many as fit, and the state of the folders they are from."""
+        first = budget.place_of(cursor, question, 1)[0] if cursor else 0
+        by_root = {folder.root: folder for folder in folders}
+        hits = results.hits[first : first + k]
+        shown, rest = _fitting(
+            hits, max_tokens, lambda hit: answers.from_hit(hit, self.shelf, by_root[hit.root], n_passages)
+        )
+        goes_on = bool(rest) or first + k < len(results.hits)
+        daemon = daemon_control.daemon_status()
+        return {
+            "mode": results.mode.value,
+            "note": printable(results.note),
+            "results": shown,
+            "next_cursor": budget.cursor(question, first + len(shown)) if goes_on else None,
+            "folders": [answers.from_folder(folder, daemon) for folder in folders if _in(folder, shown)],
+        }
+
+
+def _in(folder: Folder, shown: list[Json]) -> bool:
+    return any(hit["folder"] == printable(folder.name) for hit in shown)
+
+
+def _fitting(rows: Any, max_tokens: int, make: Callable[[Any], Json]) -> tuple[list[Json], bool]:
+    """Return the first rows that fit, at least one, and whether others are left. The first is cut if it is too long."""
+    shown: list[Json] = []
+    left = max_tokens
+    for row in rows:
+        made = make(row)
+        needed = budget.n_tokens(made)
+        if shown and needed > left:
+            return shown, True
+        if needed > left:
+            made = _cut(made, max(left - budget.n_tokens(_cut(made, 0)), 20))
+        shown.append(made)
+        left -= needed
+    return shown, False
+
+
+def _cut(made: Json, max_tokens: int) -> Json:
+    """Return the object with only its best passage, and that cut to `max_tokens`."""
+    if "passages" in made:
+        best = {name: value for name, value in made["passages"][0].items() if name != "best_sentences"}
+        return made | {"passages": [_cut(best, max_tokens)]} if made["passages"] else made
+    return made | {"text": budget.fitting(made["text"], max_tokens), "cut": True} if "text" in made else made
