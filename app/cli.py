@@ -23,6 +23,7 @@ Semantic search in a terminal over the long documents you keep.
 
   longsearch FOLDER            open the app over a folder; indexing goes on in the background
   longsearch                   open the app over all indexed folders
+  longsearch demo              try it on sample notes; leaves nothing behind
   longsearch index FOLDER      index a folder in the foreground, with progress
   longsearch search QUERY      search from the command line
   longsearch similar FILE      find the documents most similar to a file
@@ -48,10 +49,10 @@ class Command(Protocol):
 
 COMMANDS = (
     "open", "index", "search", "similar", "where", "folders", "status",
-    "doctor", "daemon", "eval", "model", "bench", "completion", "mcp",
+    "doctor", "daemon", "eval", "model", "bench", "completion", "man", "mcp", "demo",
 )  # fmt: skip
 """The modules of `app.commands` and `app.doors`, in the order of `longsearch --help`."""
-_DOORS = ("mcp",)
+DOORS = ("man", "mcp", "demo")
 """Those of `app.doors`."""
 _ALIASES = {"like": "similar"}
 """Older names of commands. They still work, but `--help` does not list them."""
@@ -152,7 +153,7 @@ def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"longsearch {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name in names:
-        room = "doors" if name in _DOORS else "commands"
+        room = "doors" if name in DOORS else "commands"
         command = cast(Command, import_module(f"longsearch.app.{room}.{name.replace('-', '_')}"))
         sentence = f"{command.HELP[0].upper()}{command.HELP[1:]}."
         added = commands.add_parser(name, help=command.HELP, description=sentence)
