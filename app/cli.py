@@ -23,6 +23,7 @@ Semantic search in a terminal over the long documents you keep.
 
   longsearch FOLDER            open the app over a folder; indexing goes on in the background
   longsearch                   open the app over all indexed folders
+  longsearch demo              try it on sample notes; leaves nothing behind
   longsearch index FOLDER      index a folder in the foreground, with progress
   longsearch search QUERY      search from the command line
   longsearch similar FILE      find the documents most similar to a file
@@ -62,7 +63,9 @@ COMMANDS = {
     "model": "commands.model",
     "bench": "commands.bench",
     "completion": "commands.completion",
+    "man": "doors.man",
     "mcp": "doors.mcp",
+    "demo": "doors.demo",
 }
 """The module of each command, in `app`, in the order of `longsearch --help`."""
 _ALIASES = {"like": "similar"}

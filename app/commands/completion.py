@@ -7,7 +7,9 @@ HELP = "print a shell completion script"
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch completion`."""
-    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="the shell to print the script for")
+    parser.add_argument(
+        "shell", choices=("bash", "zsh", "fish", "tcsh", "powershell"), help="the shell to print it for"
+    )
 
 
 def run(options: Namespace) -> int:

@@ -1,1 +1,1 @@
-"""The commands by which other programs and newcomers come in: `mcp`, `demo`, `man`, `open-hit`."""
+"""The commands by which newcomers, agents, shells and editors come in; see `DOORS` in `app.cli`."""

@@ -1,0 +1,100 @@
+"""`longsearch man`: print the manual page, made of the parser of the command line."""
+
+import argparse
+import re
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Iterator
+
+from longsearch.engine import __version__
+
+HELP = "print the manual page"
+_FILES = (
+    ("$XDG_DATA_HOME/longsearch/indexes/", "the indexes, one for each folder"),
+    ("$XDG_DATA_HOME/longsearch/daemon.log", "the log of a daemon that was started in the background"),
+    (".longsearchignore", "what to leave out of a folder, in the syntax of .gitignore"),
+)
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of `longsearch man`: there are none."""
+    parser.epilog = "To read it: longsearch man | man -l -"
+
+
+def run(options: Namespace) -> int:
+    """Print the page in roff. Returns 0.
+
+    To install it: longsearch man > ~/.local/share/man/man1/longsearch.1
+    """
+    from longsearch.app.cli import build_parser
+
+    print(page(build_parser()))
+    return 0
+
+
+def page(parser: ArgumentParser) -> str:
+    """Return the manual page of a parser with commands, in the man macros of roff."""
+    commands = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    about, *examples = (parser.description or "").strip().splitlines()
+    lines = [
+        f'.TH LONGSEARCH 1 "" "longsearch {__version__}" "User Commands"',
+        ".SH NAME",
+        "longsearch \\- semantic search in a terminal over your own long documents",
+        ".SH SYNOPSIS",
+        ".B longsearch",
+        "[\\fIFOLDER\\fR | \\fICOMMAND\\fR ...]",
+        ".SH DESCRIPTION",
+        _escaped(about),
+        *_examples(examples),
+        ".SH OPTIONS",
+        *_options(parser),
+        ".SH COMMANDS",
+    ]
+    for name, command in commands.choices.items():
+        lines += [f".SS longsearch {_escaped(name)}", *_command(command)]
+    lines += [".SH EXIT STATUS", _escaped((parser.epilog or "").removeprefix("exit codes: ") + ".")]
+    lines += [".SH FILES", *(line for path, text in _FILES for line in (".TP", _bold(path), _escaped(text)))]
+    return "\n".join(lines)
+
+
+def _examples(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines such as "longsearch FOLDER    open the app" as paragraphs with a tag."""
+    for line in lines:
+        command, _, meaning = line.strip().partition("  ")
+        if meaning:
+            yield from (".TP", _bold(command), _escaped(meaning))
+
+
+def _command(parser: ArgumentParser) -> Iterator[str]:
+    """Yield what a command does, its usage and its options, and the same of the commands inside it."""
+    yield _escaped(parser.description or "")
+    usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
+    yield from (".PP", ".nh", ".ad l", _bold(usage), ".ad", ".hy")
+    yield from _options(parser)
+    if parser.epilog:
+        yield from (".PP", _escaped(parser.epilog))
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, inner in action.choices.items():
+                yield from (".TP", _bold(f"{parser.prog.split()[-1]} {name}"), ".RS", *_command(inner), ".RE")
+
+
+def _options(parser: ArgumentParser) -> Iterator[str]:
+    """Yield each argument with its help, as a paragraph with a tag."""
+    formatter = parser._get_formatter()
+    for action in parser._actions:
+        is_known = isinstance(action, argparse._HelpAction | argparse._SubParsersAction)
+        if is_known or action.help in (None, argparse.SUPPRESS):
+            continue
+        yield ".TP"
+        yield _bold(formatter._format_action_invocation(action))
+        yield _escaped(formatter._expand_help(action))
+
+
+def _bold(text: str) -> str:
+    return f"\\fB{_escaped(text)}\\fR"
+
+
+def _escaped(text: str) -> str:
+    """Return text that roff prints as it is: backslashes and hyphens are escaped, and no line is a request."""
+    flat = re.sub(r"\s+", " ", text).strip().replace("\\", "\\(rs").replace("-", "\\-")
+    return f"\\&{flat}" if flat.startswith((".", "'")) else flat
