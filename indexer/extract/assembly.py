@@ -156,7 +156,7 @@ def assemble_text(file_text: FileText) -> Extraction:
         raise ExtractionError("no text in it")
     headings = tuple(Heading(level, title, start) for level, title, start in file_text.headings)
     named = next((source for field, text, source in file_text.metadata if field == "title" and text), HEADING)
-    title, source = choose_title(((file_text.title, named),), file_text.text)
+    title, source = choose_title(((file_text.title, named),), "" if file_text.untitled else file_text.text)
     metadata = with_title(gathered(file_text.metadata), title, source)
     hint = _BROKEN_HINT if file_text.warning else ""
     document = DocumentText(file_text.text, file_text.page_starts, title, headings, metadata)

@@ -7,11 +7,13 @@ file of that format arrives. It does not decide about time limits, retries or fa
 import os
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.formats import LIGHT_MARKUP, Format
+from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.limits import DOCUMENT_TIMEOUT_S, OCR_DOCUMENT_TIMEOUT_S
 from longsearch.indexer.extract.wire.protocol import (
     HEADER,
@@ -36,6 +38,22 @@ _PROGRAM = (
 # the path keep the standard library first: neither the current folder nor ours can replace one of its modules.
 COMMAND = (sys.executable, "-P", "-c", _PROGRAM, _IMPORT_ROOT, __name__)
 """What the parent runs to start this process."""
+_READERS = "longsearch.indexer.extract.readers"
+_MODULES = {
+    Format.MARKDOWN: "markdown",
+    Format.HTML: "html",
+    Format.DOCX: "docx",
+    Format.EPUB: "epub",
+    Format.ORG: "org",
+    Format.RST: "rst",
+    Format.TEX: "tex",
+    Format.PLAIN: "plain",
+    Format.SLIDES: "office.slides",
+    Format.OPEN_DOCUMENT: "office.odf",
+    Format.SHEETS: "office.sheets",
+    Format.CSV: "office.delimited",
+}
+"""The module that reads each format except PDF. Its `read` takes a `Source` and returns a `FileText`."""
 OUT_OF_MEMORY_STATUS = 77
 """Exit status after a MemoryError: the address space is fragmented by then, so a new process must take over."""
 
@@ -90,7 +108,7 @@ def _read(request: Request) -> Iterator[Message]:
         yield _read_text(path, file_format)
 
 
-def _read_text(path: Path, file_format: Format) -> FileText:
+def _read_text(path: Source, file_format: Format) -> FileText:
     """Read a file that is not a PDF; as plain text if the parser of its light markup fails."""
     read = _function_for(file_format)
     try:
@@ -103,23 +121,7 @@ def _read_text(path: Path, file_format: Format) -> FileText:
     return _read_text(path, Format.PLAIN)
 
 
-def _function_for(file_format: Format) -> Callable[[Path], FileText]:
+def _function_for(file_format: Format) -> Callable[[Source], FileText]:
     """Import the module of `file_format` and return its `read`."""
-    match file_format:
-        case Format.MARKDOWN:
-            from longsearch.indexer.extract.readers.markdown import read
-        case Format.HTML:
-            from longsearch.indexer.extract.readers.html import read
-        case Format.DOCX:
-            from longsearch.indexer.extract.readers.docx import read
-        case Format.EPUB:
-            from longsearch.indexer.extract.readers.epub import read
-        case Format.ORG:
-            from longsearch.indexer.extract.readers.org import read
-        case Format.RST:
-            from longsearch.indexer.extract.readers.rst import read
-        case Format.TEX:
-            from longsearch.indexer.extract.readers.tex import read
-        case _:
-            from longsearch.indexer.extract.readers.plain import read
+    read: Callable[[Source], FileText] = import_module(f"{_READERS}.{_MODULES[file_format]}").read
     return read

@@ -20,6 +20,10 @@ class Format(StrEnum):
     RST = "rst"
     TEX = "tex"
     PLAIN = "plain"
+    SLIDES = "slides"
+    OPEN_DOCUMENT = "opendocument"
+    SHEETS = "sheets"
+    CSV = "csv"
 
 
 LIGHT_MARKUP = frozenset({Format.MARKDOWN, Format.ORG, Format.RST, Format.TEX})
@@ -40,6 +44,18 @@ FORMAT_OF_SUFFIX = {
     ".docx": Format.DOCX,
     ".docm": Format.DOCX,
     ".epub": Format.EPUB,
+    ".pptx": Format.SLIDES,
+    ".pptm": Format.SLIDES,
+    ".ppsx": Format.SLIDES,
+    ".odt": Format.OPEN_DOCUMENT,
+    ".odp": Format.OPEN_DOCUMENT,
+    ".ods": Format.SHEETS,
+    ".xlsx": Format.SHEETS,
+    ".xlsm": Format.SHEETS,
+    ".xlsb": Format.SHEETS,
+    ".xls": Format.SHEETS,
+    ".csv": Format.CSV,
+    ".tsv": Format.CSV,
 }
 
 

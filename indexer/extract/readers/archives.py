@@ -1,17 +1,17 @@
-"""Read zip archives that may be hostile, within limits of size. DOCX and EPUB use it.
+"""Read zip archives that may be hostile, within limits of size. Office documents and EPUB use it.
 
-This module knows neither format. Word and EPUB store members deflated or uncompressed. Any other method is refused,
-because zipfile does not limit how much the other decompressors return at once.
+This module knows no format. Office programs and EPUB store members deflated or uncompressed. Any other method is
+refused, because zipfile does not limit how much the other decompressors return at once.
 """
 
 import zipfile
 import zlib
 from collections.abc import Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.limits import MAX_ARCHIVE_MEMBERS, MAX_COMPRESSION_RATIO, MAX_TEXT_FILE_BYTES
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -26,17 +26,20 @@ _FETCH_AGAIN = "download it again, or open it in its program and save a copy"
 class Archive:
     """An open zip archive. Raises `ExtractionError` if the file is no archive, is encrypted or is a zip bomb."""
 
-    def __init__(self, path: Path, kind: str) -> None:
+    def __init__(self, path: Source, kind: str) -> None:
         """`kind` names the format in error messages, for example "a Word document"."""
         self._kind = kind
         self._n_bytes_read = 0
         _check_head(path, kind)
+        self._file = path.open("rb")
         try:
-            self._zip = zipfile.ZipFile(path)
+            self._zip = zipfile.ZipFile(self._file)
         except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+            self._file.close()
             raise ExtractionError("damaged or cut off: it cannot be unpacked", _FETCH_AGAIN) from error
         self._members = {member.filename: member for member in self._zip.infolist()}
         if len(self._members) > MAX_ARCHIVE_MEMBERS:
+            self.__exit__(None, None, None)
             raise self._bomb(f"it holds {len(self._members):,} files")
 
     def __enter__(self) -> Self:
@@ -46,6 +49,7 @@ class Archive:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._zip.close()
+        self._file.close()
 
     @property
     def names(self) -> Sequence[str]:
@@ -65,6 +69,12 @@ class Archive:
             raise ExtractionError("damaged: one of its parts cannot be unpacked", _FETCH_AGAIN) from error
         return data
 
+    def check(self, suffixes: tuple[str, ...]) -> None:
+        """Check every member with one of these suffixes, for a library that unpacks them by itself."""
+        for name, member in self._members.items():
+            if name.lower().endswith(suffixes):
+                self._check(member)
+
     def _check(self, member: zipfile.ZipInfo) -> None:
         if member.flag_bits & 1:
             raise ExtractionError("encrypted: needs a password", "save a copy without the password")
@@ -83,7 +93,7 @@ class Archive:
         )
 
 
-def _check_head(path: Path, kind: str) -> None:
+def _check_head(path: Source, kind: str) -> None:
     """Raise `ExtractionError` if the file does not begin like a zip archive."""
     with path.open("rb") as file:
         head = file.read(_OLE_DIRECTORY_WITHIN)
@@ -92,7 +102,7 @@ def _check_head(path: Path, kind: str) -> None:
             if _ENCRYPTED_PACKAGE in head or _ENCRYPTED_PACKAGE in file.read():
                 raise ExtractionError("encrypted: needs a password", "save a copy without the password")
             raise ExtractionError(
-                "an office file from before 2007 under a newer suffix", "open it and save it as .docx"
+                "an office file from before 2007 under a newer suffix", "open it and save it in the newer format"
             )
     if not head:
         raise ExtractionError("empty file")

@@ -2,9 +2,9 @@
 
 import codecs
 import re
-from pathlib import Path
 
 from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.limits import MAX_TEXT_FILE_BYTES
 
 # UTF-32's mark begins with UTF-16's, so the longer one comes first.
@@ -24,7 +24,7 @@ _HTML_CHARSET = re.compile(
 )
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Source) -> bytes:
     """Return the file's bytes. Raises `ExtractionError` if the file is empty or too large."""
     size = path.stat().st_size
     if size == 0:

@@ -9,15 +9,15 @@ import io
 import re
 import zipfile
 from dataclasses import replace
-from pathlib import Path
 
 import mammoth
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.readers import html as html_text
 from longsearch.indexer.extract.readers.archives import Archive
-from longsearch.indexer.extract.readers.xml_text import parse_xml
-from longsearch.indexer.extract.wire.protocol import FileText, RawMetadata, limited
+from longsearch.indexer.extract.readers.office.properties import CORE, core_properties, title_in
+from longsearch.indexer.extract.sources import Source
+from longsearch.indexer.extract.wire.protocol import FileText
 
 _KIND = "a Word document"
 _PARTS = (".xml", ".rels")
@@ -31,21 +31,12 @@ p[style-name='Heading 9'] => h6:fresh
 _CELL_OF_ONE = re.compile(r"<(t[dh])[^<>]*><p>((?:[^<]|<(?!/?(?:p|t[dh])\b))*)</p></\1>")
 """A table cell with one paragraph, as nearly all cells. If the paragraph stayed, its text would leave the row."""
 _SOURCE = "Word properties"
-_FIELDS = (
-    ("dc:title", "title"),
-    ("dc:creator", "author"),
-    ("cp:keywords", "tag"),
-    ("cp:category", "tag"),
-    ("dc:subject", "subject"),
-    ("dc:language", "language"),
-    ("dcterms:created", "created"),
-)
 _BACK_LINK = re.compile('<a href="#[^"]*">↑</a>')
 """The link back that mammoth puts after each note."""
 _DAMAGED_HINT = "open it in a word processor and save a copy"
 
 
-def read(path: Path) -> FileText:
+def read(path: Source) -> FileText:
     """Return the text of the file at `path`. Raises `ExtractionError`."""
     with Archive(path, _KIND) as archive:
         # customXml holds a program's own data: the text never needs it, and it may be large.
@@ -57,18 +48,8 @@ def read(path: Path) -> FileText:
         b"<!DOCTYPE" in data.replace(b"\0", b"") for data in parts.values()
     ):  # without NULs, so that UTF-16 is searched too
         raise ExtractionError("declares XML entities, as no Word document does", _DAMAGED_HINT)
-    metadata = _properties(parts.get("docProps/core.xml", b""))
-    title = next((text for field, text, _ in metadata if field == "title"), "")
-    return replace(html_text.parse(_html(_stored(parts)), title=title), metadata=metadata)
-
-
-def _properties(core: bytes) -> RawMetadata:
-    """Return the document's properties. The time at which the file was created is no date of the text: `created`."""
-    tree = parse_xml(core)
-    if tree is None:
-        return ()
-    nodes = ((field, tree.css_first(name.replace(":", "\\:"))) for name, field in _FIELDS)
-    return limited((field, (node.text() or "").strip(), _SOURCE) for field, node in nodes if node is not None)
+    metadata = core_properties(parts.get(CORE, b""), _SOURCE)
+    return replace(html_text.parse(_html(_stored(parts)), title=title_in(metadata)), metadata=metadata)
 
 
 def _stored(parts: dict[str, bytes]) -> io.BytesIO:

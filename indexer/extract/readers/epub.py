@@ -8,7 +8,6 @@ import posixpath
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser
@@ -19,6 +18,7 @@ from longsearch.indexer.extract.readers import html as html_text
 from longsearch.indexer.extract.readers.archives import Archive
 from longsearch.indexer.extract.readers.decoding import decode_html
 from longsearch.indexer.extract.readers.xml_text import parse_xml, with_closing_tags
+from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import FileText, RawMetadata, RawValue, limited
 
@@ -42,7 +42,7 @@ _BROKEN_HINT = "open it in an e-book reader, or repair it: ebook-convert in.epub
 _DRM_HINT = "only the seller's own reader opens it; get a copy without DRM"
 
 
-def read(path: Path) -> FileText:
+def read(path: Source) -> FileText:
     """Return the text of the file at `path`. Raises `ExtractionError`."""
     with Archive(path, "an EPUB") as archive:
         book = _Book(archive)

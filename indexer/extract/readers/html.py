@@ -4,7 +4,6 @@ selectolax (lexbor) parses the page as it was saved, without anything that a scr
 """
 
 import re
-from pathlib import Path
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
@@ -14,6 +13,7 @@ from longsearch.indexer.extract.readers.decoding import decode_html, read_bytes
 from longsearch.indexer.extract.readers.html_metadata import metadata_of
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.readers.xml_text import with_closing_tags
+from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.protocol import FileText
 
 _DROPPED_NAMES = """
@@ -31,7 +31,7 @@ _CELLS = frozenset({"td", "th"})
 _RUN_OF_SPACE = re.compile(r"\s+")
 
 
-def read(path: Path) -> FileText:
+def read(path: Source) -> FileText:
     """Return the text of the file at `path`. Raises `ExtractionError`."""
     source = decode_html(read_bytes(path))
     return parse(with_closing_tags(source) if source.startswith("<?xml") else source)

@@ -6,7 +6,6 @@ of other dialects (footnotes, mathematics) stay as written; a wiki link is reduc
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -15,6 +14,7 @@ from longsearch.indexer.extract.clean import clean_characters
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.front_matter import split_front_matter
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
+from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.protocol import FileText
 
 _WIKI_LINK = re.compile(r"\[\[(?:[^\[\]|]{1,300}\|)?([^\[\]|]{1,300})\]\]")
@@ -22,7 +22,7 @@ _TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)
 _CELL_SEPARATOR = " | "
 
 
-def read(path: Path) -> FileText:
+def read(path: Source) -> FileText:
     """Return the text of the file at `path`. Raises `ExtractionError`."""
     return parse(decode(read_bytes(path)))
 

@@ -8,11 +8,11 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from longsearch.indexer.extract.clean import clean_characters, one_line
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
+from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import FileText, RawValue, limited
 
@@ -41,7 +41,7 @@ _LINK = re.compile(r"\[\[([^\[\]\n]{1,2000})\](?:\[([^\[\]\n]{1,2000})\])?\]")
 _MARKED = re.compile(r"""(?<![^\s({'"-])([*/_=~+])(?=\S)([^\n]{0,500}?\S)\1(?=[\s).,:;!?}'"\[-]|$)""")
 
 
-def read(path: Path) -> FileText:
+def read(path: Source) -> FileText:
     """Return the text of the file at `path`. Raises `ExtractionError`."""
     return parse(decode(read_bytes(path)))
 

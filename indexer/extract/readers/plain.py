@@ -1,11 +1,11 @@
 """Read plain text, and light markup as plain text. Form feeds separate pages. Finds no headings."""
 
 import re
-from pathlib import Path
 
 from longsearch.indexer.extract.clean import clean_block
 from longsearch.indexer.extract.pdf.pages import join_pages
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
+from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.protocol import FileText, RawMetadata
 
 _TITLE = re.compile(r"^#\+title:[ \t]*(.+)$|\\title\{([^{}]+)\}", re.IGNORECASE | re.MULTILINE)
@@ -13,7 +13,7 @@ _TITLE = re.compile(r"^#\+title:[ \t]*(.+)$|\\title\{([^{}]+)\}", re.IGNORECASE 
 _TITLE_WITHIN = 20_000
 
 
-def read(path: Path) -> FileText:
+def read(path: Source) -> FileText:
     """Return the text of the file at `path`. Raises `ExtractionError`."""
     raw = decode(read_bytes(path))
     named = _TITLE.search(raw, 0, _TITLE_WITHIN)

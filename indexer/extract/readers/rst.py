@@ -7,7 +7,6 @@ resolved: their words stay.
 
 import re
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from docutils import frontend, nodes, utils
@@ -16,6 +15,7 @@ from docutils.parsers.rst import Directive, Parser, directives, roles
 from longsearch.indexer.extract.clean import clean_characters
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
+from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.protocol import FileText, RawMetadata, limited
 
 _SETTINGS = {
@@ -36,7 +36,7 @@ _SOURCE = "field list"
 _CELL_SEPARATOR = " | "
 
 
-def read(path: Path) -> FileText:
+def read(path: Source) -> FileText:
     """Return the text of the file at `path`. Raises `ExtractionError`, and docutils' own errors if it fails."""
     return parse(decode(read_bytes(path)))
 

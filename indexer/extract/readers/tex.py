@@ -6,7 +6,6 @@ read: `\\input` and `\\include` leave nothing.
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from pylatexenc import latex2text, latexwalker, macrospec
@@ -14,6 +13,7 @@ from pylatexenc import latex2text, latexwalker, macrospec
 from longsearch.indexer.extract.clean import clean_characters, one_line
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
+from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import FileText, limited
 
@@ -54,7 +54,7 @@ _SOURCE = "LaTeX"
 _EMPTY_LINE = re.compile(r"\n\s*\n")
 
 
-def read(path: Path) -> FileText:
+def read(path: Source) -> FileText:
     """Return the text of the file at `path`. Raises `ExtractionError`, and pylatexenc's own errors if it fails."""
     return parse(decode(read_bytes(path)))
 

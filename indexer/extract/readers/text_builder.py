@@ -1,4 +1,4 @@
-"""Builds a document's text block by block and records the offset of each heading. Knows no format."""
+"""Builds a document's text block by block and records where each heading and page begins. Knows no format."""
 
 from longsearch.indexer.extract.clean import clean_block, one_line
 from longsearch.indexer.extract.titles import is_title
@@ -14,17 +14,40 @@ class TextBuilder:
         self._length = 0
         self._headings: list[tuple[int, str, int]] = []
         self._was_tight = False
+        self._page_starts: list[int] = []
+        self._n_open_pages = 0
+        self._mark: tuple[int, str] | None = None
 
     def add(self, block: str, tight: bool = False) -> None:
         """Append `block` unless it is empty. An empty line separates blocks, but not two `tight` ones."""
         text = clean_block(block)
         if not text:
             return
-        if self._parts:
-            text = ("\n" if tight and self._was_tight else "\n\n") + text
+        separator = ("\n" if tight and self._was_tight else "\n\n") if self._parts else ""
+        self._begin(self._length + len(separator))
+        text = separator + text
         self._was_tight = tight
         self._parts.append(text)
         self._length += len(text)
+
+    def begin_page(self) -> None:
+        """Begin a page at the next block."""
+        self._n_open_pages += 1
+        self._was_tight = False
+
+    def mark(self, level: int, title: str) -> None:
+        """Record a heading at the next block, without a line of its own: the name of a place, such as a cell."""
+        line = one_line(title, MAX_TITLE_CHARACTERS)
+        self._mark = (level, line) if line else None
+        self._was_tight = False
+
+    def _begin(self, start: int) -> None:
+        """Let the open pages and the mark begin at `start`."""
+        self._page_starts += [start] * self._n_open_pages
+        self._n_open_pages = 0
+        if self._mark and len(self._headings) < MAX_HEADINGS:
+            self._headings.append((*self._mark, start))
+        self._mark = None
 
     def add_heading(self, level: int, title: str) -> None:
         """Append a heading on a line of its own."""
@@ -43,4 +66,5 @@ class TextBuilder:
         if not is_title(title) and self._headings:
             title = min(self._headings, key=lambda heading: heading[0])[1]
             metadata = tuple(value for value in metadata if value[0] != "title")
-        return FileText("".join(self._parts), (), title, tuple(self._headings), "", metadata)
+        starts = (*self._page_starts, *[self._length] * self._n_open_pages)
+        return FileText("".join(self._parts), starts, title, tuple(self._headings), "", metadata)

@@ -37,8 +37,8 @@ MAX_COMPRESSION_RATIO = 250
 MAX_PAGES = 1_000_000
 """A page tree that claims more pages lies: a PDF may put any number in /Count."""
 
-MAX_HEADINGS = 10_000
-"""Headings of one document; the rest is dropped."""
+MAX_HEADINGS = 50_000
+"""Headings of one document; the rest is dropped. A mailbox has one for each message."""
 
 MAX_TITLE_CHARACTERS = 300
 """Length of a document's title or of a heading."""

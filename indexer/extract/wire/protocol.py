@@ -107,6 +107,8 @@ class FileText:
     """Which part of the file could not be read, or ""."""
     metadata: RawMetadata = ()
     """What the file says of itself, the most trustworthy value first."""
+    untitled: bool = False
+    """Whether its first line is no title either, as in a table or a mailbox: the file's name serves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,8 @@ def _checked(kind: type[Message], fields: dict[str, Any]) -> Message:
         starts = tuple(_number(start) for start in fields["page_starts"])
         headings, warning = _headings(fields["headings"]), _string(fields["warning"])
         metadata = _metadata(fields["metadata"])
-        return FileText(_string(fields["text"]), starts, _string(fields["title"]), headings, warning, metadata)
+        text, title, untitled = _string(fields["text"]), _string(fields["title"]), fields["untitled"] is True
+        return FileText(text, starts, title, headings, warning, metadata, untitled)
     if kind is Failed:
         return Failed(_string(fields["message"]), _string(fields["hint"]))
     return Ended()

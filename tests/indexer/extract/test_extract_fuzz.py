@@ -10,6 +10,7 @@ from book_writing import docx_parts, epub_parts, item, paragraph, table
 from extracting import result_of
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from office_writing import odf_parts, odf_rows, pptx_parts, shape, slide_table, xlsx_parts
 from pdf_writing import lines_of, pdf
 
 from longsearch.engine.errors import ExtractionError
@@ -37,6 +38,14 @@ SOUND = {
     "rst": b"One\n===\n\n- a *b* ``c`` :ref:`d <e>` |f|_\n\n.. note:: x\n\n== ==\na  b\n== ==\n\n.. [#] z\n",
     "tex": b"\\title{x}\\begin{document}\\section{A} $a_b$ \\cite{c}%\n\\begin{x}\\item d\\end{x}\\end{document}",
     "txt": b"words\fmore\n",
+    "pptx": zipped(pptx_parts([shape("One", kind="title") + shape("words"), slide_table(("a", "b"))], {1: "note"})),
+    "odt": zipped(odf_parts("text", "<text:h>One</text:h><text:p>a<text:s/>b</text:p>" + odf_rows(("c", "d")), "T")),
+    "odp": zipped(
+        odf_parts("presentation", '<draw:page><draw:frame class="title"><text:p>x</text:p></draw:frame></draw:page>')
+    ),
+    "ods": zipped(odf_parts("spreadsheet", f'<table:table table:name="S">{odf_rows(("a", "b"))}</table:table>')),
+    "xlsx": zipped(xlsx_parts({"S": [["Name", "Cost"], ["a", 1.5], ["b", 2.0]]}, "T")),
+    "csv": b'Name;Cost\na;1\n"b ""c""";2\n',
     "pdf": pdf([lines_of("some words\nand more"), lines_of("a second page")], title="x", outline=[("One", 0)]),
 }
 SUFFIXES = sorted(SOUND)

@@ -1,0 +1,59 @@
+"""Read XML with expat, event by event: keeps no tree, expands no declared entity, and nothing nests too deep for it.
+
+For formats of which an HTML parser would make something else: OpenDocument, PowerPoint, FB2.
+"""
+
+from collections.abc import Mapping
+from typing import Protocol
+from xml.parsers import expat
+
+from longsearch.engine.errors import ExtractionError
+
+_SEPARATOR = " "
+
+
+class Handler(Protocol):
+    """What takes the events. Names come without their namespace."""
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        """An element begins."""
+
+    def end(self, name: str) -> None:
+        """An element ends."""
+
+    def characters(self, text: str) -> None:
+        """Text, in pieces of any length."""
+
+
+def parse(data: bytes, handler: Handler) -> str:
+    """Send the events of `data` to `handler`. Return why the rest could not be read, or "" if there is none.
+
+    Raises `ExtractionError` if the file declares entities, as no office program does.
+    """
+    parser = expat.ParserCreate(namespace_separator=_SEPARATOR)
+    parser.buffer_text = True
+    parser.StartElementHandler = lambda name, attributes: handler.start(_local(name), _local_names(attributes))
+    parser.EndElementHandler = lambda name: handler.end(_local(name))
+    parser.CharacterDataHandler = handler.characters
+    parser.EntityDeclHandler = _refuse
+    try:
+        parser.Parse(data, True)
+    except (expat.ExpatError, LookupError, ValueError) as error:  # no XML, or an encoding that Python does not know
+        parser.buffer_text = False  # sends the text that it still holds
+        return f"damaged: its XML cannot be read further ({error})"
+    return ""
+
+
+def _local(name: str) -> str:
+    return name.rpartition(_SEPARATOR)[2]
+
+
+def _local_names(attributes: dict[str, str]) -> dict[str, str]:
+    """Of two attributes with one local name, such as `id` and `r:id`, the one with a namespace counts."""
+    if len(attributes) > 1:
+        return {_local(key): attributes[key] for key in sorted(attributes, key=lambda key: _SEPARATOR in key)}
+    return {_local(key): value for key, value in attributes.items()}
+
+
+def _refuse(*_: object) -> None:
+    raise ExtractionError("declares XML entities, as no such document does", "open it in its program and save a copy")
