@@ -1,1 +1,1 @@
-"""The commands by which newcomers, agents, shells and editors come in; see `DOORS` in `app.cli`."""
+"""The commands by which newcomers, agents, shells and editors come in; see `COMMANDS` in `app.cli`."""
