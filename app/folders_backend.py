@@ -14,6 +14,7 @@ from pathlib import Path
 from longsearch.app.background import daemon_control
 from longsearch.app.background import query_vectors as vectors
 from longsearch.app.everywhere import complete_in, search_folders, similar_to_document_in
+from longsearch.app.evidence.desk import PersonsDesk
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.local_backend import ASK_EVERY_S, REMEMBERED_QUERIES, SHOWN_DOCUMENTS
 from longsearch.app.paths import index_path
@@ -41,6 +42,7 @@ class FoldersBackend:
         """`think` as for `LocalBackend`."""
         self._think = think
         self._closing = threading.Event()
+        self.desk = PersonsDesk(None)
         self._lock = threading.Lock()
         self._folders: list[Folder] = []
         self._listed_at: float | None = None

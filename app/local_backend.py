@@ -10,6 +10,7 @@ from pathlib import Path
 from longsearch.app.background import daemon_control
 from longsearch.app.background import query_vectors as vectors
 from longsearch.app.background.model_change import describe_change
+from longsearch.app.evidence.desk import PersonsDesk
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
 from longsearch.app.searching import search_index
@@ -38,6 +39,7 @@ class LocalBackend:
         """`think` is the number of soft tokens of queries, for a generative model; None: the model's own."""
         self._root, self._think = root, think
         self._closing = threading.Event()
+        self.desk = PersonsDesk(root)
         self._asked_at: float | None = None
         self._problem = ""
         """The reason why the daemon cannot keep the index current, from its last answer, or ""."""

@@ -29,7 +29,7 @@ class LongsearchApp(App[None]):
     TITLE = "longsearch"
     # Listed here because Textual does not load the style sheet of a default screen.
     CSS_PATH: ClassVar[list[str | PurePath]] = [
-        f"screens/{name}.tcss" for name in ("main", "help", "instruction", "files", "folders")
+        f"screens/{name}.tcss" for name in ("main", "help", "instruction", "files", "folders", "basket", "dialogs")
     ]
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True)]
@@ -56,6 +56,7 @@ class LongsearchApp(App[None]):
             if self._backend.root is None:
                 yield SystemCommand("Folders", "Search one folder only", screen.action_folders)
             yield SystemCommand("Files", "Every file, its status, and why it failed", screen.action_files)
+            yield SystemCommand("Basket", "The passages that you keep as evidence", screen.action_basket)
             yield SystemCommand("Help", "How to ask, and every key", screen.action_help)
         yield SystemCommand("Theme", "Change the colours", self.action_change_theme)
         yield SystemCommand("Quit", "Indexing goes on without this window", self.action_quit)

@@ -11,6 +11,8 @@ MAIN: list[BindingType] = [
     Binding("n", "passage(1)", "Next", id="main.next", tooltip="Next passage in the document"),
     Binding("p,N", "passage(-1)", "Prev", id="main.previous", tooltip="Previous passage in the document"),
     Binding("y", "copy('passage')", "Copy", id="main.copy", tooltip="Copy the passage, with title and page"),
+    Binding("space", "keep", "Keep", id="main.keep", tooltip="Put the passage into the basket of evidence"),
+    Binding("b", "basket", "Basket", id="main.basket", tooltip="The passages that you keep; export them"),
     Binding("Y", "copy('path')", "Copy path", id="main.copy_path", show=False, tooltip="Copy the path of the file"),
     Binding("m", "similar", "Similar", id="main.similar", tooltip="Documents similar to this one; Esc goes back"),
     # With priority, so that letters typed right after it no longer go to the list.
@@ -54,8 +56,23 @@ LIST_MOVES: list[BindingType] = [
 TEXT_MOVES: list[BindingType] = [
     Binding("j", "scroll_down", "Down", id="preview.down", show=False),
     Binding("k", "scroll_up", "Up", id="preview.up", show=False),
-    Binding("space", "page_down", "Page down", id="preview.page_down", show=False),
-    Binding("b", "page_up", "Page up", id="preview.page_up", show=False),
+    Binding("d", "page_down", "Page down", id="preview.page_down", show=False),
+    Binding("u", "page_up", "Page up", id="preview.page_up", show=False),
     Binding("g", "scroll_home", "Start", id="preview.start", show=False),
     Binding("G", "scroll_end", "End", id="preview.end", show=False),
+]
+
+BASKET: list[BindingType] = [
+    Binding("escape,q,b", "leave", "Back", id="basket.back", tooltip="Back to the results"),
+    Binding("o", "open", "Open", id="basket.open", tooltip="Open the file in its viewer, at this page"),
+    Binding("n", "note", "Note", id="basket.note", tooltip="Write a note to the passage"),
+    Binding("e", "export", "Export", id="basket.export", tooltip="Write the basket to a file"),
+    Binding("y", "copy", "Copy", id="basket.copy", tooltip="Copy the passage with its source"),
+    Binding("d,delete", "remove", "Remove", id="basket.remove", tooltip="Take the passage out"),
+    Binding("J,shift+down", "move(1)", "Down", id="basket.move_down", tooltip="Move the passage down"),
+    Binding("K,shift+up", "move(-1)", "Up", id="basket.move_up", tooltip="Move the passage up"),
+    Binding("u", "undo", "Undo", id="basket.undo", tooltip="Take the last change back"),
+    Binding("C", "clear", "Clear", id="basket.clear", tooltip="Remove all passages"),
+    Binding("j", "cursor(1)", "Next", id="basket.next", show=False, tooltip="Next passage"),
+    Binding("k", "cursor(-1)", "Previous", id="basket.previous", show=False, tooltip="Previous passage"),
 ]

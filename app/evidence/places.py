@@ -3,40 +3,19 @@
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
 
 from longsearch.app.folders.names import names_of
 from longsearch.app.paths import index_path
-from longsearch.engine.citing.evidence import Evidence
+from longsearch.engine.citing.evidence import Evidence, PlacedEvidence, PlaceState
 from longsearch.engine.errors import QueryError, StoreError
 from longsearch.engine.search.quotations.quotation import MAX_CHARACTERS, find_quotation
 from longsearch.engine.store import documents, files, metadata
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import DocumentHit, PassageHit, Quotation
-
-
-class PlaceState(StrEnum):
-    """What has become of a kept passage. The value is what a person is told."""
-
-    SAME = ""
-    """It stands where it stood."""
-    MOVED = "found again at another place"
-    """Its document or the document's file has changed; `PlacedEvidence.evidence` has the new place."""
-    REWORDED = "found again in other words"
-    GONE = "no longer said in this folder"
-    UNKNOWN = "its folder is not indexed"
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedEvidence:
-    """A kept passage, with its place as it is now."""
-
-    evidence: Evidence
-    state: PlaceState
 
 
 def with_content(one: Evidence) -> Evidence:

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
 from typing import Any, Self
 
 from longsearch.engine.types import DocumentHit, MetadataValue, PassageHit
@@ -71,6 +72,26 @@ class Evidence:
         if not all(isinstance(known[name], int | float | None) for name in ("page", "start", "stop", "added_at")):
             raise ValueError("a number is no number")
         return cls(**known)
+
+
+class PlaceState(StrEnum):
+    """What has become of a kept passage. The value is what a person is told."""
+
+    SAME = ""
+    """It stands where it stood."""
+    MOVED = "found again at another place"
+    """Its document or the document's file has changed; `PlacedEvidence.evidence` has the new place."""
+    REWORDED = "found again in other words"
+    GONE = "no longer said in this folder"
+    UNKNOWN = "its folder is not indexed"
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedEvidence:
+    """A kept passage, with its place as it is now."""
+
+    evidence: Evidence
+    state: PlaceState
 
 
 _LOOKED_UP = frozenset({"citekey", "collections", "link"})

@@ -8,11 +8,11 @@ import pytest
 from made_folders import make_folder
 
 from longsearch.app.cli import main
-from longsearch.app.evidence.places import PlaceState, placed
+from longsearch.app.evidence.places import placed
 from longsearch.app.kept.basket import MAX_UNDONE, Basket
 from longsearch.app.kept.own_file import OwnFile
 from longsearch.app.paths import data_folder
-from longsearch.engine.citing.evidence import Evidence
+from longsearch.engine.citing.evidence import Evidence, PlaceState
 from longsearch.engine.errors import LongsearchError
 
 LEASE = "The rent is due on the third working day, and rises each March by the change of the index."

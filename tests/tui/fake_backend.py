@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fake_desk import FakeDesk
+
 from longsearch.engine.completions import Completion, CompletionChoice
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.types import (
@@ -106,6 +108,7 @@ class FakeBackend:
         self.documents = documents or {}
         self.answers: dict[tuple[str, SearchMode], tuple[DocumentHit, ...]] = {}
         self.completions: dict[str, tuple[int, tuple[tuple[Any, ...], ...]]] = {}
+        self.desk = FakeDesk()
         self.note = ""
         self.start_note = ""
         self.folder_list: list[Folder] = []

@@ -71,6 +71,7 @@ async def test_y_copies_the_passage_and_capital_y_the_path() -> None:
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
         await pilot.press("y")
+        await settle(pilot)
         assert pilot.app.clipboard.startswith(backend.hits[0].passages[0].text)
         assert pilot.app.clipboard.endswith(f"p. 12 ({backend.hits[0].path})\n")
         await pilot.press("Y")
@@ -103,7 +104,7 @@ async def test_the_command_palette_offers_every_command() -> None:
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
         await pilot.pause()
         commands = {command.title: command.callback for command in pilot.app.get_system_commands(pilot.app.screen)}
-        assert set(commands) == {"Mode", "Instruction", "Files", "Help", "Theme", "Quit"}
+        assert set(commands) == {"Mode", "Instruction", "Files", "Basket", "Help", "Theme", "Quit"}
         commands["Mode"]()
         assert pilot.app.screen.query_one(ModeTabs).mode is SearchMode.MEANING
         commands["Help"]()
@@ -121,10 +122,14 @@ async def test_a_keymap_gives_a_command_another_key() -> None:
 
 def test_every_binding_has_an_id_of_its_own() -> None:
     from longsearch.tui import bindings
+    from longsearch.tui.screens.dialogs import LineDialog, YesNoDialog
     from longsearch.tui.screens.files import FilesScreen
 
-    tables: list[Any] = [bindings.MAIN, bindings.LIST_MOVES, bindings.TEXT_MOVES]
-    tables += [screen.BINDINGS for screen in (FilesScreen, HelpScreen, InstructionScreen, LongsearchApp)]
+    tables: list[Any] = [bindings.MAIN, bindings.LIST_MOVES, bindings.TEXT_MOVES, bindings.BASKET]
+    tables += [
+        screen.BINDINGS
+        for screen in (FilesScreen, LineDialog, YesNoDialog, HelpScreen, InstructionScreen, LongsearchApp)
+    ]
     ids = [binding.id for table in tables for binding in table]
     assert None not in ids
     assert len(set(ids)) == len(ids)

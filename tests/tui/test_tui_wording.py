@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from fake_backend import DONE, EMPTY, INDEXING, long_document, passage
+from fake_backend import DONE, EMPTY, INDEXING
 
 from longsearch.engine.errors import StoreError
-from longsearch.engine.types import DocumentHit, FileReport, FileStatus, SearchMode, SearchResults
+from longsearch.engine.types import FileReport, FileStatus, SearchMode, SearchResults
 from longsearch.tui.text.welcome import welcome
 from longsearch.tui.text.wording import (
     has_changed,
@@ -13,7 +13,6 @@ from longsearch.tui.text.wording import (
     not_ready,
     nothing_found,
     progress_line,
-    quotation,
     readiness,
     share_embedded,
     summary,
@@ -99,15 +98,6 @@ def test_an_error_is_one_line_with_its_hint() -> None:
     )
     assert trouble(StoreError("a\nb")) == "a b"
     assert trouble(ValueError("x\x1b")) == "Something went wrong inside longsearch: ValueError: x\ufffd"
-
-
-def test_a_quotation_keeps_its_lines_and_names_its_source() -> None:
-    quoted = passage(long_document(2), 2, 0.5)
-    hit = DocumentHit(1, 1, "/a/b\udcff.pdf", "T\x1b", 0.5, (quoted,))
-    text = quotation(hit, quoted)
-    assert text.startswith(quoted.text)
-    assert text.endswith("\n— T\ufffd, p. 2 (/a/b\ufffd.pdf)\n")
-    text.encode()
 
 
 def test_for_failed_and_partial_files_the_next_attempt_is_named() -> None:

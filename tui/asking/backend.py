@@ -5,6 +5,7 @@ from typing import Protocol
 
 from longsearch.engine.completions import Completion
 from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
+from longsearch.tui.asking.desk import Desk
 
 
 class Backend(Protocol):
@@ -17,6 +18,10 @@ class Backend(Protocol):
     @property
     def root(self) -> Path | None:
         """The folder to search; None if all indexed folders are searched."""
+
+    @property
+    def desk(self) -> Desk:
+        """The person's own things."""
 
     def folders(self) -> list[Folder]:
         """Return the folders that `folder:` can choose among, within milliseconds; [] if one folder is searched."""

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
-from longsearch.tui.bindings import LIST_MOVES, MAIN, TEXT_MOVES
+from longsearch.tui.bindings import BASKET, LIST_MOVES, MAIN, TEXT_MOVES
 from longsearch.tui.text import styles
 
 _QUERIES = (
@@ -74,6 +74,7 @@ def help_content() -> Content:
         _table("Everywhere", [*_OTHERS, *_keys(MAIN)]),
         _table("In the results", _keys(LIST_MOVES)),
         _table("In the text", _keys(TEXT_MOVES)),
+        _table("In the basket", _keys(BASKET)),
         _table("In the margins of the text", _MARGIN),
     ]
     return Content("\n\n").join(parts)

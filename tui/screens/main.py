@@ -10,7 +10,6 @@ from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
-from textual.screen import Screen
 from textual.widgets import Footer
 
 from longsearch.engine.types import SearchResults
@@ -25,6 +24,7 @@ from longsearch.tui.screens.files import FilesScreen
 from longsearch.tui.screens.folders import FolderChoice
 from longsearch.tui.screens.help import HelpScreen
 from longsearch.tui.screens.instruction import InstructionScreen
+from longsearch.tui.screens.own_things import OwnThings
 from longsearch.tui.text import wording
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.lit_words import lit_words
@@ -34,10 +34,10 @@ from longsearch.tui.widgets.results import Results
 from longsearch.tui.widgets.status_line import StatusLine
 from longsearch.tui.widgets.text_pane import TextPane
 
-_NEEDS_A_HIT = frozenset({"open", "passage", "copy", "similar"})
+_NEEDS_A_HIT = frozenset({"open", "passage", "copy", "keep", "similar"})
 
 
-class MainScreen(Screen[None]):
+class MainScreen(OwnThings):
     """The screen for searching and reading; help, files and instruction open on top of it."""
 
     BINDINGS: ClassVar[list[BindingType]] = MAIN
@@ -241,11 +241,6 @@ class MainScreen(Screen[None]):
             passage = self._text_pane.passage
             done, error = await attempt(self._backend.open, hit.path, passage.page if passage else None)
             self._status.say(shown(done or ""), error)
-
-    def action_copy(self, what: str) -> None:
-        if text := self._text_pane.text_to_copy(what):
-            self.app.copy_to_clipboard(text)
-            self._status.say(f"{what.capitalize()} copied")
 
     def action_files(self) -> None:
         self.app.push_screen(FilesScreen(self._backend))

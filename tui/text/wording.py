@@ -9,14 +9,12 @@ from itertools import takewhile
 from longsearch.engine.amounts import counted, duration, quantity
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.languages.names import name_of
-from longsearch.engine.printable import printable
 from longsearch.engine.types import (
     ChanceLevel,
     DocumentHit,
     FileReport,
     FileStatus,
     IndexProgress,
-    PassageHit,
     SearchMode,
     SearchResults,
 )
@@ -162,9 +160,3 @@ def trouble(error: BaseException) -> str:
     if isinstance(error, LongsearchError):
         return shown(f"{error.message} — {error.hint}" if error.hint else error.message)
     return shown(f"Something went wrong inside longsearch: {type(error).__name__}: {error}")
-
-
-def quotation(hit: DocumentHit, passage: PassageHit) -> str:
-    """Return a passage for the clipboard, with title, page and path of its document."""
-    page = f", p. {passage.page}" if passage.page is not None else ""
-    return f"{printable(passage.text, keep=chr(10))}\n— {shown(hit.title)}{page} ({shown(hit.path)})\n"

@@ -116,6 +116,11 @@ class QueryBar(Horizontal):
         yield ModeTabs()
 
     @property
+    def question(self) -> Question:
+        """The content of the bar."""
+        return self._question
+
+    @property
     def instruction(self) -> str:
         """The instruction, or ""."""
         return self._question.instruction
@@ -150,6 +155,18 @@ class QueryBar(Horizontal):
         query.value = with_folder(query.value, name)
         query.cursor_position = len(query.value)
         self.focus_input()
+
+    def put(self, question: Question) -> None:
+        """Put a whole question into the line, and ask it at once, as if Enter was pressed."""
+        query = self.query_one(Input)
+        with query.prevent(Input.Changed):
+            query.value = question.query
+        query.cursor_position = len(query.value)
+        self._cycle = Cycle("")
+        self.query_one(ModeTabs).mode = question.mode
+        self._ask(question)
+        self._label()
+        self.post_message(self.Sent())
 
     def _ask(self, question: Question) -> None:
         self._question = question

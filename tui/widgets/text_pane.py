@@ -15,7 +15,6 @@ from longsearch.engine.metadata_lines import describe
 from longsearch.engine.types import DocumentHit, DocumentText, PassageHit
 from longsearch.tui.asking.lane import Lane
 from longsearch.tui.document_cache import DocumentCache
-from longsearch.tui.text import wording
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.lighting import Span
 from longsearch.tui.text.lit_words import Words
@@ -62,14 +61,6 @@ class TextPane(Vertical):
         span = self.preview.current_span
         here = (passage for passage in self.hit.passages if span and passage.start == span.start)
         return next(here, self.hit.passages[0])
-
-    def text_to_copy(self, what: str) -> str:
-        """Return the current `passage` with its source, or the `path` of its file; "" if there is none."""
-        if self.hit is None:
-            return ""
-        if what == "path":
-            return shown(self.hit.path)
-        return wording.quotation(self.hit, self.passage) if self.passage else ""
 
     def select(self, hit: DocumentHit, words: Words | None, stay: bool) -> None:
         """Show the hit's document at its best passage; with `stay`, leave the text scrolled where the reader is."""

@@ -184,6 +184,9 @@ def test_hostile_text_is_only_text_in_every_form(name: str) -> None:
 
 def test_the_forms_of_a_copied_quotation() -> None:
     assert FORMS["plain"](PUMPS) == "Pumps fail.\n— pumps (/home/ada/notes/pumps.md)\n"
+    assert FORMS["plain"](replace(PUMPS, quote="two\nlines", title="T\x1b", path="/a/b\udcff.pdf", page=2)) == (
+        "two\nlines\n— T\ufffd, p. 2 (/a/b\ufffd.pdf)\n"
+    )
     assert FORMS["pandoc"](replace(TOWERS, citekey="lee04")).endswith("more. [@lee04, p. 12]\n")
     assert FORMS["latex"](PUMPS) == "\\begin{quote}\nPumps fail. \\cite{pumps}\n\\end{quote}\n"
     assert "\\cite[p.~12]{lee2004cooling}" in FORMS["latex"](TOWERS)

@@ -1,0 +1,82 @@
+"""A person's own things, as the terminal app asks for them. See `tui.asking.desk`."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from longsearch.app.evidence.exporting import exported
+from longsearch.app.evidence.places import placed, with_content
+from longsearch.app.evidence.settings import citations
+from longsearch.app.kept.basket import Basket, chosen
+from longsearch.app.paths import expanded
+from longsearch.engine.amounts import counted
+from longsearch.engine.citing.evidence import evidence_of
+from longsearch.engine.citing.forms import FORMATS, FORMS, format_of
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.types import DocumentHit, PassageHit
+from longsearch.tui.asking.desk import BasketView
+
+
+class PersonsDesk:
+    """Reads and writes the person's files; safe from any thread."""
+
+    def __init__(self, root: Path | None) -> None:
+        """`root` is the folder that is searched; None for all folders."""
+        self._root = root
+
+    def quotation(self, hit: DocumentHit, passage: PassageHit) -> str:
+        """Return a passage for the clipboard, in the form of the settings."""
+        return FORMS[citations().form](evidence_of(hit, passage))
+
+    # ---- the basket
+
+    def keep(self, hit: DocumentHit, passage: PassageHit, query: str) -> str:
+        """Put a passage into the basket."""
+        basket = Basket()
+        is_new = basket.add(with_content(evidence_of(hit, passage, query, time.time())))
+        n_kept = counted(len(basket.content().passages), "passage")
+        return f"kept: {n_kept} in the basket" if is_new else f"in the basket already, with {n_kept}"
+
+    def basket(self) -> BasketView:
+        """Return the basket, each passage with its place as it is now."""
+        content = Basket().content()
+        return BasketView(tuple(placed(content.passages)), content.undoes)
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Take passages out of the basket."""
+        Basket().remove(ids)
+
+    def move(self, id_: str, step: int) -> None:
+        """Move a passage of the basket."""
+        Basket().move(id_, step)
+
+    def annotate(self, id_: str, note: str) -> None:
+        """Write a note to a passage of the basket."""
+        Basket().annotate(id_, note)
+
+    def undo(self) -> str:
+        """Take the last change of the basket back."""
+        return Basket().undo()
+
+    def copied(self, id_: str) -> str:
+        """Return a passage of the basket for the clipboard."""
+        (found,) = placed([chosen(Basket().content().passages, id_)])
+        return FORMS[citations().form](found.evidence)
+
+    def export(self, file_name: str) -> str:
+        """Write the basket to a new file. Raises LongsearchError if there is one already, or for another ending."""
+        path, format_ = expanded(file_name.strip()), format_of(file_name.strip())
+        if not format_:
+            endings = ", ".join(ending for ending, _ in FORMATS.values())
+            raise LongsearchError("the ending of the file's name says no format", f"take one of {endings}")
+        passages = Basket().content().passages
+        text, notes = exported(passages, format_)
+        try:
+            with path.open("x", encoding="utf-8") as file:
+                file.write(text)
+        except FileExistsError as error:
+            raise LongsearchError(f"{path} exists already", "choose another name") from error
+        except OSError as error:
+            raise LongsearchError(f"{path} cannot be written: {error.strerror}", "choose another folder") from error
+        changed = f"; {counted(len(notes), 'passage')} changed since" if notes else ""
+        return f"{counted(len(passages), 'passage')} written to {path.absolute()}{changed}"

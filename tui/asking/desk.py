@@ -1,0 +1,48 @@
+"""The interface between the terminal app and a person's own things; `app` implements it, and the tests fake it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from longsearch.engine.citing.evidence import PlacedEvidence
+from longsearch.engine.types import DocumentHit, PassageHit
+
+
+@dataclass(frozen=True, slots=True)
+class BasketView:
+    """The basket as the app shows it."""
+
+    passages: tuple[PlacedEvidence, ...] = ()
+    undoes: str = ""
+    """What `undo` would take back, in words; "" if there is nothing."""
+
+
+class Desk(Protocol):
+    """What a person keeps. As with `Backend`, every call may block and may raise `LongsearchError`."""
+
+    def quotation(self, hit: DocumentHit, passage: PassageHit) -> str:
+        """Return a passage for the clipboard, with its source, in the form that the person has chosen."""
+
+    def keep(self, hit: DocumentHit, passage: PassageHit, query: str) -> str:
+        """Put a passage into the basket. Return what was done, as a sentence."""
+
+    def basket(self) -> BasketView:
+        """Return the basket, each passage with its place as it is now."""
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Take passages out of the basket."""
+
+    def move(self, id_: str, step: int) -> None:
+        """Move a passage of the basket down (1) or up (-1)."""
+
+    def annotate(self, id_: str, note: str) -> None:
+        """Write a note to a passage of the basket; "" removes it."""
+
+    def undo(self) -> str:
+        """Take the last change of the basket back. Return it in words; "" if there was none."""
+
+    def copied(self, id_: str) -> str:
+        """Return a passage of the basket for the clipboard."""
+
+    def export(self, file_name: str) -> str:
+        """Write the basket to a new file, in the format of its ending. Return what was done, as a sentence."""

@@ -1,0 +1,191 @@
+"""The basket: the passages that a person keeps, to read, order, annotate, copy, export and remove.
+
+Reads the basket when it opens and after each change. Returns the passage to look for in the main screen, or None.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Footer, OptionList, Static
+from textual.widgets.option_list import Option
+
+from longsearch.engine.amounts import counted
+from longsearch.engine.citing.evidence import Evidence, PlacedEvidence
+from longsearch.tui.asking.backend import Backend
+from longsearch.tui.asking.desk import BasketView
+from longsearch.tui.asking.lane import attempt
+from longsearch.tui.bindings import BASKET
+from longsearch.tui.screens.dialogs import LineDialog, YesNoDialog
+from longsearch.tui.text import styles
+from longsearch.tui.text.display import shown
+from longsearch.tui.text.evidence_words import detail_content, list_content
+from longsearch.tui.widgets.header_line import HeaderLine
+
+_EMPTY = "The basket is empty. Among the results and in the text, Space puts the passage into it."
+_EXPORT_ABOUT = "The ending says the format: .md Markdown, .csv CSV, .json CSL-JSON, .bib BibTeX."
+_NEEDS_A_PASSAGE = frozenset({"open", "note", "export", "copy", "remove", "move", "clear"})
+
+
+class BasketScreen(Screen[Evidence | None]):
+    """A list of the passages; below it the selected one in full."""
+
+    BINDINGS: ClassVar[list[BindingType]] = BASKET
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__()
+        self._backend = backend
+        self._view = BasketView()
+        self._wanted: str | None = None
+        """The id of the passage to select once the list has been read again."""
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine()
+        yield OptionList(markup=False)
+        yield Static(id="detail", markup=False)
+        yield Static(id="said", markup=False)
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Read the basket."""
+        self.query_one(OptionList).focus()
+        self.query_one(HeaderLine).left = "Basket"
+        self._read()
+
+    def on_resize(self) -> None:
+        """Fit the lines to the new width."""
+        self._fill()
+
+    @property
+    def _selected(self) -> PlacedEvidence | None:
+        at = self.query_one(OptionList).highlighted
+        return self._view.passages[at] if at is not None and at < len(self._view.passages) else None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer the keys that need a passage only if there is one, and `u` only if there is something to undo."""
+        if action == "undo":
+            return bool(self._view.undoes)
+        return bool(self._view.passages) if action in _NEEDS_A_PASSAGE else True
+
+    # ---- reading and showing
+
+    @work(exclusive=True, group="basket")
+    async def _read(self) -> None:
+        view, error = await attempt(self._backend.desk.basket)
+        if view is None:
+            self._say(error=error)
+            return
+        self._view = view
+        self._fill()
+        self.refresh_bindings()
+
+    def _fill(self) -> None:
+        passages, options = self._view.passages, self.query_one(OptionList)
+        at = next((at for at, one in enumerate(passages) if one.evidence.id == self._wanted), options.highlighted or 0)
+        width = max(options.scrollable_content_region.width - 2, 10)
+        options.set_options(Option(list_content(number, one, width)) for number, one in enumerate(passages, start=1))
+        options.highlighted = min(at, len(passages) - 1) if passages else None
+        self._wanted = None
+        n_documents = len({one.evidence.path for one in passages})
+        about = f" of {counted(n_documents, 'document')}" if passages else ""
+        self.query_one(HeaderLine).left = f"Basket: {counted(len(passages), 'passage')}{about}"
+        self._show_detail()
+
+    def _show_detail(self) -> None:
+        one = self._selected
+        detail = detail_content(one, max(self.size.width - 2, 10)) if one else Content.styled(_EMPTY, styles.MUTED)
+        self.query_one("#detail", Static).update(detail)
+
+    def on_option_list_option_highlighted(self) -> None:
+        """Show the passage under the cursor in full."""
+        self._show_detail()
+
+    def on_option_list_option_selected(self) -> None:
+        """Go back to the main screen on Enter, and look for the passage there."""
+        if one := self._selected:
+            self.dismiss(one.evidence)
+
+    def _say(self, done: str = "", error: str = "") -> None:
+        text = Content.styled(f"✗ {error}", styles.ERROR) if error else Content.styled(f"✓ {done}", styles.SUCCESS)
+        self.query_one("#said", Static).update(text if done or error else Content(""))
+
+    # ---- keys
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    def action_cursor(self, step: int) -> None:
+        options = self.query_one(OptionList)
+        options.action_cursor_down() if step > 0 else options.action_cursor_up()
+
+    def action_open(self) -> None:
+        if one := self._selected:
+            self._do(lambda: self._backend.open(one.evidence.path, one.evidence.page))
+
+    def action_copy(self) -> None:
+        if one := self._selected:
+            self._copy(one.evidence.id)
+
+    @work(exclusive=True, group="copy")
+    async def _copy(self, id_: str) -> None:
+        text, error = await attempt(self._backend.desk.copied, id_)
+        if text is not None:
+            self.app.copy_to_clipboard(text)
+        self._say("Passage copied", error)
+
+    def action_remove(self) -> None:
+        if one := self._selected:
+            self._do(lambda: self._backend.desk.remove([one.evidence.id]), "removed; u takes it back")
+
+    def action_move(self, step: int) -> None:
+        if one := self._selected:
+            self._wanted = one.evidence.id
+            self._do(lambda: self._backend.desk.move(one.evidence.id, step))
+
+    def action_note(self) -> None:
+        """Ask for the note of the passage."""
+        if one := self._selected:
+            dialog = LineDialog("Note", one.evidence.note, "Enter keeps the note; an empty line removes it.")
+            self.app.push_screen(dialog, lambda note: self._annotate(one.evidence.id, note))
+
+    def _annotate(self, id_: str, note: str | None) -> None:
+        if note is not None:
+            self._wanted = id_
+            self._do(lambda: self._backend.desk.annotate(id_, note), "noted" if note else "the note is removed")
+
+    def action_undo(self) -> None:
+        def undo() -> str:
+            undone = self._backend.desk.undo()
+            return f"taken back: {undone}" if undone else ""
+
+        self._do(undo)
+
+    def action_clear(self) -> None:
+        """Ask first."""
+        ids = [one.evidence.id for one in self._view.passages]
+        question = f"Remove {counted(len(ids), 'passage')} from the basket?"
+        self.app.push_screen(YesNoDialog(question), lambda is_sure: self._clear(ids) if is_sure else None)
+
+    def _clear(self, ids: list[str]) -> None:
+        self._do(lambda: self._backend.desk.remove(ids), "the basket is empty; u takes it back")
+
+    def action_export(self) -> None:
+        """Ask for the name of the file."""
+
+        def export(name: str | None) -> None:
+            if name:
+                self._do(lambda: self._backend.desk.export(name))
+
+        dialog = LineDialog("Export to", "~/evidence.md", _EXPORT_ABOUT)
+        self.app.push_screen(dialog, export)
+
+    @work(group="basket-change")
+    async def _do(self, call: Callable[[], Any], done: str = "") -> None:
+        """Make a change, say what was done, and read the basket again."""
+        answer, error = await attempt(call)
+        self._say(done or shown(str(answer or "")), error)
+        self._read()
