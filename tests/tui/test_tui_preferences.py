@@ -104,11 +104,12 @@ def test_the_page_of_the_app_names_commands_that_exist() -> None:
 
 @both_sizes
 def test_snapshot_of_a_mistake_in_the_settings(snap_compare: Compare, size: tuple[int, int]) -> None:
-    app = LongsearchApp(three_reports(), Preferences("textual-light", problems=[MISTAKE]))
+    app = LongsearchApp(three_reports(), Preferences("textual-light"))
 
     async def steps(pilot: Pilot[Any]) -> None:
         await settle(pilot)
         app._disable_notifications = False  # as Textual's tests do by default
+        app.preferences = Preferences(problems=[MISTAKE])
         app.tell_mistakes()
         await until(pilot, lambda: app.screen.query(Toast))
         await settle(pilot)
