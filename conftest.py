@@ -1,7 +1,12 @@
 """Makes hypothesis draw the same examples in every run, so a test that passes once passes on any machine.
 
-`pytest --hypothesis-profile=explore` draws new examples.
+`pytest --hypothesis-profile=explore` draws new examples. Keeps tests away from the config file of who runs them.
 """
+
+import os
+import tempfile
+
+os.environ["XDG_CONFIG_HOME"] = os.path.join(tempfile.gettempdir(), "longsearch-tests-without-a-config-file")  # noqa: PTH118
 
 try:
     from hypothesis import settings

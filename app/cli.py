@@ -57,6 +57,7 @@ COMMANDS = {
     "basket": "commands.own.basket",
     "folders": "commands.folders",
     "status": "commands.status",
+    "config": "commands.config",
     "doctor": "commands.doctor",
     "daemon": "commands.daemon",
     "eval": "commands.eval",
@@ -68,6 +69,8 @@ COMMANDS = {
     "demo": "doors.demo",
 }
 """The module of each command, in `app`, in the order of `longsearch --help`."""
+_TELL_MISTAKES_THEMSELVES = frozenset({"open", "index", "config", "doctor", "completion"})
+"""Commands that say by themselves what is wrong with the config file, or do not need it."""
 _ALIASES = {"like": "similar"}
 """Older names of commands. They still work, but `--help` does not list them."""
 
@@ -85,6 +88,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return EXIT_OK
     try:
+        if options.command not in _TELL_MISTAKES_THEMSELVES:
+            _tell_mistakes()
         exit_code: int = options.run(options)
         sys.stdout.flush()
         return exit_code
@@ -106,6 +111,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_CANNOT
 
 
+def _tell_mistakes() -> None:
+    """Say what is wrong with the config file. The command goes on with the rest of it."""
+    from longsearch.app.settings.reading import read
+
+    problems = read().problems
+    for problem in problems[:1]:
+        more = f"; {len(problems) - 1} more: longsearch config check" if problems[1:] else ""
+        print(f"longsearch: {printable(problem.message)} ({printable(problem.hint)}{more})", file=sys.stderr)
+
+
 def _replace_unencodable_characters() -> None:
     """Print a ? for each character that the terminal's encoding lacks, instead of a traceback."""
     for stream in (sys.stdout, sys.stderr):
@@ -124,8 +139,9 @@ def _can_open_all() -> bool:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
     from longsearch.app.paths import index_paths
+    from longsearch.app.settings.reading import current
 
-    return bool(index_paths())
+    return bool(index_paths() or current().folders)
 
 
 def _with_command(arguments: Sequence[str]) -> list[str]:

@@ -5,6 +5,7 @@ import os
 from typing import TYPE_CHECKING
 
 from longsearch.app.paths import calibration_path, expanded
+from longsearch.app.settings.reading import current, is_from_file
 from longsearch.engine.errors import LongsearchError
 
 if TYPE_CHECKING:
@@ -19,17 +20,12 @@ log = logging.getLogger("longsearch.encoders")
 CALIBRATE_FROM_TOKENS = 200_000
 """Measure the fastest slice size (3 s) only if at least this many tokens wait: half a minute of work or more."""
 
-MODEL_VARIABLE = "LONGSEARCH_MODEL"
-THINK_VARIABLE = "LONGSEARCH_THINK"
-DTYPE_VARIABLE = "LONGSEARCH_DTYPE"
-
-
 _ALIASES = {"english": "bundled"}
 
 
 def chosen_model() -> str:
-    """Return the model of folders without one of their own: the one that LONGSEARCH_MODEL names, or `bundled`."""
-    return resolved(os.environ.get(MODEL_VARIABLE, "").strip() or "bundled")
+    """Return the model of folders without one of their own: the one that the settings name, or `bundled`."""
+    return resolved(current().model)
 
 
 def resolved(name: str) -> str:
@@ -44,10 +40,13 @@ def resolved(name: str) -> str:
 
 
 def open_encoder(model: str | None = None) -> "Encoder":
-    """Load a model, or else the chosen one (1 to 2 s), in the number format of LONGSEARCH_DTYPE. Raises ModelError."""
+    """Load a model, or else the chosen one (1 to 2 s), in the number format of the settings. Raises ModelError.
+
+    Raises LongsearchError if LONGSEARCH_DTYPE names no number format.
+    """
     from longsearch.engine.inference.encoder import Encoder
 
-    return Encoder.open(model or chosen_model(), dtype=os.environ.get(DTYPE_VARIABLE, "").strip() or "auto")
+    return Encoder.open(model or chosen_model(), dtype=current("dtype").dtype)
 
 
 def open_query_encoder(model: str | None = None) -> "QueryEncoder | Encoder":
@@ -79,21 +78,23 @@ def chosen_identity(model: str | None = None) -> "ModelIdentity":
 
 
 def thinking(steps: int | None) -> int | None:
-    """Return the number of soft tokens of queries: `steps`, or what LONGSEARCH_THINK says, or None for the model's own.
+    """Return the number of soft tokens of queries: `steps`, or what the settings say, or None for the model's own.
 
-    Raises LongsearchError if that is no number, or if the chosen model cannot think. Loads no weights (0.1 s).
+    Raises LongsearchError if LONGSEARCH_THINK is no number, or if the chosen model cannot think; a number in the config
+    file does not count for a model that cannot. Loads no weights (0.1 s).
     """
-    said = os.environ.get(THINK_VARIABLE, "").strip()
-    if steps is None and said:
-        if not said.isdecimal():
-            raise LongsearchError(f"{THINK_VARIABLE} is {said!r}", "give a number of soft tokens, such as 10")
-        steps = int(said)
-    if steps is not None:
+    asked = current("think").think if steps is None else steps
+    if asked is not None:
         from longsearch.engine.models.config import check_thinking, read_config
         from longsearch.engine.models.hub import locate
 
-        check_thinking(read_config(locate(chosen_model()).folder / "config.json")[1], steps)
-    return steps
+        try:
+            check_thinking(read_config(locate(chosen_model()).folder / "config.json")[1], asked)
+        except LongsearchError:
+            if steps is None and is_from_file("think"):
+                return None
+            raise
+    return asked
 
 
 def tune(encoder: "Encoder", session: "Session") -> None:

@@ -1,6 +1,6 @@
 """Which model reads which folder, and which index file holds its vectors. A small file beside the index says so.
 
-A folder without a choice has the model that LONGSEARCH_MODEL names, or the bundled one. When another model is chosen,
+A folder without a choice has the model that the settings name, or the bundled one. When another model is chosen,
 the folder is read into a second index file; searches go on in the first until the second is complete. Knows no index.
 """
 

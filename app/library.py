@@ -1,6 +1,7 @@
 """Lists the indexes, and opens one for writing: its lock, store, extractor and the pipeline that uses them."""
 
 import logging
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from longsearch.app.paths import base_index_path, index_path, index_paths
+from longsearch.app.settings.reading import current, require_sound
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
 from longsearch.engine.store.connection import CorruptIndexError
 from longsearch.engine.store.session import Session
@@ -36,6 +38,12 @@ def known_roots() -> list[Path]:
     return roots
 
 
+def roots_to_keep() -> list[Path]:
+    """Return the folders that a daemon watches which stays: those with an index, and those of the config file."""
+    there = [folder.resolve() for folder in current().folders if os.path.isdir(folder)]  # noqa: PTH112
+    return list(dict.fromkeys([*known_roots(), *there]))
+
+
 def root_of(path: Path) -> Path:
     """Return the folder of this index. Raises StoreError if the index cannot be read."""
     try:
@@ -58,10 +66,12 @@ def open_pipeline(
 ) -> Iterator[tuple[Pipeline, Store]]:
     """Open the pipeline of `root`, for one thread. Only one process at a time can have it open.
 
-    `ocr`: languages for OCR of pages without text, from `indexer.extract.pdf.ocr.ocr_languages`; None for no OCR.
+    `ocr`: languages for OCR of pages without text, from the settings; None for no OCR.
     `path`: the index file, if it is not the one in use. Raises IndexLockedError at once if another process has it open,
-    StoreError if the index cannot be written.
+    StoreError if the index cannot be written, LongsearchError if the config file
+    holds a mistake.
     """
+    require_sound()
     path = path or index_path(root)
     lock = FileLock(base_index_path(root).with_suffix(".lock"), timeout=0, mode=0o600)
     try:

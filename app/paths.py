@@ -23,6 +23,11 @@ def data_folder() -> Path:
     return _private(platformdirs.user_data_path(_NAME, appauthor=False))
 
 
+def config_path() -> Path:
+    """Return the config file, which need not exist. Makes no folder."""
+    return platformdirs.user_config_path(_NAME, appauthor=False) / "config.toml"
+
+
 def calibration_path() -> Path:
     """Return the file that caches this machine's fastest slice sizes. It may be deleted at any time."""
     return _private(platformdirs.user_cache_path(_NAME, appauthor=False)) / "calibration.json"

@@ -1,7 +1,6 @@
 """Opens a file in the system's viewer, at a page if that viewer takes a page number."""
 
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -9,6 +8,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
+from longsearch.app.settings.reading import current
 from longsearch.engine.errors import LongsearchError
 
 SETTING = "LONGSEARCH_VIEWER"
@@ -46,7 +46,7 @@ def open_in_viewer(path: str, page: int | None) -> str:
 
 def viewer_command(path: str, page: int | None, environment: Mapping[str, str], platform: str) -> list[str]:
     """Return the command line that opens `path`, with a program on the PATH. Raises LongsearchError if none fits."""
-    template = shlex.split(environment.get(SETTING, ""))
+    template = list(current("viewer", environment=environment).viewer)
     if template:
         if not any("{path}" in word for word in template):
             template.append("{path}")

@@ -6,21 +6,16 @@ assets/model). At 1/8 it loses 1.9 points, which no saving is worth. So the full
 save much time.
 """
 
-import os
-from argparse import ArgumentTypeError
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from longsearch.engine.amounts import duration, quantity
-from longsearch.engine.errors import LongsearchError
-from longsearch.engine.widths import as_fractions, parse_wish
+from longsearch.engine.widths import as_fractions
 
 if TYPE_CHECKING:
     from longsearch.engine.types import IndexProgress
 
-WIDTH_SETTING = "LONGSEARCH_WIDTH"
-DEEPEN_SETTING = "LONGSEARCH_DEEPEN"
 LITTLE_TOKENS = 200_000
 """So few tokens are read at full width on any machine: it takes ten minutes even at 330 tokens a second."""
 GAIN = {1.0: 1.0, 0.5: 1.4, 0.25: 1.7}
@@ -94,23 +89,6 @@ def width_of_queries(moment: Moment) -> Choice:
         return Choice(1.0, takes)
     fast = [width for width in _usable(moment) if moment.query_s / GAIN[width] <= SLOW_QUERY_S]
     return Choice(max(fast, default=min(_usable(moment))), f"{takes} at full width")
-
-
-def asked_width(environment: Mapping[str, str] = os.environ) -> float | None:
-    """Return the width that LONGSEARCH_WIDTH asks for; None for `auto`, or if it is not set. Raises LongsearchError."""
-    text = environment.get(WIDTH_SETTING, "").strip() or "auto"
-    try:
-        return parse_wish(text)
-    except ArgumentTypeError as error:
-        raise LongsearchError(f"{WIDTH_SETTING} is {text!r}", str(error)) from error
-
-
-def may_deepen(environment: Mapping[str, str] = os.environ) -> bool:
-    """Return whether LONGSEARCH_DEEPEN lets the daemon read narrow documents again. Raises LongsearchError."""
-    value = environment.get(DEEPEN_SETTING, "").strip().lower()
-    if value not in {"", "0", "no", "off", "false", "1", "yes", "on", "true"}:
-        raise LongsearchError(f"{DEEPEN_SETTING} is {value!r}", "set it to 1 or 0")
-    return value in {"1", "yes", "on", "true"}
 
 
 def choices_to_json(widths: tuple[float, ...], documents: Choice, queries: Choice) -> dict[str, Any]:

@@ -17,14 +17,18 @@ from textual.types import AnimationLevel
 
 from longsearch.tui.asking.backend import Backend
 from longsearch.tui.asking.lane import attempt
+from longsearch.tui.preferences import Preferences, sound_keys
 from longsearch.tui.screens.main import MainScreen
+from longsearch.tui.text.display import shown
 
+SHOWN_PROBLEM_S = 20.0
+"""How long the app shows a mistake in the config file."""
 N_THREADS = 16
 """More than there are kinds of calls: each blocked call holds a thread, and Python's default pool may have only 5."""
 
 
 class LongsearchApp(App[None]):
-    """`LongsearchApp(backend).run()`. Closes the backend when it ends."""
+    """`LongsearchApp(backend, preferences).run()`. Closes the backend when it ends."""
 
     TITLE = "longsearch"
     # Listed here because Textual does not load the style sheet of a default screen.
@@ -34,15 +38,27 @@ class LongsearchApp(App[None]):
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True)]
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, preferences: Preferences | None = None) -> None:
         super().__init__()
         self._backend = backend
+        self.preferences = preferences or Preferences()
         self._is_closing = False
+        if self.preferences.theme in self.available_themes:
+            self.theme = self.preferences.theme
         self.animation_level: AnimationLevel = "none"  # animations send too much over a slow connection
 
     def on_mount(self) -> None:
-        """Provide enough threads for blocking calls."""
+        """Provide enough threads for blocking calls; apply the person's keys."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(N_THREADS, thread_name_prefix="longsearch"))
+        if self.preferences.keys:
+            self.set_keymap(sound_keys(self.preferences.keys))
+        self.tell_mistakes()
+
+    def tell_mistakes(self) -> None:
+        """Show what is wrong with the settings."""
+        for message, hint in self.preferences.problems:
+            said = shown(f"{message}; {hint}")
+            self.notify(said, title="Settings", severity="warning", timeout=SHOWN_PROBLEM_S, markup=False)
 
     def get_default_screen(self) -> Screen[None]:
         """Return the main screen."""

@@ -28,13 +28,12 @@ from longsearch.app.background.resident import ResidentModel
 from longsearch.app.calibrating import calibrate
 from longsearch.app.encoders import tune
 from longsearch.app.folder_models import folder_model
-from longsearch.app.library import IndexLockedError, known_roots, open_pipeline
+from longsearch.app.library import IndexLockedError, open_pipeline, roots_to_keep
 from longsearch.app.paths import data_folder, resolve_root, socket_path
-from longsearch.app.widths import may_deepen
+from longsearch.app.settings.reading import current
 from longsearch.engine import __version__
 from longsearch.engine.errors import LongsearchError
 from longsearch.indexer import retries
-from longsearch.indexer.extract.pdf.ocr import ocr_languages
 from longsearch.indexer.politeness import on_battery
 
 log = logging.getLogger("longsearch.daemon")
@@ -71,8 +70,7 @@ class Daemon:
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._paused = False
-        self._ocr = ocr_languages(os.environ)
-        self._may_deepen = may_deepen(os.environ)
+        current("ocr", "deepen")  # a wrong variable is refused at the start
         self._is_on_battery = is_on_battery
         self._pace = ThreadPace(is_on_battery)
         self._called_at = self._wanted_at = clock()
@@ -88,7 +86,7 @@ class Daemon:
         try:
             with daemon_lock(timeout_s=0):
                 log.info("longsearch %s, pid %d", __version__, os.getpid())
-                for root in known_roots() if self._stay else ():
+                for root in roots_to_keep() if self._stay else ():
                     self._watch(root)
                 indexer = threading.Thread(target=self._index_until_stopped, args=(path,))
                 indexer.start()
@@ -138,7 +136,7 @@ class Daemon:
             "stays": self._stay,
             "paused": self._paused,
             "roots": [kept.status() for kept in self._all_kept()],
-            "model": {**self._models.status(), "may_deepen": self._may_deepen},
+            "model": {**self._models.status(), "may_deepen": current().deepen},
             "memory_bytes": resident_bytes(),
         }
 
@@ -190,12 +188,13 @@ class Daemon:
 
     def _next_narrow(self) -> KeptRoot | None:
         """Return a folder with documents to read again at full width, if the person lets it and the moment is good."""
-        if not self._may_deepen or self._paused or not self._is_quiet() or self._is_on_battery():
+        if not current().deepen or self._paused or not self._is_quiet() or self._is_on_battery():
             return None
         return next((kept for kept in self._all_kept() if kept.is_narrow and not kept.is_postponed()), None)
 
     def _at_work(self, kept: KeptRoot, work: Callable[[KeptRoot], None]) -> None:
         """Do this work on a folder. A folder where it fails is postponed."""
+        self._models.widths.asked = current().width
         try:
             work(kept)
         except IndexLockedError as error:
@@ -207,7 +206,7 @@ class Daemon:
             log.exception("indexing %s", kept.root)
             kept.postpone(f"defect: {error!r}")
         finally:
-            self._models.default.widths.rest()
+            self._models.widths.rest()
 
     def _index(self, kept: KeptRoot) -> None:
         """Sweep and embed one folder until it is current or another one is due."""
@@ -216,7 +215,7 @@ class Daemon:
             return
         folder = folder_model(kept.root)
         model, must_yield = self._models.of(folder.model), partial(self._must_yield, kept)
-        with open_pipeline(kept.root, model, must_yield, self._ocr) as (pipeline, store):
+        with open_pipeline(kept.root, model, must_yield, current().ocr) as (pipeline, store):
             began_at = time.time()
             if kept.begin_sweep():
                 store.read_again()
@@ -230,14 +229,14 @@ class Daemon:
             retry_in_s = retries.wait_s(store.next_retry(after=began_at), time.time())
             problems = [*store.notes, *summary.problems]
         is_complete, more = (
-            read_again(kept.root, folder, self._models, must_yield, self._ocr) if is_complete else (False, ())
+            read_again(kept.root, folder, self._models, must_yield, current().ocr) if is_complete else (False, ())
         )
         kept.finish("; ".join((*problems, *more)), is_complete, retry_in_s)
 
     def _deepen(self, kept: KeptRoot) -> None:
         """Read narrow documents of one folder again at full width, until the moment is no longer good."""
         model, stop = self._models.of(folder_model(kept.root).model), partial(self._must_not_deepen, kept)
-        with open_pipeline(kept.root, model, stop, self._ocr) as (pipeline, store):
+        with open_pipeline(kept.root, model, stop, current().ocr) as (pipeline, store):
             pipeline.deepen()
             kept.note_narrow(bool(store.narrow(limit=1)))
 

@@ -11,8 +11,9 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from longsearch.app.background import rpc
-from longsearch.app.encoders import MODEL_VARIABLE, chosen_model
+from longsearch.app.encoders import chosen_model
 from longsearch.app.paths import data_folder, socket_path
+from longsearch.app.settings.schema import variable_of
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.identity import identify
 
@@ -113,6 +114,12 @@ def stop_daemon() -> bool:
         raise LongsearchError("the daemon ends when it has read its current file", "look again in a minute") from error
 
 
+def _environment() -> dict[str, str]:
+    """Return the environment of the daemon. In its working folder a relative path to a model would mean another one."""
+    variable = variable_of("model")
+    return {**os.environ, **({variable: chosen_model()} if os.environ.get(variable, "").strip() else {})}
+
+
 def _spawn(stay: bool) -> subprocess.Popen[bytes]:
     log = os.open(log_path(), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
@@ -123,8 +130,7 @@ def _spawn(stay: bool) -> subprocess.Popen[bytes]:
             stderr=log,
             start_new_session=True,
             cwd=Path.home() if Path.home().is_dir() else "/",
-            # the daemon has another working folder, where a relative path to a model would mean another folder
-            env={**os.environ, MODEL_VARIABLE: chosen_model()},
+            env=_environment(),
         )
     finally:
         os.close(log)

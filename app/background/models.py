@@ -25,18 +25,20 @@ class Models:
     """Makes a `ResidentModel` for each name when it is first needed. Safe to use from any thread."""
 
     def __init__(self, default: ResidentModel | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        """`default` is the model that the process was started with."""
+        """`default` is the model that the settings name now. When they name another one, that is the default."""
         self._clock = clock
         self._lock = threading.RLock()
-        self._default_name = chosen_model()
         self._models: dict[str, ResidentModel] = {}
         self._asked: tuple[str, float] | None = None
-        self._add(self._default_name, default or ResidentModel())
+        first = default or ResidentModel()
+        self.widths = first.widths
+        """The widths of all models of the process."""
+        self._add(chosen_model(), first)
 
     @property
     def default(self) -> ResidentModel:
-        """The model that the process was started with."""
-        return self._models[self._default_name]
+        """The model that the settings name."""
+        return self.of(None)
 
     @property
     def in_memory(self) -> str:
@@ -46,11 +48,11 @@ class Models:
     def of(self, name: str | None) -> ResidentModel:
         """Return the model of this name; None for the default. Loads nothing."""
         with self._lock:
-            name = name or self._default_name
+            name = name or chosen_model()
             if name not in self._models:
                 own = (partial(open_encoder, name), partial(chosen_identity, name), partial(open_cutter, name))
                 queries = partial(open_numpy_queries, model=name)
-                self._add(name, ResidentModel(*own, self._clock, self.default.widths, queries))
+                self._add(name, ResidentModel(*own, self._clock, self.widths, queries))
             return self._models[name]
 
     def for_query(self, name: str | None) -> ResidentModel:
@@ -58,7 +60,7 @@ class Models:
         with self._lock:
             model = self.of(name)
             if model.queries_need_torch:
-                self._asked = name or self._default_name, self._clock()
+                self._asked = name or chosen_model(), self._clock()
             return model
 
     def must_wait(self, root: Path) -> bool:
@@ -78,7 +80,7 @@ class Models:
         name = self.in_memory
         return {
             "loaded": bool(name),
-            "name": self._default_name,
+            "name": chosen_model(),
             "in_memory": name or None,
             "fingerprint": self.default.known_fingerprint,
             "widths": self.of(name or None).widths_in_use(),

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from longsearch.app.background.elastic import ElasticWidth
 from longsearch.app.background.query_vectors import QueryVector
 from longsearch.app.encoders import chosen_identity, open_cutter, open_encoder, open_numpy_queries
-from longsearch.app.widths import asked_width
+from longsearch.app.settings.reading import current
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import ModelError
 from longsearch.engine.languages.detection import forget_model
@@ -47,8 +47,8 @@ class ResidentModel:
         widths: ElasticWidth | None = None,
         open_queries: "Callable[[PassageCutter], QueryEncoder | None]" = open_numpy_queries,
     ) -> None:
-        """`widths` chooses the width of documents and queries; the default is what LONGSEARCH_WIDTH asks for."""
-        self.widths = widths or ElasticWidth(asked_width())
+        """`widths` chooses the width of documents and queries; the default is what the settings ask for."""
+        self.widths = widths or ElasticWidth(current("width").width)
         self._load = load
         self._identify = identify
         self._open_cutter = open_cutter

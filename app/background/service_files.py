@@ -15,10 +15,10 @@ UNIT_NAME = "longsearch.service"
 AGENT_LABEL = "longsearch.daemon"
 
 KEPT_VARIABLES = (
-    "PATH", "XDG_DATA_HOME", "XDG_CACHE_HOME", "LONGSEARCH_MODEL", "LONGSEARCH_OCR", "LONGSEARCH_WIDTH",
-    "LONGSEARCH_DEEPEN", "HF_HOME",
+    "PATH", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "LONGSEARCH_MODEL", "LONGSEARCH_OCR",
+    "LONGSEARCH_WIDTH", "LONGSEARCH_DEEPEN", "HF_HOME",
 )  # fmt: skip
-"""Copied from the user who installs the daemon, so that both look for indexes and models in the same places."""
+"""Copied from the user who installs the daemon: both find the same settings, indexes and models."""
 
 _OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
 _RESTART_S = 30

@@ -104,9 +104,10 @@ def _model() -> str:
 
 def _width() -> str:
     from longsearch.app.background.elastic import REMEMBERED_QUERIES, ElasticWidth, measured_speed
-    from longsearch.app.widths import asked_width, describe_choices
+    from longsearch.app.settings.reading import current
+    from longsearch.app.widths import describe_choices
 
-    encoder, widths = loaded()[0], ElasticWidth(asked_width())
+    encoder, widths = loaded()[0], ElasticWidth(current("width").width)
     if len(encoder.readout.widths) == 1:
         return "1: the model has no other"
     for _ in range(REMEMBERED_QUERIES):
@@ -160,6 +161,20 @@ def _daemon() -> str:
     return f"running, pid {status['pid']}, {counted(len(status['roots']), 'folder')}"
 
 
+def _settings() -> str:
+    from longsearch.app.paths import config_path
+    from longsearch.app.settings.checking import check, notes
+
+    reading, problems = check()
+    if problems:
+        more = f"; and {counted(len(problems) - 1, 'more mistake')}: longsearch config check" if problems[1:] else ""
+        raise LongsearchError(problems[0].message, f"{problems[0].hint}{more}")
+    n_set = sum(one.is_from_file for one in reading.effective)
+    said = f"{config_path()}: {counted(n_set, 'setting')}" if n_set else "every setting has its default"
+    variables = [one.origin for one in reading.effective if one.origin == one.setting.variable != ""]
+    return "; ".join([said, *([f"set by the environment: {', '.join(variables)}"] if variables else []), *notes()])
+
+
 def _languages() -> str:
     """Name the folders whose documents are mostly in languages that their model does not read."""
     from longsearch.app.folder_models import folder_model
@@ -194,6 +209,7 @@ CHECKS: dict[str, Callable[[], str]] = {
     "model": _model,
     "width": _width,
     "gpu": _gpu,  # after the model: its query tries the kernels
+    "settings": _settings,
     "sqlite": _sqlite,
     "data": _data,
     "languages": _languages,

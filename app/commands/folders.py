@@ -62,8 +62,9 @@ def run(options: Namespace) -> int:
 
 
 def _list(as_json: bool) -> int:
-    from longsearch.app.folders.listing import indexed_folders
+    from longsearch.app.folders.listing import indexed_folders, register_configured
 
+    register_configured()
     rows = [_row(folder) for folder in indexed_folders()]
     if as_json:
         print(json.dumps({"folders": rows}, indent=2))
@@ -156,6 +157,7 @@ def _rename(text: str, name: str) -> int:
 def _forget(text: str, is_sure: bool, delete: bool) -> int:
     from longsearch.app.folders.forgetting import KEPT_DAYS, forget
     from longsearch.app.folders.listing import find_folder, indexed_folders
+    from longsearch.app.settings.reading import current
 
     folder = find_folder(text, indexed_folders())
     name = printable(folder.name)
@@ -170,6 +172,8 @@ def _forget(text: str, is_sure: bool, delete: bool) -> int:
             print("nothing was changed")
             return 1
     forget(folder, keep=not delete)
+    if Path(folder.root) in [path.resolve() for path in current().folders]:
+        print("note: it stands in the config file, and is indexed again unless you remove it there", file=sys.stderr)
     if delete:
         print(f"{name} is forgotten, and its index deleted; its files are as they were")
     else:

@@ -1,6 +1,5 @@
 """`longsearch index`: bring a folder's index up to date in the foreground."""
 
-import os
 import sys
 import time
 from argparse import ArgumentParser, Namespace
@@ -27,8 +26,8 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--ocr",
         action="store_true",
-        help="read scanned pages with tesseract (slow), also in files indexed before; set the languages with"
-        " LONGSEARCH_OCR=deu+eng",
+        help="read scanned pages with tesseract (slow), also in files indexed before; set the languages with ocr in the"
+        " config file, or LONGSEARCH_OCR=deu+eng",
     )
     parser.add_argument(
         "--width",
@@ -36,7 +35,7 @@ def add_options(parser: ArgumentParser) -> None:
         type=_width,
         choices=WISHES,
         help="fraction of a MatMamba model's heads to read new documents with: 1, 1/2, 1/4, 1/8, or auto (the default),"
-        " which takes less than 1 only if hours of reading wait; the default comes from LONGSEARCH_WIDTH",
+        " which takes less than 1 only if hours of reading wait; the default comes from the config file",
     )
     parser.add_argument(
         "--deepen",
@@ -88,10 +87,10 @@ def run(options: Namespace) -> int:
 
 def _refuse_for_daemon(options: Namespace, locked: LongsearchError) -> None:
     """Raise LongsearchError if the daemon, which holds the lock, cannot do what the options ask for."""
-    from longsearch.app.widths import WIDTH_SETTING
-    from longsearch.indexer.extract.pdf.ocr import SETTING
+    from longsearch.app.settings.schema import variable_of
 
-    for asked, setting in ((options.ocr, f"{SETTING}=1"), (options.width, f"{WIDTH_SETTING}={options.width}")):
+    settings = (options.ocr, f"{variable_of('ocr')}=1"), (options.width, f"{variable_of('width')}={options.width}")
+    for asked, setting in settings:
         if asked:
             hint = f"stop the daemon first (longsearch daemon stop), or start it with {setting}"
             raise LongsearchError(locked.message, hint) from locked
@@ -99,9 +98,10 @@ def _refuse_for_daemon(options: Namespace, locked: LongsearchError) -> None:
 
 def _ocr_languages(asked_for: bool) -> str | None:
     """Return the languages for OCR, or None for no OCR. Raises LongsearchError if OCR is asked for but not possible."""
-    from longsearch.indexer.extract.pdf.ocr import ocr_languages, require_tool
+    from longsearch.app.settings.reading import current
+    from longsearch.indexer.extract.pdf.ocr import require_tool
 
-    languages = ocr_languages(os.environ)
+    languages = current("ocr").ocr
     if asked_for:
         require_tool()
     return "" if asked_for and languages is None else languages

@@ -34,7 +34,7 @@ def run(options: Namespace) -> int:
 
 
 def _download(text: str) -> int:
-    from longsearch.app.encoders import MODEL_VARIABLE
+    from longsearch.app.settings.schema import variable_of
     from longsearch.engine.models.hub import ModelName
 
     name = ModelName.parse(text)
@@ -42,12 +42,12 @@ def _download(text: str) -> int:
 
     found = download(name, HuggingFaceHub(), lambda line: print(printable(line), file=sys.stderr))
     print(f"{found.name} is ready, in {printable(str(found.folder))}")
-    print(f"use it: {MODEL_VARIABLE}={found.name.repo} longsearch index FOLDER")
+    print(f"use it: {variable_of('model')}={found.name.repo} longsearch index FOLDER")
     return 0
 
 
 def _list(as_json: bool) -> int:
-    from longsearch.app.encoders import MODEL_VARIABLE, chosen_model
+    from longsearch.app.encoders import chosen_model
     from longsearch.engine.models.hub import cached_models
 
     rows = [*_shipped(), *(_row(model) for model in cached_models())]
@@ -58,7 +58,7 @@ def _list(as_json: bool) -> int:
         name = row["name"] + (f"@{row['revision'][:12]}" if row["revision"] else "")
         note = "" if row["pinned"] else "  (only by this revision)"
         print(f"{printable(name)}  {row['family']}, {row['n_bytes'] / 1e6:,.0f} MB{note}")
-    print(f"in use: {printable(chosen_model())}; to use another, set {MODEL_VARIABLE} to its name or folder")
+    print(f"in use: {printable(chosen_model())}; to use another, set model in the config file: longsearch config edit")
     return 0
 
 

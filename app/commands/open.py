@@ -2,10 +2,14 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from longsearch.app.commands.index import add_model_option
 from longsearch.app.commands.search import add_think_option
 from longsearch.engine.errors import LongsearchError
+
+if TYPE_CHECKING:
+    from longsearch.tui.preferences import Preferences
 
 HELP = "open the app over a folder (the same as `longsearch FOLDER`), or over all indexed folders"
 
@@ -17,11 +21,26 @@ def add_options(parser: ArgumentParser) -> None:
     add_think_option(parser)
 
 
+def preferences() -> "Preferences":
+    """Return the person's colours and keys, and what is wrong with the settings."""
+    from longsearch.app.settings.checking import about_the_app
+    from longsearch.app.settings.reading import read
+    from longsearch.tui.preferences import Preferences
+
+    reading = read()
+    wrong = [*reading.problems, *reading.wrong_variables.values(), *about_the_app()]
+    problems = [(problem.message, problem.hint) for problem in wrong]
+    return Preferences(reading.settings.theme, reading.settings.keys, problems)
+
+
 def run(options: Namespace) -> int:
     """Open the app; return 0 when the user quits. Indexing goes on in the daemon."""
+    from longsearch.app.folders.listing import register_configured
     from longsearch.app.paths import index_paths, resolve_root
 
     root = resolve_root(options.folder) if options.folder else None
+    if root is None:
+        register_configured()
     if root is None and not index_paths():
         raise LongsearchError("no folder is indexed yet", "open one: longsearch FOLDER")
     if options.model and root is None:
@@ -39,5 +58,6 @@ def run(options: Namespace) -> int:
     from longsearch.tui.app import LongsearchApp
 
     think = thinking(options.think)
-    LongsearchApp(FoldersBackend(think) if root is None else LocalBackend(root, think)).run()
+    backend = FoldersBackend(think) if root is None else LocalBackend(root, think)
+    LongsearchApp(backend, preferences()).run()
     return 0

@@ -137,7 +137,7 @@ def _widths(status: dict[str, Any] | None, fingerprint: str, progress: "IndexPro
     """
     from longsearch.app.background.elastic import chosen_without_model
     from longsearch.app.encoders import chosen_model
-    from longsearch.app.widths import asked_width
+    from longsearch.app.settings.reading import current
     from longsearch.engine.errors import ModelError
     from longsearch.indexer.politeness import on_battery
 
@@ -145,7 +145,7 @@ def _widths(status: dict[str, Any] | None, fingerprint: str, progress: "IndexPro
         return dict(in_use)
     n_tokens = progress.n_tokens - progress.n_tokens_embedded
     try:
-        return chosen_without_model(chosen_model(), fingerprint, asked_width(), n_tokens, on_battery())
+        return chosen_without_model(chosen_model(), fingerprint, current("width").width, n_tokens, on_battery())
     except ModelError:
         return None
 

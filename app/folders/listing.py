@@ -12,6 +12,7 @@ from longsearch.app.folders.names import named_roots, names_of
 from longsearch.app.folders.presence import reasons_away
 from longsearch.app.library import root_of
 from longsearch.app.paths import expanded, index_path, index_paths
+from longsearch.app.settings.reading import current
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
 from longsearch.engine.search.query_language.file_filter import folded
 from longsearch.engine.store import documents, files, reports
@@ -82,6 +83,13 @@ def register(root: Path) -> None:
     with contextlib.suppress(Timeout), FileLock(path.with_suffix(".lock"), timeout=0, mode=0o600):
         if not path.exists():  # if another process holds the lock, it is making the index
             Session.open(path, root=root).close()
+
+
+def register_configured() -> None:
+    """Make an empty index for each folder of the config file that is there and has none."""
+    for folder in current().folders:
+        if os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises if a folder above may not be entered
+            register(folder.resolve())
 
 
 def fingerprint_and_time(folder: Folder) -> tuple[str, float | None]:

@@ -39,7 +39,9 @@ from longsearch.indexer.extract.wire.protocol import (
 _OCR = "read it with OCR: longsearch index FOLDER --ocr; or make a searchable copy: ocrmypdf "
 _SCAN_HINT = f"{_OCR}in.pdf out.pdf"
 _FONT_HINT = f"{_OCR}--force-ocr in.pdf out.pdf"
-_OCR_HINT = "list its languages: tesseract --list-langs; choose another one: LONGSEARCH_OCR=deu"
+_OCR_HINT = (
+    "list its languages: tesseract --list-langs; choose another one: ocr in the config file, or LONGSEARCH_OCR=deu"
+)
 _LOST_HINT = "look at these pages yourself, or try a repaired copy: qpdf in.pdf out.pdf"
 _BROKEN_HINT = "open it in its own program and save a copy"
 _NAMED_RANGES = 5

@@ -35,7 +35,7 @@ class ExtractorPool:
     def __init__(
         self, n_children: int | None = None, ocr: str | None = None, page_timeout_s: float = PAGE_TIMEOUT_S
     ) -> None:
-        """`ocr` is the value of `indexer.extract.pdf.ocr.ocr_languages`."""
+        """`ocr`: tesseract's languages for pages without text, "" for its default; None: no OCR."""
         n_children = n_children or default_n_children()
         self.extractors = tuple(ExtractorProcess(page_timeout_s, ocr=ocr) for _ in range(n_children))
         self._idle = deque(self.extractors)

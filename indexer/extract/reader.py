@@ -45,7 +45,7 @@ class ExtractorProcess:
         document_timeout_s: float = DOCUMENT_TIMEOUT_S,
         ocr: str | None = None,
     ) -> None:
-        """`ocr` is the value of `indexer.extract.pdf.ocr.ocr_languages`; with OCR, a page and a PDF may take longer."""
+        """`ocr`: as in `ExtractorPool`. With OCR, a page and a PDF may take longer."""
         self.ocr = ocr
         self.page_timeout_s = page_timeout_s if ocr is None else page_timeout_s + OCR_PAGE_TIMEOUT_S
         """Seconds that one page of a PDF may take."""

@@ -33,7 +33,7 @@ def test_a_bad_ocr_setting_is_named_in_the_error(
 ) -> None:
     monkeypatch.setenv("LONGSEARCH_OCR", "deu;eng")
     assert main(["index", str(tmp_path)]) == EXIT_CANNOT
-    assert "LONGSEARCH_OCR is not understood" in capsys.readouterr().err
+    assert "LONGSEARCH_OCR is 'deu;eng'" in capsys.readouterr().err
 
 
 def files_of(root: Path) -> dict[str, FileReport]:

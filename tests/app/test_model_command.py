@@ -132,6 +132,6 @@ def test_the_number_format_that_a_setting_asks_for_is_used(monkeypatch: pytest.M
     monkeypatch.setenv("LONGSEARCH_DTYPE", "float32")
     assert open_encoder().hardware.products == "float32"
     monkeypatch.setenv("LONGSEARCH_DTYPE", "float16")
-    with pytest.raises(ModelError, match="float16") as error:
+    with pytest.raises(LongsearchError, match="float16") as error:
         open_encoder()
     assert "int8" in error.value.hint

@@ -9,7 +9,6 @@ import pytest
 from homes import home_with_samples
 
 from longsearch.app.cli import main
-from longsearch.app.encoders import MODEL_VARIABLE
 
 
 def similar(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
@@ -79,7 +78,7 @@ def test_a_file_that_cannot_be_compared_is_an_error_with_its_reason(
     ):
         assert main(["similar", *map(str, arguments)]) == 3
         assert reason in capsys.readouterr().err
-    monkeypatch.setenv(MODEL_VARIABLE, str(tmp_path))
+    monkeypatch.setenv("LONGSEARCH_MODEL", str(tmp_path))
     assert main(["similar", str(elsewhere), str(indexed)]) == 3
     assert "config.json" in capsys.readouterr().err
 

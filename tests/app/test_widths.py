@@ -4,14 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from longsearch.app.settings.reading import current
 from longsearch.app.widths import (
     Choice,
     Moment,
-    asked_width,
     choices_to_json,
     describe_choices,
     describe_narrow,
-    may_deepen,
     width_of_documents,
     width_of_queries,
 )
@@ -104,23 +103,22 @@ def test_the_width_of_queries(moment: Moment, width: float, reason: str) -> None
     [("", None), ("auto", None), ("1", 1.0), ("1/2", 0.5), ("0.5", 0.5), (".25", 0.25), ("1/8", 0.125), (" 1/4", 0.25)],
 )  # fmt: skip
 def test_a_width_is_asked_for_as_a_fraction_or_a_decimal(text: str, width: float | None) -> None:
-    assert asked_width({"LONGSEARCH_WIDTH": text}) == width
-    assert asked_width({}) is None
+    assert current("width", environment={"LONGSEARCH_WIDTH": text}).width == width
+    assert current("width", environment={}).width is None
 
 
 @pytest.mark.parametrize("text", ["0", "2", "1/3", "half", "-1", "nan", "1/0"])
 def test_another_width_is_refused_with_the_ones_that_are_possible(text: str) -> None:
     with pytest.raises(LongsearchError, match="LONGSEARCH_WIDTH") as caught:
-        asked_width({"LONGSEARCH_WIDTH": text})
-    assert caught.value.hint == "must be auto, 1, 1/2, 1/4 or 1/8"
+        current("width", environment={"LONGSEARCH_WIDTH": text})
+    assert caught.value.hint == "set it to auto, 1, 1/2, 1/4 or 1/8"
 
 
 def test_the_daemon_reads_again_only_with_permission() -> None:
-    assert not may_deepen({})
-    assert not may_deepen({"LONGSEARCH_DEEPEN": "0"})
-    assert may_deepen({"LONGSEARCH_DEEPEN": "1"})
+    for text, allowed in (("", False), ("0", False), ("1", True)):
+        assert current("deepen", environment={"LONGSEARCH_DEEPEN": text}).deepen == allowed
     with pytest.raises(LongsearchError, match="LONGSEARCH_DEEPEN"):
-        may_deepen({"LONGSEARCH_DEEPEN": "maybe"})
+        current("deepen", environment={"LONGSEARCH_DEEPEN": "maybe"})
 
 
 def test_choices_are_told_in_words() -> None:

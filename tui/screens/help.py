@@ -1,5 +1,6 @@
 """The help screen: how to ask, and every key. It reads the keys from the bindings, so they are always right."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -10,6 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
 from longsearch.tui.bindings import BASKET, LIST_MOVES, MAIN, TEXT_MOVES
+from longsearch.tui.preferences import Preferences, sound_keys, split_keys
 from longsearch.tui.text import styles
 
 _QUERIES = (
@@ -59,30 +61,35 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help") as box:
             box.border_title = "Help"
-            yield Static(help_content(), markup=False)
+            preferences: Preferences = getattr(self.app, "preferences", Preferences())
+            yield Static(help_content(sound_keys(preferences.keys)), markup=False)
         yield Footer(show_command_palette=False, compact=True)
 
     def action_scroll(self, rows: int) -> None:
         self.query_one("#help").scroll_relative(y=rows, animate=False)
 
 
-def help_content() -> Content:
-    """Return the whole help text."""
+def help_content(keymap: Mapping[str, str] | None = None) -> Content:
+    """Return the whole help text. `keymap`: other keys, by the id of the binding."""
+    changed = keymap or {}
     parts = [
         _table("Asking", _QUERIES),
         _table("Modes", _MODES),
-        _table("Everywhere", [*_OTHERS, *_keys(MAIN)]),
-        _table("In the results", _keys(LIST_MOVES)),
-        _table("In the text", _keys(TEXT_MOVES)),
-        _table("In the basket", _keys(BASKET)),
+        _table("Everywhere", [*_OTHERS, *_keys(MAIN, changed)]),
+        _table("In the results", _keys(LIST_MOVES, changed)),
+        _table("In the text", _keys(TEXT_MOVES, changed)),
+        _table("In the basket", _keys(BASKET, changed)),
         _table("In the margins of the text", _MARGIN),
     ]
     return Content("\n\n").join(parts)
 
 
-def _keys(bindings: list[BindingType]) -> list[tuple[str, str]]:
+def _keys(bindings: list[BindingType], keymap: Mapping[str, str]) -> list[tuple[str, str]]:
     return [
-        (", ".join(_key_name(key) for key in binding.key.split(",")), binding.tooltip or binding.description)
+        (
+            ", ".join(_key_name(key) for key in split_keys(keymap.get(binding.id or "", binding.key))),
+            binding.tooltip or binding.description,
+        )
         for binding in bindings
         if isinstance(binding, Binding)
     ]

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from longsearch.engine.errors import ExtractionError
@@ -17,13 +16,10 @@ from longsearch.indexer.extract.pdf.pages import breaks_word
 from longsearch.indexer.extract.wire.limits import OCR_PAGE_TIMEOUT_S
 from longsearch.indexer.extract.wire.protocol import NO_LETTERS, NO_OCR_TOOL, SCANNED
 
-SETTING = "LONGSEARCH_OCR"
 TOOL = "tesseract"
 INSTALL_HINT = "install it: apt install tesseract-ocr, dnf install tesseract, or brew install tesseract"
 DPI = 300
 """The resolution that tesseract was trained for."""
-_OFF = frozenset({"", "0", "no", "off", "false"})
-_ON = frozenset({"1", "yes", "on", "true"})
 _LANGUAGES = re.compile(r"[A-Za-z_/]{2,40}(?:\+[A-Za-z_/]{2,40}){0,9}")
 _MAX_REASON_CHARACTERS = 120
 
@@ -44,21 +40,9 @@ class OcrFailedError(Exception):
     """OCR failed on a page; the error's text says why."""
 
 
-def ocr_languages(environment: Mapping[str, str]) -> str | None:
-    """Return the value of `LONGSEARCH_OCR`: None for no OCR, "" for tesseract's default language, or e.g. "deu+eng".
-
-    An unset variable means no OCR. Raises `ExtractionError` for any other value.
-    """
-    value = environment.get(SETTING, "").strip()
-    if value.lower() in _OFF:
-        return None
-    if value.lower() in _ON:
-        return ""
-    if _LANGUAGES.fullmatch(value) is None:
-        raise ExtractionError(
-            f"{SETTING} is not understood", "set it to 1, or to tesseract's languages, such as deu+eng"
-        )
-    return value
+def are_languages(text: str) -> bool:
+    """Return whether `text` may name languages of tesseract, such as deu+eng. Nothing else may reach its command."""
+    return _LANGUAGES.fullmatch(text) is not None
 
 
 def needs_ocr(reason: str) -> bool:

@@ -15,7 +15,7 @@ from pdf_writing import lines_of, pdf, write_pdf
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.pdf import ocr
 from longsearch.indexer.extract.pdf.ocr import lines_of as ocr_lines_of
-from longsearch.indexer.extract.pdf.ocr import needs_ocr, ocr_languages, require_tool
+from longsearch.indexer.extract.pdf.ocr import needs_ocr, require_tool
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
 
 TEXT_PAGE = lines_of("The page with text has words\nof its own")
@@ -159,29 +159,6 @@ def test_a_huge_page_is_rendered_at_a_lower_resolution(
     path.write_bytes(pdf([SCANNED]).replace(b"[0 0 612 792]", b"[0 0 9999 9999]"))
     width = int(extractor.extract(path).document.text.split()[2])
     assert 4000 < width <= 4500
-
-
-@pytest.mark.parametrize(
-    ("value", "languages"),
-    [
-        (None, None),
-        ("", None),
-        ("0", None),
-        ("off", None),
-        ("1", ""),
-        ("YES", ""),
-        ("deu+eng", "deu+eng"),
-        ("chi_sim", "chi_sim"),
-    ],
-)
-def test_the_setting_turns_ocr_on_or_off_or_names_languages(value: str | None, languages: str | None) -> None:
-    assert ocr_languages({} if value is None else {"LONGSEARCH_OCR": value}) == languages
-
-
-@pytest.mark.parametrize("value", ["-l x", "../x", "deu eng", "2"])
-def test_any_other_value_of_the_setting_is_refused(value: str) -> None:
-    with pytest.raises(ExtractionError, match="LONGSEARCH_OCR is not understood"):
-        ocr_languages({"LONGSEARCH_OCR": value})
 
 
 def test_lines_are_joined_within_a_paragraph() -> None:

@@ -1,0 +1,29 @@
+"""Looks for mistakes that `reading` cannot see: names that only the app or the disk knows.
+
+`longsearch config check` and `longsearch doctor` ask. It takes a second, because it loads the terminal app.
+"""
+
+import os
+
+from longsearch.app.settings.reading import Problem, Reading, current, read
+
+
+def check() -> tuple[Reading, tuple[Problem, ...]]:
+    """Return the settings in force, and everything that is wrong with the file and the variables."""
+    reading = read()
+    return reading, (*reading.problems, *reading.wrong_variables.values(), *about_the_app())
+
+
+def about_the_app() -> list[Problem]:
+    """Return what is wrong with colours and keys."""
+    import longsearch.tui.app  # noqa: F401 - loads every screen, so that their commands are known
+    from longsearch.tui.preferences import problems
+
+    settings = current()
+    return [Problem(message, hint) for message, hint in problems(settings.theme, settings.keys)]
+
+
+def notes() -> list[str]:
+    """Return what is no mistake, but may surprise: folders of the file that are not there now."""
+    away = [folder for folder in current().folders if not os.path.isdir(folder)]  # noqa: PTH112 - is_dir may raise
+    return [f"{folder} is not there now; it is indexed when it is" for folder in away]

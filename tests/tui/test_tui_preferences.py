@@ -1,0 +1,117 @@
+"""The person's own colours and keys, and mistakes in the settings."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_backend import three_reports
+from test_tui_snapshots import Compare, both_sizes
+from textual.pilot import Pilot
+from textual.widgets._toast import Toast
+from tui_helpers import WIDE, ask, screen_text, settle, until
+
+from longsearch.tui.app import LongsearchApp
+from longsearch.tui.preferences import Preferences, is_key, problems, sound_keys
+
+MISTAKE = ("/home/you/.config/longsearch/config.toml, line 3: there is no setting modle", "did you mean model?")
+
+
+async def test_a_key_of_the_settings_replaces_the_usual_one_in_the_footer_and_in_the_help() -> None:
+    backend = three_reports()
+    app = LongsearchApp(backend, Preferences(keys={"main.open": "f6, ctrl+s", "help.close": "x"}))
+    async with app.run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("o")
+        await settle(pilot)
+        assert backend.called("open") == []
+        for key in ("f6", "ctrl+s"):
+            await pilot.press(key)
+            await settle(pilot)
+        assert len(backend.called("open")) == 2
+        assert "f6 Open" in screen_text(app)
+        await pilot.press("f1")
+        await settle(pilot)
+        app.screen.query_one("#help").scroll_relative(y=25, animate=False)
+        await settle(pilot)
+        assert "F6, Ctrl+S" in screen_text(app)
+        await pilot.press("x")
+        await settle(pilot)
+        assert not app.screen.query("#help")
+
+
+async def test_a_theme_that_does_not_exist_and_a_key_that_does_not_leave_the_usual_ones() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend, Preferences("nrd", {"main.open": "f99x"})).run_test(size=WIDE) as pilot:
+        assert pilot.app.theme == "textual-dark"
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("o")
+        await settle(pilot)
+        assert len(backend.called("open")) == 1
+
+
+async def test_the_theme_of_the_settings_is_used() -> None:
+    async with LongsearchApp(three_reports(), Preferences("nord")).run_test(size=WIDE) as pilot:
+        assert pilot.app.theme == "nord"
+
+
+async def test_mistakes_are_shown_without_control_characters() -> None:
+    app = LongsearchApp(three_reports(), Preferences(problems=[("no setting \x1b[31m[b]x", "hint")]))
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await until(pilot, lambda: app.screen.query(Toast))
+        (toast,) = app.screen.query(Toast)
+        said = toast.render()
+        assert "\x1b" not in str(said) and "[b]x; hint" in str(said)
+
+
+def test_names_and_keys_that_do_not_exist_are_found_with_the_nearest() -> None:
+    assert problems("nord", {"main.open": "o,f6", "results.down": "down"}) == []
+    ((message, hint),) = problems("nrd", {})
+    assert message == "there is no theme nrd" and "nord" in hint
+    ((message, hint),) = problems("nord", {"main.opn": "f6"})
+    assert (message, hint) == ("keys: there is no command main.opn", "did you mean main.open?")
+    ((message, _),) = problems("nord", {"main.open": "f6,contrl+o"})
+    assert message == "keys: main.open has no key contrl+o"
+
+
+def test_a_key_of_two_commands_of_one_screen_is_found_and_of_two_screens_is_not() -> None:
+    found = [message for message, _ in problems("nord", {"main.similar": "n"})]
+    assert found == ["keys: n is the key of main.next and of main.similar"]
+    assert problems("nord", {"files.filter": "n"}) == []
+    assert problems("nord", {"main.similar": "n", "main.next": "m"}) == []
+
+
+@pytest.mark.parametrize(
+    "key", ["o", "O", "f6", "ctrl+o", "slash", "question_mark", "pagedown", "space", "ctrl+shift+k"]
+)
+def test_keys_of_a_keyboard_are_keys(key: str) -> None:
+    assert is_key(key)
+
+
+@pytest.mark.parametrize("key", ["", "f99x", "ctrl+", "contrl+o", "o p", "ctrl+f99x"])
+def test_other_words_are_no_keys(key: str) -> None:
+    assert not is_key(key)
+    assert sound_keys({"main.open": key}) == {}
+
+
+def test_the_page_of_the_app_names_commands_that_exist() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "app.md").read_text("utf-8")
+    section = page.partition("## Colours and keys")[2].partition("\n## ")[0]
+    names = [word for word in section.split("`") if word.count(".") == 1 and " " not in word and "|" not in word]
+    assert len(names) > 30
+    unknown = [message for message, _ in problems("nord", dict.fromkeys(names, "f9")) if "no command" in message]
+    assert unknown == []
+
+
+@both_sizes
+def test_snapshot_of_a_mistake_in_the_settings(snap_compare: Compare, size: tuple[int, int]) -> None:
+    app = LongsearchApp(three_reports(), Preferences("textual-light"))
+
+    async def steps(pilot: Pilot[Any]) -> None:
+        await settle(pilot)
+        app._disable_notifications = False  # as Textual's tests do by default
+        app.preferences = Preferences(problems=[MISTAKE])
+        app.tell_mistakes()
+        await until(pilot, lambda: app.screen.query(Toast))
+        await settle(pilot)
+
+    assert snap_compare(app, terminal_size=size, run_before=steps)
