@@ -6,7 +6,7 @@ from pathlib import Path
 from longsearch.app.background.query_vectors import from_anywhere
 from longsearch.app.encoders import open_query_encoder
 from longsearch.app.folders.listing import indexed_folders
-from longsearch.app.paths import find_index, index_path
+from longsearch.app.paths import expanded, find_index, index_path
 from longsearch.app.quoting import quotations_in
 from longsearch.app.searching import search_index, similar_to_file
 from longsearch.engine.arrays import Vectors
@@ -53,7 +53,7 @@ class Index:
 
     def similar(self, file: str | Path, *, k: int = 10) -> SearchResults:
         """Return the `k` documents that are most similar to a file as a whole. The file need not be in the index."""
-        return similar_to_file(self.root, Path(file).expanduser().resolve(), self.under, k)
+        return similar_to_file(self.root, expanded(file).resolve(), self.under, k)
 
     def where(self, quote: str, *, k: int = 10) -> list[Quotation]:
         """Return the places that say a quotation, the nearest first: verbatim, or with small changes."""

@@ -8,6 +8,7 @@ import os
 import re
 import stat
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import platformdirs
@@ -20,17 +21,24 @@ _NAME = "longsearch"
 
 def data_folder() -> Path:
     """Return the folder of the indexes and the daemon's log."""
-    return _private(platformdirs.user_data_path(_NAME, appauthor=False))
+    return _private(_of_user(platformdirs.user_data_path))
 
 
 def config_path() -> Path:
-    """Return the config file, which need not exist. Makes no folder."""
-    return platformdirs.user_config_path(_NAME, appauthor=False) / "config.toml"
+    """Return the config file, which need not exist. Makes no folder. Raises LongsearchError without a home folder."""
+    return _of_user(platformdirs.user_config_path) / "config.toml"
 
 
 def calibration_path() -> Path:
-    """Return the file that caches this machine's fastest slice sizes. It may be deleted at any time."""
-    return _private(platformdirs.user_cache_path(_NAME, appauthor=False)) / "calibration.json"
+    """Return the file that caches this machine's fastest slice sizes. It may be deleted at any time.
+
+    It lies in the data folder where no cache folder can be made, as in a container with a volume for data alone.
+    """
+    try:
+        folder = _private(_of_user(platformdirs.user_cache_path))
+    except LongsearchError:
+        folder = _private(data_folder() / "cache")
+    return folder / "calibration.json"
 
 
 def speed_path() -> Path:
@@ -112,6 +120,23 @@ def socket_path() -> Path:
 def expanded(path: str | Path) -> Path:
     """Return `path` with a leading ~ replaced by the home folder, if that user exists."""
     return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises for an unknown user
+
+
+def home() -> Path:
+    """Return the user's home folder. Raises LongsearchError if there is none."""
+    return _of_user(lambda *_, **__: expanded("~"))
+
+
+def _of_user(find: Callable[..., Path]) -> Path:
+    """Return longsearch's folder of one kind. Raises LongsearchError where the user has no home, as in a container."""
+    try:
+        path = find(_NAME, appauthor=False)
+    except RuntimeError:
+        path = Path("~")
+    if not path.is_absolute():
+        hint = "set HOME, or XDG_DATA_HOME to a folder that you can write to"
+        raise LongsearchError("this user has no home folder", hint)
+    return path
 
 
 def _private(folder: Path) -> Path:

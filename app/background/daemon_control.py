@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from longsearch.app.background import rpc
 from longsearch.app.encoders import chosen_model
-from longsearch.app.paths import data_folder, socket_path
+from longsearch.app.paths import data_folder, expanded, socket_path
 from longsearch.app.settings.schema import variable_of
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.identity import identify
@@ -129,7 +129,7 @@ def _spawn(stay: bool) -> subprocess.Popen[bytes]:
             stdout=log,
             stderr=log,
             start_new_session=True,
-            cwd=Path.home() if Path.home().is_dir() else "/",
+            cwd=home if (home := expanded("~")).is_dir() else "/",
             env=_environment(),
         )
     finally:

@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import Any
 
 from longsearch.engine.printable import printable
@@ -112,8 +111,9 @@ def _log_to_stderr() -> None:
 def _install(only_print: bool) -> None:
     from longsearch.app.background import service as services
     from longsearch.app.encoders import chosen_model
+    from longsearch.app.paths import home
 
-    wanted = services.service(sys.platform, os.environ, Path.home())
+    wanted = services.service(sys.platform, os.environ, home())
     if only_print:
         sys.stdout.write(printable(wanted.content.decode(errors="surrogateescape"), keep="\n\t"))
         return
@@ -123,8 +123,9 @@ def _install(only_print: bool) -> None:
 
 def _uninstall() -> None:
     from longsearch.app.background import service as services
+    from longsearch.app.paths import home
 
-    removed = services.uninstall(services.service(sys.platform, os.environ, Path.home()))
+    removed = services.uninstall(services.service(sys.platform, os.environ, home()))
     print("the daemon is no longer started at login" if removed else "no daemon was installed")
 
 

@@ -102,6 +102,15 @@ def _model() -> str:
     )
 
 
+def _weights() -> str:
+    from longsearch.engine.models.hub import SHIPPED, shipped_model
+    from longsearch.engine.models.weight_files import check_published
+
+    folders = {name: shipped_model(name) for name in SHIPPED}
+    here = {name: folder for name, folder in folders.items() if (folder / "config.json").exists()}
+    return ", ".join(f"{name} is as published (SHA-256 {check_published(here[name])[:12]}…)" for name in here)
+
+
 def _width() -> str:
     from longsearch.app.background.elastic import REMEMBERED_QUERIES, ElasticWidth, measured_speed
     from longsearch.app.settings.reading import current
@@ -206,6 +215,7 @@ def _viewer() -> str:
 
 CHECKS: dict[str, Callable[[], str]] = {
     "versions": _versions,
+    "weights": _weights,
     "model": _model,
     "width": _width,
     "gpu": _gpu,  # after the model: its query tries the kernels

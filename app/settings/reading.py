@@ -68,7 +68,10 @@ class Reading:
 
 def read(environment: Mapping[str, str] = os.environ) -> Reading:
     """Return the settings in force. The file is read again when it has changed; its mistakes are no exceptions."""
-    path = config_path()
+    try:
+        path = config_path()
+    except LongsearchError:  # no home folder, as in a container
+        return _joined({}, (), environment)
     try:
         found = path.stat()
         written, problems = _parsed(path, _text(path, found.st_mtime_ns, found.st_size))

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,9 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 
 from longsearch.engine.errors import INCOMPLETE_MODEL, ModelError
+
+_PUBLISHED = re.compile(r"\| SHA-256 of the weights \| `([0-9a-f]{64})` \|")
+_NOT_PUBLISHED = "these are not the published weights: install longsearch again"
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -51,6 +55,23 @@ def hash_weights(folder: Path) -> str:
                 file.seek(size * sample // samples)
                 digest.update(file.read(min(sample_bytes, -(-size // samples))))
     return digest.hexdigest()
+
+
+def check_published(folder: Path) -> str:
+    """Compare the weights of a model that ships with longsearch with the SHA-256 that its card names, and return it.
+
+    Raises ModelError if they differ, or if the card names none.
+    """
+    card = (folder / "README.md").read_text("utf-8")
+    published = _PUBLISHED.search(card)
+    if published is None:
+        raise ModelError(f"the card of {folder.name} names no SHA-256 of its weights", _NOT_PUBLISHED)
+    (path,) = weight_files(folder)
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != published[1]:
+        raise ModelError(f"{path} has the SHA-256 {found}; its card says {published[1]}", _NOT_PUBLISHED)
+    return found
 
 
 @contextmanager

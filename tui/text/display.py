@@ -4,7 +4,6 @@ Knows nothing of Textual, documents or searches. Widths are terminal cells: a CJ
 """
 
 import os
-from pathlib import Path
 
 from rich.cells import cell_len
 
@@ -23,7 +22,7 @@ def shown(text: str) -> str:
 
 def below_home(path: str) -> str:
     """Return the path as a shell prompt shows it, with ~ for the home folder."""
-    home = str(Path("~").expanduser())
+    home = os.path.expanduser("~")  # noqa: PTH111 - Path.expanduser raises for a user without a home
     return "~" + path[len(home) :] if len(home) > 1 and (path + os.sep).startswith(home + os.sep) else path
 
 
