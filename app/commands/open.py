@@ -33,11 +33,15 @@ def run(options: Namespace) -> int:
         from longsearch.app.folder_models import choose_model
 
         choose_model(root, options.model)
+    from longsearch.tui.graphics.probe import Probe
+
+    probe = Probe()  # the terminal answers while the app is imported
     from longsearch.app.encoders import thinking
     from longsearch.app.folders_backend import FoldersBackend
     from longsearch.app.local_backend import LocalBackend
     from longsearch.tui.app import LongsearchApp
 
     think = thinking(options.think)
-    LongsearchApp(FoldersBackend(think) if root is None else LocalBackend(root, think)).run()
+    backend = FoldersBackend(think) if root is None else LocalBackend(root, think)
+    LongsearchApp(backend, *probe.finish()).run()
     return 0

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
-from longsearch.tui.bindings import LIST_MOVES, MAIN, TEXT_MOVES
+from longsearch.tui.bindings import LIST_MOVES, MAIN, PAGE_MOVES, TEXT_MOVES
 from longsearch.tui.text import styles
 
 _QUERIES = (
@@ -40,6 +40,7 @@ _OTHERS = (
     ("Ctrl+Q", "Quit; indexing goes on"),
 )
 _KEY_NAMES = {"slash": "/", "question_mark": "?", "pagedown": "PgDn", "pageup": "PgUp", "escape": "Esc"}
+_KEY_NAMES |= {"plus": "+", "equals_sign": "=", "minus": "-", "left_square_bracket": "[", "right_square_bracket": "]"}
 _MARGIN = (
     ("▌  │", "the current passage, the other passages"),
     ("12", "page 12 starts here"),
@@ -74,6 +75,7 @@ def help_content() -> Content:
         _table("Everywhere", [*_OTHERS, *_keys(MAIN)]),
         _table("In the results", _keys(LIST_MOVES)),
         _table("In the text", _keys(TEXT_MOVES)),
+        _table("On the page as printed", _keys(PAGE_MOVES)),
         _table("In the margins of the text", _MARGIN),
     ]
     return Content("\n\n").join(parts)
