@@ -19,10 +19,12 @@ from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.local_backend import ASK_EVERY_S, REMEMBERED_QUERIES, SHOWN_DOCUMENTS
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
-from longsearch.app.viewer import open_in_viewer
+from longsearch.app.viewing.printed_pages import PrintedPages
+from longsearch.app.viewing.viewer import open_in_viewer
 from longsearch.engine.amounts import counted
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, StoreError
+from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
@@ -43,6 +45,7 @@ class FoldersBackend:
         self._think = think
         self._closing = threading.Event()
         self.desk = PersonsDesk(None)
+        self._pages = PrintedPages()
         self._lock = threading.Lock()
         self._folders: list[Folder] = []
         self._listed_at: float | None = None
@@ -98,6 +101,10 @@ class FoldersBackend:
         with _session(root) as session, session.reading() as db:
             return documents.text(db, own_id)
 
+    def page_image(self, question: PageQuestion) -> PageImage:
+        """Return a page as it is printed; a child process draws it."""
+        return self._pages.draw(question)
+
     def progress(self) -> IndexProgress:
         """Return how far the indexes have come, added up. Every ten seconds, check that the daemon works on them."""
         found = [(folder, session.progress()) for folder, session in self._sessions()]
@@ -129,6 +136,7 @@ class FoldersBackend:
     def close(self) -> None:
         """End calls that wait for the daemon."""
         self._closing.set()
+        self._pages.close()
 
     def _sessions(self) -> Iterator[tuple[Folder, Session]]:
         """Yield each folder with its index; one whose index cannot be read is left out, as `folders` says why."""

@@ -14,9 +14,11 @@ from longsearch.app.evidence.desk import PersonsDesk
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
 from longsearch.app.searching import search_index
-from longsearch.app.viewer import open_in_viewer
+from longsearch.app.viewing.printed_pages import PrintedPages
+from longsearch.app.viewing.viewer import open_in_viewer
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, NoIndexError
+from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.search.completion import complete
 from longsearch.engine.search.similar import similar_to_document
 from longsearch.engine.store import documents
@@ -40,6 +42,7 @@ class LocalBackend:
         self._root, self._think = root, think
         self._closing = threading.Event()
         self.desk = PersonsDesk(root)
+        self._pages = PrintedPages()
         self._asked_at: float | None = None
         self._problem = ""
         """The reason why the daemon cannot keep the index current, from its last answer, or ""."""
@@ -93,6 +96,10 @@ class LocalBackend:
         with self._session() as session, session.reading() as db:
             return documents.text(db, document_id)
 
+    def page_image(self, question: PageQuestion) -> PageImage:
+        """Return a page as it is printed; a child process draws it."""
+        return self._pages.draw(question)
+
     def progress(self) -> IndexProgress:
         """Return how far the index has come. Every ten seconds, check that the daemon still works on it."""
         try:
@@ -124,6 +131,7 @@ class LocalBackend:
     def close(self) -> None:
         """End calls that wait for the daemon. The daemon goes on by itself, and nothing else is open between calls."""
         self._closing.set()
+        self._pages.close()
 
     def _keep_daemon(self, is_indexed: bool) -> None:
         """Make sure a daemon watches this folder: it may have died or restarted, or someone deleted the index."""

@@ -14,9 +14,11 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.types import AnimationLevel
+from textual.widgets import Input
 
 from longsearch.tui.asking.backend import Backend
 from longsearch.tui.asking.lane import attempt
+from longsearch.tui.graphics.terminal import BLOCKS, Graphics
 from longsearch.tui.preferences import Preferences, sound_keys
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.text.display import shown
@@ -38,8 +40,12 @@ class LongsearchApp(App[None]):
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True)]
 
-    def __init__(self, backend: Backend, preferences: Preferences | None = None) -> None:
+    def __init__(
+        self, backend: Backend, preferences: Preferences | None = None, graphics: Graphics = BLOCKS, typed: str = ""
+    ) -> None:
+        """`typed` is what a person has typed before the app could read it."""
         super().__init__()
+        self._graphics, self._typed = graphics, typed
         self._backend = backend
         self.preferences = preferences or Preferences()
         self._is_closing = False
@@ -60,15 +66,21 @@ class LongsearchApp(App[None]):
             said = shown(f"{message}; {hint}")
             self.notify(said, title="Settings", severity="warning", timeout=SHOWN_PROBLEM_S, markup=False)
 
+    def on_ready(self) -> None:
+        """Put into the query line what was typed early."""
+        if self._typed:
+            self.screen.query_one(Input).insert_text_at_cursor(self._typed)
+
     def get_default_screen(self) -> Screen[None]:
         """Return the main screen."""
-        return MainScreen(self._backend)
+        return MainScreen(self._backend, self._graphics)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield the commands of the command palette. Each does the same as its key."""
         if isinstance(screen, MainScreen):
             yield SystemCommand("Mode", "Search in the next mode: hybrid, meaning or words", screen.action_mode)
             yield SystemCommand("Instruction", "Say what kind of answer you want", screen.action_instruction)
+            yield SystemCommand("Page", "Show the page as printed, or the text again", screen.action_printed_page)
             if self._backend.root is None:
                 yield SystemCommand("Folders", "Search one folder only", screen.action_folders)
             yield SystemCommand("Files", "Every file, its status, and why it failed", screen.action_files)

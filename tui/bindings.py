@@ -9,7 +9,8 @@ from textual.binding import Binding, BindingType
 MAIN: list[BindingType] = [
     Binding("o,ctrl+o", "open", "Open", id="main.open", tooltip="Open the file in its viewer, at this page"),
     Binding("n", "passage(1)", "Next", id="main.next", tooltip="Next passage in the document"),
-    Binding("p,N", "passage(-1)", "Prev", id="main.previous", tooltip="Previous passage in the document"),
+    Binding("p,N", "passage(-1)", "Prev", id="main.previous", show=False, tooltip="Previous passage in the document"),
+    Binding("v", "printed_page", "Page", id="main.printed_page", tooltip="The page as printed; again: the text"),
     Binding("y", "copy('passage')", "Copy", id="main.copy", tooltip="Copy the passage, with title and page"),
     Binding("space", "keep", "Keep", id="main.keep", tooltip="Put the passage into the basket of evidence"),
     Binding("b", "basket", "Basket", id="main.basket", tooltip="The passages that you keep; export them"),
@@ -75,4 +76,19 @@ BASKET: list[BindingType] = [
     Binding("C", "clear", "Clear", id="basket.clear", tooltip="Remove all passages"),
     Binding("j", "cursor(1)", "Next", id="basket.next", show=False, tooltip="Next passage"),
     Binding("k", "cursor(-1)", "Previous", id="basket.previous", show=False, tooltip="Previous passage"),
+]
+
+PAGE_MOVES: list[BindingType] = [
+    Binding("pagedown,right_square_bracket", "turn(1)", "Next page", id="page.next", show=False),
+    Binding("pageup,left_square_bracket", "turn(-1)", "Page before", id="page.previous", show=False),
+    Binding("j,down", "move(0, 1)", "Down", id="page.down", show=False, tooltip="Down, then the next page"),
+    Binding("k,up", "move(0, -1)", "Up", id="page.up", show=False, tooltip="Up, then the page before"),
+    Binding("d", "move(0, 6)", "Screen down", id="page.screen_down", show=False),
+    Binding("u", "move(0, -6)", "Screen up", id="page.screen_up", show=False),
+    Binding("l,right", "move(1, 0)", "To the right", id="page.right", show=False),
+    Binding("h,left", "move(-1, 0)", "To the left", id="page.left", show=False),
+    Binding("plus,equals_sign", "zoom(1)", "Larger", id="page.larger", show=False),
+    Binding("minus", "zoom(-1)", "Smaller; at last the whole page", id="page.smaller", show=False),
+    Binding("g,home", "end(1)", "First page", id="page.first", show=False),
+    Binding("G,end", "end(-1)", "Last page", id="page.last", show=False),
 ]

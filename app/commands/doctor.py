@@ -205,7 +205,7 @@ def _languages() -> str:
 
 
 def _viewer() -> str:
-    from longsearch.app.viewer import viewer_command
+    from longsearch.app.viewing.viewer import viewer_command
 
     try:
         return " ".join(viewer_command("/FILE.pdf", 1, os.environ, sys.platform))

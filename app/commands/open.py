@@ -52,6 +52,9 @@ def run(options: Namespace) -> int:
         from longsearch.app.folder_models import choose_model
 
         choose_model(root, options.model)
+    from longsearch.tui.graphics.probe import Probe
+
+    probe = Probe()  # the terminal answers while the app is imported
     from longsearch.app.encoders import thinking
     from longsearch.app.folders_backend import FoldersBackend
     from longsearch.app.local_backend import LocalBackend
@@ -59,5 +62,6 @@ def run(options: Namespace) -> int:
 
     think = thinking(options.think)
     backend = FoldersBackend(think) if root is None else LocalBackend(root, think)
-    LongsearchApp(backend, preferences()).run()
+    graphics, typed = probe.finish()
+    LongsearchApp(backend, preferences(), graphics, typed).run()
     return 0

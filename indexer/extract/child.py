@@ -60,7 +60,7 @@ OUT_OF_MEMORY_STATUS = 77
 
 def main() -> None:
     """Serve requests until standard input ends."""
-    requests, answers = _take_over_standard_streams()
+    requests, answers = take_over_standard_streams()
     limit_this_process()
     try:
         while header := requests.read(HEADER.size):
@@ -76,7 +76,7 @@ def main() -> None:
         os._exit(0)
 
 
-def _take_over_standard_streams() -> tuple[BinaryIO, BinaryIO]:
+def take_over_standard_streams() -> tuple[BinaryIO, BinaryIO]:
     """Move the two pipes to new descriptors and point 0, 1 and 2 nowhere, so that no library can write to the pipes."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)

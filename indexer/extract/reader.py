@@ -9,7 +9,7 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -26,7 +26,7 @@ from longsearch.indexer.extract.wire.limits import (
     OCR_PAGE_TIMEOUT_S,
     PAGE_TIMEOUT_S,
 )
-from longsearch.indexer.extract.wire.protocol import Ended, Failed, FileText, Message, Request
+from longsearch.indexer.extract.wire.protocol import AnyRequest, Ended, Failed, FileText, Message, Request
 
 Result = Extraction | ExtractionError
 
@@ -163,9 +163,9 @@ def _too_hard(message: str, why: _ChildGoneError | None) -> ExtractionError:
 class _Child:
     """One child process, in a POSIX session of its own: starts it, asks it, waits until a deadline, kills it."""
 
-    def __init__(self) -> None:
+    def __init__(self, command: Sequence[str] = COMMAND) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
-            COMMAND,
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -184,7 +184,7 @@ class _Child:
         """Whether the child still runs; an idle one may have been killed by another program."""
         return self._process.poll() is None
 
-    def converse(self, request: Request, timeout_s: float, deadline: float, take: Callable[[Message], None]) -> None:
+    def converse(self, request: AnyRequest, timeout_s: float, deadline: float, take: Callable[[Message], None]) -> None:
         """Send `request` and `take` every message of the answer but the last.
 
         At most `timeout_s` seconds pass between two messages, and none after `deadline` (of `time.monotonic`). Raises
@@ -205,7 +205,7 @@ class _Child:
             if not finished:
                 self.kill()
 
-    def _ask(self, request: Request) -> None:
+    def _ask(self, request: AnyRequest) -> None:
         try:
             self._requests.write(protocol.encode(request))
             self._requests.flush()

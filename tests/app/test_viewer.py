@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from longsearch.app import viewer
-from longsearch.app.viewer import open_in_viewer, viewer_command
+from longsearch.app.viewing import viewer
+from longsearch.app.viewing.viewer import open_in_viewer, viewer_command
 from longsearch.engine.errors import LongsearchError
 
 SCREEN = {"DISPLAY": ":0"}

@@ -19,7 +19,7 @@ MISTAKE = ("/home/you/.config/longsearch/config.toml, line 3: there is no settin
 async def test_a_key_of_the_settings_replaces_the_usual_one_in_the_footer_and_in_the_help() -> None:
     backend = three_reports()
     app = LongsearchApp(backend, Preferences(keys={"main.open": "f6, ctrl+s", "help.close": "x"}))
-    async with app.run_test(size=WIDE) as pilot:
+    async with app.run_test(size=(160, 26)) as pilot:
         await ask(pilot, "valve", press_enter=True)
         await pilot.press("o")
         await settle(pilot)

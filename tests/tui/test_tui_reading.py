@@ -10,7 +10,7 @@ from longsearch.engine.errors import StoreError
 from longsearch.engine.types import PassageHit, SearchMode
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.widgets.header_line import HeaderLine
-from longsearch.tui.widgets.preview import Preview
+from longsearch.tui.widgets.reader import Reader
 from longsearch.tui.widgets.relevance_strip import RelevanceStrip
 from longsearch.tui.widgets.results import Results
 from longsearch.tui.widgets.text_pane import TextPane
@@ -181,12 +181,12 @@ async def test_a_late_message_about_the_readers_place_changes_nothing_once_the_t
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
         await ask(pilot, "why did the valve fail", press_enter=True)
         pane = pilot.app.screen.query_one(TextPane)
-        late = Preview.Moved(pane.preview.place(), pane.preview.spans)
+        late = Reader.Moved(pane.reader.preview.place(), pane.reader.preview.spans, "")
         assert late.place.passage > 0
         pane.clear()
         await settle(pilot)
         head = pane.query_one(HeaderLine).right
-        pane.on_preview_moved(late)
+        pane.on_reader_moved(late)
         assert pane.query_one(HeaderLine).right == head == ""
 
 

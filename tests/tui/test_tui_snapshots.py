@@ -149,3 +149,13 @@ def test_values_of_a_field(snap_compare: Compare, size: tuple[int, int]) -> None
         await settle(pilot)
 
     compare(snap_compare, backend, size, steps)
+
+
+@both_sizes
+def test_a_page_as_printed(snap_compare: Compare, size: tuple[int, int]) -> None:
+    compare(snap_compare, three_reports(), size, ask_and_press("enter", "v"))
+
+
+@both_sizes
+def test_the_whole_page_as_printed(snap_compare: Compare, size: tuple[int, int]) -> None:
+    compare(snap_compare, three_reports(), size, ask_and_press("enter", "v", "minus"))

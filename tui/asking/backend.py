@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Protocol
 
 from longsearch.engine.completions import Completion
+from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
 from longsearch.tui.asking.desk import Desk
 
@@ -40,6 +41,9 @@ class Backend(Protocol):
 
     def document(self, document_id: int) -> DocumentText:
         """Return the whole text of a document."""
+
+    def page_image(self, question: PageQuestion) -> PageImage:
+        """Return a page of a PDF as it is printed, and where its lit texts stand."""
 
     def progress(self) -> IndexProgress:
         """Return the progress of the index, within milliseconds."""

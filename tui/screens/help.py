@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
-from longsearch.tui.bindings import BASKET, LIST_MOVES, MAIN, TEXT_MOVES
+from longsearch.tui.bindings import BASKET, LIST_MOVES, MAIN, PAGE_MOVES, TEXT_MOVES
 from longsearch.tui.preferences import Preferences, sound_keys, split_keys
 from longsearch.tui.text import styles
 
@@ -42,6 +42,7 @@ _OTHERS = (
     ("Ctrl+Q", "Quit; indexing goes on"),
 )
 _KEY_NAMES = {"slash": "/", "question_mark": "?", "pagedown": "PgDn", "pageup": "PgUp", "escape": "Esc"}
+_KEY_NAMES |= {"plus": "+", "equals_sign": "=", "minus": "-", "left_square_bracket": "[", "right_square_bracket": "]"}
 _MARGIN = (
     ("▌  │", "the current passage, the other passages"),
     ("12", "page 12 starts here"),
@@ -78,6 +79,7 @@ def help_content(keymap: Mapping[str, str] | None = None) -> Content:
         _table("Everywhere", [*_OTHERS, *_keys(MAIN, changed)]),
         _table("In the results", _keys(LIST_MOVES, changed)),
         _table("In the text", _keys(TEXT_MOVES, changed)),
+        _table("On the page as printed", _keys(PAGE_MOVES, changed)),
         _table("In the basket", _keys(BASKET, changed)),
         _table("In the margins of the text", _MARGIN),
     ]

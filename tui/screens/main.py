@@ -6,7 +6,7 @@ Knows nothing of search or threads: `BackendCalls` asks the backend and sends th
 import os
 from typing import ClassVar
 
-from textual import events, work
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
@@ -17,14 +17,15 @@ from longsearch.tui.asking import messages
 from longsearch.tui.asking.backend import Backend
 from longsearch.tui.asking.backend_calls import BackendCalls
 from longsearch.tui.asking.choice import Choice
-from longsearch.tui.asking.lane import attempt
 from longsearch.tui.asking.requests import Question
 from longsearch.tui.bindings import MAIN
+from longsearch.tui.graphics.terminal import BLOCKS, Graphics
 from longsearch.tui.screens.files import FilesScreen
 from longsearch.tui.screens.folders import FolderChoice
 from longsearch.tui.screens.help import HelpScreen
 from longsearch.tui.screens.instruction import InstructionScreen
 from longsearch.tui.screens.own_things import OwnThings
+from longsearch.tui.screens.reading_keys import READING_ACTIONS, ReadingKeys
 from longsearch.tui.text import wording
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.lit_words import lit_words
@@ -34,10 +35,10 @@ from longsearch.tui.widgets.results import Results
 from longsearch.tui.widgets.status_line import StatusLine
 from longsearch.tui.widgets.text_pane import TextPane
 
-_NEEDS_A_HIT = frozenset({"open", "passage", "copy", "keep", "similar"})
+_NEEDS_A_HIT = frozenset({"copy", "keep", "similar"}) | READING_ACTIONS
 
 
-class MainScreen(OwnThings):
+class MainScreen(ReadingKeys, OwnThings):
     """The screen for searching and reading; help, files and instruction open on top of it."""
 
     BINDINGS: ClassVar[list[BindingType]] = MAIN
@@ -45,13 +46,13 @@ class MainScreen(OwnThings):
     VERTICAL_BREAKPOINTS = [(0, "-tiny"), (14, "-low")]  # noqa: RUF012
     RENEW_EVERY_S = 5.0
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, graphics: Graphics = BLOCKS) -> None:
         super().__init__()
         root = os.fspath(backend.root or "")
         self._backend = backend
         self._bar = QueryBar(root, backend.complete)
         self._result_pane = ResultPane(root)
-        self._text_pane = TextPane(backend.document)
+        self._text_pane = TextPane(backend.document, backend.page_image, graphics)
         self._status = StatusLine()
         self._calls = BackendCalls(backend)
         self._folders = FolderChoice(backend, self._bar)
@@ -127,7 +128,7 @@ class MainScreen(OwnThings):
 
     def _say_why_empty(self) -> None:
         """Say in place of the list why there are no results."""
-        if self.focused is not None and self.focused in (self._text_pane.preview, self._result_pane.list):
+        if self.focused is not None and self.focused in (self._text_pane.reader.pane, self._result_pane.list):
             self._bar.focus_input()
         self.add_class("-empty")
         had_hit = self._text_pane.hit is not None
@@ -152,7 +153,7 @@ class MainScreen(OwnThings):
     def on_results_chosen(self) -> None:
         """Go into the text."""
         self._choice.make()
-        self._text_pane.preview.focus()
+        self._text_pane.reader.pane.focus()
 
     # Progress and notices
 
@@ -177,7 +178,7 @@ class MainScreen(OwnThings):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Mark the pane that has the focus. On a small screen the text takes all the room while it is read."""
-        is_reading = event.widget is self._text_pane.preview
+        is_reading = event.widget is self._text_pane.reader.pane
         self.set_class(is_reading, "-reading")
         self._text_pane.set_class(is_reading, "-active")
         self._result_pane.set_class(event.widget is self._result_pane.list, "-active")
@@ -193,7 +194,7 @@ class MainScreen(OwnThings):
     def action_back(self) -> None:
         """Go back: from the text to the results, from similar documents to the query's results, to the query."""
         self._status.say()
-        if self._text_pane.preview.has_focus:
+        if self._text_pane.reader.pane.has_focus:
             self._go_to_list()
         elif (document_id := self._calls.similar_to) is not None:
             self._search()
@@ -225,22 +226,6 @@ class MainScreen(OwnThings):
     def action_select(self, step: int) -> None:
         self._choice.make()
         self._result_pane.list.move(step)
-
-    def action_page(self, step: int) -> None:
-        self._choice.make()
-        self._text_pane.preview.turn_page(step)
-
-    def action_passage(self, step: int) -> None:
-        self._choice.make()
-        self._text_pane.preview.go_to_passage(step)
-
-    @work(exclusive=True, group="open")
-    async def action_open(self) -> None:
-        """Open the file at the page of the current passage."""
-        if hit := self._text_pane.hit:
-            passage = self._text_pane.passage
-            done, error = await attempt(self._backend.open, hit.path, passage.page if passage else None)
-            self._status.say(shown(done or ""), error)
 
     def action_files(self) -> None:
         self.app.push_screen(FilesScreen(self._backend))

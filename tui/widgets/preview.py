@@ -79,6 +79,11 @@ class Preview(ScrollView):
         return self._spans
 
     @property
+    def current(self) -> int:
+        """Index of the current passage in `spans`; -1 if there is none."""
+        return self._current
+
+    @property
     def current_span(self) -> Span | None:
         """The current passage, if any."""
         return self._spans[self._current] if self._current >= 0 else None
@@ -120,9 +125,9 @@ class Preview(ScrollView):
         """Scroll one screen forward (1) or back (-1); two lines stay in view."""
         self.scroll_relative(y=step * max(self.size.height - 2, 1), animate=False)
 
-    def go_to_share(self, share: float) -> None:
-        """Go to the place at this share (0 to 1) of the document."""
-        self._aim(int(share * len(self._document.text)))
+    def go_to(self, offset: int) -> None:
+        """Go to the character at `offset`."""
+        self._aim(offset)
         self._go_to_anchor()
 
     def place(self) -> Place:

@@ -1,4 +1,4 @@
-"""The right side: a heading with page and passage, the document's text, and the strip that shows its passages.
+"""The right side: a heading with page and passage, the document's text or its printed page, the strip of its passages.
 
 Keeps the last few documents in memory; reads others in a thread.
 """
@@ -12,24 +12,30 @@ from textual.content import Content
 from textual.widgets import Static
 
 from longsearch.engine.metadata_lines import describe
+from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.types import DocumentHit, DocumentText, PassageHit
 from longsearch.tui.asking.lane import Lane
 from longsearch.tui.document_cache import DocumentCache
+from longsearch.tui.graphics.terminal import Graphics
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.lighting import Span
 from longsearch.tui.text.lit_words import Words
 from longsearch.tui.text.place import place_in_words
 from longsearch.tui.text.wording import with_language
 from longsearch.tui.widgets.header_line import HeaderLine
-from longsearch.tui.widgets.preview import Preview
+from longsearch.tui.widgets.reader import Reader
 from longsearch.tui.widgets.relevance_strip import RelevanceStrip
 
 
 class TextPane(Vertical):
     """Shows a hit's document."""
 
-    def __init__(self, read: Callable[[int], DocumentText]) -> None:
+    def __init__(
+        self, read: Callable[[int], DocumentText], draw: Callable[[PageQuestion], PageImage], graphics: Graphics
+    ) -> None:
         super().__init__()
+        self.reader = Reader(draw, graphics)
+        """The document, as text or as printed."""
         self._read = read
         """Returns a document's text. May block: it is called in a thread."""
         self._reading: Lane[int] = Lane()
@@ -45,20 +51,15 @@ class TextPane(Vertical):
         yield Static(id="about", markup=False)
         yield Static(id="text-message", markup=False)
         with Horizontal(id="text"):
-            yield Preview()
+            yield self.reader
             yield RelevanceStrip()
-
-    @property
-    def preview(self) -> Preview:
-        """The widget that shows the text."""
-        return self.query_one(Preview)
 
     @property
     def passage(self) -> PassageHit | None:
         """The current passage; until the text is there, the hit's best passage."""
         if self.hit is None or not self.hit.passages:
             return None
-        span = self.preview.current_span
+        span = self.reader.preview.current_span
         here = (passage for passage in self.hit.passages if span and passage.start == span.start)
         return next(here, self.hit.passages[0])
 
@@ -97,12 +98,12 @@ class TextPane(Vertical):
         if self.hit is not None:
             self._head(with_language(shown(self.hit.title or document.title), self.hit.language))
             spans = [Span(p.start, p.stop, p.score, p.excerpt) for p in self.hit.passages]
-            self.preview.show(document, spans, self._words, stay)
+            self.reader.show(document, self.hit.path, spans, self._words, stay)
 
     def _say(self, message: str) -> None:
         """Show a message instead of the text."""
         self._head(shown(self.hit.title) if self.hit else "", message)
-        self.preview.clear()
+        self.reader.clear()
 
     def _head(self, title: str, message: str = "") -> None:
         self.query_one(HeaderLine).left = title
@@ -121,17 +122,17 @@ class TextPane(Vertical):
             widget.update(Content(about))
             widget.display = bool(about)
 
-    def on_preview_moved(self, event: Preview.Moved) -> None:
+    def on_reader_moved(self, event: Reader.Moved) -> None:
         """Update heading and strip to the reader's place."""
         event.stop()
-        place, preview = event.place, self.preview
+        preview, place = self.reader.preview, event.place
         if event.spans is not preview.spans:
             return  # stale: a message for the current text follows
-        self.query_one(HeaderLine).right = place_in_words(place, preview.spans)
+        self.query_one(HeaderLine).right = " · ".join(filter(None, (place_in_words(place, event.spans), event.note)))
         view = (place.first, place.last)
-        self.query_one(RelevanceStrip).show(preview.spans, place.passage, len(preview.document.text), view)
+        self.query_one(RelevanceStrip).show(event.spans, place.passage, len(preview.document.text), view)
 
     def on_relevance_strip_clicked(self, event: RelevanceStrip.Clicked) -> None:
-        """Scroll to the part of the document that was clicked."""
+        """Go to the part of the document that was clicked."""
         event.stop()
-        self.preview.go_to_share(event.share)
+        self.reader.go_to(int(event.share * len(self.reader.preview.document.text)))

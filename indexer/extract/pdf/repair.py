@@ -25,6 +25,15 @@ def with_tex_ligatures(raw: str) -> str:
     return _LIGATURE.sub(lambda match: _TEX_LIGATURES[match[0]], raw)
 
 
+def spelled_characters(raw: str) -> list[str]:
+    """Return each character of a whole page's `raw` text, ligatures spelled out as by `with_tex_ligatures`."""
+    characters = list(raw)
+    for match in _LIGATURE.finditer(raw) if has_tex_ligatures(raw) else ():
+        if not raw.startswith("\r\n", match.start()):  # a line end is no "fl"
+            characters[match.start()] = _TEX_LIGATURES[match[0]]
+    return characters
+
+
 def with_glyph_numbers(raw: str) -> str:
     """Return `raw` with glyph numbers replaced by letters, if they make up at least half of the text."""
     n_characters = sum(len(number) + 1 for number in _GLYPH_NUMBER.findall(raw))

@@ -15,6 +15,12 @@ OCR_DOCUMENT_TIMEOUT_S = 4 * 3600.0
 MAX_OCR_PIXELS = 20_000_000
 """Size of a rendered page: A4 at 300 dpi has 8.7 million pixels; a poster is rendered at fewer dpi."""
 
+MAX_PIXELS = 8_000_000
+"""Size of a page that is drawn to be looked at: 24 MB."""
+
+MAX_BOXES = 1_000
+"""Rectangles that light one passage on one page; usually one for each line."""
+
 MEMORY_BYTES = 1 << 30
 """Address space of the child. A usual paper needs 31 MB of resident memory; a bomb takes all there is."""
 

@@ -12,9 +12,11 @@ from itertools import islice
 from typing import Any
 
 from longsearch.indexer.extract.wire.limits import (
+    MAX_BOXES,
     MAX_FRAME_BYTES,
     MAX_HEADINGS,
     MAX_PAGES,
+    MAX_PIXELS,
     MAX_RAW_CHARACTERS,
     MAX_RAW_VALUES,
 )
@@ -124,14 +126,40 @@ class Ended:
     """The end of an answer: everything has been sent."""
 
 
-Message = Opened | Page | Outline | Described | FileText | Failed | Ended
+@dataclass(frozen=True, slots=True)
+class DrawRequest:
+    """From the parent to the child that draws pages: draw this page of a PDF. Fields as in `PageQuestion`."""
+
+    path: str
+    page: int
+    width: int
+    height: int | None
+    texts: tuple[tuple[str, float, int], ...]
+    """(text, share, light) of each text to be found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The picture of a page."""
+
+    width: int
+    height: int
+    rgb: str
+    """The pixels, compressed with zlib, in base64."""
+    n_pages: int
+    boxes: tuple[tuple[tuple[int, int, int, int], ...], ...]
+    """The boxes of each text of the request."""
+
+
+AnyRequest = Request | DrawRequest
+Message = Opened | Page | Outline | Described | FileText | Drawn | Failed | Ended
 _KINDS: dict[str, type[Message]] = {
-    kind.__name__: kind for kind in (Opened, Page, Outline, Described, FileText, Failed, Ended)
+    kind.__name__: kind for kind in (Opened, Page, Outline, Described, FileText, Drawn, Failed, Ended)
 }
-_FIELD_NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in (Request, *_KINDS.values())}
+_FIELD_NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in (Request, DrawRequest, *_KINDS.values())}
 
 
-def encode(message: Message | Request) -> bytes:
+def encode(message: Message | AnyRequest) -> bytes:
     """Return the frame of `message`: its length (4 bytes, big-endian), then JSON."""
     kind = type(message)
     content = {name: getattr(message, name) for name in _FIELD_NAMES[kind]}  # `asdict` would copy every line of a page
@@ -152,6 +180,11 @@ def body_length(header: bytes) -> int:
 def decode_request(body: bytes) -> Request:
     """Return the request in a frame's body."""
     return Request(**json.loads(body)[1])
+
+
+def decode_draw_request(body: bytes) -> DrawRequest:
+    """Return the request for a page's picture in a frame's body."""
+    return DrawRequest(**json.loads(body)[1])
 
 
 def decode(body: bytes | bytearray) -> Message:
@@ -177,9 +210,18 @@ def _checked(kind: type[Message], fields: dict[str, Any]) -> Message:
         metadata = _metadata(fields["metadata"])
         text, title, untitled = _string(fields["text"]), _string(fields["title"]), fields["untitled"] is True
         return FileText(text, starts, title, headings, warning, metadata, untitled)
+    if kind is Drawn:
+        width, height = (_number(fields[side], MAX_PIXELS) for side in ("width", "height"))
+        boxes = tuple(tuple(_box(box) for box in boxes[:MAX_BOXES]) for boxes in fields["boxes"])
+        return Drawn(width, height, _string(fields["rgb"]), _number(fields["n_pages"], MAX_PAGES), boxes)
     if kind is Failed:
         return Failed(_string(fields["message"]), _string(fields["hint"]))
     return Ended()
+
+
+def _box(box: list[Any]) -> tuple[int, int, int, int]:
+    left, top, right, bottom = (_number(side, MAX_PIXELS) for side in box)
+    return left, top, right, bottom
 
 
 def _headings(entries: list[list[Any]]) -> tuple[tuple[int, str, int], ...]:

@@ -8,8 +8,13 @@ from longsearch.indexer.politeness import be_polite
 
 
 def limit_this_process() -> None:
-    """Allow no written files, no core dump, at most `MEMORY_BYTES` of address space; lower the priority."""
+    """Do `limit_resources`, and lower the priority."""
     be_polite()
+    limit_resources()
+
+
+def limit_resources() -> None:
+    """Allow no written files, no core dump, at most `MEMORY_BYTES` of address space."""
     try:
         import resource
     except ImportError:  # Windows

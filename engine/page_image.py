@@ -1,0 +1,67 @@
+"""A page as it is printed: what the app asks for, and the picture that it gets. Imports nothing heavy."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Light(IntEnum):
+    """How brightly a piece of text is lit; the brighter one lies on top."""
+
+    PASSAGE = 1
+    """Another passage that answers."""
+    CURRENT = 2
+    """The current passage."""
+    EXCERPT = 3
+    """The excerpt in the current passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class LitText:
+    """A piece of a page's text that is to be found and lit."""
+
+    text: str
+    share: float
+    """Where in the page's text it begins, 0 to 1: decides between places that say the same."""
+    light: Light
+
+
+@dataclass(frozen=True, slots=True)
+class PageQuestion:
+    """A page of a file, to be drawn."""
+
+    path: str
+    """Absolute; undecodable bytes are surrogate escapes."""
+    page: int
+    """From 1."""
+    width: int
+    """Pixels that the picture may be wide."""
+    height: int | None
+    """Pixels that it may be high; None: as high as the width makes it."""
+    lit: tuple[LitText, ...] = ()
+
+
+Box = tuple[int, int, int, int]
+"""(left, top, right, bottom) in pixels from the top left; right and bottom are one past the last pixel."""
+
+
+@dataclass(frozen=True, slots=True)
+class LitBoxes:
+    """Where a `LitText` stands."""
+
+    light: Light
+    boxes: tuple[Box, ...]
+    """A rectangle for each line; () if the text was not found on the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageImage:
+    """The picture of a page."""
+
+    width: int
+    height: int
+    rgb: bytes
+    """`width * height * 3` bytes: red, green, blue of each pixel, row by row from the top."""
+    n_pages: int
+    """Pages of the file."""
+    lit: tuple[LitBoxes, ...] = ()
+    """In the order of `PageQuestion.lit`."""

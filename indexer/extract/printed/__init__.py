@@ -1,0 +1,1 @@
+"""PRINTED: draws a page of a PDF as it is printed, and finds where on it a passage stands."""

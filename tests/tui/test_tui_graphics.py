@@ -1,0 +1,147 @@
+"""Pictures in a terminal: what it is asked, what is understood, and that what it gets is the page."""
+
+import numpy as np
+import pytest
+from decoding import from_iterm2, from_kitty, from_png, from_sixel
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longsearch.engine.page_image import Light, LitBoxes, PageImage, PageQuestion
+from longsearch.tui.graphics.blocks import block_lines
+from longsearch.tui.graphics.canvas import Colours, View, canvas_of
+from longsearch.tui.graphics.encoders import iterm2, kitty, png
+from longsearch.tui.graphics.picture import Wish, make_picture
+from longsearch.tui.graphics.sixel import sixel
+from longsearch.tui.graphics.terminal import BLOCKS, Graphics, Protocol, graphics_of, is_complete, typed_among
+
+KITTY = b"\x1b_Gi=31;OK\x1b\\"
+KITTY_REFUSES = b"\x1b_Gi=31;ENOTSUPPORTED:\x1b\\"
+CELL = b"\x1b[6;18;9t"
+PLAIN, WITH_SIXEL = b"\x1b[?62;22c", b"\x1b[?62;4;22c"
+
+
+def some_pixels(height: int, width: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]":
+    return np.random.default_rng(7).integers(0, 256, (height, width, 3), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("answers", "environment", "protocol"),
+    [
+        (KITTY + CELL + PLAIN, {}, Protocol.KITTY),
+        (KITTY + CELL + WITH_SIXEL, {}, Protocol.KITTY),
+        (KITTY_REFUSES + CELL + WITH_SIXEL, {}, Protocol.SIXEL),
+        (b"\x1bP>|iTerm2 3.5.10\x1b\\" + CELL + PLAIN, {}, Protocol.ITERM2),
+        (CELL + PLAIN, {"TERM_PROGRAM": "iTerm.app"}, Protocol.ITERM2),
+        (b"\x1bP>|foot(1.16)\x1b\\" + CELL + WITH_SIXEL, {}, Protocol.SIXEL),
+        (b"\x1b[?64;14;42c", {}, Protocol.BLOCKS),
+        (b"\x1b[?6c", {}, Protocol.BLOCKS),
+        (b"", {}, Protocol.BLOCKS),
+        (KITTY + CELL + PLAIN, {"LONGSEARCH_GRAPHICS": "blocks"}, Protocol.BLOCKS),
+        (b"", {"LONGSEARCH_GRAPHICS": "Sixel"}, Protocol.SIXEL),
+        (b"", {"LONGSEARCH_GRAPHICS": "oil"}, Protocol.BLOCKS),
+    ],
+)
+def test_the_answers_of_a_terminal_choose_its_best_protocol(
+    answers: bytes, environment: dict[str, str], protocol: Protocol
+) -> None:
+    assert graphics_of(answers, None, environment).protocol is protocol
+
+
+def test_inside_tmux_only_sixel_passes() -> None:
+    assert graphics_of(KITTY + PLAIN, None, {"TERM_PROGRAM": "iTerm.app"}, is_multiplexed=True) == BLOCKS
+    assert graphics_of(WITH_SIXEL, (8, 16), {}, is_multiplexed=True) == Graphics(Protocol.SIXEL, 8, 16)
+
+
+def test_the_size_of_a_cell_comes_from_the_terminal_then_from_the_system_and_is_never_absurd() -> None:
+    assert graphics_of(KITTY + CELL + PLAIN, (8, 16), {}) == Graphics(Protocol.KITTY, 9, 18)
+    assert graphics_of(KITTY + PLAIN, (8, 16), {}) == Graphics(Protocol.KITTY, 8, 16)
+    assert graphics_of(KITTY + PLAIN, None, {}) == Graphics(Protocol.KITTY, 10, 20)
+    assert graphics_of(KITTY + b"\x1b[6;99999;0t" + PLAIN, None, {}) == Graphics(Protocol.KITTY, 10, 20)
+
+
+def test_keys_pressed_meanwhile_are_told_from_answers() -> None:
+    answers = b"wh" + KITTY + b"y" + b"\x1bP>|kitty(0.35)\x1b\\" + CELL + b" not" + PLAIN
+    assert typed_among(answers) == b"why not"
+    assert is_complete(answers) and not is_complete(KITTY + CELL)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (6, 7), (40, 61), (200, 130)])
+def test_every_protocol_carries_the_same_pixels(size: tuple[int, int]) -> None:
+    pixels = some_pixels(*size)
+    keys, decoded = from_kitty(kitty(pixels, 3, 2))
+    assert np.array_equal(decoded, pixels)
+    assert (keys["c"], keys["r"], keys["C"], keys["q"]) == ("3", "2", "1", "2")
+    keys, decoded = from_iterm2(iterm2(pixels, 3, 2))
+    assert np.array_equal(decoded, pixels)
+    assert (keys["width"], keys["height"], keys["inline"]) == ("3", "2", "1")
+    assert np.array_equal(from_png(png(pixels)), pixels)
+    assert np.abs(from_sixel(sixel(pixels)).astype(int) - pixels).max() <= 26  # six levels: 51 apart
+
+
+@given(st.integers(1, 20), st.integers(1, 30), st.integers(0, 1_000))
+def test_sixel_keeps_its_own_colours_exactly(height: int, width: int, seed: int) -> None:
+    levels = np.random.default_rng(seed).integers(0, 6, (height, width, 3)) * 51
+    pixels = levels.astype(np.uint8)
+    assert np.array_equal(from_sixel(sixel(pixels)), pixels)
+
+
+def test_half_blocks_show_two_pixels_in_a_cell() -> None:
+    pixels = some_pixels(4, 5)
+    pixels[0:2, 1:4] = 255
+    lines = block_lines(pixels)
+    assert [line.cell_length for line in lines] == [5, 5]
+    assert [segment.text for segment in lines[0]] == ["▀", "▀▀▀", "▀"]
+    for row, line in enumerate(lines):
+        cells = [segment.style for segment in line for _ in segment.text]
+        upper = [tuple(style.color.triplet) for style in cells]  # type: ignore[union-attr, arg-type]
+        lower = [tuple(style.bgcolor.triplet) for style in cells]  # type: ignore[union-attr, arg-type]
+        assert upper == [tuple(pixel) for pixel in pixels[2 * row].tolist()]
+        assert lower == [tuple(pixel) for pixel in pixels[2 * row + 1].tolist()]
+
+
+def page_of_two_colours() -> PageImage:
+    """Return a white page of 20 x 30 pixels with a black line, an excerpt within a passage, and another passage."""
+    pixels = np.full((30, 20, 3), 255, np.uint8)
+    pixels[10] = 0
+    lit = (
+        LitBoxes(Light.EXCERPT, ((5, 9, 10, 12),)),
+        LitBoxes(Light.CURRENT, ((0, 8, 20, 14),)),
+        LitBoxes(Light.PASSAGE, ((0, 20, 20, 22),)),
+    )
+    return PageImage(20, 30, pixels.tobytes(), 1, lit)
+
+
+def test_passages_are_lit_like_a_markers_and_ink_stays_dark() -> None:
+    colours = Colours((1, 2, 3))
+    canvas = canvas_of(page_of_two_colours(), View(0, 0, 24, 40), colours)
+    assert canvas.shape == (40, 24, 3)
+    page = canvas[:30, 2:22]  # a page that is narrower than the pane stands in its middle
+    assert tuple(page[8, 0]) == colours.current and tuple(page[9, 6]) == colours.excerpt
+    assert tuple(page[21, 3]) == colours.passage and tuple(page[25, 3]) == (255, 255, 255)
+    assert not page[10].any()
+    assert (
+        (canvas[30:] == (1, 2, 3)).all() and (canvas[:, :2] == (1, 2, 3)).all() and (canvas[:, 22:] == (1, 2, 3)).all()
+    )
+
+
+@given(st.integers(-5, 25), st.integers(-5, 40), st.integers(1, 40), st.integers(1, 50))
+def test_a_part_of_the_page_is_the_same_as_cut_from_the_whole(left: int, top: int, width: int, height: int) -> None:
+    image, colours = page_of_two_colours(), Colours((1, 2, 3))
+    whole = canvas_of(image, View(0, 0, 20, 30), colours)
+    picture = make_picture(
+        Wish(PageQuestion("", 1, 20, None), width, height, (left, top), (1, 2, 3)),
+        lambda _: image,
+        Graphics(Protocol.KITTY, 1, 1),
+    )
+    _, shown = from_kitty(picture.sequence)
+    left, top = min(max(left, 0), max(20 - width, 0)), min(max(top, 0), max(30 - height, 0))
+    part = whole[top : top + height, left : left + width]
+    beside = (width - 20) // 2 if width > 20 else 0
+    assert np.array_equal(shown[: part.shape[0], beside : beside + part.shape[1]], part)
+
+
+def test_after_a_jump_the_excerpt_is_a_quarter_below_the_top() -> None:
+    image = page_of_two_colours()
+    wish = Wish(PageQuestion("", 1, 20, None), 20, 8, None, (0, 0, 0))
+    assert make_picture(wish, lambda _: image, Graphics(Protocol.KITTY, 1, 1)).view.top == 9 - 8 // 4
+    assert make_picture(wish, lambda _: image, BLOCKS).view.top == 9 - 16 // 4

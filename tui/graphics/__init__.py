@@ -1,0 +1,1 @@
+"""GRAPHICS: pictures in a terminal, by the protocol that it speaks."""

@@ -1,0 +1,91 @@
+"""What the terminal can draw: the questions to ask it, and what its answers mean. Pure.
+
+Kitty, Ghostty, WezTerm and Konsole speak Kitty's protocol, iTerm2 and WezTerm its own, foot, xterm, mlterm, Windows
+Terminal and others Sixel. Sources: https://sw.kovidgoyal.net/kitty/graphics-protocol/, iterm2.com/documentation-images,
+and "Device Attributes" and "XTWINOPS" in XTerm Control Sequences.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+SETTING = "LONGSEARCH_GRAPHICS"
+
+
+class Protocol(StrEnum):
+    """How a picture is written."""
+
+    KITTY = "kitty"
+    ITERM2 = "iterm2"
+    SIXEL = "sixel"
+    BLOCKS = "blocks"
+    """Half blocks in two colours: in every terminal, but too coarse to read letters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Graphics:
+    """How pictures are drawn in this terminal."""
+
+    protocol: Protocol = Protocol.BLOCKS
+    cell_width: int = 1
+    """Pixels of a cell; 1 for half blocks."""
+    cell_height: int = 2
+    """Pixels of a cell; 2 for half blocks."""
+
+
+BLOCKS = Graphics()
+QUESTIONS = (
+    b"\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\"  # Kitty: could you draw this pixel?
+    b"\x1b[>q"  # the terminal's name and version
+    b"\x1b[16t"  # the size of a cell
+    b"\x1b[c"  # its attributes: every terminal answers this, so it comes last
+)
+USUAL_CELL = (10, 20)
+_LAST_ANSWER = re.compile(rb"\x1b\[\?([\d;]*)c")
+_ANSWERS = re.compile(
+    rb"\x1b_G[^\x1b]*\x1b\\|\x1bP>\|[^\x1b]*\x1b\\|\x1b\[6;\d+;\d+t|\x1b\[\?[\d;]*c|\x1b\[\?[\d;]*\$y", re.DOTALL
+)
+_NAME = re.compile(rb"\x1bP>\|([^\x1b]*)\x1b\\")
+_CELL = re.compile(rb"\x1b\[6;(\d+);(\d+)t")
+
+
+def is_complete(answers: bytes) -> bool:
+    """Return whether the last answer has arrived."""
+    return _LAST_ANSWER.search(answers) is not None
+
+
+def typed_among(answers: bytes) -> bytes:
+    """Return what is no answer: keys that were pressed meanwhile."""
+    return _ANSWERS.sub(b"", answers)
+
+
+def graphics_of(
+    answers: bytes, cell: tuple[int, int] | None, environment: Mapping[str, str], is_multiplexed: bool = False
+) -> Graphics:
+    """Return what the terminal draws best, by its answers. `cell`: the pixels of a cell if the system knows them.
+
+    `is_multiplexed`: inside tmux or screen, which pass on Sixel at most.
+    """
+    protocol = _protocol(answers, environment, is_multiplexed)
+    if protocol is Protocol.BLOCKS:
+        return BLOCKS
+    told = _CELL.search(answers)
+    width, height = (int(told[2]), int(told[1])) if told else cell or USUAL_CELL
+    if not (2 <= width <= 200 and 4 <= height <= 400):
+        width, height = USUAL_CELL
+    return Graphics(protocol, width, height)
+
+
+def _protocol(answers: bytes, environment: Mapping[str, str], is_multiplexed: bool) -> Protocol:
+    asked = environment.get(SETTING, "").lower()
+    if asked in list(Protocol):
+        return Protocol(asked)
+    name = (found[1] if (found := _NAME.search(answers)) else b"").lower()
+    if not is_multiplexed:
+        if b"\x1b_Gi=31;OK" in answers:
+            return Protocol.KITTY
+        if name.startswith((b"iterm2", b"wezterm")) or environment.get("TERM_PROGRAM") in ("iTerm.app", "WezTerm"):
+            return Protocol.ITERM2
+    attributes = _LAST_ANSWER.search(answers)
+    return Protocol.SIXEL if attributes and b"4" in attributes[1].split(b";")[1:] else Protocol.BLOCKS

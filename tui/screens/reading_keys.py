@@ -1,0 +1,56 @@
+"""The keys of the main screen for reading: passages, pages, the page as printed, the file in its viewer."""
+
+from typing import TYPE_CHECKING
+
+from textual import work
+from textual.screen import Screen
+
+from longsearch.tui.asking.lane import attempt
+from longsearch.tui.text.display import shown
+
+if TYPE_CHECKING:
+    from longsearch.tui.asking.backend import Backend
+    from longsearch.tui.asking.choice import Choice
+    from longsearch.tui.widgets.status_line import StatusLine
+    from longsearch.tui.widgets.text_pane import TextPane
+
+READING_ACTIONS = frozenset({"open", "passage", "printed_page"})
+"""The actions that need a document."""
+
+
+class ReadingKeys(Screen[None]):
+    """A part of the main screen."""
+
+    _backend: "Backend"
+    _choice: "Choice"
+    _status: "StatusLine"
+    _text_pane: "TextPane"
+
+    def action_page(self, step: int) -> None:
+        self._choice.make()
+        self._text_pane.reader.turn_page(step)
+
+    def action_passage(self, step: int) -> None:
+        self._choice.make()
+        self._text_pane.reader.go_to_passage(step)
+
+    def action_printed_page(self) -> None:
+        """Show the page as printed, or the text again."""
+        self._choice.make()
+        self._status.say(self._text_pane.reader.switch_view())
+
+    def on_screen_suspend(self) -> None:
+        """Another screen opens on top of this one."""
+        self._text_pane.reader.cover(True)
+
+    def on_screen_resume(self) -> None:
+        """This screen is on top again."""
+        self._text_pane.reader.cover(False)
+
+    @work(exclusive=True, group="open")
+    async def action_open(self) -> None:
+        """Open the file at the page of the current passage."""
+        if hit := self._text_pane.hit:
+            passage = self._text_pane.passage
+            done, error = await attempt(self._backend.open, hit.path, passage.page if passage else None)
+            self._status.say(shown(done or ""), error)

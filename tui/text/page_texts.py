@@ -1,0 +1,37 @@
+"""Which texts of a page are to be lit when it is shown as printed. Pure."""
+
+from collections.abc import Sequence
+
+from longsearch.engine.page_image import Light, LitText
+from longsearch.engine.types import DocumentText
+from longsearch.tui.text.lighting import Span
+
+
+def page_range(document: DocumentText, page: int) -> tuple[int, int]:
+    """Return (start, stop) of a page's text; `page` counts from 1."""
+    starts = document.page_starts
+    return starts[page - 1], starts[page] if page < len(starts) else len(document.text)
+
+
+def texts_on_page(document: DocumentText, page: int, spans: Sequence[Span], current: int) -> tuple[LitText, ...]:
+    """Return the part of each passage that stands on `page`, and of the excerpt in the current one."""
+    lights = [
+        (span.start, span.stop, Light.CURRENT if index == current else Light.PASSAGE)
+        for index, span in enumerate(spans)
+    ]
+    if 0 <= current < len(spans) and (excerpt := spans[current].excerpt):
+        lights.append((*excerpt, Light.EXCERPT))
+    first, last = page_range(document, page)
+    length = max(last - first, 1)
+    return tuple(
+        LitText(document.text[max(start, first) : min(stop, last)], max(start - first, 0) / length, light)
+        for start, stop, light in lights
+        if start < last and stop > first and document.text[max(start, first) : min(stop, last)].strip()
+    )
+
+
+def page_of(document: DocumentText, span: Span | None) -> int:
+    """Return the page at which a passage is shown: where its excerpt begins, else its middle. 1 without a passage."""
+    if span is None:
+        return 1
+    return document.page_at(span.excerpt[0] if span.excerpt else (span.start + span.stop) // 2) or 1
