@@ -49,10 +49,10 @@ class Command(Protocol):
 
 COMMANDS = (
     "open", "index", "search", "similar", "where", "folders", "status",
-    "doctor", "daemon", "eval", "model", "bench", "completion", "man", "mcp", "demo",
+    "doctor", "daemon", "eval", "model", "bench", "completion", "man", "mcp", "demo", "open-hit",
 )  # fmt: skip
 """The modules of `app.commands` and `app.doors`, in the order of `longsearch --help`."""
-DOORS = ("man", "mcp", "demo")
+DOORS = ("man", "mcp", "demo", "open-hit")
 """Those of `app.doors`."""
 _ALIASES = {"like": "similar"}
 """Older names of commands. They still work, but `--help` does not list them."""
