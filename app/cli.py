@@ -67,6 +67,7 @@ COMMANDS = {
     "man": "doors.man",
     "mcp": "doors.mcp",
     "demo": "doors.demo",
+    "open-hit": "doors.open_hit",
 }
 """The module of each command, in `app`, in the order of `longsearch --help`."""
 _TELL_MISTAKES_THEMSELVES = frozenset({"open", "index", "config", "doctor", "completion"})

@@ -9,7 +9,18 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parents[1]
-_SOURCES = ("app", "assets", "engine", "indexer", "longsearch", "tui", "pyproject.toml", "README.md", "LICENSE")
+_SOURCES = (
+    "app",
+    "assets",
+    "engine",
+    "indexer",
+    "longsearch",
+    "tui",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "NOTICE.md",
+)
 _PROGRAM = """
 import sys
 import longsearch

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from longsearch.app.commands import filters
+from longsearch.app.doors import records
 from longsearch.engine.amounts import counted
 from longsearch.engine.metadata_lines import describe
 from longsearch.engine.printable import condensed, printable
@@ -50,6 +51,7 @@ def add_options(parser: ArgumentParser) -> None:
     )
     add_think_option(parser)
     add_result_options(parser)
+    records.add_options(parser)
     filters.add_options(parser)
 
 
@@ -117,7 +119,7 @@ def run(options: Namespace) -> int:
         )
         if not results.hits and root.is_dir():
             resolve_root(root / under)  # raises if nothing was found because that folder does not exist
-    return report(at_least(replace(results, soft_tokens=steps), options.min), options.json)
+    return show(at_least(replace(results, soft_tokens=steps), options.min), options)
 
 
 def at_least(results: "SearchResults", level: str) -> "SearchResults":
@@ -132,6 +134,17 @@ def at_least(results: "SearchResults", level: str) -> "SearchResults":
         return results
     note = f"{counted(n_left_out, 'document')} left out: below {level}"
     return replace(results, hits=kept, note="; ".join(filter(None, (results.note, note))))
+
+
+def show(results: "SearchResults", options: Namespace) -> int:
+    """Print the results as the options say, and remember them for `open-hit`. Returns 0, or 1 if there are none."""
+    from longsearch.app.doors import last_hits
+
+    last_hits.remember(results)
+    if not records.are_wanted(options):
+        return report(results, options.json)
+    records.write(results, options)
+    return 0 if results.hits else 1
 
 
 def report(results: "SearchResults", as_json: bool) -> int:

@@ -3,7 +3,8 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from longsearch.app.commands.search import add_result_options, report
+from longsearch.app.commands.search import add_result_options, show
+from longsearch.app.doors import records
 from longsearch.engine.errors import LongsearchError
 
 HELP = "find the documents most similar to a file, each compared as a whole"
@@ -21,6 +22,7 @@ def add_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--everywhere", action="store_true", help="all indexed folders, wherever FILE is")
     add_result_options(parser)
+    records.add_options(parser)
 
 
 def run(options: Namespace) -> int:
@@ -37,9 +39,9 @@ def run(options: Namespace) -> int:
         from longsearch.app.everywhere import similar_in_folders
         from longsearch.app.folders.listing import indexed_folders
 
-        return report(similar_in_folders(indexed_folders(), file, options.k), options.json)
+        return show(similar_in_folders(indexed_folders(), file, options.k), options)
     root, under = place
-    return report(similar_to_file(root, file, under, options.k), options.json)
+    return show(similar_to_file(root, file, under, options.k), options)
 
 
 def _place(folder: str, everywhere: bool, file: Path) -> tuple[Path, str] | None:

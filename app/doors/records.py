@@ -1,0 +1,116 @@
+"""Search results as records for other programs: a line or a NUL-terminated text for each document, by a template."""
+
+import os
+import re
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.printable import condensed, printable
+
+if TYPE_CHECKING:
+    from longsearch.engine.types import DocumentHit, PassageHit, SearchResults
+
+DEFAULT = "{path}"
+_MARK = re.compile(r"\{\{|\}\}|\{(\w*)\}|\\([tn\\])")
+_ESCAPED = {"t": "\t", "n": "\n", "\\": "\\"}
+_PLAIN_SUFFIXES = frozenset((".md", ".markdown", ".txt", ".text", ".org", ".rst", ".tex", ".html", ".htm"))
+_MAX_BYTES = 10_000_000
+_WORDS = 6
+
+Field = Callable[["DocumentHit", "PassageHit | None"], str]
+FIELDS: dict[str, Field] = {
+    "rank": lambda hit, _: str(hit.rank),
+    "path": lambda hit, _: hit.path,
+    "folder": lambda hit, _: hit.folder,
+    "title": lambda hit, _: hit.title,
+    "score": lambda hit, _: f"{hit.score:.4f}",
+    "level": lambda hit, _: hit.level.value if hit.level else "",
+    "page": lambda _, passage: str(passage.page or "") if passage else "",
+    "line": lambda hit, passage: str(line_of(hit.path, passage)),
+    "heading": lambda _, passage: passage.heading if passage else "",
+    "start": lambda _, passage: str(passage.start) if passage else "",
+    "stop": lambda _, passage: str(passage.stop) if passage else "",
+    "text": lambda _, passage: passage.text if passage else "",
+    "excerpt": lambda _, passage: _excerpt(passage),
+}
+"""What a template may name: of a document and its best passage."""
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of a command that can print its results as records."""
+    parser.add_argument(
+        "--format",
+        metavar="TEMPLATE",
+        help="print a line for each document, such as '{path}:{line}: {excerpt}'; fields: " + ", ".join(FIELDS),
+    )
+    parser.add_argument(
+        "--print0", action="store_true", help="end each record with a NUL, for xargs -0; without --format, print paths"
+    )
+
+
+def are_wanted(options: Namespace) -> bool:
+    """Whether the options ask for records. Raises LongsearchError if they ask for JSON too."""
+    wanted = options.format is not None or options.print0
+    if wanted and options.json:
+        raise LongsearchError("--json is one way to print, --format and --print0 another", "give one of them")
+    return bool(wanted)
+
+
+def write(results: "SearchResults", options: Namespace) -> None:
+    """Write a record for each document to stdout, and the note to stderr. Raises LongsearchError for an unknown field.
+
+    With NUL, a path has the bytes that it has on the disk; else what a terminal must not see is replaced in it.
+    """
+    made = [record(hit, options.format or DEFAULT, is_exact=options.print0) for hit in results.hits]
+    end = b"\0" if options.print0 else b"\n"
+    sys.stdout.flush()
+    sys.stdout.buffer.write(b"".join(one + end for one in made))
+    if results.note:
+        print(f"longsearch: {printable(results.note)}", file=sys.stderr)
+
+
+def record(hit: "DocumentHit", template: str, is_exact: bool = False) -> bytes:
+    """Return the template, filled with a document and its best passage. `is_exact`: its path is as on the disk."""
+    passage = hit.passages[0] if hit.passages else None
+
+    def filled(mark: re.Match[str]) -> str:
+        if mark[0] in ("{{", "}}"):
+            return mark[0][0]
+        if mark[2]:
+            return _ESCAPED[mark[2]]
+        if mark[1] not in FIELDS:
+            hint = f"there are {', '.join(FIELDS)}; write {{{{ for a brace"
+            raise LongsearchError(f"--format knows no {{{mark[1]}}}", hint)
+        value = FIELDS[mark[1]](hit, passage)
+        return value if is_exact and mark[1] == "path" else condensed(printable(value, keep="\n"))
+
+    return os.fsencode(_MARK.sub(filled, template))
+
+
+def line_of(path: str, passage: "PassageHit | None") -> int:
+    """Return the line of a text file on which the passage's best sentences begin, counted from 1; 1 if unknown.
+
+    The index holds a file's text without its markup, so the first words are looked for, with any signs between them.
+    """
+    file = Path(path)
+    words = re.findall(r"\w+", _excerpt(passage))[:_WORDS]
+    if not words or file.suffix.lower() not in _PLAIN_SUFFIXES:
+        return 1
+    try:
+        text = file.read_text("utf-8", "replace") if file.stat().st_size <= _MAX_BYTES else ""
+    except OSError:
+        return 1
+    found = re.search(r"\W{1,40}".join(map(re.escape, words)), text)
+    return text.count("\n", 0, found.start()) + 1 if found else 1
+
+
+def _excerpt(passage: "PassageHit | None") -> str:
+    """Return the sentence or two of a passage that answer best; the whole passage if that is not known."""
+    if passage is None or passage.excerpt is None:
+        return passage.text if passage else ""
+    start, stop = passage.excerpt
+    return passage.text[start - passage.start : stop - passage.start]

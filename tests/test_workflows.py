@@ -1,0 +1,44 @@
+"""The workflows: what they cover, that they pin what they run, and that they ask for no right they do not need."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+REPOSITORY = Path(__file__).parents[1]
+WORKFLOWS = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
+
+
+def steps(workflow: dict[str, Any]) -> list[dict[str, Any]]:
+    return [step for job in workflow["jobs"].values() for step in job["steps"]]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_workflow_pins_its_actions_and_reads_only(path: Path) -> None:
+    workflow = yaml.safe_load(path.read_text("utf-8"))
+    assert workflow["permissions"] == {"contents": "read"}
+    for step in steps(workflow):
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", step["uses"]) if "uses" in step else step["run"]
+        assert "${{" not in step.get("run", ""), "a value that a stranger chose would become part of a script"
+        if step.get("uses", "").startswith("actions/checkout"):
+            assert step["with"]["persist-credentials"] is False
+    assert all(job["timeout-minutes"] <= 60 for job in workflow["jobs"].values())
+
+
+def test_the_tests_run_on_each_python_on_linux_and_macos_with_lowest_and_newest_dependencies() -> None:
+    jobs = yaml.safe_load((REPOSITORY / ".github" / "workflows" / "ci.yml").read_text("utf-8"))["jobs"]
+    matrix = jobs["test"]["strategy"]["matrix"]
+    assert matrix["python"] == ["3.11", "3.12", "3.13", "3.14"]
+    assert {name.rpartition("-")[0] if name.endswith("arm") else name.split("-")[0] for name in matrix["os"]} == {
+        "ubuntu", "ubuntu-24.04", "macos",
+    }  # fmt: skip
+    which = {row["which"]: row["resolution"] for row in jobs["dependencies"]["strategy"]["matrix"]["include"]}
+    assert which == {"lowest": "lowest-direct", "newest": "highest"}
+    assert jobs["windows"]["continue-on-error"] is True
+
+
+@pytest.mark.parametrize("name", ["run", "sbom"])
+def test_a_script_that_a_workflow_runs_may_be_run(name: str) -> None:
+    assert (REPOSITORY / ".ci" / name).stat().st_mode & 0o100
