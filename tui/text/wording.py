@@ -9,6 +9,7 @@ from itertools import takewhile
 from longsearch.engine.amounts import counted, duration, quantity
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.languages.names import name_of
+from longsearch.engine.places import place_name
 from longsearch.engine.printable import printable
 from longsearch.engine.types import (
     ChanceLevel,
@@ -166,5 +167,7 @@ def trouble(error: BaseException) -> str:
 
 def quotation(hit: DocumentHit, passage: PassageHit) -> str:
     """Return a passage for the clipboard, with title, page and path of its document."""
-    page = f", p. {passage.page}" if passage.page is not None else ""
-    return f"{printable(passage.text, keep=chr(10))}\n— {shown(hit.title)}{page} ({shown(hit.path)})\n"
+    place = shown(place_name(hit.path, passage.page, passage.heading))
+    return (
+        f"{printable(passage.text, keep=chr(10))}\n— {shown(hit.title)}{place and f', {place}'} ({shown(hit.path)})\n"
+    )

@@ -136,7 +136,7 @@ class TextPane(Vertical):
         place, preview = event.place, self.preview
         if event.spans is not preview.spans:
             return  # stale: a message for the current text follows
-        self.query_one(HeaderLine).right = place_in_words(place, preview.spans)
+        self.query_one(HeaderLine).right = place_in_words(place, preview.spans, self.hit.path if self.hit else "")
         view = (place.first, place.last)
         self.query_one(RelevanceStrip).show(preview.spans, place.passage, len(preview.document.text), view)
 
