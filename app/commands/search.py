@@ -11,6 +11,7 @@ from longsearch.app.commands import filters
 from longsearch.app.doors import records
 from longsearch.engine.amounts import counted
 from longsearch.engine.metadata_lines import describe
+from longsearch.engine.places import place_name
 from longsearch.engine.printable import condensed, printable
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ def to_text(results: "SearchResults", width: int) -> str:
         folder = f"  ({printable(hit.folder)})" if results.folders else ""
         lines.append(f"     {printable(hit.path)}{folder}")
         for passage in hit.passages[:_SHOWN_PASSAGES]:
-            place = f"p. {passage.page}" if passage.page else passage.heading
+            place = place_name(hit.path, passage.page, passage.heading) or passage.heading
             text = printable(condensed(_shown_text(passage).removeprefix(f"{place}\n")))
             lines += textwrap.wrap(
                 f"{printable(place)}: {text}" if place else text,
@@ -223,6 +224,7 @@ def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
         {
             "page": passage.page,
             "heading": passage.heading,
+            "place": place_name(hit.path, passage.page, passage.heading),
             "start": passage.start,
             "stop": passage.stop,
             "text": passage.text,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from longsearch.app.commands.search import add_folder_options, add_result_options
 from longsearch.engine.amounts import counted
+from longsearch.engine.places import place_name
 from longsearch.engine.printable import condensed, printable
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def _to_json(quote: str, found: "list[Quotation]", notes: list[str], took_ms: fl
             "title": one.title,
             "page": one.page,
             "heading": one.heading,
+            "place": place_name(one.path, one.page, one.heading),
             "start": one.start,
             "stop": one.stop,
             "text": one.text,
@@ -74,8 +76,11 @@ def _lines(found: "list[Quotation]", notes: list[str], took_ms: float) -> list[s
 
     lines = [f"({printable(note)})" for note in notes]
     for one in found:
-        page = f", p. {one.page}" if one.page else ""
-        lines += [f"{printable(one.title)}{page}  ({described(one)})", f"    {printable(one.path)}"]
+        place = printable(place_name(one.path, one.page, one.heading))
+        lines += [
+            f"{printable(one.title)}{', ' if place else ''}{place}  ({described(one)})",
+            f"    {printable(one.path)}",
+        ]
         text = printable(condensed(one.text))
         shown = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
         lines += textwrap.wrap(shown, 80, initial_indent="    > ", subsequent_indent="      ")

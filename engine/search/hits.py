@@ -62,7 +62,7 @@ def _passages(
     found = texts.spans(db, document.document_id, [(row.start, row.stop) for row in places])
     return tuple(
         PassageHit(
-            row.page, outline.heading_at(row.start), row.start, row.stop, text, score,
+            row.page, outline.heading_at((row.start + row.stop) // 2), row.start, row.stop, text, score,
             _excerpt(text, row.start, nearest.get(passage_id)),
         )
         for row, text, (passage_id, score) in zip(places, found, document.passages, strict=True)

@@ -6,21 +6,19 @@ file of that format arrives. It does not decide about time limits, retries or fa
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from importlib import import_module
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.indexer.extract.formats import LIGHT_MARKUP, Format
-from longsearch.indexer.extract.sources import Source
-from longsearch.indexer.extract.wire.limits import DOCUMENT_TIMEOUT_S, OCR_DOCUMENT_TIMEOUT_S
+from longsearch.indexer.extract.dispatch import read_text
+from longsearch.indexer.extract.formats import Format
+from longsearch.indexer.extract.wire.limits import DOCUMENT_TIMEOUT_S, MAILBOX_TIMES, OCR_DOCUMENT_TIMEOUT_S
 from longsearch.indexer.extract.wire.protocol import (
     HEADER,
     Described,
     Ended,
     Failed,
-    FileText,
     Message,
     Request,
     body_length,
@@ -38,22 +36,6 @@ _PROGRAM = (
 # the path keep the standard library first: neither the current folder nor ours can replace one of its modules.
 COMMAND = (sys.executable, "-P", "-c", _PROGRAM, _IMPORT_ROOT, __name__)
 """What the parent runs to start this process."""
-_READERS = "longsearch.indexer.extract.readers"
-_MODULES = {
-    Format.MARKDOWN: "markdown",
-    Format.HTML: "html",
-    Format.DOCX: "docx",
-    Format.EPUB: "epub",
-    Format.ORG: "org",
-    Format.RST: "rst",
-    Format.TEX: "tex",
-    Format.PLAIN: "plain",
-    Format.SLIDES: "office.slides",
-    Format.OPEN_DOCUMENT: "office.odf",
-    Format.SHEETS: "office.sheets",
-    Format.CSV: "office.delimited",
-}
-"""The module that reads each format except PDF. Its `read` takes a `Source` and returns a `FileText`."""
 OUT_OF_MEMORY_STATUS = 77
 """Exit status after a MemoryError: the address space is fragmented by then, so a new process must take over."""
 
@@ -65,7 +47,7 @@ def main() -> None:
     try:
         while header := requests.read(HEADER.size):
             request = decode_request(requests.read(body_length(header)))
-            end_if_stuck(DOCUMENT_TIMEOUT_S if request.ocr is None else OCR_DOCUMENT_TIMEOUT_S)
+            end_if_stuck(_timeout_s(request))
             for message in answer(request):
                 answers.write(encode(message))
                 answers.flush()
@@ -74,6 +56,13 @@ def main() -> None:
         os._exit(OUT_OF_MEMORY_STATUS)
     except BrokenPipeError:  # the parent is gone
         os._exit(0)
+
+
+def _timeout_s(request: Request) -> float:
+    if request.ocr is not None:
+        return OCR_DOCUMENT_TIMEOUT_S
+    is_mailbox = request.format in (Format.MAILBOX, Format.MAILBOX_ALONE)
+    return DOCUMENT_TIMEOUT_S * (MAILBOX_TIMES if is_mailbox else 1)
 
 
 def take_over_standard_streams() -> tuple[BinaryIO, BinaryIO]:
@@ -105,23 +94,4 @@ def _read(request: Request) -> Iterator[Message]:
         yield from pdf.read(path, request.first_page, request.pdfium, request.ocr, request.head_only)
         yield Described(read_xmp(path))
     else:
-        yield _read_text(path, file_format)
-
-
-def _read_text(path: Source, file_format: Format) -> FileText:
-    """Read a file that is not a PDF; as plain text if the parser of its light markup fails."""
-    read = _function_for(file_format)
-    try:
-        return read(path)
-    except (MemoryError, ExtractionError, OSError):
-        raise
-    except Exception as error:  # a parser raises exceptions of nearly any class
-        if file_format not in LIGHT_MARKUP:
-            raise ExtractionError("damaged, or too deeply nested to be read", "save a copy as plain text") from error
-    return _read_text(path, Format.PLAIN)
-
-
-def _function_for(file_format: Format) -> Callable[[Source], FileText]:
-    """Import the module of `file_format` and return its `read`."""
-    read: Callable[[Source], FileText] = import_module(f"{_READERS}.{_MODULES[file_format]}").read
-    return read
+        yield read_text(path, file_format)

@@ -6,6 +6,7 @@ from enum import StrEnum
 from pathlib import Path, PurePath
 
 from longsearch.engine.errors import ExtractionError, TemporaryError
+from longsearch.indexer.extract.wire.limits import MAX_MARKUP_BYTES
 
 
 class Format(StrEnum):
@@ -24,10 +25,16 @@ class Format(StrEnum):
     OPEN_DOCUMENT = "opendocument"
     SHEETS = "sheets"
     CSV = "csv"
+    MAIL = "mail"
+    MAILBOX = "mailbox"
+    MAIL_ALONE = "mail without attachments"
+    MAILBOX_ALONE = "mailbox without attachments"
 
 
 LIGHT_MARKUP = frozenset({Format.MARKDOWN, Format.ORG, Format.RST, Format.TEX})
 """Formats that are read as plain text if their parser fails: a reader can ignore their marks."""
+
+_WITHOUT_ATTACHMENTS = {Format.MAIL: Format.MAIL_ALONE, Format.MAILBOX: Format.MAILBOX_ALONE}
 
 FORMAT_OF_SUFFIX = {
     ".pdf": Format.PDF,
@@ -56,6 +63,10 @@ FORMAT_OF_SUFFIX = {
     ".xls": Format.SHEETS,
     ".csv": Format.CSV,
     ".tsv": Format.CSV,
+    ".eml": Format.MAIL,
+    ".emlx": Format.MAIL,
+    ".mbox": Format.MAILBOX,
+    ".mbx": Format.MAILBOX,
 }
 
 
@@ -67,6 +78,17 @@ def format_of(name: bytes | str) -> Format | None:
 def is_readable(name: bytes | str) -> bool:
     """Return whether longsearch reads a file with this name."""
     return format_of(name) is not None
+
+
+def attempts(path: Path, file_format: Format) -> list[Format]:
+    """Return the formats as which to read a file, until one of them does not end the child.
+
+    Light markup that is too large or too hard to parse is read as plain text, mail at last without its attachments.
+    """
+    if file_format in LIGHT_MARKUP:
+        return [Format.PLAIN] if path.stat().st_size > MAX_MARKUP_BYTES else [file_format, Format.PLAIN]
+    simpler = _WITHOUT_ATTACHMENTS.get(file_format)
+    return [file_format, simpler] if simpler else [file_format]
 
 
 def checked_format(path: Path) -> Format:

@@ -17,11 +17,11 @@ from typing import Self
 from longsearch.engine.errors import ExtractionError, TimedOutError
 from longsearch.indexer.extract.assembly import Extraction, PdfParts, TextTooLongError, assemble_pdf, assemble_text
 from longsearch.indexer.extract.child import COMMAND, OUT_OF_MEMORY_STATUS
-from longsearch.indexer.extract.formats import LIGHT_MARKUP, Format, checked_format
+from longsearch.indexer.extract.formats import Format, attempts, checked_format
 from longsearch.indexer.extract.wire import protocol
 from longsearch.indexer.extract.wire.limits import (
     DOCUMENT_TIMEOUT_S,
-    MAX_MARKUP_BYTES,
+    MAILBOX_TIMES,
     OCR_DOCUMENT_TIMEOUT_S,
     OCR_PAGE_TIMEOUT_S,
     PAGE_TIMEOUT_S,
@@ -112,16 +112,14 @@ class ExtractorProcess:
         return assemble_pdf(parts, head_only)
 
     def _text(self, path: Path, file_format: Format) -> Extraction:
-        """Read a file that is not a PDF. Read light markup that is too large or too hard to parse as plain text."""
-        deadline = time.monotonic() + self.document_timeout_s
-        formats = [file_format]
-        if file_format in LIGHT_MARKUP:
-            too_large = path.stat().st_size > MAX_MARKUP_BYTES
-            formats = [Format.PLAIN] if too_large else [file_format, Format.PLAIN]
+        """Read a file that is not a PDF, in a simpler way if the first one ends the child."""
+        document_timeout_s = self.document_timeout_s * (MAILBOX_TIMES if file_format is Format.MAILBOX else 1)
+        deadline = time.monotonic() + document_timeout_s
+        formats = attempts(path, file_format)
         last: _ChildGoneError | None = None
         for tried in formats:
             received: list[Message] = []
-            timeout_s = self.document_timeout_s / len(formats)  # leaves the second attempt half of the time
+            timeout_s = document_timeout_s / len(formats)  # leaves the second attempt half of the time
             try:
                 self._converse(Request(str(path), tried), timeout_s, deadline, received.append)
             except _ChildGoneError as gone:

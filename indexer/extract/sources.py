@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Literal, Protocol
 
 
@@ -50,3 +51,8 @@ class Held:
     def stat(self) -> "Held":
         """Return what knows the size."""
         return self
+
+
+def path_or_bytes(source: Source) -> Path | bytes:
+    """Return what a library takes that opens files itself."""
+    return source if isinstance(source, Path) else source.read_bytes()

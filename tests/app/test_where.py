@@ -54,6 +54,7 @@ def test_all_folders_are_looked_through_outside_any(
         "title": "bees",
         "page": None,
         "heading": "",
+        "place": "",
         "start": 0,
         "stop": 19,
         "text": "Both halves believe",

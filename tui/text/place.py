@@ -3,9 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from longsearch.engine.places import place_name
 from longsearch.engine.types import DocumentText
+from longsearch.tui.text.display import clip, shown
 from longsearch.tui.text.lighting import Span
 from longsearch.tui.text.text_layout import TextLayout
+
+_PLACE_WIDTH = 40
+"""Cells at most; the subject of a message may be long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +19,8 @@ class Place:
 
     page: int | None
     n_pages: int
+    heading: str
+    """The heading under which the reader is, or ""."""
     passage: int
     """Index of the current passage in the order of the text; -1 if there is none."""
     first: int
@@ -35,12 +42,12 @@ def find_place(
     else:
         offset = max(layout.span(min(first + height // 4, last))[1] - 1, 0)
     page, n_pages = document.page_at(offset), len(document.page_starts)
-    return Place(page, n_pages, current, layout.span(first)[0], layout.span(last)[0])
+    return Place(page, n_pages, document.heading_at(offset), current, layout.span(first)[0], layout.span(last)[0])
 
 
-def place_in_words(place: Place, spans: Sequence[Span]) -> str:
-    """Return page, passage and score for the heading: `p. 12 of 40 · passage 2 of 5 · 0.84`."""
-    page = f"p. {place.page} of {place.n_pages}" if place.page is not None else ""
+def place_in_words(place: Place, spans: Sequence[Span], path: str = "") -> str:
+    """Return place, passage and score for the heading: `p. 12 of 40 · passage 2 of 5 · 0.84`."""
+    page = clip(shown(place_name(path, place.page, place.heading, place.n_pages)), _PLACE_WIDTH)
     passage = ""
     if place.passage >= 0:
         score = spans[place.passage].score

@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from longsearch.engine.amounts import counted
+from longsearch.engine.places import place_name
 from longsearch.engine.types import DocumentHit
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import bar, clip, shorten_middle, shown
@@ -57,8 +58,8 @@ def _title_line(hit: DocumentHit, words: Words | None, width: int) -> Content:
 
 def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
     where = [shown(hit.date)] if hit.date else []
-    if hit.passages and hit.passages[0].page is not None:
-        where.append(f"p. {hit.passages[0].page}")
+    if hit.passages and (place := _place(hit, width)):
+        where.append(place)
     if len(hit.passages) > 1:
         where.append(counted(len(hit.passages), "passage"))
     end = " · ".join(where)
@@ -69,6 +70,11 @@ def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
     path = shorten_middle(relative_path(hit.path, root) if root else path_in_folder(hit.path, hit.root, folder), room)
     line = Content.styled(path + " " * (room + 1 - cell_len(path)) + end, styles.MUTED)
     return line.stylize(styles.ACCENT, 0, len(folder)) if folder and path.startswith(f"{folder}/") else line
+
+
+def _place(hit: DocumentHit, width: int) -> str:
+    best = hit.passages[0]
+    return clip(shown(place_name(hit.path, best.page, best.heading)), width // 2)
 
 
 def _lit(line: str, words: Words | None, style: str) -> Content:

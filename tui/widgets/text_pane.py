@@ -128,7 +128,8 @@ class TextPane(Vertical):
         preview, place = self.reader.preview, event.place
         if event.spans is not preview.spans:
             return  # stale: a message for the current text follows
-        self.query_one(HeaderLine).right = " · ".join(filter(None, (place_in_words(place, event.spans), event.note)))
+        words = place_in_words(place, event.spans, self.hit.path if self.hit else "")
+        self.query_one(HeaderLine).right = " · ".join(filter(None, (words, event.note)))
         view = (place.first, place.last)
         self.query_one(RelevanceStrip).show(event.spans, place.passage, len(preview.document.text), view)
 

@@ -6,7 +6,6 @@ This module knows no time limits: the parent, which waits for each page, enforce
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Protocol
 
 from longsearch.engine.errors import ExtractionError
@@ -14,6 +13,7 @@ from longsearch.indexer.extract.clean import has_words
 from longsearch.indexer.extract.pdf.ocr import OcrFailedError, recognise
 from longsearch.indexer.extract.pdf.pdfium import PdfiumDocument, PdfiumFailedError
 from longsearch.indexer.extract.pdf.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, PasswordNeededError, ReadPage
+from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.protocol import (
     DAMAGED,
     NO_LETTERS,
@@ -45,7 +45,7 @@ class _Document(Protocol):
 
 
 def read(
-    path: Path, first_page: int, pdfium: bool, ocr: str | None = None, head_only: bool = False
+    path: Source, first_page: int, pdfium: bool, ocr: str | None = None, head_only: bool = False
 ) -> Iterator[Message]:
     """Yield `Opened`, each `Page` from `first_page` (0-based) on, the `Outline`.
 
@@ -69,7 +69,7 @@ def read(
     reader.close()
 
 
-def _check(path: Path) -> str:
+def _check(path: Source) -> str:
     """Return why the file seems to be cut off, or "". Raises `ExtractionError` if it is no PDF."""
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
@@ -88,7 +88,7 @@ def _check(path: Path) -> str:
 class _PageReader:
     """Keeps the document open in one library, and also in the other as soon as a page needs it."""
 
-    def __init__(self, path: Path, pdfium: bool) -> None:
+    def __init__(self, path: Source, pdfium: bool) -> None:
         self._path = path
         self._pdfium: PdfiumDocument | None = None
         self._pypdf: _Document | None = None

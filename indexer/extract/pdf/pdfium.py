@@ -7,7 +7,6 @@ pdfium alone. Both figures vary by a third from run to run on one machine; their
 from collections.abc import Iterator
 from ctypes import c_double
 from math import hypot
-from pathlib import Path
 from typing import Any
 
 import pypdfium2 as pdfium
@@ -19,6 +18,7 @@ from longsearch.indexer.extract.pdf.layout import Line, title_in, with_separator
 from longsearch.indexer.extract.pdf.ocr import DPI, Picture
 from longsearch.indexer.extract.pdf.quality import ReadPage, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_tex_ligatures
+from longsearch.indexer.extract.sources import Source, path_or_bytes
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_OCR_PIXELS, MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import limited
 
@@ -35,9 +35,9 @@ class PdfiumFailedError(Exception):
 class PdfiumDocument:
     """An open PDF. Raises `PdfiumFailedError`."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Source) -> None:
         try:
-            self._document = pdfium.PdfDocument(path)
+            self._document = pdfium.PdfDocument(path_or_bytes(path))
         except pdfium.PdfiumError as error:
             # The error code may stem from the file before, so pypdf decides whether a password is missing.
             raise PdfiumFailedError(str(error)) from error

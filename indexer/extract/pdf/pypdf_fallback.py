@@ -4,7 +4,7 @@ A broken file makes pypdf raise exceptions of nearly any class, hence `except Ex
 pypdf gives no positions on the page, so lines keep their ends.
 """
 
-from pathlib import Path
+import io
 from typing import Any
 
 import pypdf
@@ -15,6 +15,7 @@ from longsearch.indexer.extract.pdf.info import INFO, INFO_FIELDS
 from longsearch.indexer.extract.pdf.layout import Line, with_separators
 from longsearch.indexer.extract.pdf.quality import PasswordNeededError, ReadPage, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
+from longsearch.indexer.extract.sources import Source, path_or_bytes
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_PAGES, MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import limited
 
@@ -25,9 +26,10 @@ _REPAIR_HINT = "download it again, or repair it: qpdf in.pdf out.pdf"
 class PypdfDocument:
     """An open PDF. Raises `ExtractionError`."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Source) -> None:
         try:
-            self._reader = pypdf.PdfReader(path)
+            data = path_or_bytes(path)
+            self._reader = pypdf.PdfReader(io.BytesIO(data) if isinstance(data, bytes) else data)
             if self._reader.is_encrypted and not self._reader.decrypt(""):
                 raise PasswordNeededError
             self.n_pages = len(self._reader.pages)

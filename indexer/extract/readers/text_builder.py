@@ -1,5 +1,7 @@
 """Builds a document's text block by block and records where each heading and page begins. Knows no format."""
 
+from collections.abc import Iterable
+
 from longsearch.indexer.extract.clean import clean_block, one_line
 from longsearch.indexer.extract.titles import is_title
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
@@ -29,6 +31,21 @@ class TextBuilder:
         self._was_tight = tight
         self._parts.append(text)
         self._length += len(text)
+
+    @property
+    def length(self) -> int:
+        """Characters added so far."""
+        return self._length
+
+    def include(self, text: str, headings: Iterable[tuple[int, str, int]]) -> None:
+        """Append the clean text of another document, with its headings (level, title, start)."""
+        if not text:
+            return
+        self.add(text)
+        start = self._length - len(text)
+        for level, title, offset in headings:
+            if len(self._headings) < MAX_HEADINGS:
+                self._headings.append((level, one_line(title, MAX_TITLE_CHARACTERS), start + offset))
 
     def begin_page(self) -> None:
         """Begin a page at the next block."""

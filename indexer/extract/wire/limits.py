@@ -43,6 +43,30 @@ MAX_COMPRESSION_RATIO = 250
 MAX_PAGES = 1_000_000
 """A page tree that claims more pages lies: a PDF may put any number in /Count."""
 
+MAX_MESSAGE_BYTES = 60_000_000
+"""Size of one message of a mailbox; of a larger one, the beginning is read."""
+
+MAX_MAIL_CHARACTERS = 30_000_000
+"""Text of one mailbox: about 15,000 messages. What follows is not read."""
+
+MAX_ATTACHMENTS = 5_000
+"""Attachments that are read of one message or mailbox."""
+
+MAX_ATTACHMENT_BYTES = 50_000_000
+"""Size of an attachment that is read."""
+
+MAX_ATTACHMENTS_CHARACTERS = 20_000_000
+"""Text of all attachments of one message or mailbox."""
+
+ATTACHMENTS_TIME_S = 45.0
+"""Time for all attachments of one message or mailbox: less than half of the time for a file."""
+
+ATTACHMENT_TIME_S = 20.0
+"""Time for one attachment. The child ends after it, and the mail is read without attachments."""
+
+MAILBOX_TIMES = 15
+"""How many times longer than another file a mailbox may take: it may have gigabytes."""
+
 MAX_HEADINGS = 50_000
 """Headings of one document; the rest is dropped. A mailbox has one for each message."""
 

@@ -10,6 +10,7 @@ from book_writing import docx_parts, epub_parts, item, paragraph, table
 from extracting import result_of
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from mail_writing import eml, mbox
 from office_writing import odf_parts, odf_rows, pptx_parts, shape, slide_table, xlsx_parts
 from pdf_writing import lines_of, pdf
 
@@ -45,6 +46,8 @@ SOUND = {
     ),
     "ods": zipped(odf_parts("spreadsheet", f'<table:table table:name="S">{odf_rows(("a", "b"))}</table:table>')),
     "xlsx": zipped(xlsx_parts({"S": [["Name", "Cost"], ["a", 1.5], ["b", 2.0]]}, "T")),
+    "eml": eml("words\n> quoted", attachments=[("a.csv", b"a,b\nc,d\n"), ("b.md", b"# One\n\nword")], html="<p>x</p>"),
+    "mbox": mbox([eml("one"), eml("two", attachments=[("a.txt", b"note")])]),
     "csv": b'Name;Cost\na;1\n"b ""c""";2\n',
     "pdf": pdf([lines_of("some words\nand more"), lines_of("a second page")], title="x", outline=[("One", 0)]),
 }

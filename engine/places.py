@@ -1,0 +1,41 @@
+"""Names a place in a document as people do: page 12, slide 7, message 3 and its subject, rows 12-40 of a sheet.
+
+The index keeps page numbers and headings only. What a page is called follows from the ending of the file's name.
+"""
+
+from pathlib import PurePosixPath
+
+_PAGE = "p."
+_UNITS = {
+    **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".odp"), "slide"),
+    **dict.fromkeys((".mbox", ".mbx"), "message"),
+    ".ipynb": "cell",
+}
+_WITH_HEADING = frozenset({"message"})
+_BY_HEADING = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".csv", ".tsv", ".eml", ".emlx"})
+"""Files whose headings name the place better than a number of a page."""
+
+
+def page_unit(path: str) -> str:
+    """Return what a page of the file at `path` is called before its number: "p.", "slide", "message" or "cell"."""
+    return _UNITS.get(PurePosixPath(path).suffix.lower(), _PAGE)
+
+
+def named_by_heading(path: str) -> bool:
+    """Return whether a heading says where something stands in the file at `path`, as the rows of a sheet do."""
+    return PurePosixPath(path).suffix.lower() in _BY_HEADING
+
+
+def place_name(path: str, page: int | None, heading: str, n_pages: int = 0) -> str:
+    """Return the place in the file at `path`: its page, "of" `n_pages` unless that is 0, or the heading that names it.
+
+    `page` and `heading` are those of a `PassageHit` or `Quotation`. "" if the file has neither pages nor such headings.
+    Not cleaned for the terminal.
+    """
+    if named_by_heading(path) and heading:
+        return heading
+    if page is None:
+        return ""
+    unit = page_unit(path)
+    name = f"{unit} {page} of {n_pages}" if n_pages else f"{unit} {page}"
+    return f"{name} ({heading})" if heading and unit in _WITH_HEADING else name

@@ -1,0 +1,52 @@
+"""Calls the reader of a format. Loads its module, and the libraries behind it, when the first such file arrives."""
+
+from collections.abc import Callable
+from importlib import import_module
+
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.formats import LIGHT_MARKUP, Format
+from longsearch.indexer.extract.sources import Source
+from longsearch.indexer.extract.wire.protocol import FileText
+
+_READERS = "longsearch.indexer.extract.readers"
+_MODULES = {
+    Format.MARKDOWN: "markdown",
+    Format.HTML: "html",
+    Format.DOCX: "docx",
+    Format.EPUB: "epub",
+    Format.ORG: "org",
+    Format.RST: "rst",
+    Format.TEX: "tex",
+    Format.PLAIN: "plain",
+    Format.SLIDES: "office.slides",
+    Format.OPEN_DOCUMENT: "office.odf",
+    Format.SHEETS: "office.sheets",
+    Format.CSV: "office.delimited",
+    Format.MAIL: "mail.eml",
+    Format.MAILBOX: "mail.mbox",
+    Format.MAIL_ALONE: "mail.eml_alone",
+    Format.MAILBOX_ALONE: "mail.mbox_alone",
+}
+"""The module that reads each format except PDF. Its `read` takes a `Source` and returns a `FileText`."""
+
+
+def read_text(source: Source, file_format: Format) -> FileText:
+    """Read a file that is not a PDF; as plain text if the parser of its light markup fails.
+
+    Raises `ExtractionError`, and `OSError` if the file cannot be opened.
+    """
+    read = function_for(file_format)
+    try:
+        return read(source)
+    except (MemoryError, ExtractionError, OSError):
+        raise
+    except Exception as error:  # a parser raises exceptions of nearly any class
+        if file_format not in LIGHT_MARKUP:
+            raise ExtractionError("damaged, or too deeply nested to be read", "save a copy as plain text") from error
+    return read_text(source, Format.PLAIN)
+
+
+def function_for(file_format: Format) -> Callable[[Source], FileText]:
+    """Import the module of `file_format` and return its `read`."""
+    read: Callable[[Source], FileText] = import_module(f"{_READERS}.{_MODULES[file_format]}").read
+    return read

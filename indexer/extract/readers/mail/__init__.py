@@ -1,0 +1,1 @@
+"""Reads e-mail: single messages and mailboxes, with their attachments."""

@@ -1,0 +1,84 @@
+"""Slides, sheets and messages: the list, the heading over the text and the clipboard name the place as people do."""
+
+from collections.abc import Callable
+
+import pytest
+from fake_backend import ROOT, FakeBackend
+from test_tui_snapshots import ask_and_press, both_sizes, compare
+from textual.content import Content
+
+from longsearch.engine.types import DocumentHit, DocumentText, Heading, PassageHit
+from longsearch.tui.text.result_content import hit_content
+from longsearch.tui.text.wording import quotation
+
+_SUBJECT = "Re: the valve of the second pump, and when it can be replaced at last"
+
+
+def _rows(first: int, last: int) -> str:
+    return "\n".join(["Part | Failed | Remark", *(f"valve {n} | {1970 + n} | stayed open" for n in range(first, last))])
+
+
+def _document(*parts: tuple[str, str], is_paged: bool) -> DocumentText:
+    text, headings, starts = "", [], []
+    for title, body in parts:
+        starts.append(len(text))
+        headings.append(Heading(1, title, len(text)))
+        text += f"{body}\n\n"
+    return DocumentText(text, tuple(starts) if is_paged else (), "", tuple(headings))
+
+
+_DOCUMENTS = {
+    1: _document(
+        ('sheet "Valves" rows 2-9', "Valves\n" + _rows(2, 10)),
+        ('sheet "Valves" rows 10-17', _rows(10, 18)),
+        is_paged=False,
+    ),
+    2: _document(
+        ("Costs", "Costs\n\nOf the valve"), ("Delay", "Delay\n\nThe valve did not fail alone."), is_paged=True
+    ),
+    3: _document((_SUBJECT, f"{_SUBJECT}\n\nFrom: Ann\n\nThe valve fails in the cold."), is_paged=True),
+}
+_PATHS = {1: "plan/valves.xlsx", 2: "talks/valve.pptx", 3: "mail/Inbox.mbox"}
+
+
+def _hit(document_id: int, title: str, word: str) -> DocumentHit:
+    document = _DOCUMENTS[document_id]
+    start = document.text.rindex(word)
+    stop = document.text.index("\n\n", start)
+    text = document.text[start:stop]
+    passage = PassageHit(document.page_at(start), document.heading_at(start), start, stop, text, 0.8 - document_id / 10)
+    return DocumentHit(document_id, document_id, str(ROOT / _PATHS[document_id]), title, passage.score, (passage,))
+
+
+def _hits() -> tuple[DocumentHit, ...]:
+    return _hit(1, "valves", "Part |"), _hit(2, "What it costs", "Delay"), _hit(3, "Inbox", "The valve")
+
+
+@both_sizes
+@pytest.mark.parametrize("presses", [(), ("down", "down")], ids=["sheet", "message"])
+def test_places_in_sheets_slides_and_mailboxes(
+    snap_compare: Callable[..., bool], size: tuple[int, int], presses: tuple[str, ...]
+) -> None:
+    compare(snap_compare, FakeBackend(*_hits(), documents=_DOCUMENTS), size, ask_and_press(*presses))
+
+
+def test_the_list_names_rows_slides_and_messages() -> None:
+    lines = [_second_line(hit_content(hit, str(ROOT), None, 100, 1)) for hit in _hits()]
+    assert lines[0].endswith(' sheet "Valves" rows 10-17')
+    assert lines[1].endswith(" slide 2")
+    assert lines[2].endswith("…")
+    assert " message 1 (Re: the valve of the second pump" in lines[2]
+    assert all(len(line) == 100 for line in lines)
+
+
+def test_a_narrow_list_keeps_room_for_the_path() -> None:
+    assert "mail/Inbox.mbox" in _second_line(hit_content(_hits()[2], str(ROOT), None, 44, 1))
+
+
+def test_a_copied_passage_names_its_place() -> None:
+    sheet = _hits()[0]
+    assert quotation(sheet, sheet.passages[0]).endswith(f'— valves, sheet "Valves" rows 10-17 ({sheet.path})\n')
+
+
+def _second_line(content: Content) -> str:
+    return content.plain.split("\n")[1].rstrip("\n")
