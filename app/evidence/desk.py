@@ -2,16 +2,18 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from longsearch.app.evidence.exporting import exported
+from longsearch.app.evidence.exporting import copied, exported
 from longsearch.app.evidence.places import placed, with_content
+from longsearch.app.evidence.references import cited
 from longsearch.app.evidence.settings import citations
 from longsearch.app.kept.basket import Basket, chosen
 from longsearch.app.paths import expanded
 from longsearch.engine.amounts import counted
 from longsearch.engine.citing.evidence import evidence_of
-from longsearch.engine.citing.forms import FORMATS, FORMS, format_of
+from longsearch.engine.citing.forms import FORMATS, format_of
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import DocumentHit, PassageHit
 from longsearch.tui.asking.desk import BasketView
@@ -26,7 +28,7 @@ class PersonsDesk:
 
     def quotation(self, hit: DocumentHit, passage: PassageHit) -> str:
         """Return a passage for the clipboard, in the form of the settings."""
-        return FORMS[citations().form](evidence_of(hit, passage))
+        return copied(evidence_of(hit, passage))
 
     # ---- the basket
 
@@ -40,7 +42,13 @@ class PersonsDesk:
     def basket(self) -> BasketView:
         """Return the basket, each passage with its place as it is now."""
         content = Basket().content()
-        return BasketView(tuple(placed(content.passages)), content.undoes)
+        found, note = placed(content.passages), ""
+        try:
+            known = cited([one.evidence for one in found], citations())
+            found = [replace(one, evidence=evidence) for one, evidence in zip(found, known, strict=True)]
+        except LongsearchError as error:  # the basket can be read without them
+            note = error.message
+        return BasketView(tuple(found), content.undoes, note)
 
     def remove(self, ids: Sequence[str]) -> None:
         """Take passages out of the basket."""
@@ -61,7 +69,7 @@ class PersonsDesk:
     def copied(self, id_: str) -> str:
         """Return a passage of the basket for the clipboard."""
         (found,) = placed([chosen(Basket().content().passages, id_)])
-        return FORMS[citations().form](found.evidence)
+        return copied(found.evidence)
 
     def export(self, file_name: str) -> str:
         """Write the basket to a new file. Raises LongsearchError if there is one already, or for another ending."""

@@ -16,8 +16,8 @@ class Citations:
 
     form: str
     """A name in `engine.citing.forms.FORMS`."""
-    bib: Path | None
-    """A `.bib` file, such as Better BibTeX keeps up to date."""
+    bib: tuple[Path, ...]
+    """`.bib` files, such as Better BibTeX keeps up to date."""
     zotero: Path | None
     """Zotero's `zotero.sqlite`."""
 
@@ -29,11 +29,15 @@ def citations(environment: Mapping[str, str] = os.environ) -> Citations:
         raise LongsearchError(
             f"quotations cannot be copied as {form!r}", f"LONGSEARCH_CITATION may be {', '.join(FORMS)}"
         )
-    zotero = _path(environment.get("LONGSEARCH_ZOTERO", ""))
-    if zotero is not None and zotero.is_dir():
-        zotero /= "zotero.sqlite"
-    return Citations(form, _path(environment.get("LONGSEARCH_BIB", "")), zotero)
+    bib = tuple(map(_path, filter(None, environment.get("LONGSEARCH_BIB", "").split(os.pathsep))))
+    zotero = environment.get("LONGSEARCH_ZOTERO", "").strip()
+    return Citations(form, bib, _database(_path(zotero)) if zotero else None)
 
 
-def _path(text: str) -> Path | None:
-    return expanded(text.strip()).absolute() if text.strip() else None
+def _path(text: str) -> Path:
+    return expanded(text.strip()).absolute()
+
+
+def _database(path: Path) -> Path:
+    """Return Zotero's database in its data folder; a path that is no folder stays."""
+    return path / "zotero.sqlite" if path.is_dir() else path

@@ -15,6 +15,8 @@ class BasketView:
     passages: tuple[PlacedEvidence, ...] = ()
     undoes: str = ""
     """What `undo` would take back, in words; "" if there is nothing."""
+    note: str = ""
+    """Why nothing is known from the reference manager, or ""."""
 
 
 class Desk(Protocol):
