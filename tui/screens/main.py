@@ -86,6 +86,7 @@ class MainScreen(OwnThings):
 
     def on_query_bar_sent(self) -> None:
         """Search at once, and go to the results as soon as there are any."""
+        self.note_question()
         if self._calls.similar_to is not None:
             self._search()
         self._calls.search_now()
@@ -118,7 +119,7 @@ class MainScreen(OwnThings):
         if not results.hits:
             self._say_why_empty()
             return
-        cursor = self._choice.index_in(results.hits, self._text_pane.hit)
+        cursor = self.index_of_chosen(results.hits)
         self.remove_class("-empty")
         self._result_pane.show(results, lit_words(results.lit, results.languages), cursor)
         if self._enter_waits:
@@ -151,6 +152,7 @@ class MainScreen(OwnThings):
 
     def on_results_chosen(self) -> None:
         """Go into the text."""
+        self.note_question()
         self._choice.make()
         self._text_pane.preview.focus()
 
@@ -223,6 +225,10 @@ class MainScreen(OwnThings):
         self._bar.choose_next_mode()
 
     def action_select(self, step: int) -> None:
+        """Select the next result, or from an empty line step through the history."""
+        if self.step_history(step):
+            return
+        self.note_question()
         self._choice.make()
         self._result_pane.list.move(step)
 

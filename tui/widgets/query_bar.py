@@ -22,7 +22,7 @@ from longsearch.tui.asking.lane import Lane, attempt
 from longsearch.tui.asking.requests import Question
 from longsearch.tui.text import styles
 from longsearch.tui.text.completing import Cycle
-from longsearch.tui.text.display import below_home, clip, shorten_middle, shown
+from longsearch.tui.text.display import below_home, clip, one_line, shorten_middle, shown
 from longsearch.tui.text.folder_words import place_line, with_folder
 
 _MODES = tuple(SearchMode)
@@ -83,7 +83,7 @@ class _Line(Input):
 
     def _on_paste(self, event: events.Paste) -> None:
         """Join the lines into one; Input's own handler then inserts it."""
-        event.text = " ".join(event.text.split())
+        event.text = one_line(event.text)
 
 
 class QueryBar(Horizontal):
@@ -151,14 +151,26 @@ class QueryBar(Horizontal):
 
     def choose_folder(self, name: str | None) -> None:
         """Search this folder only from now on; None for all folders."""
-        query = self.query_one(Input)
-        query.value = with_folder(query.value, name)
-        query.cursor_position = len(query.value)
+        self.type(with_folder(self.text, name))
         self.focus_input()
 
-    def put(self, question: Question) -> None:
-        """Put a whole question into the line, and ask it at once, as if Enter was pressed."""
-        query = self.query_one(Input)
+    @property
+    def text(self) -> str:
+        """The text in the line."""
+        return self.query_one(Input).value
+
+    def type(self, query: str) -> None:
+        """Put a query into the line, as if it was typed."""
+        line = self.query_one(Input)
+        line.value = one_line(query)
+        line.cursor_position = len(line.value)
+
+    def put(self, question: Question, is_sent: bool = True) -> None:
+        """Put a whole question into the line and ask it; `is_sent`: at once, as if Enter was pressed.
+
+        If it is not sent, it is selected, so that the next letter replaces it.
+        """
+        query, question = self.query_one(Input), replace(question, query=one_line(question.query))
         with query.prevent(Input.Changed):
             query.value = question.query
         query.cursor_position = len(query.value)
@@ -166,7 +178,10 @@ class QueryBar(Horizontal):
         self.query_one(ModeTabs).mode = question.mode
         self._ask(question)
         self._label()
-        self.post_message(self.Sent())
+        if is_sent:
+            self.post_message(self.Sent())
+        else:
+            query.select_all()
 
     def _ask(self, question: Question) -> None:
         self._question = question
