@@ -12,7 +12,7 @@ from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.help import HelpScreen
 from longsearch.tui.screens.instruction import InstructionScreen
 from longsearch.tui.screens.main import MainScreen
-from longsearch.tui.widgets.query_bar import ModeTabs
+from longsearch.tui.widgets.mode_tabs import ModeTabs
 
 
 async def test_letters_are_text_in_the_query_line() -> None:

@@ -225,12 +225,10 @@ class MainScreen(OwnThings):
         self._bar.choose_next_mode()
 
     def action_select(self, step: int) -> None:
-        """Select the next result, or from an empty line step through the history."""
-        if self.step_history(step):
-            return
-        self.note_question()
-        self._choice.make()
-        self._result_pane.list.move(step)
+        if not self.step_history(step):  # from an empty line, the arrows step through earlier queries
+            self.note_question()
+            self._choice.make()
+            self._result_pane.list.move(step)
 
     def action_page(self, step: int) -> None:
         self._choice.make()

@@ -6,56 +6,21 @@ Knows nothing of searches: it reports that the question has changed, or that Ent
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from rich.cells import cell_len
 from textual import events, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
-from textual.reactive import reactive
-from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from longsearch.engine.completions import Completion
 from longsearch.engine.types import Folder, SearchMode
 from longsearch.tui.asking.lane import Lane, attempt
 from longsearch.tui.asking.requests import Question
-from longsearch.tui.text import styles
 from longsearch.tui.text.completing import Cycle
 from longsearch.tui.text.display import below_home, clip, one_line, shorten_middle, shown
 from longsearch.tui.text.folder_words import place_line, with_folder
-
-_MODES = tuple(SearchMode)
-
-
-class ModeTabs(Widget):
-    """The three modes, with the chosen one marked. A click chooses a mode."""
-
-    @dataclass
-    class Chosen(Message):
-        """The person clicked on a mode."""
-
-        mode: SearchMode
-
-    mode: reactive[SearchMode] = reactive(SearchMode.HYBRID)
-
-    def render(self) -> Content:
-        tabs = [
-            Content.styled(
-                f" {mode.value} ", "bold $text-primary on $primary-muted" if mode is self.mode else styles.MUTED
-            )
-            for mode in _MODES
-        ]
-        return Content("").join(tabs)
-
-    def on_click(self, event: events.Click) -> None:
-        """Choose the mode under the pointer."""
-        stop = 0
-        for mode in _MODES:
-            stop += cell_len(mode.value) + 2
-            if event.x < stop:
-                self.post_message(self.Chosen(mode))
-                return
+from longsearch.tui.widgets.mode_tabs import MODES, ModeTabs
 
 
 class _Line(Input):
@@ -136,7 +101,7 @@ class QueryBar(Horizontal):
 
     def choose_next_mode(self) -> None:
         """Search in the next mode; the first follows the last."""
-        self.choose_mode(_MODES[(_MODES.index(self._question.mode) + 1) % len(_MODES)])
+        self.choose_mode(MODES[(MODES.index(self._question.mode) + 1) % len(MODES)])
 
     def choose_instruction(self, instruction: str | None) -> None:
         """Search with this instruction, "" for none, and show it on the frame. None changes nothing."""
