@@ -55,6 +55,7 @@ COMMANDS = {
     "similar": "commands.similar",
     "where": "commands.where",
     "basket": "commands.own.basket",
+    "history": "commands.own.history",
     "folders": "commands.folders",
     "status": "commands.status",
     "config": "commands.config",

@@ -35,7 +35,8 @@ class LongsearchApp(App[None]):
     TITLE = "longsearch"
     # Listed here because Textual does not load the style sheet of a default screen.
     CSS_PATH: ClassVar[list[str | PurePath]] = [
-        f"screens/{name}.tcss" for name in ("main", "help", "instruction", "files", "folders", "basket", "dialogs")
+        f"screens/{name}.tcss"
+        for name in ("main", "help", "instruction", "files", "folders", "basket", "dialogs", "picker")
     ]
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True)]
@@ -84,6 +85,7 @@ class LongsearchApp(App[None]):
             if self._backend.root is None:
                 yield SystemCommand("Folders", "Search one folder only", screen.action_folders)
             yield SystemCommand("Files", "Every file, its status, and why it failed", screen.action_files)
+            yield SystemCommand("History", "Earlier queries, to ask again", screen.action_history)
             yield SystemCommand("Basket", "The passages that you keep as evidence", screen.action_basket)
             yield SystemCommand("Help", "How to ask, and every key", screen.action_help)
         yield SystemCommand("Theme", "Change the colours", self.action_change_theme)
@@ -99,6 +101,9 @@ class LongsearchApp(App[None]):
 
     @work
     async def _close_backend(self) -> None:
-        """Close the backend and leave, even if closing fails."""
+        """Keep what is in view, close the backend and leave, even if that fails."""
+        main = self.screen_stack[0]
+        if isinstance(main, MainScreen):
+            await attempt(self._backend.desk.leave, main.in_view())
         await attempt(self._backend.close)
         self.exit()

@@ -2,19 +2,24 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from longsearch.app.evidence.exporting import exported
+from longsearch.app.evidence.exporting import copied, exported
 from longsearch.app.evidence.places import placed, with_content
+from longsearch.app.evidence.references import cited
 from longsearch.app.evidence.settings import citations
 from longsearch.app.kept.basket import Basket, chosen
+from longsearch.app.kept.history import History
+from longsearch.app.kept.last_state import LastState, keep_state, last_state
 from longsearch.app.paths import expanded
 from longsearch.engine.amounts import counted
 from longsearch.engine.citing.evidence import evidence_of
-from longsearch.engine.citing.forms import FORMATS, FORMS, format_of
+from longsearch.engine.citing.forms import FORMATS, format_of
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import DocumentHit, PassageHit
-from longsearch.tui.asking.desk import BasketView
+from longsearch.tui.asking.desk import BasketView, InView
+from longsearch.tui.asking.requests import Question
 
 
 class PersonsDesk:
@@ -26,7 +31,7 @@ class PersonsDesk:
 
     def quotation(self, hit: DocumentHit, passage: PassageHit) -> str:
         """Return a passage for the clipboard, in the form of the settings."""
-        return FORMS[citations().form](evidence_of(hit, passage))
+        return copied(evidence_of(hit, passage))
 
     # ---- the basket
 
@@ -40,7 +45,13 @@ class PersonsDesk:
     def basket(self) -> BasketView:
         """Return the basket, each passage with its place as it is now."""
         content = Basket().content()
-        return BasketView(tuple(placed(content.passages)), content.undoes)
+        found, note = placed(content.passages), ""
+        try:
+            known = cited([one.evidence for one in found], citations())
+            found = [replace(one, evidence=evidence) for one, evidence in zip(found, known, strict=True)]
+        except LongsearchError as error:  # the basket can be read without them
+            note = error.message
+        return BasketView(tuple(found), content.undoes, note)
 
     def remove(self, ids: Sequence[str]) -> None:
         """Take passages out of the basket."""
@@ -61,7 +72,7 @@ class PersonsDesk:
     def copied(self, id_: str) -> str:
         """Return a passage of the basket for the clipboard."""
         (found,) = placed([chosen(Basket().content().passages, id_)])
-        return FORMS[citations().form](found.evidence)
+        return copied(found.evidence)
 
     def export(self, file_name: str) -> str:
         """Write the basket to a new file. Raises LongsearchError if there is one already, or for another ending."""
@@ -80,3 +91,27 @@ class PersonsDesk:
             raise LongsearchError(f"{path} cannot be written: {error.strerror}", "choose another folder") from error
         changed = f"; {counted(len(notes), 'passage')} changed since" if notes else ""
         return f"{counted(len(passages), 'passage')} written to {path.absolute()}{changed}"
+
+    # ---- earlier queries
+
+    def history(self) -> list[Question]:
+        """Return the questions that were asked before, newest first."""
+        return [Question(one.query, one.mode, one.instruction) for one in History().queries()]
+
+    def remember(self, question: Question) -> None:
+        """Put a question into the history."""
+        History().add(question.query, question.mode, question.instruction, str(self._root or ""))
+
+    def forget_question(self, question: Question) -> None:
+        """Take a question out of the history."""
+        History().remove(question.query)
+
+    def last(self) -> InView | None:
+        """Return what was in view when the app over this folder was left."""
+        found = last_state(str(self._root or ""))
+        return InView(Question(found.query, found.mode, found.instruction), found.path) if found else None
+
+    def leave(self, in_view: InView) -> None:
+        """Keep what is in view for the next start."""
+        asked = in_view.question
+        keep_state(str(self._root or ""), LastState(asked.query, asked.mode, asked.instruction, in_view.path))

@@ -1,13 +1,9 @@
 """How a person wants quotations to be cited, and where their reference manager keeps its data."""
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from longsearch.app.paths import expanded
-from longsearch.engine.citing.forms import FORMS
-from longsearch.engine.errors import LongsearchError
+from longsearch.app.settings.reading import current
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,24 +12,18 @@ class Citations:
 
     form: str
     """A name in `engine.citing.forms.FORMS`."""
-    bib: Path | None
-    """A `.bib` file, such as Better BibTeX keeps up to date."""
+    bib: tuple[Path, ...]
+    """`.bib` files, such as Better BibTeX keeps up to date."""
     zotero: Path | None
     """Zotero's `zotero.sqlite`."""
 
 
-def citations(environment: Mapping[str, str] = os.environ) -> Citations:
-    """Return the settings. Raises LongsearchError for a form that does not exist."""
-    form = environment.get("LONGSEARCH_CITATION", "").strip() or next(iter(FORMS))
-    if form not in FORMS:
-        raise LongsearchError(
-            f"quotations cannot be copied as {form!r}", f"LONGSEARCH_CITATION may be {', '.join(FORMS)}"
-        )
-    zotero = _path(environment.get("LONGSEARCH_ZOTERO", ""))
-    if zotero is not None and zotero.is_dir():
-        zotero /= "zotero.sqlite"
-    return Citations(form, _path(environment.get("LONGSEARCH_BIB", "")), zotero)
+def citations() -> Citations:
+    """Return the settings in force. Raises LongsearchError if an environment variable of them is wrong."""
+    said = current("citation_form", "bib", "zotero")
+    return Citations(said.citation_form, said.bib, None if said.zotero is None else _database(said.zotero))
 
 
-def _path(text: str) -> Path | None:
-    return expanded(text.strip()).absolute() if text.strip() else None
+def _database(path: Path) -> Path:
+    """Return Zotero's database in its data folder; a path that is no folder stays."""
+    return path / "zotero.sqlite" if path.is_dir() else path

@@ -110,6 +110,10 @@ def _paths(value: Any) -> tuple[Path, ...]:
     return tuple(_path(one) for one in (value if isinstance(value, list) else [value]))
 
 
+def _paths_of_text(text: str) -> tuple[Path, ...]:
+    return tuple(_path(one) for one in text.split(os.pathsep) if one.strip())
+
+
 def _keys(value: Any) -> dict[str, str]:
     """Return the keys of each command, separated by commas: {"main.open": "o,f6"}."""
     named = _flattened(_table(value))
@@ -158,7 +162,7 @@ COUNT = Kind("a whole number, such as 10", _count, _count_of_text)
 OCR = Kind("true, false, or tesseract's languages, such as deu+eng", _ocr, _ocr_of_text)
 COMMAND = Kind("a command line, such as zathura -P {page} {path}", _command, _command)
 PATH = Kind("an absolute path, or one that begins with ~", _path, _path)
-PATHS = Kind("absolute paths, or ones that begin with ~, in a list", _paths, _no_text)
+PATHS = Kind("absolute paths, or ones that begin with ~, in a list", _paths, _paths_of_text)
 KEYS = Kind('a table of keys, such as "main.open" = "o,f6"', _keys, _no_text, is_table=True)
 ADAPTERS = Kind('a table of commands, such as djvu = "djvutxt {path} -"', _adapters, _no_text, is_table=True)
 DTYPE = _one_of("auto", "float32", "bfloat16", "int8")

@@ -96,6 +96,16 @@ class Settings:
         kinds.TEXT, "textual-dark", "`textual-dark`", '"textual-light"',
         "[the colours of the app](app.md#colours-and-keys)",
     )  # fmt: skip
+    history: bool = _setting(
+        kinds.FLAG, True, "`true`", "false",
+        "whether [queries](app.md#earlier-queries) are remembered",
+        "LONGSEARCH_HISTORY",
+    )  # fmt: skip
+    restore: bool = _setting(
+        kinds.FLAG, True, "`true`", "false",
+        "whether the app opens with what was in view when it was left",
+        "LONGSEARCH_RESTORE",
+    )  # fmt: skip
     keys: Mapping[str, str] = _setting(
         kinds.KEYS, {}, "those of the app", '"main.open" = "o,f6"',
         "other keys for [the app's commands](app.md#colours-and-keys): name of the command, and its keys",
@@ -107,16 +117,20 @@ class Settings:
     citation_form: str = _setting(
         kinds.FORM, "plain", "`plain`", '"pandoc"',
         "how a copied passage is cited: `plain`, `markdown`, `pandoc`, `latex` or `org`",
+        "LONGSEARCH_CITATION",
         key="citations.form",
     )  # fmt: skip
     bib: tuple[Path, ...] = _setting(
         kinds.PATHS, (), "none", '["~/library.bib"]',
-        "BibTeX files, such as Better BibTeX exports them, that citation keys come from",
+        "BibTeX files, such as Better BibTeX exports them, that"
+        " [citation keys](evidence.md#keys-from-a-reference-manager) come from; the variable separates them as `PATH` does",
+        "LONGSEARCH_BIB",
         key="citations.bib",
     )  # fmt: skip
     zotero: Path | None = _setting(  # noqa: RUF009 - it is `field`, with more to say
         kinds.PATH, None, "none", '"~/Zotero"',
         "the data folder of Zotero, which is only read",
+        "LONGSEARCH_ZOTERO",
         key="citations.zotero",
     )  # fmt: skip
 

@@ -42,11 +42,19 @@ def _latex(one: Evidence) -> str:
     return f"\\begin{{quote}}\n{quote} \\cite{place}{{{one.citekey or made_key(one)}}}\n\\end{{quote}}\n"
 
 
+def _org(one: Evidence) -> str:
+    # a line that begins with a comma is only text, also one that Org would take for the end of the block
+    quote = "\n\n".join(f",{text}" if text.startswith(("*", "#+", ",")) else text for text in paragraphs(one.quote))
+    place = f" {page_words(one.page)}" if one.page is not None else ""
+    return f"#+begin_quote\n{quote} [cite:@{one.citekey or made_key(one)}{place}]\n#+end_quote\n"
+
+
 FORMS: Mapping[str, Callable[[Evidence], str]] = {
     "plain": _plain,
     "markdown": _markdown,
     "pandoc": _pandoc,
     "latex": _latex,
+    "org": _org,
 }
 """By name: what writes one quotation for the clipboard. The first is the default."""
 

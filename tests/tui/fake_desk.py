@@ -6,7 +6,8 @@ from dataclasses import replace
 from longsearch.engine.citing.evidence import Evidence, PlacedEvidence, PlaceState, evidence_of
 from longsearch.engine.citing.forms import FORMS
 from longsearch.engine.types import DocumentHit, PassageHit
-from longsearch.tui.asking.desk import BasketView
+from longsearch.tui.asking.desk import BasketView, InView
+from longsearch.tui.asking.requests import Question
 
 
 class FakeDesk:
@@ -17,6 +18,11 @@ class FakeDesk:
         self.undone: list[tuple[str, list[PlacedEvidence]]] = []
         self.exported: list[str] = []
         self.errors: dict[str, Exception] = {}
+
+        self.asked: list[Question] = []
+        """The history, newest first."""
+        self.last_in_view: InView | None = None
+        self.left: list[InView] = []
 
     def _call(self, kind: str) -> None:
         if kind in self.errors:
@@ -68,6 +74,26 @@ class FakeDesk:
         self._call("export")
         self.exported.append(file_name)
         return f"{len(self.kept)} passages written to {file_name}"
+
+    def history(self) -> list[Question]:
+        self._call("history")
+        return [*self.asked]
+
+    def remember(self, question: Question) -> None:
+        self._call("remember")
+        self.asked = [question, *(one for one in self.asked if one.query != question.query)]
+
+    def forget_question(self, question: Question) -> None:
+        self._call("forget_question")
+        self.asked.remove(question)
+
+    def last(self) -> InView | None:
+        self._call("last")
+        return self.last_in_view
+
+    def leave(self, in_view: InView) -> None:
+        self._call("leave")
+        self.left.append(in_view)
 
 
 def some_evidence() -> list[PlacedEvidence]:

@@ -12,7 +12,7 @@ from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.help import HelpScreen
 from longsearch.tui.screens.instruction import InstructionScreen
 from longsearch.tui.screens.main import MainScreen
-from longsearch.tui.widgets.query_bar import ModeTabs
+from longsearch.tui.widgets.mode_tabs import ModeTabs
 
 
 async def test_letters_are_text_in_the_query_line() -> None:
@@ -104,7 +104,7 @@ async def test_the_command_palette_offers_every_command() -> None:
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
         await pilot.pause()
         commands = {command.title: command.callback for command in pilot.app.get_system_commands(pilot.app.screen)}
-        assert set(commands) == {"Mode", "Page", "Instruction", "Files", "Basket", "Help", "Theme", "Quit"}
+        assert set(commands) == {"Mode", "Page", "Instruction", "Files", "History", "Basket", "Help", "Theme", "Quit"}
         commands["Mode"]()
         assert pilot.app.screen.query_one(ModeTabs).mode is SearchMode.MEANING
         commands["Help"]()
@@ -124,11 +124,12 @@ def test_every_binding_has_an_id_of_its_own() -> None:
     from longsearch.tui import bindings
     from longsearch.tui.screens.dialogs import LineDialog, YesNoDialog
     from longsearch.tui.screens.files import FilesScreen
+    from longsearch.tui.screens.picker import PickerScreen
 
     tables: list[Any] = [bindings.MAIN, bindings.LIST_MOVES, bindings.TEXT_MOVES, bindings.BASKET]
     tables += [
         screen.BINDINGS
-        for screen in (FilesScreen, LineDialog, YesNoDialog, HelpScreen, InstructionScreen, LongsearchApp)
+        for screen in (FilesScreen, LineDialog, YesNoDialog, PickerScreen, HelpScreen, InstructionScreen, LongsearchApp)
     ]
     ids = [binding.id for table in tables for binding in table]
     assert None not in ids

@@ -13,7 +13,7 @@ from longsearch.tui.app import LongsearchApp
 from longsearch.tui.asking.backend_calls import BackendCalls
 from longsearch.tui.screens.instruction import PRESETS, InstructionScreen
 from longsearch.tui.screens.main import MainScreen
-from longsearch.tui.widgets.query_bar import ModeTabs
+from longsearch.tui.widgets.mode_tabs import ModeTabs
 
 
 async def test_every_keystroke_searches_by_words_and_enter_in_the_chosen_mode() -> None:

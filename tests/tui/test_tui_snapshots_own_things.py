@@ -1,9 +1,13 @@
-"""Snapshots of the screens for a person's own things: the basket and its dialogs."""
+"""Snapshots of the screens for a person's own things: the basket and its dialogs, earlier queries."""
 
 import pytest
 from fake_backend import FakeBackend, three_reports
 from fake_desk import some_evidence
-from test_tui_snapshots import Compare, ask_and_press, both_sizes, compare
+from test_tui_snapshots import Compare, ask_and_press, both_sizes, compare, press
+
+from longsearch.engine.types import SearchMode
+from longsearch.tui.asking.desk import InView
+from longsearch.tui.asking.requests import Question
 
 
 @pytest.fixture
@@ -33,3 +37,20 @@ def test_the_name_of_an_export(snap_compare: Compare, backend: FakeBackend) -> N
 
 def test_the_question_before_clearing(snap_compare: Compare, backend: FakeBackend) -> None:
     compare(snap_compare, backend, (80, 24), ask_and_press("b", "C"))
+
+
+@both_sizes
+def test_earlier_queries(snap_compare: Compare, size: tuple[int, int]) -> None:
+    backend = three_reports()
+    backend.desk.asked = [
+        Question("why did the valve fail", SearchMode.MEANING),
+        Question("\x1b[31m[red]pumps\u202e[/red]\nand more " * 9, instruction="Find the definition of this term"),
+        Question("decay heat date:1979.."),
+    ]
+    compare(snap_compare, backend, size, press("f5"))
+
+
+def test_the_app_as_it_was_left(snap_compare: Compare) -> None:
+    backend = three_reports()
+    backend.desk.last_in_view = InView(Question("why did the valve fail"), backend.hits[1].path)
+    compare(snap_compare, backend, (80, 24), press())

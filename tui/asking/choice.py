@@ -17,6 +17,11 @@ class Choice:
         self._expected: int | None = None
         """The document that was chosen before the answer that holds it has arrived."""
 
+    @property
+    def is_made(self) -> bool:
+        """Whether the person has chosen a document."""
+        return self._is_made
+
     def forget(self) -> None:
         """Start again: there is a new query."""
         self._is_made, self._expected = False, None

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from longsearch.engine.citing.evidence import PlacedEvidence
 from longsearch.engine.types import DocumentHit, PassageHit
+from longsearch.tui.asking.requests import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +16,17 @@ class BasketView:
     passages: tuple[PlacedEvidence, ...] = ()
     undoes: str = ""
     """What `undo` would take back, in words; "" if there is nothing."""
+    note: str = ""
+    """Why nothing is known from the reference manager, or ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class InView:
+    """What is in view in the app."""
+
+    question: Question
+    path: str = ""
+    """The file of the document in view, or ""."""
 
 
 class Desk(Protocol):
@@ -46,3 +58,18 @@ class Desk(Protocol):
 
     def export(self, file_name: str) -> str:
         """Write the basket to a new file, in the format of its ending. Return what was done, as a sentence."""
+
+    def history(self) -> list[Question]:
+        """Return the questions that were asked before, newest first."""
+
+    def remember(self, question: Question) -> None:
+        """Put a question into the history, unless the person has turned it off."""
+
+    def forget_question(self, question: Question) -> None:
+        """Take a question out of the history."""
+
+    def last(self) -> InView | None:
+        """Return what was in view when the app was left; None if nothing was, or if the person has turned it off."""
+
+    def leave(self, in_view: InView) -> None:
+        """Keep what is in view for the next start."""

@@ -80,6 +80,7 @@ class BasketScreen(Screen[Evidence | None]):
             self._say(error=error)
             return
         self._view = view
+        self.query_one(HeaderLine).right = shown(view.note)
         self._fill()
         self.refresh_bindings()
 

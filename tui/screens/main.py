@@ -87,6 +87,7 @@ class MainScreen(ReadingKeys, OwnThings):
 
     def on_query_bar_sent(self) -> None:
         """Search at once, and go to the results as soon as there are any."""
+        self.note_question()
         if self._calls.similar_to is not None:
             self._search()
         self._calls.search_now()
@@ -119,7 +120,7 @@ class MainScreen(ReadingKeys, OwnThings):
         if not results.hits:
             self._say_why_empty()
             return
-        cursor = self._choice.index_in(results.hits, self._text_pane.hit)
+        cursor = self.index_of_chosen(results.hits)
         self.remove_class("-empty")
         self._result_pane.show(results, lit_words(results.lit, results.languages), cursor)
         if self._enter_waits:
@@ -152,6 +153,7 @@ class MainScreen(ReadingKeys, OwnThings):
 
     def on_results_chosen(self) -> None:
         """Go into the text."""
+        self.note_question()
         self._choice.make()
         self._text_pane.reader.pane.focus()
 
@@ -224,8 +226,10 @@ class MainScreen(ReadingKeys, OwnThings):
         self._bar.choose_next_mode()
 
     def action_select(self, step: int) -> None:
-        self._choice.make()
-        self._result_pane.list.move(step)
+        if not self.step_history(step):  # from an empty line, the arrows step through earlier queries
+            self.note_question()
+            self._choice.make()
+            self._result_pane.list.move(step)
 
     def action_files(self) -> None:
         self.app.push_screen(FilesScreen(self._backend))

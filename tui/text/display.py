@@ -20,6 +20,11 @@ def shown(text: str) -> str:
     return text if text.isascii() and text.isprintable() else printable(text.translate(_SELECTORS))
 
 
+def one_line(query: str) -> str:
+    """Return a query as the query line can hold it: Input itself would send an escape sequence to the terminal."""
+    return printable(" ".join(query.split()))
+
+
 def below_home(path: str) -> str:
     """Return the path as a shell prompt shows it, with ~ for the home folder."""
     home = os.path.expanduser("~")  # noqa: PTH111 - Path.expanduser raises for a user without a home

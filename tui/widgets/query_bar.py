@@ -6,56 +6,21 @@ Knows nothing of searches: it reports that the question has changed, or that Ent
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from rich.cells import cell_len
 from textual import events, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
-from textual.reactive import reactive
-from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from longsearch.engine.completions import Completion
 from longsearch.engine.types import Folder, SearchMode
 from longsearch.tui.asking.lane import Lane, attempt
 from longsearch.tui.asking.requests import Question
-from longsearch.tui.text import styles
 from longsearch.tui.text.completing import Cycle
-from longsearch.tui.text.display import below_home, clip, shorten_middle, shown
+from longsearch.tui.text.display import below_home, clip, one_line, shorten_middle, shown
 from longsearch.tui.text.folder_words import place_line, with_folder
-
-_MODES = tuple(SearchMode)
-
-
-class ModeTabs(Widget):
-    """The three modes, with the chosen one marked. A click chooses a mode."""
-
-    @dataclass
-    class Chosen(Message):
-        """The person clicked on a mode."""
-
-        mode: SearchMode
-
-    mode: reactive[SearchMode] = reactive(SearchMode.HYBRID)
-
-    def render(self) -> Content:
-        tabs = [
-            Content.styled(
-                f" {mode.value} ", "bold $text-primary on $primary-muted" if mode is self.mode else styles.MUTED
-            )
-            for mode in _MODES
-        ]
-        return Content("").join(tabs)
-
-    def on_click(self, event: events.Click) -> None:
-        """Choose the mode under the pointer."""
-        stop = 0
-        for mode in _MODES:
-            stop += cell_len(mode.value) + 2
-            if event.x < stop:
-                self.post_message(self.Chosen(mode))
-                return
+from longsearch.tui.widgets.mode_tabs import MODES, ModeTabs
 
 
 class _Line(Input):
@@ -83,7 +48,7 @@ class _Line(Input):
 
     def _on_paste(self, event: events.Paste) -> None:
         """Join the lines into one; Input's own handler then inserts it."""
-        event.text = " ".join(event.text.split())
+        event.text = one_line(event.text)
 
 
 class QueryBar(Horizontal):
@@ -136,7 +101,7 @@ class QueryBar(Horizontal):
 
     def choose_next_mode(self) -> None:
         """Search in the next mode; the first follows the last."""
-        self.choose_mode(_MODES[(_MODES.index(self._question.mode) + 1) % len(_MODES)])
+        self.choose_mode(MODES[(MODES.index(self._question.mode) + 1) % len(MODES)])
 
     def choose_instruction(self, instruction: str | None) -> None:
         """Search with this instruction, "" for none, and show it on the frame. None changes nothing."""
@@ -151,14 +116,26 @@ class QueryBar(Horizontal):
 
     def choose_folder(self, name: str | None) -> None:
         """Search this folder only from now on; None for all folders."""
-        query = self.query_one(Input)
-        query.value = with_folder(query.value, name)
-        query.cursor_position = len(query.value)
+        self.type(with_folder(self.text, name))
         self.focus_input()
 
-    def put(self, question: Question) -> None:
-        """Put a whole question into the line, and ask it at once, as if Enter was pressed."""
-        query = self.query_one(Input)
+    @property
+    def text(self) -> str:
+        """The text in the line."""
+        return self.query_one(Input).value
+
+    def type(self, query: str) -> None:
+        """Put a query into the line, as if it was typed."""
+        line = self.query_one(Input)
+        line.value = one_line(query)
+        line.cursor_position = len(line.value)
+
+    def put(self, question: Question, is_sent: bool = True) -> None:
+        """Put a whole question into the line and ask it; `is_sent`: at once, as if Enter was pressed.
+
+        If it is not sent, it is selected, so that the next letter replaces it.
+        """
+        query, question = self.query_one(Input), replace(question, query=one_line(question.query))
         with query.prevent(Input.Changed):
             query.value = question.query
         query.cursor_position = len(query.value)
@@ -166,7 +143,10 @@ class QueryBar(Horizontal):
         self.query_one(ModeTabs).mode = question.mode
         self._ask(question)
         self._label()
-        self.post_message(self.Sent())
+        if is_sent:
+            self.post_message(self.Sent())
+        else:
+            query.select_all()
 
     def _ask(self, question: Question) -> None:
         self._question = question

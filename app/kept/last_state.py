@@ -1,0 +1,52 @@
+"""What was in view when the app was left, for each folder: the query, its mode and instruction, the chosen document."""
+
+import time
+from dataclasses import dataclass
+
+from longsearch.app.kept.own_file import OwnFile
+from longsearch.app.settings.reading import current
+from longsearch.engine.types import SearchMode
+
+MAX_FOLDERS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class LastState:
+    """What was in view."""
+
+    query: str
+    mode: SearchMode
+    instruction: str
+    path: str
+    """The file of the document that was in view, or ""."""
+
+
+def keep_state(root: str, state: LastState) -> None:
+    """Keep the state of the app over a folder; "" for all folders. Does nothing if the person has turned it off.
+
+    Raises LongsearchError.
+    """
+    if not current().restore:
+        return
+    with OwnFile("last.json").changing() as known:
+        known[root] = {
+            "query": state.query,
+            "mode": state.mode.value,
+            "instruction": state.instruction,
+            "path": state.path,
+            "left_at": time.time(),
+        }
+        for oldest in sorted(known, key=lambda name: known[name].get("left_at", 0.0))[:-MAX_FOLDERS]:
+            del known[oldest]
+
+
+def last_state(root: str) -> LastState | None:
+    """Return the state in which the app over this folder was left; None if there is none. Raises LongsearchError."""
+    row = OwnFile("last.json").read().get(root) if current().restore else None
+    if not isinstance(row, dict):
+        return None
+    try:
+        mode = SearchMode(row.get("mode", ""))
+    except ValueError:
+        return None
+    return LastState(str(row.get("query", "")), mode, str(row.get("instruction", "")), str(row.get("path", "")))

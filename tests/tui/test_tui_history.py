@@ -1,0 +1,178 @@
+"""Earlier queries: Up in an empty line steps through them, F5 lists them; and the app opens as it was left."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from fake_backend import FakeBackend, three_reports
+from textual.pilot import Pilot
+from textual.widgets import Input
+from tui_helpers import SMALL, WIDE, ask, results, screen_text, settle
+
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.types import SearchMode
+from longsearch.tui.app import LongsearchApp
+from longsearch.tui.asking.desk import InView
+from longsearch.tui.asking.history_steps import HistorySteps
+from longsearch.tui.asking.requests import Question
+from longsearch.tui.screens.main import MainScreen
+from longsearch.tui.screens.picker import PickerScreen
+
+HOSTILE = "\x1b[2J[red]pumps\u202e[/red]\nand more " * 20
+
+
+def with_history() -> FakeBackend:
+    backend = three_reports()
+    backend.desk.asked = [
+        Question("valves", SearchMode.WORDS),
+        Question(HOSTILE),
+        Question("pumps", instruction="Find the definition of this term"),
+    ]
+    return backend
+
+
+async def press(pilot: Pilot[Any], *keys: str) -> None:
+    for key in keys:
+        await pilot.press(key)
+        await settle(pilot)
+
+
+def line(pilot: Pilot[Any]) -> str:
+    return pilot.app.screen.query_one(Input).value
+
+
+def test_steps_go_from_the_newest_to_the_oldest_and_back_to_an_empty_line() -> None:
+    steps = HistorySteps()
+    assert steps.step("", -1) is None  # there is nothing to step to
+    steps.renew(["c", "b", "a"])
+    assert steps.step("", 1) is None
+    assert [steps.step("", -1), steps.step("c", -1), steps.step("b", -1), steps.step("a", -1)] == ["c", "b", "a", "a"]
+    assert [steps.step("a", 1), steps.step("b", 1), steps.step("c", 1)] == ["b", "c", ""]
+    assert steps.step("", -1) == "c"
+    assert steps.step("c, edited", -1) is None
+    steps.renew(["d", "c"])
+    assert steps.step("c", 1) == "d"
+
+
+async def test_up_in_an_empty_line_gives_the_last_query_and_down_comes_back() -> None:
+    backend = with_history()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "up")
+        assert line(pilot) == "valves"
+        assert backend.called("words")[-1] == ("valves", "")
+        await press(pilot, "up", "up", "up", "down", "down", "down")
+        assert line(pilot) == ""
+        await press(pilot, "up", "x", "down")  # an edited query: Down is for the results again
+        assert line(pilot) == "valvesx"
+
+
+async def test_questions_whose_answers_were_of_use_are_remembered() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "typed only")
+        assert backend.desk.asked == []
+        await press(pilot, "down")
+        await ask(pilot, "sent", press_enter=True)
+        await press(pilot, "y", "space", "enter")
+        assert [one.query for one in backend.desk.asked] == ["sent", "typed only"]
+        await press(pilot, "slash", "ctrl+u", "up")
+        assert line(pilot) == "sent"
+
+
+async def test_f5_lists_earlier_queries_and_asks_one_again_as_it_was() -> None:
+    backend = with_history()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "f5")
+        assert isinstance(pilot.app.screen, PickerScreen)
+        await press(pilot, *"DEF p")
+        await press(pilot, "enter")
+        assert line(pilot) == "pumps"
+        assert backend.called("hybrid")[-1] == ("pumps", "Find the definition of this term")
+        assert results(pilot).has_focus
+        await press(pilot, "ctrl+y", "down", "up", "pagedown", "pageup", "enter")
+        assert line(pilot) == "pumps"  # it is the newest now
+
+
+async def test_a_query_is_deleted_from_the_history() -> None:
+    backend = with_history()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "f5", "f8", "f8")
+        assert [one.query for one in backend.desk.asked] == ["pumps"]
+        backend.desk.errors["forget_question"] = LongsearchError("history.json is in use", "try again")
+        await press(pilot, "f8")
+        assert "✗ history.json is in use — try again" in screen_text(pilot.app)
+        await press(pilot, "escape")
+        assert isinstance(pilot.app.screen, MainScreen)
+        assert line(pilot) == ""
+
+
+@pytest.mark.parametrize("size", [SMALL, (30, 10)])
+async def test_hostile_queries_stay_text_within_the_list(size: tuple[int, int]) -> None:
+    async with LongsearchApp(with_history()).run_test(size=size) as pilot:
+        await settle(pilot)
+        await press(pilot, "f5")
+        text = screen_text(pilot.app)
+        assert not {"\x1b", "\u202e"} & set(text)
+        assert all(len(row) == size[0] for row in text.split("\n"))
+        await press(pilot, "escape", "up", "up")
+        assert "\x1b" not in screen_text(pilot.app)
+
+
+async def test_an_empty_or_damaged_history_says_so() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "f5")
+        assert "Nothing was asked yet" in screen_text(pilot.app)
+        await press(pilot, "f8", "enter", "escape")
+        backend.desk.errors = {"history": LongsearchError("history.json is damaged", "mend it")}
+        await press(pilot, "f5")
+        assert "✗ history.json is damaged — mend it" in screen_text(pilot.app)
+
+
+async def test_the_app_opens_with_what_was_in_view_and_the_next_letter_replaces_it() -> None:
+    backend = three_reports()
+    question = Question("valve", SearchMode.MEANING, "Find causes")
+    backend.desk.last_in_view = InView(question, backend.hits[1].path)
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        assert pilot.app.screen.in_view() == InView(question, backend.hits[1].path)
+        assert results(pilot).highlighted == 1
+        assert "instruction: Find causes" in screen_text(pilot.app)
+        await press(pilot, "p", "u")
+        assert line(pilot) == "pu"
+
+
+async def test_a_document_that_is_gone_leaves_the_best_in_view() -> None:
+    backend = three_reports()
+    backend.desk.last_in_view = InView(Question("valve"), "/gone.pdf")
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        assert results(pilot).highlighted == 0
+        backend.hits = (replace(backend.hits[0], path="/gone.pdf"), *backend.hits[1:])
+        await ask(pilot, "pumps")
+        assert results(pilot).highlighted == 0
+
+
+async def test_what_is_in_view_is_kept_when_the_app_is_left() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await press(pilot, "j", "b", "ctrl+q")  # from the basket, too
+    assert backend.desk.left == [InView(Question("valve"), backend.hits[1].path)]
+    assert backend.called("close") == [("",)]
+
+
+async def test_a_desk_that_fails_stops_neither_the_start_nor_the_end() -> None:
+    backend = three_reports()
+    error = LongsearchError("last.json is damaged", "mend it")
+    backend.desk.errors = {"last": error, "leave": error, "remember": error}
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        assert "✗ last.json is damaged — mend it" in screen_text(pilot.app)
+        await ask(pilot, "valve", press_enter=True)
+        await press(pilot, "ctrl+q")
+    assert backend.called("close") == [("",)]

@@ -1,0 +1,130 @@
+"""A dialog to choose one of many lines: typing narrows the list, Enter chooses. Knows not what the lines mean."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from longsearch.tui.asking.lane import attempt
+from longsearch.tui.text import styles
+from longsearch.tui.text.display import clip, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line to choose. Its texts need not be safe to show."""
+
+    text: str
+    about: str = ""
+    """What is said on a second line, or ""."""
+    is_marked: bool = False
+    """Whether a dot stands before it."""
+
+
+class PickerScreen(ModalScreen[int | None]):
+    """Returns the index of the chosen line; None if the person left with Esc."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Leave as it is", id="picker.leave"),
+        Binding("f8", "delete", "Delete", id="picker.delete"),
+        Binding("down", "move(1)", "Down", id="picker.down", show=False),
+        Binding("up", "move(-1)", "Up", id="picker.up", show=False),
+        Binding("pagedown", "page(1)", "Page down", id="picker.page_down", show=False),
+        Binding("pageup", "page(-1)", "Page up", id="picker.page_up", show=False),
+    ]
+
+    def __init__(self, title: str, lines: Sequence[Line], about: str, delete: Callable[[int], object]) -> None:
+        """`about` is a sentence below the list. `delete` deletes a line for good; it may block, and raise an error."""
+        super().__init__()
+        self._title, self._about, self._delete = title, about, delete
+        self._lines = dict(enumerate(lines))
+        self._shown: list[int] = []
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="picker") as box:
+            box.border_title = Content(shown(self._title))
+            yield Input(placeholder="type to narrow the list", compact=True)
+            yield OptionList(markup=False, compact=True)
+            yield Static(Content(shown(self._about)), id="about-list")
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Get ready for typing."""
+        self.query_one(OptionList).can_focus = False
+        self.query_one(Input).cursor_blink = False
+        self.query_one(Input).focus()
+
+    def on_resize(self) -> None:
+        """Fit the lines to the new width."""
+        self._fill()
+
+    def _fill(self) -> None:
+        """List the lines that hold every word that was typed."""
+        words = self.query_one(Input).value.casefold().split()
+        texts = {index: f"{line.text} {line.about}".casefold() for index, line in self._lines.items()}
+        self._shown = [index for index, text in texts.items() if all(word in text for word in words)]
+        options = self.query_one(OptionList)
+        at = options.highlighted or 0
+        width = max(self.query_one("#picker").content_size.width - 3, 10)
+        options.set_options(Option(_content(self._lines[index], width)) for index in self._shown)
+        options.highlighted = min(at, len(self._shown) - 1) if self._shown else None
+
+    def on_input_changed(self) -> None:
+        """Narrow the list; the first line is the one to choose."""
+        self.query_one(OptionList).highlighted = None
+        self._fill()
+
+    def on_input_submitted(self) -> None:
+        """Return the line under the cursor."""
+        if (index := self._selected) is not None:
+            self.dismiss(index)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Return the line that was clicked."""
+        self.dismiss(self._shown[event.option_index])
+
+    @property
+    def _selected(self) -> int | None:
+        at = self.query_one(OptionList).highlighted
+        return self._shown[at] if at is not None and at < len(self._shown) else None
+
+    def action_move(self, step: int) -> None:
+        options = self.query_one(OptionList)
+        options.action_cursor_down() if step > 0 else options.action_cursor_up()
+
+    def action_page(self, step: int) -> None:
+        options = self.query_one(OptionList)
+        if options.highlighted is not None:
+            at = options.highlighted + step * max(options.size.height // 2, 1)
+            options.highlighted = min(max(at, 0), len(self._shown) - 1)
+
+    @work(exclusive=True, group="delete")
+    async def action_delete(self) -> None:
+        """Delete the line under the cursor."""
+        if (index := self._selected) is None:
+            return
+        _, error = await attempt(self._delete, index)
+        if error:
+            self.query_one("#about-list", Static).update(Content.styled(f"✗ {error}", styles.ERROR))
+            return
+        self._lines.pop(index, None)
+        self._fill()
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+def _content(line: Line, width: int) -> Content:
+    mark = Content.styled("● ", styles.ACCENT) if line.is_marked else Content("")
+    first = mark + Content(clip(shown(line.text), width - mark.cell_length))
+    if not line.about:
+        return first
+    return Content("\n").join([first, Content.styled(clip(f"  {shown(line.about)}", width), styles.MUTED)])
