@@ -178,7 +178,7 @@ def to_text(results: "SearchResults", width: int) -> str:
         folder = f"  ({printable(hit.folder)})" if results.folders else ""
         lines.append(f"     {printable(hit.path)}{folder}")
         for passage in hit.passages[:_SHOWN_PASSAGES]:
-            place = f"p. {passage.page}" if passage.page else passage.heading
+            place = f"p. {passage.page}{' (OCR)' if passage.is_ocr else ''}" if passage.page else passage.heading
             text = printable(condensed(_shown_text(passage).removeprefix(f"{place}\n")))
             lines += textwrap.wrap(
                 f"{printable(place)}: {text}" if place else text,
@@ -215,6 +215,7 @@ def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
             "text": passage.text,
             "score": round(passage.score, 4),
             "excerpt": list(passage.excerpt) if passage.excerpt else None,
+            "ocr": passage.is_ocr,
         }
         for passage in hit.passages
     ]

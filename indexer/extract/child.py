@@ -47,7 +47,9 @@ def main() -> None:
     try:
         while header := requests.read(HEADER.size):
             request = decode_request(requests.read(body_length(header)))
-            end_if_stuck(DOCUMENT_TIMEOUT_S if request.ocr is None else OCR_DOCUMENT_TIMEOUT_S)
+            end_if_stuck(
+                DOCUMENT_TIMEOUT_S if request.ocr is None or request.ocr_known_only else OCR_DOCUMENT_TIMEOUT_S
+            )
             for message in answer(request):
                 answers.write(encode(message))
                 answers.flush()
@@ -84,7 +86,8 @@ def _read(request: Request) -> Iterator[Message]:
         from longsearch.indexer.extract.pdf import document as pdf
         from longsearch.indexer.extract.xmp import read_xmp
 
-        yield from pdf.read(path, request.first_page, request.pdfium, request.ocr, request.head_only)
+        ocr = pdf.OcrWish(request.ocr, request.ocr_cache, request.ocr_known_only) if request.ocr is not None else None
+        yield from pdf.read(path, request.first_page, request.pdfium, ocr, request.head_only)
         yield Described(read_xmp(path))
     else:
         yield _read_text(path, file_format)

@@ -20,6 +20,8 @@ class Place:
     """Offset of the first character on the screen."""
     last: int
     """Offset of the first character of the last line on the screen."""
+    is_ocr: bool = False
+    """Whether the text of the page is from OCR."""
 
 
 def find_place(
@@ -35,12 +37,14 @@ def find_place(
     else:
         offset = max(layout.span(min(first + height // 4, last))[1] - 1, 0)
     page, n_pages = document.page_at(offset), len(document.page_starts)
-    return Place(page, n_pages, current, layout.span(first)[0], layout.span(last)[0])
+    is_ocr = page in document.ocr_pages
+    return Place(page, n_pages, current, layout.span(first)[0], layout.span(last)[0], is_ocr)
 
 
 def place_in_words(place: Place, spans: Sequence[Span]) -> str:
-    """Return page, passage and score for the heading: `p. 12 of 40 · passage 2 of 5 · 0.84`."""
+    """Return page, passage and score for the heading: `p. 12 of 40 (OCR) · passage 2 of 5 · 0.84`."""
     page = f"p. {place.page} of {place.n_pages}" if place.page is not None else ""
+    page += " (OCR)" if place.is_ocr else ""
     passage = ""
     if place.passage >= 0:
         score = spans[place.passage].score

@@ -63,7 +63,7 @@ def _title_line(hit: DocumentHit, words: Words | None, width: int) -> Content:
 def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
     where = [hit_date(hit)] if hit_date(hit) else []
     if hit.passages and hit.passages[0].page is not None:
-        where.append(f"p. {hit.passages[0].page}")
+        where.append(f"p. {hit.passages[0].page}" + (" (OCR)" if hit.passages[0].is_ocr else ""))
     if len(hit.passages) > 1:
         where.append(counted(len(hit.passages), "passage"))
     end = " · ".join(where)

@@ -17,6 +17,7 @@ from longsearch.engine.types import (
     FileStatus,
     IndexProgress,
     PassageHit,
+    ScannedPages,
     SearchMode,
     SearchResults,
 )
@@ -164,7 +165,19 @@ def trouble(error: BaseException) -> str:
     return shown(f"Something went wrong inside longsearch: {type(error).__name__}: {error}")
 
 
+def scanned(pages: ScannedPages) -> str:
+    """Say how many scanned pages wait, about how long OCR takes, and whether it will be done; "" if there are none."""
+    if not pages.n_pages:
+        return ""
+    hours = pages.takes_s / 3600
+    takes = f"about {hours:,.1f} h" if hours >= 1 else f"about {duration(pages.takes_s)}"
+    takes += "" if pages.is_measured else " at the usual speed"
+    then = pages.problem or ("read when the machine is idle and on mains" if pages.is_wished else "")
+    return f"{counted(pages.n_pages, 'scanned page')}, {takes}" + (f"; {then}" if then else "")
+
+
 def quotation(hit: DocumentHit, passage: PassageHit) -> str:
     """Return a passage for the clipboard, with title, page and path of its document."""
     page = f", p. {passage.page}" if passage.page is not None else ""
+    page += " (OCR)" if passage.is_ocr else ""
     return f"{printable(passage.text, keep=chr(10))}\n— {shown(hit.title)}{page} ({shown(hit.path)})\n"

@@ -60,6 +60,16 @@ class PdfiumDocument:
         page.close()
         return ReadPage(with_separators(lines), title_in(lines) if index == 0 else "", garbage_share(raw))
 
+    def shows_something(self, index: int) -> bool:
+        """Return whether page `index` draws anything: text, lines or pictures."""
+        try:
+            page = self._document[index]
+            n_objects = pdfium_c.FPDFPage_CountObjects(page.raw)
+        except (pdfium.PdfiumError, AssertionError):
+            return False
+        page.close()
+        return bool(n_objects > 0)
+
     def picture(self, index: int) -> Picture | None:
         """Return a picture of page `index`, or None if pdfium cannot render it."""
         try:

@@ -17,16 +17,18 @@ from longsearch.indexer.extract.wire.limits import (
     MAX_PAGES,
     MAX_RAW_CHARACTERS,
     MAX_RAW_VALUES,
+    OCR_PAGE_TIMEOUT_S,
 )
 
 DAMAGED = "damaged"
 NO_LETTERS = "the fonts do not say which letters they show"
 NO_OCR_TOOL = "OCR needs tesseract, which is not installed"
-"""Values of `Page.problem`. `ocr.needs_ocr` looks for the last two in stored reasons: never reword these."""
+"""Values of `Page.problem`."""
 
 SCANNED = "scanned?"
-"""Part of the reason for a PDF whose pages lack text. `ocr.needs_ocr` looks for it too: never reword it."""
+"""Part of the reason for a PDF whose pages lack text. The index's migration to schema 10 looks for it."""
 
+_MAX_KEY_CHARACTERS = 32
 HEADER = struct.Struct(">I")
 
 RawValue = tuple[str, str, str]
@@ -48,6 +50,10 @@ class Request:
     """False if pdfium hung or crashed while it opened this file."""
     ocr: str | None = None
     """Languages for OCR of pages without text ("" for tesseract's default); None for no OCR."""
+    ocr_cache: str = ""
+    """The file of pages that were recognised before (see `pdf.recognition`), or ""."""
+    ocr_known_only: bool = False
+    """Whether tesseract is not called for pages that are not in this file."""
     head_only: bool = False
     """Whether a PDF's first pages are enough, because only its title and its metadata are wanted."""
 
@@ -77,6 +83,12 @@ class Page:
     """On the first page, the text in the largest type near the top, or ""."""
     problem: str = ""
     """Why no library could extract its text, or ""."""
+    scanned: bool = False
+    """Whether it shows something and has no text, so that OCR could read it."""
+    ocr_key: str = ""
+    """If the lines are from OCR, the key of the page's picture in the cache; else ""."""
+    ocr_s: float = 0.0
+    """The seconds that OCR took; 0 if the lines were in the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +176,9 @@ def _checked(kind: type[Message], fields: dict[str, Any]) -> Message:
         return Opened(n_pages, _string(fields["title"]), _string(fields["warning"]), _metadata(fields["metadata"]))
     if kind is Page:
         lines = tuple(_string(line) for line in fields["lines"])
-        return Page(_number(fields["index"]), lines, _string(fields["large_text"]), _string(fields["problem"]))
+        place, texts = _number(fields["index"]), (_string(fields["large_text"]), _string(fields["problem"]))
+        ocr_key, ocr_s = _string(fields["ocr_key"])[:_MAX_KEY_CHARACTERS], _seconds(fields["ocr_s"])
+        return Page(place, lines, *texts, fields["scanned"] is True, ocr_key, ocr_s)
     if kind is Outline:
         return Outline(_headings(fields["entries"]))
     if kind is Described:
@@ -197,6 +211,12 @@ def _string(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{type(value).__name__} instead of a string")
     return value
+
+
+def _seconds(value: object) -> float:
+    if not isinstance(value, int | float) or not 0 <= value <= OCR_PAGE_TIMEOUT_S * 2:
+        raise ValueError(f"{value!r} instead of seconds")
+    return float(value)
 
 
 def _number(value: object, maximum: int = 1 << 40) -> int:
