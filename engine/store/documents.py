@@ -111,6 +111,13 @@ def insert(
     )
     document_id = db.last_insert_rowid()
     texts.insert(db, document_id, document.text)
+    _insert_passages(db, document_id, document, passages)
+    return document_id
+
+
+def _insert_passages(
+    db: apsw.Connection, document_id: int, document: DocumentText, passages: Sequence[Passage]
+) -> None:
     db.executemany(
         "INSERT INTO passages (content_id, ordinal, start, stop, n_tokens, page) VALUES (?, ?, ?, ?, ?, ?)",
         (
@@ -118,7 +125,6 @@ def insert(
             for ordinal, passage in enumerate(passages)
         ),
     )
-    return document_id
 
 
 def remove(db: apsw.Connection, document_id: int) -> None:
