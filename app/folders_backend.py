@@ -17,6 +17,7 @@ from longsearch.app.everywhere import complete_in, search_folders, similar_to_do
 from longsearch.app.evidence.desk import PersonsDesk
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.local_backend import ASK_EVERY_S, REMEMBERED_QUERIES, SHOWN_DOCUMENTS
+from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
 from longsearch.app.viewing.printed_pages import PrintedPages
@@ -27,7 +28,15 @@ from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
+from longsearch.engine.types import (
+    DocumentText,
+    FileReport,
+    Folder,
+    IndexProgress,
+    ScannedPages,
+    SearchMode,
+    SearchResults,
+)
 
 LIST_EVERY_S = 3.0
 """The list of folders is read again after this time: a folder may be added, forgotten, renamed or unmounted."""
@@ -126,6 +135,17 @@ class FoldersBackend:
                 daemon_control.retry(Path(folder.root))
         return "files that could not be read whole are read again"
 
+    def scanned_pages(self, n_pages: int, n_files: int) -> ScannedPages:
+        """Return about how long OCR takes here for so many pages, and whether the daemon will read them."""
+        return scans.scanned_pages(n_pages, n_files, self._roots_there())
+
+    def read_scans(self, is_wished: bool) -> str:
+        """Have the daemon read the scanned pages of all folders when the machine is idle, or no longer."""
+        return scans.wish_all(self._roots_there(), is_wished)
+
+    def _roots_there(self) -> list[Path]:
+        return [Path(folder.root) for folder in self.folders() if folder.root and not folder.away]
+
     def open(self, path: str, page: int | None) -> str:
         """Open the file in the system's viewer. Raises LongsearchError for a file in a folder that is away."""
         holding = [folder for folder in self.folders() if folder.away and Path(path).is_relative_to(folder.root)]
@@ -201,4 +221,5 @@ def _added_up(found: Sequence[tuple[Folder, IndexProgress]], folders: Sequence[F
         tokens_per_s=sum(one.tokens_per_s for one in totals),
         n_narrow=sum(one.n_narrow for one in totals),
         n_tokens_narrow=sum(one.n_tokens_narrow for one in totals),
+        n_scanned=sum(one.n_scanned for one in totals),
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from longsearch.app.ocr.scans import note_speed, recognition
 from longsearch.app.paths import base_index_path, index_path, index_paths
 from longsearch.app.settings.reading import current, require_sound
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
@@ -66,7 +67,7 @@ def open_pipeline(
 ) -> Iterator[tuple[Pipeline, Store]]:
     """Open the pipeline of `root`, for one thread. Only one process at a time can have it open.
 
-    `ocr`: languages for OCR of pages without text, from the settings; None for no OCR.
+    `ocr`: languages for OCR of pages without text, from the settings; None: only of pages that are known.
     `path`: the index file, if it is not the one in use. Raises IndexLockedError at once if another process has it open,
     StoreError if the index cannot be written, LongsearchError if the config file
     holds a mistake.
@@ -80,6 +81,10 @@ def open_pipeline(
         raise IndexLockedError(f"another longsearch is indexing {root}") from error
     except OSError as error:
         raise StoreError(f"the index cannot be written: {error.strerror}", f"check {path.parent}") from error
-    with held, Store.open(path, root=root) as store, ExtractorPool(ocr=ocr) as extractor:
-        yield Pipeline(root, store, extractor, encoder, should_stop), store
+    wanted = recognition(root, ocr)
+    with held, Store.open(path, root=root) as store, ExtractorPool(ocr=wanted, should_stop=should_stop) as extractor:
+        try:
+            yield Pipeline(root, store, extractor, encoder, should_stop), store
+        finally:
+            note_speed(wanted)
         store.tidy()

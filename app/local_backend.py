@@ -11,6 +11,7 @@ from longsearch.app.background import daemon_control
 from longsearch.app.background import query_vectors as vectors
 from longsearch.app.background.model_change import describe_change
 from longsearch.app.evidence.desk import PersonsDesk
+from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
 from longsearch.app.searching import search_index
@@ -23,7 +24,15 @@ from longsearch.engine.search.completion import complete
 from longsearch.engine.search.similar import similar_to_document
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
+from longsearch.engine.types import (
+    DocumentText,
+    FileReport,
+    Folder,
+    IndexProgress,
+    ScannedPages,
+    SearchMode,
+    SearchResults,
+)
 
 _NOTHING_YET = IndexProgress(0, 0, 0, 0, 0, 0, 0, "looking through the folder", 0.0)
 REMEMBERED_QUERIES = 256
@@ -123,6 +132,14 @@ class LocalBackend:
         """Make the daemon read failed and partial files again."""
         daemon_control.retry(self._root)
         return "files that could not be read whole are read again"
+
+    def scanned_pages(self, n_pages: int, n_files: int) -> ScannedPages:
+        """Return about how long OCR takes here for so many pages, and whether the daemon will read them."""
+        return scans.scanned_pages(n_pages, n_files, [self._root])
+
+    def read_scans(self, is_wished: bool) -> str:
+        """Have the daemon read scanned pages when the machine is idle, or no longer."""
+        return scans.wish_all([self._root], is_wished)
 
     def open(self, path: str, page: int | None) -> str:
         """Open the file in the system's viewer."""

@@ -31,6 +31,12 @@ class ExtractionError(LongsearchError):
 
     n_retries = 0
     """How often to retry the file automatically: 0 if only a change of the file can help."""
+    n_scanned = 0
+    """Pages of the file that OCR could read."""
+
+
+class ReadingStoppedError(Exception):
+    """The reading of a file was stopped in its middle. It goes on another time."""
 
 
 class TemporaryError(ExtractionError):

@@ -26,16 +26,16 @@ def named_by_heading(path: str) -> bool:
     return PurePosixPath(path).suffix.lower() in _BY_HEADING
 
 
-def place_name(path: str, page: int | None, heading: str, n_pages: int = 0) -> str:
+def place_name(path: str, page: int | None, heading: str, n_pages: int = 0, is_ocr: bool = False) -> str:
     """Return the place in the file at `path`: its page, "of" `n_pages` unless that is 0, or the heading that names it.
 
     `page` and `heading` are those of a `PassageHit` or `Quotation`. "" if the file has neither pages nor such headings.
-    Not cleaned for the terminal.
+    `is_ocr`: the text of the page comes from OCR. Not cleaned for the terminal.
     """
     if named_by_heading(path) and heading:
         return heading
     if page is None:
         return ""
     unit = page_unit(path)
-    name = f"{unit} {page} of {n_pages}" if n_pages else f"{unit} {page}"
+    name = (f"{unit} {page} of {n_pages}" if n_pages else f"{unit} {page}") + (" (OCR)" if is_ocr else "")
     return f"{name} ({heading})" if heading and unit in _WITH_HEADING else name

@@ -52,6 +52,10 @@ class DocumentText:
     headings: tuple[Heading, ...] = ()
     metadata: tuple[MetadataValue, ...] = field(default=(), compare=False)
     """What a reader found beside the text, title included. The store returns it with hits, not with the text."""
+    ocr_pages: tuple[int, ...] = field(default=(), compare=False)
+    """The pages whose text is from OCR, ascending."""
+    n_scanned: int = field(default=0, compare=False)
+    """Pages that show something and have no text: OCR could read them. The store keeps it with the file."""
 
     def page_at(self, offset: int) -> int | None:
         """The page that holds the character at `offset`, or None if the format has no pages."""
@@ -86,6 +90,8 @@ class PassageHit:
     """The same as `DocumentHit.score`, for this passage."""
     excerpt: tuple[int, int] | None = None
     """(start, stop) of the excerpt nearest to the query by meaning; None if it is the whole passage or unknown."""
+    is_ocr: bool = False
+    """Whether any of it is from OCR, so that letters may be wrong."""
 
 
 class ChanceLevel(StrEnum):
@@ -243,6 +249,23 @@ class FileReport:
     """The name of the indexed folder, if the files of several are listed; else ""."""
     root: str = ""
     """The path of that folder, absolute; "" if only one is listed."""
+    n_scanned: int = 0
+    """Pages that show something and have no text: OCR could read them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedPages:
+    """The pages of a folder that show something and have no text."""
+
+    n_pages: int = 0
+    takes_s: float = 0.0
+    """About how long OCR takes for all of them."""
+    is_measured: bool = False
+    """Whether this machine's own speed says so; otherwise it is the usual one."""
+    is_wished: bool = False
+    """Whether they are read when the machine is idle and on mains."""
+    problem: str = ""
+    """Why they cannot be read here, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +287,8 @@ class IndexProgress:
     """Documents whose vectors were made at part of the model's width."""
     n_tokens_narrow: int = 0
     """Tokens of these documents that have not been read again at full width yet."""
+    n_scanned: int = 0
+    """Pages that show something and have no text: OCR could read them."""
 
     @property
     def eta_s(self) -> float | None:

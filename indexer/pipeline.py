@@ -9,13 +9,13 @@ import os
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
 
-from longsearch.engine.errors import BeingWrittenError, ExtractionError, TemporaryError
+from longsearch.engine.errors import BeingWrittenError, ExtractionError, ReadingStoppedError, TemporaryError
 from longsearch.engine.store.records import FileStamp, KnownFile, SavedState
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import Passage
@@ -168,7 +168,8 @@ class Pipeline:
     def _read_files(self, stamps: Sequence[FileStamp], done: Counter[str]) -> None:
         """Read several files at once and store them one by one. A bad file becomes a row with a reason, not a crash."""
         begun: deque[tuple[FileStamp, bytes]] = deque()
-        with closing(self._extractor.extract_all(self._to_extract(stamps, begun, done))) as results:
+        extracted = self._extractor.extract_all(self._to_extract(stamps, begun, done))
+        with closing(extracted) as results, suppress(ReadingStoppedError):
             for path, result in results:
                 stamp, content_hash = begun.popleft()
                 try:
@@ -236,7 +237,7 @@ class Pipeline:
         if self._is_retry_of_partial_file(stamp):
             self._store.add_failed_retry(stamp, n_failures, again_at)
         else:
-            self._store.add_failure(stamp, error.message, error.hint, n_failures, again_at)
+            self._store.add_failure(stamp, error.message, error.hint, n_failures, again_at, error.n_scanned)
         done["failed"] += 1
 
     def _is_retry_of_partial_file(self, stamp: FileStamp) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 
 from filelock import Timeout
 
-from longsearch.app.background import rpc
+from longsearch.app.background import idle_work, rpc
 from longsearch.app.background.daemon_control import daemon_lock
 from longsearch.app.background.kept_root import KeptRoot
 from longsearch.app.background.memory import resident_bytes
@@ -169,8 +169,8 @@ class Daemon:
             if chosen is not None:
                 with chosen.working():
                     self._at_work(chosen, self._index)
-            elif narrow := self._next_narrow():
-                self._at_work(narrow, self._deepen)
+            elif idle := self._next_idle():
+                self._at_work(idle[0], partial(self._while_idle, idle[1]))
             elif self._is_idle():
                 self._stopping.set()
             else:
@@ -186,11 +186,10 @@ class Daemon:
         due = next((kept for kept in ready if kept.is_due()), None)
         return due or next((kept for kept in ready if kept.is_incomplete), None)
 
-    def _next_narrow(self) -> KeptRoot | None:
-        """Return a folder with documents to read again at full width, if the person lets it and the moment is good."""
-        if not current().deepen or self._paused or not self._is_quiet() or self._is_on_battery():
-            return None
-        return next((kept for kept in self._all_kept() if kept.is_narrow and not kept.is_postponed()), None)
+    def _next_idle(self) -> tuple[KeptRoot, idle_work.Work] | None:
+        """Return a folder with work for which nobody must wait, if the moment is good."""
+        is_good = not self._paused and self._is_quiet() and not self._is_on_battery()
+        return idle_work.next_work(self._all_kept()) if is_good else None
 
     def _at_work(self, kept: KeptRoot, work: Callable[[KeptRoot], None]) -> None:
         """Do this work on a folder. A folder where it fails is postponed."""
@@ -226,6 +225,7 @@ class Daemon:
             if not folder.next_model:
                 calibrate(store, model.vector_of, partial(self._must_yield, kept))
             kept.note_narrow(bool(store.narrow(limit=1)))
+            kept.note_scanned(store.progress().n_scanned > 0)
             retry_in_s = retries.wait_s(store.next_retry(after=began_at), time.time())
             problems = [*store.notes, *summary.problems]
         is_complete, more = (
@@ -233,12 +233,9 @@ class Daemon:
         )
         kept.finish("; ".join((*problems, *more)), is_complete, retry_in_s)
 
-    def _deepen(self, kept: KeptRoot) -> None:
-        """Read narrow documents of one folder again at full width, until the moment is no longer good."""
-        model, stop = self._models.of(folder_model(kept.root).model), partial(self._must_not_deepen, kept)
-        with open_pipeline(kept.root, model, stop, current().ocr) as (pipeline, store):
-            pipeline.deepen()
-            kept.note_narrow(bool(store.narrow(limit=1)))
+    def _while_idle(self, work: idle_work.Work, kept: KeptRoot) -> None:
+        """Do this work on a folder until the moment is no longer good."""
+        work(kept, self._models.of(folder_model(kept.root).model), partial(self._must_not_deepen, kept))
 
     def _must_not_deepen(self, at: KeptRoot) -> bool:
         return self._must_yield(at) or self._pace.is_on_battery or not self._is_quiet()
@@ -255,5 +252,6 @@ class Daemon:
         return is_over or any(kept.is_due() and not self._models.must_wait(kept.root) for kept in all_kept)
 
     def _is_idle(self) -> bool:
-        has_work = any(kept.is_incomplete for kept in self._all_kept())
+        folders = self._all_kept()
+        has_work = any(kept.is_incomplete for kept in folders) or bool(idle_work.next_with_scans(folders))
         return not self._stay and not has_work and self.idle_s > self._idle_exit_s

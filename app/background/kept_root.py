@@ -39,6 +39,7 @@ class KeptRoot:
         self._postponed_until: float | None = None
         self._is_incomplete = False
         self._is_narrow = False
+        self._is_scanned = False
         self._must_read_again = False
         self._is_working = False
 
@@ -58,6 +59,12 @@ class KeptRoot:
         """Whether documents of the folder were read at part of the model's width."""
         with self._lock:
             return self._is_narrow
+
+    @property
+    def is_scanned(self) -> bool:
+        """Whether files of the folder have pages that OCR could read."""
+        with self._lock:
+            return self._is_scanned
 
     def status(self) -> dict[str, Any]:
         """The folder as the daemon's status lists it."""
@@ -144,6 +151,16 @@ class KeptRoot:
         """Note whether documents of the folder have vectors of part of the model's width."""
         with self._lock:
             self._is_narrow = is_narrow
+
+    def note_scanned(self, is_scanned: bool) -> None:
+        """Note whether files of the folder have pages that OCR could read."""
+        with self._lock:
+            self._is_scanned = is_scanned
+
+    def note_changed(self, is_changed: bool) -> None:
+        """Note whether the index got text that has no vectors yet."""
+        with self._lock:
+            self._is_incomplete = self._is_incomplete or is_changed
 
     def postpone(self, problem: str) -> None:
         """Note that indexing failed, and postpone the folder for half a minute."""

@@ -117,7 +117,6 @@ def _index_here(root: Path, options: Namespace, ocr: str | None, announce: Calla
     from longsearch.app.encoders import tune
     from longsearch.app.folder_models import folder_model
     from longsearch.app.library import open_pipeline
-    from longsearch.indexer.extract.pdf.ocr import needs_ocr
 
     announce("looking through the folder")
     folder, models = folder_model(root), Models()  # loaded only if there is new text: loading takes a second or two
@@ -130,7 +129,7 @@ def _index_here(root: Path, options: Namespace, ocr: str | None, announce: Calla
         if options.retry_failed:
             store.read_again()
         if ocr is not None:
-            store.read_again(needs_ocr)
+            store.ask_for_scans()
         summary = pipeline.read()
         if not folder.next_model:
             if store.pending(limit=1):

@@ -192,7 +192,7 @@ def to_text(results: "SearchResults", width: int) -> str:
         folder = f"  ({printable(hit.folder)})" if results.folders else ""
         lines.append(f"     {printable(hit.path)}{folder}")
         for passage in hit.passages[:_SHOWN_PASSAGES]:
-            place = place_name(hit.path, passage.page, passage.heading) or passage.heading
+            place = place_name(hit.path, passage.page, passage.heading, is_ocr=passage.is_ocr) or passage.heading
             text = printable(condensed(_shown_text(passage).removeprefix(f"{place}\n")))
             lines += textwrap.wrap(
                 f"{printable(place)}: {text}" if place else text,
@@ -230,6 +230,7 @@ def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
             "text": passage.text,
             "score": round(passage.score, 4),
             "excerpt": list(passage.excerpt) if passage.excerpt else None,
+            "ocr": passage.is_ocr,
         }
         for passage in hit.passages
     ]

@@ -12,7 +12,7 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.printable import printable
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import FileReport, Folder, IndexProgress, MetadataValue
+    from longsearch.engine.types import FileReport, Folder, IndexProgress, MetadataValue, ScannedPages
 
 HELP = "say how far each file of a folder is read, and why not further"
 
@@ -75,6 +75,7 @@ def _to_json(root: Path, under: str, daemon: dict[str, Any] | None) -> dict[str,
         "model": folder.model,
         "next_model": folder.next_model or None,
         "eta_s": progress.eta_s,
+        "scanned": asdict(_scanned(files, root)),
         "widths": _widths(daemon, fingerprint, progress),
         "daemon": daemon_control.root_in(daemon, root),
         "files": [_as_json(file, described.get(file.path, ())) for file in files],
@@ -95,7 +96,26 @@ def _print(root: Path, under: str, daemon: dict[str, Any] | None, with_all_files
     widths = _describe_widths(_widths(daemon, fingerprint, progress))
     watched = _watched_by(daemon_control.root_in(daemon, root), root)
     narrow = describe_narrow(progress, printable(str(root)))
-    print(*filter(None, (*_about_model(root, languages), widths, narrow, watched)), sep="\n")
+    scans = _about_scans(root, files)
+    print(*filter(None, (*_about_model(root, languages), widths, narrow, scans, watched)), sep="\n")
+
+
+def _about_scans(root: Path, files: "Sequence[FileReport]") -> str:
+    """Say how many scanned pages wait, about how long OCR takes, and what to do; "" if there are none."""
+    from longsearch.tui.text.wording import scanned
+
+    pages = _scanned(files, root)
+    said = printable(scanned(pages))
+    if not said or pages.is_wished or pages.problem:
+        return said
+    return f"{said}; to read them: longsearch index {printable(str(root))} --ocr, or s in the app's list of files (F3)"
+
+
+def _scanned(files: "Sequence[FileReport]", root: Path) -> "ScannedPages":
+    from longsearch.app.ocr.scans import scanned_pages
+
+    counts = [file.n_scanned for file in files if file.n_scanned]
+    return scanned_pages(sum(counts), len(counts), [root])
 
 
 def _about_model(root: Path, languages: dict[str, int]) -> tuple[str, ...]:

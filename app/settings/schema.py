@@ -123,7 +123,8 @@ class Settings:
     bib: tuple[Path, ...] = _setting(
         kinds.PATHS, (), "none", '["~/library.bib"]',
         "BibTeX files, such as Better BibTeX exports them, that"
-        " [citation keys](evidence.md#keys-from-a-reference-manager) come from; the variable separates them as `PATH` does",
+        " [citation keys](evidence.md#keys-from-a-reference-manager) come from; the variable separates them as `PATH`"
+        " does",
         "LONGSEARCH_BIB",
         key="citations.bib",
     )  # fmt: skip

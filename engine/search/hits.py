@@ -11,7 +11,7 @@ from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import ids
 from longsearch.engine.store import documents, files, metadata, texts
 from longsearch.engine.store.excerpts import Nearest
-from longsearch.engine.store.records import Outline
+from longsearch.engine.store.records import Outline, PassageRow
 from longsearch.engine.types import DocumentHit, PassageHit
 
 LEAST_SCORE = 0.005  # a lower score would be shown as 0.00
@@ -59,14 +59,19 @@ def _passages(
 ) -> tuple[PassageHit, ...]:
     rows = documents.passage_rows(db, ids(document.passages))
     places = [rows[passage_id] for passage_id, _ in document.passages]
+    from_ocr = documents.ocr_spans(db, document.document_id)
     found = texts.spans(db, document.document_id, [(row.start, row.stop) for row in places])
     return tuple(
         PassageHit(
             row.page, outline.heading_at((row.start + row.stop) // 2), row.start, row.stop, text, score,
-            _excerpt(text, row.start, nearest.get(passage_id)),
+            _excerpt(text, row.start, nearest.get(passage_id)), _touches(row, from_ocr),
         )
         for row, text, (passage_id, score) in zip(places, found, document.passages, strict=True)
     )  # fmt: skip
+
+
+def _touches(row: PassageRow, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(row.start < stop and start < row.stop for start, stop in spans)
 
 
 def _excerpt(text: str, start: int, nearest: Nearest | None) -> tuple[int, int] | None:

@@ -54,10 +54,18 @@ def has_text(db: apsw.Connection, document_id: int, document: DocumentText, new:
     return stored == document and passages(db, document_id) == list(new)
 
 
-def renew(db: apsw.Connection, document_id: int, content_hash: bytes, partial_reason: str, hint: str) -> None:
-    """Record the new hash, and why the file was read only in part ("" if it was read whole)."""
-    sql = "UPDATE contents SET hash = ?, partial_reason = ?, hint = ? WHERE id = ?"
-    db.execute(sql, (content_hash, storable(partial_reason), storable(hint), document_id))
+def renew(
+    db: apsw.Connection,
+    document_id: int,
+    content_hash: bytes,
+    partial_reason: str,
+    hint: str,
+    ocr_pages: Sequence[int] = (),
+) -> None:
+    """Record the new hash, why the file was read only in part ("" if it was read whole), and which pages OCR read."""
+    sql = "UPDATE contents SET hash = ?, partial_reason = ?, hint = ?, ocr_pages = ? WHERE id = ?"
+    packed = json.dumps(list(ocr_pages))
+    db.execute(sql, (content_hash, storable(partial_reason), storable(hint), packed, document_id))
 
 
 def exists(db: apsw.Connection, document_id: int) -> bool:
@@ -84,8 +92,8 @@ def insert(
     db.execute(
         "INSERT INTO contents"
         " (hash, title, title_is_name, n_chars, n_pages, n_tokens, partial_reason, hint, headings, page_starts,"
-        " language)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " language, ocr_pages)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             content_hash,
             storable(document.title),
@@ -98,10 +106,18 @@ def insert(
             json.dumps(headings),
             json.dumps(document.page_starts),
             language,
+            json.dumps(document.ocr_pages),
         ),
     )
     document_id = db.last_insert_rowid()
     texts.insert(db, document_id, document.text)
+    _insert_passages(db, document_id, document, passages)
+    return document_id
+
+
+def _insert_passages(
+    db: apsw.Connection, document_id: int, document: DocumentText, passages: Sequence[Passage]
+) -> None:
     db.executemany(
         "INSERT INTO passages (content_id, ordinal, start, stop, n_tokens, page) VALUES (?, ?, ?, ?, ?, ?)",
         (
@@ -109,7 +125,6 @@ def insert(
             for ordinal, passage in enumerate(passages)
         ),
     )
-    return document_id
 
 
 def remove(db: apsw.Connection, document_id: int) -> None:
@@ -196,9 +211,10 @@ def all_passages(db: apsw.Connection) -> NDArray[np.int64]:
 
 def text(db: apsw.Connection, document_id: int) -> DocumentText:
     """The whole document."""
-    sql = "SELECT title, headings, page_starts FROM contents WHERE id = ?"
-    title, headings, page_starts = _row(db, sql, document_id)
-    return DocumentText(texts.whole(db, document_id), tuple(json.loads(page_starts)), title, _headings(headings))
+    sql = "SELECT title, headings, page_starts, ocr_pages FROM contents WHERE id = ?"
+    title, headings, page_starts, ocr_pages = _row(db, sql, document_id)
+    whole, starts = texts.whole(db, document_id), tuple(json.loads(page_starts))
+    return DocumentText(whole, starts, title, _headings(headings), ocr_pages=tuple(json.loads(ocr_pages)))
 
 
 def outline(db: apsw.Connection, document_id: int) -> Outline:
@@ -211,6 +227,16 @@ def outline(db: apsw.Connection, document_id: int) -> Outline:
 def page_starts(db: apsw.Connection, document_id: int) -> tuple[int, ...]:
     """The offset of each page's first character; () for a format without pages."""
     return tuple(json.loads(_row(db, "SELECT page_starts FROM contents WHERE id = ?", document_id)[0]))
+
+
+def ocr_spans(db: apsw.Connection, document_id: int) -> list[tuple[int, int]]:
+    """(start, stop) of each page whose text is from OCR."""
+    sql = "SELECT ocr_pages, page_starts, n_chars FROM contents WHERE id = ?"
+    packed, starts, n_chars = _row(db, sql, document_id)
+    if packed == "[]":
+        return []
+    borders = [*json.loads(starts), int(n_chars)]
+    return [(borders[page - 1], borders[page]) for page in json.loads(packed)]
 
 
 def _page(document: DocumentText, passage: Passage) -> int | None:

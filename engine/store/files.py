@@ -57,15 +57,34 @@ def set_drives(db: apsw.Connection, folders: Collection[str]) -> None:
     db.execute("INSERT OR REPLACE INTO meta VALUES ('drives', ?)", (packed,))
 
 
-def put(db: apsw.Connection, file: FileStamp, document_id: int | None, reason: str = "", hint: str = "") -> int | None:
+def put(
+    db: apsw.Connection,
+    file: FileStamp,
+    document_id: int | None,
+    reason: str = "",
+    hint: str = "",
+    n_scanned: int = 0,
+) -> int | None:
     """Record which document the file holds, or why it holds none; return the document it held before, or None."""
     before = document_of(db, file.path)
     db.execute(
-        "INSERT OR REPLACE INTO files (path, size, mtime_ns, inode, content_id, reason, hint)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (os.fsencode(file.path), *_stat(file), document_id, storable(reason), storable(hint)),
+        "INSERT OR REPLACE INTO files (path, size, mtime_ns, inode, content_id, reason, hint, n_scanned)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (os.fsencode(file.path), *_stat(file), document_id, storable(reason), storable(hint), n_scanned),
     )
     return before
+
+
+def n_scanned(db: apsw.Connection, document_id: int) -> int:
+    """The number of pages that OCR could read in the files that hold this document."""
+    return int(db.execute("SELECT coalesce(max(n_scanned), 0) FROM files WHERE content_id = ?", (document_id,)).get)
+
+
+def ask_for_scans(db: apsw.Connection, is_asked: bool) -> int:
+    """Have the next sweep read every file again that has scanned pages, or not; return the number of these files."""
+    old, new = (None, 0) if is_asked else (0, None)
+    db.execute("UPDATE files SET retry_at = ? WHERE n_scanned > 0 AND retry_at IS ?", (new, old))
+    return int(db.execute("SELECT count(*) FROM files WHERE n_scanned > 0").get)
 
 
 def set_retry(db: apsw.Connection, path: str, n_failures: int, retry_at: float | None) -> None:

@@ -31,9 +31,9 @@ def put_document(
     same = documents.find(db, content_hash)
     before = files.held_alone(db, file.path) if same is None else same
     if before is not None and documents.has_text(db, before, document, passages):
-        documents.renew(db, before, content_hash, partial_reason, hint)
+        documents.renew(db, before, content_hash, partial_reason, hint, document.ocr_pages)
         describe(db, before, document.title, document.metadata)
-        put_file(db, file, before)
+        put_file(db, file, before, n_scanned=document.n_scanned)
         return before
     if same is not None:  # hashes are unique: the old document gets a random one until it is removed
         db.execute("UPDATE contents SET hash = randomblob(32) WHERE id = ?", (same,))
@@ -47,13 +47,20 @@ def put_document(
     if same is not None:
         files.give_to(db, same, document_id)
         settle(db, same)
-    put_file(db, file, document_id)
+    put_file(db, file, document_id, n_scanned=document.n_scanned)
     return document_id
 
 
-def put_file(db: apsw.Connection, file: FileStamp, document_id: int | None, reason: str = "", hint: str = "") -> None:
+def put_file(
+    db: apsw.Connection,
+    file: FileStamp,
+    document_id: int | None,
+    reason: str = "",
+    hint: str = "",
+    n_scanned: int = 0,
+) -> None:
     """Record which document the file holds, or why it holds none; remove its old document if no file holds it now."""
-    settle(db, files.put(db, file, document_id, reason, hint))
+    settle(db, files.put(db, file, document_id, reason, hint, n_scanned))
     settle(db, document_id)
 
 

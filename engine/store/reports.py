@@ -43,6 +43,7 @@ def progress(db: apsw.Connection) -> IndexProgress:
         tokens_per_s=tokens_per_s,
         n_narrow=n_narrow,
         n_tokens_narrow=n_tokens_narrow,
+        n_scanned=int(db.execute("SELECT coalesce(sum(n_scanned), 0) FROM files").get),
     )
 
 
@@ -50,7 +51,7 @@ def files(db: apsw.Connection) -> list[FileReport]:
     """Every file and its status, by path. A partial file is WAITING until it has its vectors, then PARTIAL."""
     rows = db.execute(
         "SELECT path, state, file_states.reason, file_states.hint, n_pages, n_tokens, n_tokens_embedded, n_failures,"
-        " retry_at FROM file_states JOIN files USING (path) ORDER BY 1"
+        " retry_at, '', '', n_scanned FROM file_states JOIN files USING (path) ORDER BY 1"
     )
     return [FileReport(os.fsdecode(path), FileStatus(state), *rest) for path, state, *rest in rows]
 

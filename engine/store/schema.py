@@ -207,7 +207,24 @@ ALTER TABLE contents ADD COLUMN metadata_version INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX contents_by_metadata_version ON contents (metadata_version);
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9)
+_V10 = """
+-- Pages of a file that show something and have no text: OCR could read them. In files that failed or are partial, what
+-- the reason says; an older longsearch did not count the others.
+ALTER TABLE files ADD COLUMN n_scanned INTEGER NOT NULL DEFAULT 0;
+UPDATE files SET n_scanned = max(1, CAST(replace(substr(reason, length('no text in ') + 1), ',', '') AS INTEGER))
+WHERE reason LIKE 'no text in %(scanned?)';
+UPDATE files SET n_scanned = max(1, (
+    SELECT CAST(replace(substr(partial_reason, length('no text in ') + 1), ',', '') AS INTEGER)
+    FROM contents WHERE contents.id = content_id))
+WHERE content_id IN (SELECT id FROM contents WHERE partial_reason LIKE 'no text in %(scanned?)');
+UPDATE files SET n_scanned = 1 WHERE reason LIKE '%which letters they show%' OR content_id IN (
+    SELECT id FROM contents WHERE partial_reason LIKE '%which letters they show%');
+
+-- The pages whose text is from OCR: JSON [1, ...]
+ALTER TABLE contents ADD COLUMN ocr_pages TEXT NOT NULL DEFAULT '[]';
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10)
 """Append only: a script that has been released is never edited."""
 
 

@@ -52,19 +52,25 @@ class Store(VectorWriter):
         with self.changing() as db:
             document_id = documents.find(db, content_hash)
             if document_id is not None:
-                lifecycle.put_file(db, file, document_id)
+                lifecycle.put_file(db, file, document_id, n_scanned=files.n_scanned(db, document_id))
         return document_id is not None
 
     def add_failure(
-        self, file: FileStamp, reason: str, hint: str = "", n_failures: int = 1, retry_at: float | None = None
+        self,
+        file: FileStamp,
+        reason: str,
+        hint: str = "",
+        n_failures: int = 1,
+        retry_at: float | None = None,
+        n_scanned: int = 0,
     ) -> None:
         """Record that the file cannot be read, and why.
 
         `n_failures`: how often in a row it has failed. `retry_at`: when to retry it, in seconds since 1970; None: only
-        after it has changed.
+        after it has changed. `n_scanned`: pages that OCR could read.
         """
         with self.changing() as db:
-            lifecycle.put_file(db, file, None, reason or "Unknown error", hint)
+            lifecycle.put_file(db, file, None, reason or "Unknown error", hint, n_scanned)
             files.set_retry(db, file.path, n_failures, retry_at)
 
     def next_retry(self, after: float = 0.0) -> float | None:
@@ -86,6 +92,14 @@ class Store(VectorWriter):
             paths = [file.path for file in reports.files(db) if file.reason and admits(file.reason)]
             files.read_again(db, paths)
         return len(paths)
+
+    def ask_for_scans(self, is_asked: bool = True) -> int:
+        """Have the next sweep read every file again that has scanned pages; return the number of these files.
+
+        With False, take that back. Until then each file keeps its document.
+        """
+        with self.changing() as db:
+            return files.ask_for_scans(db, is_asked)
 
     def move(self, moves: Sequence[tuple[str, FileStamp]]) -> int:
         """Record renames, each from a path to a file; return how many of the old paths were known.

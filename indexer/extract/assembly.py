@@ -14,6 +14,7 @@ from longsearch.indexer.extract.metadata import from_first_page, gathered, with_
 from longsearch.indexer.extract.pdf.info import INFO
 from longsearch.indexer.extract.pdf.ocr import INSTALL_HINT
 from longsearch.indexer.extract.pdf.pages import join_pages, without_running_lines
+from longsearch.indexer.extract.pdf.recognition import Recognition, calls_tesseract
 from longsearch.indexer.extract.titles import (
     HEADING,
     LARGEST_TYPE,
@@ -33,8 +34,8 @@ from longsearch.indexer.extract.wire.protocol import (
     Opened,
     Outline,
     Page,
-    RawMetadata,
 )
+from longsearch.indexer.extract.wire.values import RawMetadata
 
 _OCR = "read it with OCR: longsearch index FOLDER --ocr; or make a searchable copy: ocrmypdf "
 _SCAN_HINT = f"{_OCR}in.pdf out.pdf"
@@ -80,8 +81,10 @@ class PdfParts:
     """What the information dictionary says."""
     xmp: RawMetadata = ()
     """What XMP says."""
-    ocr: bool = False
-    """Whether OCR reads the pages without text."""
+    ocr: Recognition | None = None
+    """How OCR reads the pages without text; None: not at all."""
+    scanned: set[int] = field(default_factory=set)
+    """0-based index of each page that OCR could read."""
 
     @property
     def next_page(self) -> int:
@@ -112,6 +115,10 @@ class PdfParts:
         self.n_characters += sum(map(len, page.lines))
         if self.n_characters > MAX_TEXT_CHARACTERS:
             raise TextTooLongError(f"more than {MAX_TEXT_CHARACTERS:,} characters of text")
+        if page.scanned:
+            self.scanned.add(page.index)
+        if self.ocr is not None:
+            self.ocr.take(page)
         if page.problem:
             self.lost[page.index] = page.problem
         else:
@@ -133,11 +140,14 @@ def assemble_pdf(parts: PdfParts, head_only: bool = False) -> Extraction:
     texts = ["".join(page).strip() for page in without_running_lines(lines)]
     n_without_text = sum(not has_words(text) for text in texts)
     if n_without_text == parts.n_pages and not head_only:
-        raise _no_text(parts)
+        error = _no_text(parts)
+        error.n_scanned = len(parts.scanned)
+        raise error
     text, page_starts = join_pages(texts)
     headings = _headings(parts.outline, text, page_starts)
     title, metadata = _described(parts, texts[0], text)
-    document = DocumentText(text, page_starts, title, headings, metadata)
+    ocr_pages = tuple(index + 1 for index, page in sorted(parts.pages.items()) if page.ocr_key and page.lines)
+    document = DocumentText(text, page_starts, title, headings, metadata, ocr_pages, len(parts.scanned))
     return Extraction(document, *_reason_and_hint(parts, n_without_text))
 
 
@@ -168,12 +178,14 @@ def assemble_text(file_text: FileText) -> Extraction:
 def _no_text(parts: PdfParts) -> ExtractionError:
     pages = counted(parts.n_pages, "page")
     if not parts.lost:
-        return ExtractionError(f"no text in {pages} ({_why_no_text(parts)})", "" if parts.ocr else _SCAN_HINT)
+        return ExtractionError(
+            f"no text in {pages} ({_why_no_text(parts)})", "" if calls_tesseract(parts.ocr) else _SCAN_HINT
+        )
     return ExtractionError(f"no readable text in {pages}: {_reasons(parts)}", _lost_hint(parts))
 
 
 def _why_no_text(parts: PdfParts) -> str:
-    return "OCR found none" if parts.ocr else SCANNED
+    return "OCR found none" if calls_tesseract(parts.ocr) else SCANNED
 
 
 def _lost_hint(parts: PdfParts) -> str:
@@ -198,7 +210,7 @@ def _reason_and_hint(parts: PdfParts, n_without_text: int) -> tuple[str, str]:
         return parts.warning, "download it again"
     if 2 * n_without_text > parts.n_pages:  # for example a cover sheet before a scan
         reason = f"no text in {n_without_text} of {parts.n_pages} pages ({_why_no_text(parts)})"
-        return reason, "" if parts.ocr else _SCAN_HINT
+        return reason, "" if calls_tesseract(parts.ocr) else _SCAN_HINT
     return "", ""
 
 

@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def _timeout_s(request: Request) -> float:
-    if request.ocr is not None:
+    if request.ocr is not None and not request.ocr_known_only:
         return OCR_DOCUMENT_TIMEOUT_S
     is_mailbox = request.format in (Format.MAILBOX, Format.MAILBOX_ALONE)
     return DOCUMENT_TIMEOUT_S * (MAILBOX_TIMES if is_mailbox else 1)
@@ -91,7 +91,8 @@ def _read(request: Request) -> Iterator[Message]:
         from longsearch.indexer.extract.pdf import document as pdf
         from longsearch.indexer.extract.xmp import read_xmp
 
-        yield from pdf.read(path, request.first_page, request.pdfium, request.ocr, request.head_only)
+        ocr = pdf.OcrWish(request.ocr, request.ocr_cache, request.ocr_known_only) if request.ocr is not None else None
+        yield from pdf.read(path, request.first_page, request.pdfium, ocr, request.head_only)
         yield Described(read_xmp(path))
     else:
         yield read_text(path, file_format)

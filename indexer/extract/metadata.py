@@ -13,7 +13,7 @@ from longsearch.engine.languages.codes import language_code
 from longsearch.engine.types import MetadataValue
 from longsearch.indexer.extract.clean import has_words, one_line
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
-from longsearch.indexer.extract.wire.protocol import RawMetadata, RawValue
+from longsearch.indexer.extract.wire.values import RawMetadata, RawValue
 
 MAX_VALUES = 100
 """Values of one document; the rest is dropped."""

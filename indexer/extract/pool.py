@@ -6,17 +6,19 @@ knows neither the index nor the plan.
 
 import os
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Self
 
-from longsearch.engine.errors import ExtractionError
+from longsearch.engine.errors import ExtractionError, ReadingStoppedError
+from longsearch.indexer.extract.pdf.recognition import Recognition, calls_tesseract
 from longsearch.indexer.extract.reader import ExtractorProcess, Result
 from longsearch.indexer.extract.wire.limits import PAGE_TIMEOUT_S
 
+STOP_CHECK_S = 1.0
 _MAX_CHILDREN = 4
 """More children would only wait for the one thread that stores their results."""
 _AHEAD_PER_CHILD = 2
@@ -33,9 +35,17 @@ class ExtractorPool:
     """Several child processes, which are kept from file to file. Each starts when it is first needed."""
 
     def __init__(
-        self, n_children: int | None = None, ocr: str | None = None, page_timeout_s: float = PAGE_TIMEOUT_S
+        self,
+        n_children: int | None = None,
+        ocr: Recognition | None = None,
+        page_timeout_s: float = PAGE_TIMEOUT_S,
+        should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`ocr`: tesseract's languages for pages without text, "" for its default; None: no OCR."""
+        """`ocr`: how to read pages without text; None: not at all.
+
+        `should_stop` is asked every second while a file is read with OCR, which may take hours.
+        """
+        self._should_stop = should_stop if calls_tesseract(ocr) else None
         n_children = n_children or default_n_children()
         self.extractors = tuple(ExtractorProcess(page_timeout_s, ocr=ocr) for _ in range(n_children))
         self._idle = deque(self.extractors)
@@ -58,6 +68,7 @@ class ExtractorPool:
 
         At most two files per child are taken from `paths` ahead of the result that is yielded. Closing the iterator
         early ends all reading. `head_only`: only titles and metadata are wanted (see `ExtractorProcess.extract`).
+        Raises ReadingStoppedError, see `__init__`.
         """
         waiting: deque[tuple[Path, Future[Result]]] = deque()
         rest = iter(paths)
@@ -68,12 +79,22 @@ class ExtractorPool:
                 if not waiting:
                     return
                 path, future = waiting.popleft()
-                yield path, future.result()
+                yield path, self._result(future)
         finally:
             running = [future for _, future in waiting if not future.cancel() and not future.done()]
             if running:
                 with self._stopped():
                     wait(running)
+
+    def _result(self, future: Future[Result]) -> Result:
+        """Wait for a result. Raises ReadingStoppedError if `should_stop` says so meanwhile."""
+        while self._should_stop is not None and not wait([future], timeout=STOP_CHECK_S).done:
+            if self._should_stop():
+                future.cancel()
+                with self._stopped():
+                    wait([future])
+                raise ReadingStoppedError
+        return future.result()
 
     def _extract(self, path: Path, head_only: bool) -> Result:
         extractor = self._idle.pop()  # there are as many extractors as threads

@@ -18,6 +18,7 @@ from longsearch.engine.errors import ExtractionError, TimedOutError
 from longsearch.indexer.extract.assembly import Extraction, PdfParts, TextTooLongError, assemble_pdf, assemble_text
 from longsearch.indexer.extract.child import COMMAND, OUT_OF_MEMORY_STATUS
 from longsearch.indexer.extract.formats import Format, attempts, checked_format
+from longsearch.indexer.extract.pdf.recognition import Recognition, calls_tesseract, on_wire
 from longsearch.indexer.extract.wire import protocol
 from longsearch.indexer.extract.wire.limits import (
     DOCUMENT_TIMEOUT_S,
@@ -43,11 +44,11 @@ class ExtractorProcess:
         self,
         page_timeout_s: float = PAGE_TIMEOUT_S,
         document_timeout_s: float = DOCUMENT_TIMEOUT_S,
-        ocr: str | None = None,
+        ocr: Recognition | None = None,
     ) -> None:
         """`ocr`: as in `ExtractorPool`. With OCR, a page and a PDF may take longer."""
         self.ocr = ocr
-        self.page_timeout_s = page_timeout_s if ocr is None else page_timeout_s + OCR_PAGE_TIMEOUT_S
+        self.page_timeout_s = page_timeout_s + OCR_PAGE_TIMEOUT_S * calls_tesseract(ocr)
         """Seconds that one page of a PDF may take."""
         self.document_timeout_s = document_timeout_s
         """Seconds that a file may take; with OCR, a PDF may take `OCR_DOCUMENT_TIMEOUT_S`."""
@@ -91,10 +92,10 @@ class ExtractorProcess:
     def _pdf(self, path: Path, head_only: bool) -> Extraction:
         """Read a PDF page by page. If a page kills the child, a new child resumes at the next page."""
         ocr = None if head_only else self.ocr
-        deadline = time.monotonic() + (self.document_timeout_s if ocr is None else OCR_DOCUMENT_TIMEOUT_S)
-        parts, pdfium = PdfParts(ocr=ocr is not None), True
+        deadline = time.monotonic() + (OCR_DOCUMENT_TIMEOUT_S if calls_tesseract(ocr) else self.document_timeout_s)
+        parts, pdfium = PdfParts(ocr=ocr), True
         while not parts.complete:
-            request = Request(str(path), Format.PDF, parts.next_page, pdfium, ocr, head_only)
+            request = Request(str(path), Format.PDF, parts.next_page, pdfium, *on_wire(ocr), head_only)
             try:
                 self._converse(request, self.page_timeout_s, deadline, parts.take)
                 break

@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.readers.xml_text import parse_xml
-from longsearch.indexer.extract.wire.protocol import RawMetadata, RawValue, limited
+from longsearch.indexer.extract.wire.values import RawMetadata, RawValue, limited
 
 _XMP = "XMP"
 _XMP_FIELDS = (

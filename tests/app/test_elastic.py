@@ -274,9 +274,9 @@ def test_the_daemon_deepens_when_nobody_searches_if_it_may(
     with running(daemon):
         watch(narrow_root)
         wait_until(lambda: daemon._all_kept()[0].is_narrow)
-        assert daemon._next_narrow() is None  # somebody has just called
+        assert daemon._next_idle() is None  # somebody has just called
         clock.now += QUIET_S + 1
-        assert daemon._next_narrow() is None  # on battery
+        assert daemon._next_idle() is None  # on battery
         on_battery[0] = False
         wait_until(lambda: narrow_documents(narrow_root) == 0)
         wait_until(lambda: not daemon._all_kept()[0].is_narrow)
@@ -288,7 +288,7 @@ def test_the_daemon_does_not_deepen_without_permission(narrow_root: Path, clock:
         watch(narrow_root)
         wait_until(lambda: daemon._all_kept()[0].is_narrow)
         clock.now += QUIET_S + 1
-        assert daemon._next_narrow() is None
+        assert daemon._next_idle() is None
     assert narrow_documents(narrow_root) == 2
 
 

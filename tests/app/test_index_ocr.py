@@ -48,7 +48,7 @@ def test_ocr_reads_only_files_with_scanned_pages_again(tmp_path: Path, monkeypat
         seen.append(path.name)
         text = path.read_text() + " And what the scanned page says." * (process.ocr is not None)
         reason = f"no text on page 2 of 2 ({SCANNED})" if process.ocr is None and "scanned" in path.name else ""
-        return Extraction(DocumentText(text, (), path.name), reason, "")
+        return Extraction(DocumentText(text, (), path.name, n_scanned=bool(reason)), reason, "")
 
     monkeypatch.delenv("LONGSEARCH_OCR", raising=False)
     monkeypatch.setattr(ExtractorProcess, "extract", read)

@@ -21,6 +21,7 @@ from longsearch.engine.types import (
     IndexProgress,
     MetadataValue,
     PassageHit,
+    ScannedPages,
     SearchMode,
     SearchResults,
 )
@@ -137,6 +138,7 @@ class FakeBackend:
         """The folders of an app over several; if there are none, it is over `ROOT`."""
         self.progress_now = DONE
         self.file_list: list[FileReport] = []
+        self.scans = ScannedPages()
         self.errors: dict[str, Exception] = {}
         self.calls: list[tuple[object, ...]] = []
         self.threads: set[int] = set()
@@ -210,6 +212,15 @@ class FakeBackend:
     def retry(self) -> str:
         self._call("retry", "")
         return "they are read again"
+
+    def scanned_pages(self, n_pages: int, n_files: int) -> ScannedPages:
+        self._call("scanned_pages", "")
+        return replace(self.scans, n_pages=n_pages)
+
+    def read_scans(self, is_wished: bool) -> str:
+        self._call("read_scans", str(is_wished))
+        self.scans = replace(self.scans, is_wished=is_wished)
+        return "the scanned pages are noted"
 
     def open(self, path: str, page: int | None) -> str:
         self._call("open", path, page)

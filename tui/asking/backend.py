@@ -5,7 +5,15 @@ from typing import Protocol
 
 from longsearch.engine.completions import Completion
 from longsearch.engine.page_image import PageImage, PageQuestion
-from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
+from longsearch.engine.types import (
+    DocumentText,
+    FileReport,
+    Folder,
+    IndexProgress,
+    ScannedPages,
+    SearchMode,
+    SearchResults,
+)
 from longsearch.tui.asking.desk import Desk
 
 
@@ -53,6 +61,12 @@ class Backend(Protocol):
 
     def retry(self) -> str:
         """Read failed and partial files again, in the background. Return what was done, as a sentence."""
+
+    def scanned_pages(self, n_pages: int, n_files: int) -> ScannedPages:
+        """Return about how long OCR takes here for so many pages in so many files, and whether it will be done."""
+
+    def read_scans(self, is_wished: bool) -> str:
+        """Read scanned pages when the machine is idle, or no longer. Return what was done, as a sentence."""
 
     def open(self, path: str, page: int | None) -> str:
         """Open a file in the system's viewer, at the page if the viewer can. Return what was done, as a sentence."""

@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static
 
 from longsearch.engine.amounts import counted, quantity
-from longsearch.engine.types import FileReport, FileStatus
+from longsearch.engine.types import FileReport, FileStatus, ScannedPages
 from longsearch.tui.asking.backend import Backend
 from longsearch.tui.asking.lane import attempt
 from longsearch.tui.text import styles, wording
@@ -47,6 +47,7 @@ class FilesScreen(Screen[None]):
         Binding("o,enter", "open", "Open", id="files.open"),
         Binding("y", "copy_path", "Copy path", id="files.copy_path"),
         Binding("r", "retry", "Read again", id="files.retry"),
+        Binding("s", "scans", "Scans", id="files.scans"),
         Binding("f5", "read", "Reload", id="files.reload"),
     ]
 
@@ -57,10 +58,12 @@ class FilesScreen(Screen[None]):
         self._shown: list[FileReport] = []
         self._filter: FileStatus | None = None
         self._table = LongTable()
+        self._scanned = ScannedPages()
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
         yield self._table
+        yield Static(id="scans", markup=False)
         yield Static(id="detail", markup=False)
         yield Footer(show_command_palette=False, compact=True)
 
@@ -87,6 +90,30 @@ class FilesScreen(Screen[None]):
             return
         self._files = sorted(files, key=lambda file: (_ORDER.index(file.status), file.folder, file.path))
         self._fill()
+        await self._read_scanned()
+
+    async def _read_scanned(self) -> None:
+        counts = [file.n_scanned for file in self._files if file.n_scanned]
+        pages, _ = await attempt(self._backend.scanned_pages, sum(counts), len(counts))
+        self._scanned = pages or ScannedPages()
+        said = wording.scanned(self._scanned)
+        can_ask = said and not self._scanned.problem
+        asked = " · s: no longer" if self._scanned.is_wished else " · s: read them when the machine is idle"
+        line = self.query_one("#scans", Static)
+        line.display = bool(said)
+        line.update(Content(shown(said) + (asked if can_ask else "")))
+
+    @work(exclusive=True, group="scans")
+    async def action_scans(self) -> None:
+        """Have scanned pages read when the machine is idle, or no longer."""
+        if not self._scanned.n_pages:
+            self._say(Content("There are no scanned pages without text."))
+        elif self._scanned.problem:
+            self._say_error(shown(self._scanned.problem))
+        else:
+            done, error = await attempt(self._backend.read_scans, not self._scanned.is_wished)
+            await self._read_scanned()
+            self._say_done(done) if done is not None else self._say_error(error)
 
     def action_retry(self) -> None:
         """Ask the backend to read failed and partial files again."""

@@ -27,6 +27,8 @@ class Place:
     """Offset of the first character on the screen."""
     last: int
     """Offset of the first character of the last line on the screen."""
+    is_ocr: bool = False
+    """Whether the text of the page is from OCR."""
 
 
 def find_place(
@@ -42,12 +44,15 @@ def find_place(
     else:
         offset = max(layout.span(min(first + height // 4, last))[1] - 1, 0)
     page, n_pages = document.page_at(offset), len(document.page_starts)
-    return Place(page, n_pages, document.heading_at(offset), current, layout.span(first)[0], layout.span(last)[0])
+    is_ocr = page in document.ocr_pages
+    heading = document.heading_at(offset)
+    return Place(page, n_pages, heading, current, layout.span(first)[0], layout.span(last)[0], is_ocr)
 
 
 def place_in_words(place: Place, spans: Sequence[Span], path: str = "") -> str:
-    """Return place, passage and score for the heading: `p. 12 of 40 · passage 2 of 5 · 0.84`."""
-    page = clip(shown(place_name(path, place.page, place.heading, place.n_pages)), _PLACE_WIDTH)
+    """Return place, passage and score for the heading: `p. 12 of 40 (OCR) · passage 2 of 5 · 0.84`."""
+    name = place_name(path, place.page, place.heading, place.n_pages, place.is_ocr)
+    page = clip(shown(name), _PLACE_WIDTH)
     passage = ""
     if place.passage >= 0:
         score = spans[place.passage].score

@@ -74,7 +74,7 @@ def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
 
 def _place(hit: DocumentHit, width: int) -> str:
     best = hit.passages[0]
-    return clip(shown(place_name(hit.path, best.page, best.heading)), width // 2)
+    return clip(shown(place_name(hit.path, best.page, best.heading, is_ocr=best.is_ocr)), width // 2)
 
 
 def _lit(line: str, words: Words | None, style: str) -> Content:

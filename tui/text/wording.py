@@ -15,6 +15,7 @@ from longsearch.engine.types import (
     FileReport,
     FileStatus,
     IndexProgress,
+    ScannedPages,
     SearchMode,
     SearchResults,
 )
@@ -160,3 +161,14 @@ def trouble(error: BaseException) -> str:
     if isinstance(error, LongsearchError):
         return shown(f"{error.message} — {error.hint}" if error.hint else error.message)
     return shown(f"Something went wrong inside longsearch: {type(error).__name__}: {error}")
+
+
+def scanned(pages: ScannedPages) -> str:
+    """Say how many scanned pages wait, about how long OCR takes, and whether it will be done; "" if there are none."""
+    if not pages.n_pages:
+        return ""
+    hours = pages.takes_s / 3600
+    takes = f"about {hours:,.1f} h" if hours >= 1 else f"about {duration(pages.takes_s)}"
+    takes += "" if pages.is_measured else " at the usual speed"
+    then = pages.problem or ("read when the machine is idle and on mains" if pages.is_wished else "")
+    return f"{counted(pages.n_pages, 'scanned page')}, {takes}" + (f"; {then}" if then else "")

@@ -4,25 +4,21 @@ This module knows no time limits: the parent, which waits for each page, enforce
 """
 
 import re
+import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import has_words
-from longsearch.indexer.extract.pdf.ocr import OcrFailedError, recognise
+from longsearch.indexer.extract.pdf.ocr import OcrFailedError, Picture, is_blank, recognise
 from longsearch.indexer.extract.pdf.pdfium import PdfiumDocument, PdfiumFailedError
 from longsearch.indexer.extract.pdf.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, PasswordNeededError, ReadPage
+from longsearch.indexer.extract.pdf.recognition import key_of, known_lines
 from longsearch.indexer.extract.sources import Source
-from longsearch.indexer.extract.wire.protocol import (
-    DAMAGED,
-    NO_LETTERS,
-    Message,
-    Opened,
-    Outline,
-    Page,
-    RawMetadata,
-)
+from longsearch.indexer.extract.wire.protocol import DAMAGED, NO_LETTERS, NO_OCR_TOOL, Message, Opened, Outline, Page
+from longsearch.indexer.extract.wire.values import RawMetadata
 
 _HEAD_BYTES, _TAIL_BYTES = 1024, 65_536
 _MAX_UNREADABLE_IN_A_ROW = 5
@@ -30,6 +26,15 @@ _MAX_UNREADABLE_IN_A_ROW = 5
 _HEAD_PAGES = 8
 """Pages that show a document's title: a running head is one that returns on four left or four right pages."""
 _LINEARIZED_LENGTH = re.compile(rb"/Linearized\b[^>]{0,200}?/L\s+(\d{1,15})\b")
+
+
+@dataclass(frozen=True, slots=True)
+class OcrWish:
+    """How pages without text are read. The fields are those of `Request`."""
+
+    languages: str
+    cache: str
+    known_only: bool
 
 
 class _Document(Protocol):
@@ -45,11 +50,15 @@ class _Document(Protocol):
 
 
 def read(
-    path: Source, first_page: int, pdfium: bool, ocr: str | None = None, head_only: bool = False
+    path: Source,
+    first_page: int,
+    pdfium: bool,
+    ocr: "OcrWish | None" = None,
+    head_only: bool = False,
 ) -> Iterator[Message]:
     """Yield `Opened`, each `Page` from `first_page` (0-based) on, the `Outline`.
 
-    `pdfium`, `ocr` and `head_only` have the meaning of the same fields of `Request`. Raises `ExtractionError`.
+    `pdfium` and `head_only` have the meaning of the same fields of `Request`. Raises `ExtractionError`.
     """
     warning = _check(path)
     try:
@@ -63,7 +72,8 @@ def read(
     yield Opened(document.n_pages, document.title, warning, document.metadata)
     for index in range(first_page, min(document.n_pages, _HEAD_PAGES) if head_only else document.n_pages):
         page = reader.page(index)
-        yield page if ocr is None or has_words("".join(page.lines)) else reader.recognised_page(page, ocr)
+        is_empty = not head_only and not has_words("".join(page.lines))
+        yield reader.page_without_words(page, ocr) if is_empty else page
     if not head_only:
         yield Outline(tuple(document.outline()))
     reader.close()
@@ -110,15 +120,32 @@ class _PageReader:
         self._n_unreadable_in_a_row = 0
         return Page(index, best.lines, best.large_text)
 
-    def recognised_page(self, page: Page, languages: str) -> Page:
-        """Return a page in which no library found words, with the words that OCR finds in its picture."""
-        picture = self._pdfium.picture(page.index) if self._pdfium else None
-        if picture is None:
+    def page_without_words(self, page: Page, ocr: OcrWish | None) -> Page:
+        """Return a page in which no library found words, with the words that OCR finds in its picture.
+
+        A page that OCR could read and does not says so. One that shows nothing stays as it is.
+        """
+        if self._pdfium is None or not self._pdfium.shows_something(page.index):
             return page
+        if ocr is None:
+            return replace(page, scanned=True)
+        picture = self._pdfium.picture(page.index)
+        if picture is None or is_blank(picture):
+            return page
+        return self._recognised(page, picture, ocr)
+
+    def _recognised(self, page: Page, picture: Picture, ocr: OcrWish) -> Page:
+        key = key_of(picture, ocr.languages)
+        if (lines := known_lines(ocr.cache, key)) is not None:
+            return Page(page.index, lines, ocr_key=key)
+        if ocr.known_only:
+            return replace(page, scanned=True)
+        began_at = time.monotonic()
         try:
-            return Page(page.index, recognise(picture, languages))
+            lines = recognise(picture, ocr.languages)
         except OcrFailedError as error:
-            return Page(page.index, (), problem=str(error))
+            return Page(page.index, (), problem=str(error), scanned=str(error) == NO_OCR_TOOL)
+        return Page(page.index, lines, ocr_key=key, ocr_s=max(time.monotonic() - began_at, 1e-6))
 
     def _pypdf_page(self, index: int) -> ReadPage | None:
         if self._n_unreadable_in_a_row >= _MAX_UNREADABLE_IN_A_ROW:

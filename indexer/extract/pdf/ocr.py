@@ -14,7 +14,7 @@ from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import clean_characters, one_line
 from longsearch.indexer.extract.pdf.pages import breaks_word
 from longsearch.indexer.extract.wire.limits import OCR_PAGE_TIMEOUT_S
-from longsearch.indexer.extract.wire.protocol import NO_LETTERS, NO_OCR_TOOL, SCANNED
+from longsearch.indexer.extract.wire.protocol import NO_OCR_TOOL
 
 TOOL = "tesseract"
 INSTALL_HINT = "install it: apt install tesseract-ocr, dnf install tesseract, or brew install tesseract"
@@ -36,6 +36,11 @@ class Picture:
     dpi: int
 
 
+def is_blank(picture: Picture) -> bool:
+    """Return whether all of the picture has one colour, so that no word can be on it."""
+    return picture.gray.count(picture.gray[:1]) == len(picture.gray)
+
+
 class OcrFailedError(Exception):
     """OCR failed on a page; the error's text says why."""
 
@@ -43,11 +48,6 @@ class OcrFailedError(Exception):
 def are_languages(text: str) -> bool:
     """Return whether `text` may name languages of tesseract, such as deu+eng. Nothing else may reach its command."""
     return _LANGUAGES.fullmatch(text) is not None
-
-
-def needs_ocr(reason: str) -> bool:
-    """Return whether OCR may help with a file that failed or is partial for this reason."""
-    return SCANNED in reason or NO_LETTERS in reason or NO_OCR_TOOL in reason
 
 
 def require_tool() -> None:

@@ -20,7 +20,7 @@ from longsearch.indexer.extract.pdf.quality import ReadPage, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_tex_ligatures
 from longsearch.indexer.extract.sources import Source, path_or_bytes
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_OCR_PIXELS, MAX_TITLE_CHARACTERS
-from longsearch.indexer.extract.wire.protocol import limited
+from longsearch.indexer.extract.wire.values import limited
 
 _LINE_END = "\r\n"
 # Buffers that pdfium writes positions into, shared by all calls: pdfium allows only one thread.
@@ -59,6 +59,16 @@ class PdfiumDocument:
         text_page.close()  # otherwise the page stays in memory until the document is closed
         page.close()
         return ReadPage(with_separators(lines), title_in(lines) if index == 0 else "", garbage_share(raw))
+
+    def shows_something(self, index: int) -> bool:
+        """Return whether page `index` draws anything: text, lines or pictures."""
+        try:
+            page = self._document[index]
+            n_objects = pdfium_c.FPDFPage_CountObjects(page.raw)
+        except (pdfium.PdfiumError, AssertionError):
+            return False
+        page.close()
+        return bool(n_objects > 0)
 
     def picture(self, index: int) -> Picture | None:
         """Return a picture of page `index`, or None if pdfium cannot render it."""

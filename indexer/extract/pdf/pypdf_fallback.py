@@ -17,7 +17,7 @@ from longsearch.indexer.extract.pdf.quality import PasswordNeededError, ReadPage
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
 from longsearch.indexer.extract.sources import Source, path_or_bytes
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_PAGES, MAX_TITLE_CHARACTERS
-from longsearch.indexer.extract.wire.protocol import limited
+from longsearch.indexer.extract.wire.values import limited
 
 _MAX_OUTLINE_DEPTH = 15
 _REPAIR_HINT = "download it again, or repair it: qpdf in.pdf out.pdf"

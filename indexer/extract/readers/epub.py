@@ -20,7 +20,8 @@ from longsearch.indexer.extract.readers.decoding import decode_html
 from longsearch.indexer.extract.readers.xml_text import parse_xml, with_closing_tags
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
-from longsearch.indexer.extract.wire.protocol import FileText, RawMetadata, RawValue, limited
+from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.values import RawMetadata, RawValue, limited
 
 _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 _FONT_OBFUSCATION = re.compile(r"embedding|pdf/enc#RC")

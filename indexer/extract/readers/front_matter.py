@@ -16,7 +16,7 @@ import yaml
 
 from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
-from longsearch.indexer.extract.wire.protocol import RawMetadata, RawValue, limited
+from longsearch.indexer.extract.wire.values import RawMetadata, RawValue, limited
 
 _MAX_CHARACTERS = 65_536
 _MAX_ITEMS = 100

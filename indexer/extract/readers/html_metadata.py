@@ -6,7 +6,7 @@ A table says which names give which field, the most trustworthy first. Knows no 
 from selectolax.lexbor import LexborHTMLParser
 
 from longsearch.indexer.extract.wire.limits import MAX_RAW_VALUES
-from longsearch.indexer.extract.wire.protocol import RawMetadata, limited
+from longsearch.indexer.extract.wire.values import RawMetadata, limited
 
 _NAMES = {
     "title": ("citation_title", "dc.title", "dcterms.title", "og:title"),

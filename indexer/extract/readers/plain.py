@@ -6,7 +6,8 @@ from longsearch.indexer.extract.clean import clean_block
 from longsearch.indexer.extract.pdf.pages import join_pages
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.sources import Source
-from longsearch.indexer.extract.wire.protocol import FileText, RawMetadata
+from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.values import RawMetadata
 
 _TITLE = re.compile(r"^#\+title:[ \t]*(.+)$|\\title\{([^{}]+)\}", re.IGNORECASE | re.MULTILINE)
 """A title in Org or TeX."""

@@ -16,7 +16,8 @@ from longsearch.indexer.extract.clean import clean_characters
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
-from longsearch.indexer.extract.wire.protocol import FileText, RawMetadata, limited
+from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.values import RawMetadata, limited
 
 _SETTINGS = {
     "file_insertion_enabled": False,

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from longsearch.indexer.extract.clean import clean_block, one_line
 from longsearch.indexer.extract.titles import is_title
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
-from longsearch.indexer.extract.wire.protocol import FileText, RawMetadata
+from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.values import RawMetadata
 
 
 class TextBuilder:

@@ -6,34 +6,22 @@ pipe. Decoding raises `ValueError`, `KeyError` or `TypeError` for anything that 
 
 import json
 import struct
-from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from itertools import islice
 from typing import Any
 
-from longsearch.indexer.extract.wire.limits import (
-    MAX_BOXES,
-    MAX_FRAME_BYTES,
-    MAX_HEADINGS,
-    MAX_PAGES,
-    MAX_PIXELS,
-    MAX_RAW_CHARACTERS,
-    MAX_RAW_VALUES,
-)
+from longsearch.indexer.extract.wire.limits import MAX_BOXES, MAX_FRAME_BYTES, MAX_PAGES, MAX_PIXELS
+from longsearch.indexer.extract.wire.values import RawMetadata, headings, metadata, number, seconds, string
 
 DAMAGED = "damaged"
 NO_LETTERS = "the fonts do not say which letters they show"
 NO_OCR_TOOL = "OCR needs tesseract, which is not installed"
-"""Values of `Page.problem`. `ocr.needs_ocr` looks for the last two in stored reasons: never reword these."""
+"""Values of `Page.problem`."""
 
 SCANNED = "scanned?"
-"""Part of the reason for a PDF whose pages lack text. `ocr.needs_ocr` looks for it too: never reword it."""
+"""Part of the reason for a PDF whose pages lack text. The index's migration to schema 10 looks for it."""
 
+_MAX_KEY_CHARACTERS = 32
 HEADER = struct.Struct(">I")
-
-RawValue = tuple[str, str, str]
-"""A value of metadata as a reader finds it: (field, text, source). `indexer.extract.metadata` cleans it."""
-RawMetadata = tuple[RawValue, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +38,10 @@ class Request:
     """False if pdfium hung or crashed while it opened this file."""
     ocr: str | None = None
     """Languages for OCR of pages without text ("" for tesseract's default); None for no OCR."""
+    ocr_cache: str = ""
+    """The file of pages that were recognised before (see `pdf.recognition`), or ""."""
+    ocr_known_only: bool = False
+    """Whether tesseract is not called for pages that are not in this file."""
     head_only: bool = False
     """Whether a PDF's first pages are enough, because only its title and its metadata are wanted."""
 
@@ -79,6 +71,12 @@ class Page:
     """On the first page, the text in the largest type near the top, or ""."""
     problem: str = ""
     """Why no library could extract its text, or ""."""
+    scanned: bool = False
+    """Whether it shows something and has no text, so that OCR could read it."""
+    ocr_key: str = ""
+    """If the lines are from OCR, the key of the page's picture in the cache; else ""."""
+    ocr_s: float = 0.0
+    """The seconds that OCR took; 0 if the lines were in the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,56 +193,27 @@ def decode(body: bytes | bytearray) -> Message:
 
 def _checked(kind: type[Message], fields: dict[str, Any]) -> Message:
     if kind is Opened:
-        n_pages = _number(fields["n_pages"], MAX_PAGES)
-        return Opened(n_pages, _string(fields["title"]), _string(fields["warning"]), _metadata(fields["metadata"]))
+        n_pages = number(fields["n_pages"], MAX_PAGES)
+        return Opened(n_pages, string(fields["title"]), string(fields["warning"]), metadata(fields["metadata"]))
     if kind is Page:
-        lines = tuple(_string(line) for line in fields["lines"])
-        return Page(_number(fields["index"]), lines, _string(fields["large_text"]), _string(fields["problem"]))
+        lines = tuple(string(line) for line in fields["lines"])
+        place, texts = number(fields["index"]), (string(fields["large_text"]), string(fields["problem"]))
+        ocr_key, ocr_s = string(fields["ocr_key"])[:_MAX_KEY_CHARACTERS], seconds(fields["ocr_s"])
+        return Page(place, lines, *texts, fields["scanned"] is True, ocr_key, ocr_s)
     if kind is Outline:
-        return Outline(_headings(fields["entries"]))
+        return Outline(headings(fields["entries"]))
     if kind is Described:
-        return Described(_metadata(fields["metadata"]))
+        return Described(metadata(fields["metadata"]))
     if kind is FileText:
-        starts = tuple(_number(start) for start in fields["page_starts"])
-        headings, warning = _headings(fields["headings"]), _string(fields["warning"])
-        metadata = _metadata(fields["metadata"])
-        text, title, untitled = _string(fields["text"]), _string(fields["title"]), fields["untitled"] is True
-        return FileText(text, starts, title, headings, warning, metadata, untitled)
+        starts = tuple(number(start) for start in fields["page_starts"])
+        text, title, warning = (string(fields[name]) for name in ("text", "title", "warning"))
+        is_untitled = fields["untitled"] is True
+        outline, said = headings(fields["headings"]), metadata(fields["metadata"])
+        return FileText(text, starts, title, outline, warning, said, is_untitled)
     if kind is Drawn:
-        width, height = (_number(fields[side], MAX_PIXELS) for side in ("width", "height"))
-        boxes = tuple(tuple(_box(box) for box in boxes[:MAX_BOXES]) for boxes in fields["boxes"])
-        return Drawn(width, height, _string(fields["rgb"]), _number(fields["n_pages"], MAX_PAGES), boxes)
+        width, height = (number(fields[side], MAX_PIXELS) for side in ("width", "height"))
+        boxes = tuple(tuple(box(one) for one in own[:MAX_BOXES]) for own in fields["boxes"])
+        return Drawn(width, height, string(fields["rgb"]), number(fields["n_pages"], MAX_PAGES), boxes)
     if kind is Failed:
-        return Failed(_string(fields["message"]), _string(fields["hint"]))
+        return Failed(string(fields["message"]), string(fields["hint"]))
     return Ended()
-
-
-def _box(box: list[Any]) -> tuple[int, int, int, int]:
-    left, top, right, bottom = (_number(side, MAX_PIXELS) for side in box)
-    return left, top, right, bottom
-
-
-def _headings(entries: list[list[Any]]) -> tuple[tuple[int, str, int], ...]:
-    return tuple((_number(level), _string(title), _number(place)) for level, title, place in entries[:MAX_HEADINGS])
-
-
-def limited(values: Iterable[RawValue]) -> RawMetadata:
-    """Return at most `MAX_RAW_VALUES` values, each cut to `MAX_RAW_CHARACTERS`; empty ones are dropped."""
-    cut = ((field[:100], text[:MAX_RAW_CHARACTERS], source[:100]) for field, text, source in values if text.strip())
-    return tuple(islice(cut, MAX_RAW_VALUES))
-
-
-def _metadata(values: list[list[Any]]) -> RawMetadata:
-    return limited((_string(field), _string(text), _string(source)) for field, text, source in values)
-
-
-def _string(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{type(value).__name__} instead of a string")
-    return value
-
-
-def _number(value: object, maximum: int = 1 << 40) -> int:
-    if type(value) is not int or not 0 <= value <= maximum:
-        raise ValueError(f"{value!r} instead of a number up to {maximum}")
-    return value

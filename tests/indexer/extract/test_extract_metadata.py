@@ -17,7 +17,8 @@ from longsearch.indexer.extract.reader import Extraction
 from longsearch.indexer.extract.readers import html, markdown, org, rst, tex
 from longsearch.indexer.extract.wire import protocol
 from longsearch.indexer.extract.wire.limits import MAX_RAW_CHARACTERS, MAX_RAW_VALUES
-from longsearch.indexer.extract.wire.protocol import Described, RawMetadata
+from longsearch.indexer.extract.wire.protocol import Described
+from longsearch.indexer.extract.wire.values import RawMetadata
 from longsearch.indexer.extract.xmp import parse_xmp
 
 Extract = Callable[..., Extraction]

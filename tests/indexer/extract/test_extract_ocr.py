@@ -15,7 +15,8 @@ from pdf_writing import lines_of, pdf, write_pdf
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.pdf import ocr
 from longsearch.indexer.extract.pdf.ocr import lines_of as ocr_lines_of
-from longsearch.indexer.extract.pdf.ocr import needs_ocr, require_tool
+from longsearch.indexer.extract.pdf.ocr import require_tool
+from longsearch.indexer.extract.pdf.recognition import Recognition
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
 
 TEXT_PAGE = lines_of("The page with text has words\nof its own")
@@ -43,7 +44,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 @pytest.fixture
 def extractor(install: Install) -> Iterator[ExtractorProcess]:
-    with ExtractorProcess(ocr="") as extractor:
+    with ExtractorProcess(ocr=Recognition()) as extractor:
         yield extractor
 
 
@@ -75,7 +76,7 @@ def test_ocr_does_not_run_unless_it_is_asked_for(install: Install, tmp_path: Pat
         read(extractor, tmp_path, SCANNED)
     assert "longsearch index FOLDER --ocr" in caught.value.hint
     assert os.listdir(folder) == ["tesseract"]
-    assert needs_ocr(caught.value.message)
+    assert caught.value.n_scanned == 1
 
 
 def test_without_tesseract_the_error_says_how_to_install_it(
@@ -85,7 +86,7 @@ def test_without_tesseract_the_error_says_how_to_install_it(
     with pytest.raises(ExtractionError, match="tesseract, which is not installed") as caught:
         read(extractor, tmp_path, SCANNED)
     assert "apt install tesseract-ocr" in caught.value.hint
-    assert needs_ocr(caught.value.message)
+    assert caught.value.n_scanned == 1
     with pytest.raises(ExtractionError, match="not installed"):
         require_tool()
 
@@ -97,7 +98,7 @@ def test_the_error_message_of_tesseract_becomes_the_reason(
     extraction = read(extractor, tmp_path, TEXT_PAGE, SCANNED)
     assert extraction.partial_reason == "page 2 of 2 could not be read (OCR failed: Failed loading language deu)"
     assert "tesseract --list-langs" in extraction.hint
-    assert not needs_ocr(extraction.partial_reason)
+    assert extraction.document.n_scanned == 0
 
 
 def test_tesseract_is_killed_when_a_page_takes_too_long(
@@ -142,12 +143,12 @@ def test_a_page_on_which_ocr_finds_nothing_is_reported(
     install("print('\\f')")
     with pytest.raises(ExtractionError, match=r"no text in 1 page \(OCR found none\)") as caught:
         read(extractor, tmp_path, SCANNED)
-    assert not needs_ocr(caught.value.message)
+    assert caught.value.n_scanned == 0
 
 
 def test_the_languages_are_passed_to_tesseract(install: Install, tmp_path: Path) -> None:
     install("print(*sys.argv[1:])")
-    with ExtractorProcess(ocr="deu+eng") as extractor:
+    with ExtractorProcess(ocr=Recognition("deu+eng")) as extractor:
         assert read(extractor, tmp_path, SCANNED).document.text == "stdin stdout --dpi 300 -l deu+eng"
 
 

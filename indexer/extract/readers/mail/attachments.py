@@ -16,7 +16,6 @@ from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.dispatch import read_text
 from longsearch.indexer.extract.formats import Format, format_of
 from longsearch.indexer.extract.pdf import document as pdf
-from longsearch.indexer.extract.pdf.ocr import needs_ocr
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Held
 from longsearch.indexer.extract.wire.limits import (
@@ -26,6 +25,7 @@ from longsearch.indexer.extract.wire.limits import (
     MAX_ATTACHMENTS,
     MAX_ATTACHMENTS_CHARACTERS,
 )
+from longsearch.indexer.extract.wire.protocol import SCANNED
 
 _MAIL = frozenset({Format.MAIL, Format.MAILBOX})
 _PAGED = frozenset({Format.PDF, Format.SLIDES})
@@ -65,7 +65,7 @@ class Attachments:
             with _ending_what_hangs():
                 text, headings = _read(Held(name, data), file_format)
         except ExtractionError as error:
-            self._failed.append(f"{name}: {'no text' if needs_ocr(error.message) else error.message}")
+            self._failed.append(f"{name}: {'no text' if SCANNED in error.message else error.message}")
             return
         self._n_characters += len(text)
         builder.include(text, ((level + 1, title, start) for title, start in headings))

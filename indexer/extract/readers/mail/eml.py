@@ -9,7 +9,8 @@ from longsearch.indexer.extract.readers.mail.attachments import Attachments
 from longsearch.indexer.extract.readers.mail.headers import described, header
 from longsearch.indexer.extract.readers.mail.message import MailText
 from longsearch.indexer.extract.sources import Source
-from longsearch.indexer.extract.wire.protocol import FileText, limited
+from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.values import limited
 
 _HEADER = re.compile(rb"(?:>?From [^\n]*\n)?[!-9;-~]{1,100}[ \t]*:")
 _LENGTH = re.compile(rb"(\d{1,10})[ \t]*\r?\n")

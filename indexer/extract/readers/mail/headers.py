@@ -6,7 +6,7 @@ from email.utils import getaddresses, parsedate_to_datetime
 
 from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.wire.limits import MAX_RAW_CHARACTERS
-from longsearch.indexer.extract.wire.protocol import RawValue
+from longsearch.indexer.extract.wire.values import RawValue
 
 _SOURCE = "mail header"
 _MAX_ADDRESSES = 50

@@ -17,7 +17,8 @@ from longsearch.indexer.extract.readers.mail.headers import people
 from longsearch.indexer.extract.readers.mail.message import MailText
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_MAIL_CHARACTERS, MAX_MESSAGE_BYTES
-from longsearch.indexer.extract.wire.protocol import FileText, limited
+from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.values import limited
 
 _START = re.compile(rb"From \S.{0,300}\d\d:\d\d.{0,100}\r?\n")
 """The line before a message: `From ann@example.org Mon May 17 12:00:00 2021`."""

@@ -14,7 +14,8 @@ from longsearch.indexer.extract.readers.office.properties import title_in
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.readers.xml_events import parse
 from longsearch.indexer.extract.sources import Source
-from longsearch.indexer.extract.wire.protocol import FileText, RawMetadata, limited
+from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.values import RawMetadata, limited
 
 _CONTENT, _META, _MANIFEST = "content.xml", "meta.xml", "META-INF/manifest.xml"
 _FIELDS = {

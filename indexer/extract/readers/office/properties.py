@@ -1,7 +1,7 @@
 """Read the properties of an Office Open XML document: title, author, keywords. Knows nothing of its text."""
 
 from longsearch.indexer.extract.readers.xml_text import parse_xml
-from longsearch.indexer.extract.wire.protocol import RawMetadata, limited
+from longsearch.indexer.extract.wire.values import RawMetadata, limited
 
 CORE = "docProps/core.xml"
 """The member of the archive that holds them."""

@@ -17,7 +17,8 @@ from longsearch.indexer.extract.readers.office.odf import open_document_metadata
 from longsearch.indexer.extract.readers.office.properties import CORE, core_properties, title_in
 from longsearch.indexer.extract.readers.office.tables import Tables
 from longsearch.indexer.extract.sources import Source
-from longsearch.indexer.extract.wire.protocol import FileText, RawMetadata
+from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.values import RawMetadata
 
 _PARTS = (".xml", ".rels", ".bin")
 _OLE = b"\xd0\xcf\x11\xe0"

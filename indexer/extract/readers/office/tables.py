@@ -10,7 +10,8 @@ from itertools import chain, islice
 
 from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
-from longsearch.indexer.extract.wire.protocol import FileText, RawMetadata
+from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.values import RawMetadata
 
 MAX_TABLE_CHARACTERS = 5_000_000
 """Text of the tables of one file; more is a data dump, whose rows would swamp everything else in the index."""

@@ -1,0 +1,49 @@
+"""What the daemon does with a folder while nobody searches and the machine is on mains. It may always be stopped."""
+
+from collections.abc import Callable, Sequence
+
+from longsearch.app.background.kept_root import KeptRoot
+from longsearch.app.library import open_pipeline
+from longsearch.app.ocr import scans
+from longsearch.app.settings.reading import current
+from longsearch.indexer.encoders import DocumentEncoder
+
+Work = Callable[[KeptRoot, DocumentEncoder, Callable[[], bool]], None]
+"""Work on a folder with its model, until it should stop."""
+
+
+def next_with_scans(folders: Sequence[KeptRoot]) -> KeptRoot | None:
+    """Return a folder whose scanned pages are wished for, if tesseract is there."""
+    found = (kept for kept in folders if kept.is_scanned and not kept.is_postponed() and scans.is_wished(kept.root))
+    kept = next(found, None)
+    return None if kept is None or scans.problem() else kept
+
+
+def next_work(folders: Sequence[KeptRoot]) -> tuple[KeptRoot, Work] | None:
+    """Return a folder and work that is left there: scanned pages that are wished for, then narrow documents."""
+    if scanned := next_with_scans(folders):
+        return scanned, read_scans
+    narrow = (kept for kept in folders if kept.is_narrow and not kept.is_postponed()) if current().deepen else iter(())
+    return next(((kept, deepen) for kept in narrow), None)
+
+
+def read_scans(kept: KeptRoot, model: DocumentEncoder, should_stop: Callable[[], bool]) -> None:
+    """Read the files with scanned pages again, by OCR. Pages that were done before a stop are not done again.
+
+    Their vectors are made afterwards, as those of other changed files are.
+    """
+    with open_pipeline(kept.root, model, should_stop, scans.languages()) as (pipeline, store):
+        store.ask_for_scans()
+        try:
+            is_finished = pipeline.read().finished and not should_stop()
+        finally:
+            store.ask_for_scans(False)
+        kept.note_scanned(not is_finished)  # what failed is tried again after the next sweep
+        kept.note_changed(bool(store.pending(limit=1)))
+
+
+def deepen(kept: KeptRoot, model: DocumentEncoder, should_stop: Callable[[], bool]) -> None:
+    """Read narrow documents again at full width."""
+    with open_pipeline(kept.root, model, should_stop, current().ocr) as (pipeline, store):
+        pipeline.deepen()
+        kept.note_narrow(bool(store.narrow(limit=1)))

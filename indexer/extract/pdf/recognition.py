@@ -1,0 +1,93 @@
+"""How pages without text are read by OCR, and what tesseract has found before: each page costs it seconds only once.
+
+The cache lies beside the index, in a file of its own, and goes where the index goes. The key of a page is the hash of
+its picture: a file that has changed costs only its new pages, and a reading that was stopped goes on at its page. The
+child, which may write no file, looks pages up; the parent writes them. A cache that cannot be used counts as empty.
+"""
+
+import hashlib
+import json
+import threading
+import zlib
+from contextlib import suppress
+from pathlib import Path
+
+import apsw
+
+from longsearch.indexer.extract.pdf.ocr import Picture
+from longsearch.indexer.extract.wire.protocol import Page
+
+_WAIT_MS = 2000
+_TABLE = "CREATE TABLE IF NOT EXISTS pages (key TEXT PRIMARY KEY, lines BLOB NOT NULL) STRICT, WITHOUT ROWID"
+
+
+class Recognition:
+    """The wish that pages without text be read by OCR. Safe to use from any thread."""
+
+    def __init__(self, languages: str = "", cache: Path | None = None, known_only: bool = False) -> None:
+        """`languages`: those of tesseract, such as deu+eng, or "" for its default. `cache`: a file; None: no cache.
+
+        `known_only`: take what the cache holds, and do not call tesseract.
+        """
+        self.languages = languages
+        self.cache = "" if cache is None else str(cache)
+        self.known_only = known_only
+        self.n_pages, self.took_s = 0, 0.0
+        """The pages that tesseract has read, and its seconds. Pages of the cache do not count."""
+        self._lock = threading.Lock()
+
+    def take(self, page: Page) -> None:
+        """Note a page that has arrived."""
+        if not (page.ocr_key and page.ocr_s):
+            return
+        with self._lock:
+            self.n_pages += 1
+            self.took_s += page.ocr_s
+            if self.cache:
+                with suppress(apsw.Error, OSError):  # on a full disk the page is recognised again another time
+                    _keep(Path(self.cache), page.ocr_key, page.lines)
+
+
+def on_wire(ocr: Recognition | None) -> tuple[str | None, str, bool]:
+    """Return the languages, the cache and whether only that counts, as a `Request` has them."""
+    return (ocr.languages, ocr.cache, ocr.known_only) if ocr is not None else (None, "", False)
+
+
+def calls_tesseract(ocr: Recognition | None) -> bool:
+    """Return whether tesseract may be called, so that a page and a file may take longer."""
+    return ocr is not None and not ocr.known_only
+
+
+def key_of(picture: Picture, languages: str) -> str:
+    """Return the key of a page: a hash of its picture and of the languages."""
+    digest = hashlib.blake2b(picture.gray, digest_size=16, person=b"longsearch ocr")
+    digest.update(f"{picture.width} {picture.height} {picture.dpi} {languages}".encode())
+    return digest.hexdigest()
+
+
+def known_lines(cache: str, key: str) -> tuple[str, ...] | None:
+    """Return the lines that tesseract found on this page before, or None."""
+    if not cache or not Path(cache).exists():
+        return None
+    try:
+        connection = apsw.Connection(cache, flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            connection.set_busy_timeout(_WAIT_MS)
+            packed = connection.execute("SELECT lines FROM pages WHERE key = ?", (key,)).get
+        finally:
+            connection.close()
+        return None if packed is None else tuple(map(str, json.loads(zlib.decompress(packed))))
+    except (apsw.Error, OSError, ValueError, zlib.error):
+        return None
+
+
+def _keep(cache: Path, key: str, lines: tuple[str, ...]) -> None:
+    cache.touch(mode=0o600)
+    connection = apsw.Connection(str(cache))
+    try:
+        connection.set_busy_timeout(_WAIT_MS)
+        connection.execute(_TABLE)
+        packed = zlib.compress(json.dumps(lines).encode())
+        connection.execute("INSERT OR REPLACE INTO pages VALUES (?, ?)", (key, packed))
+    finally:
+        connection.close()

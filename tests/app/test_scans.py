@@ -1,0 +1,230 @@
+"""Scanned pages: counted, estimated, and read by OCR when nobody searches and the machine is on mains.
+
+A script takes the place of tesseract. It prints the darkest level of the picture, and makes an empty file at each call:
+the sandbox lets it write nothing into a file.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from app_helpers import Clock, running, wait_until
+
+from longsearch.app.background.daemon import QUIET_S, Daemon
+from longsearch.app.background.daemon_control import watch
+from longsearch.app.background.idle_work import next_with_scans
+from longsearch.app.background.resident import ResidentModel
+from longsearch.app.cli import main
+from longsearch.app.folders_backend import FoldersBackend
+from longsearch.app.local_backend import LocalBackend
+from longsearch.app.ocr import scans
+from longsearch.app.paths import index_path, speed_path
+from longsearch.engine.json_files import load_object, replace_object
+from longsearch.engine.store.session import Session
+from longsearch.engine.types import FileReport, FileStatus, ScannedPages
+from longsearch.tui.text.wording import scanned
+
+TEXT = b"BT /F1 12 Tf 72 700 Td (The harbour master wrote these words by hand) Tj ET"
+BLANK = b""
+
+
+def picture(level: str) -> bytes:
+    """The content of a page that shows a box of this gray and holds no text."""
+    return f"{level} g 100 100 200 300 re f".encode()
+
+
+def write_pdf(path: Path, *pages: bytes) -> None:
+    """Write a PDF with these pages, each given as its content stream."""
+    kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode(),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for n, content in enumerate(pages):
+        page = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >>"
+        objects.append(f"{page} /Contents {5 + 2 * n} 0 R >>".encode())
+        objects.append(b"<< /Length %d >> stream\n%b\nendstream" % (len(content), content))
+    body = b"%PDF-1.4\n"
+    for number, content in enumerate(objects, start=1):
+        body += b"%d 0 obj\n%b\nendobj\n" % (number, content)
+    path.write_bytes(body + b"trailer << /Root 1 0 R /Size %d >>\n%%%%EOF\n" % (len(objects) + 1))
+
+
+@pytest.fixture
+def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that holds a file for each call of tesseract."""
+    folder, log = tmp_path / "bin", tmp_path / "calls"
+    folder.mkdir()
+    log.mkdir()
+    (folder / "tesseract").write_text(
+        f"#!{sys.executable} -I\nimport sys, tempfile\npicture = sys.stdin.buffer.read()\n"
+        f"tempfile.mkstemp(dir={str(log)!r})\n"
+        "print(f'A scanned page about herring number {min(picture[17:])} lay in the drawer of the harbour office.')\n"
+    )
+    (folder / "tesseract").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    return log
+
+
+@pytest.fixture
+def papers(home: Path) -> Path:
+    folder = home / "papers"
+    folder.mkdir()
+    write_pdf(folder / "scan.pdf", picture("0.5"), picture("0.25"), BLANK)
+    write_pdf(folder / "mixed.pdf", TEXT, TEXT, picture("0.75"))
+    (folder / "note.md").write_text("Bees swarm in May.")
+    return folder
+
+
+def n_calls(log: Path) -> int:
+    return len(list(log.iterdir()))
+
+
+def files_of(root: Path) -> dict[str, FileReport]:
+    with Session.open(index_path(root), read_only=True) as session:
+        return {file.path: file for file in session.files()}
+
+
+def counts(root: Path) -> dict[str, int]:
+    return {path: file.n_scanned for path, file in files_of(root).items()}
+
+
+def test_scanned_pages_are_counted_and_blank_ones_are_not(papers: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", "-q", str(papers)]) == 0
+    assert counts(papers) == {"scan.pdf": 2, "mixed.pdf": 1, "note.md": 0}
+    assert files_of(papers)["mixed.pdf"].status is FileStatus.CURRENT
+    capsys.readouterr()
+    assert main(["status", "--json", str(papers)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["n_scanned"] == 3
+    assert (told["scanned"]["n_pages"], told["scanned"]["is_measured"]) == (3, False)
+
+
+def test_ocr_reads_these_pages_alone_marks_them_and_measures_its_speed(
+    papers: Path, calls: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["index", "-q", str(papers)]) == 0
+    assert n_calls(calls) == 0
+    assert main(["index", "-q", "--ocr", str(papers)]) == 0
+    assert n_calls(calls) == 3
+    assert counts(papers) == {"scan.pdf": 0, "mixed.pdf": 0, "note.md": 0}
+    capsys.readouterr()
+    assert main(["search", "herring", str(papers), "--mode", "words", "--json"]) == 0
+    hits = json.loads(capsys.readouterr().out)["results"]
+    assert {(Path(hit["path"]).name, passage["ocr"]) for hit in hits for passage in hit["passages"]} == {
+        ("scan.pdf", True), ("mixed.pdf", True),
+    }  # fmt: skip
+    assert main(["search", "bees", str(papers), "--mode", "words", "--json"]) == 0
+    (hit,) = json.loads(capsys.readouterr().out)["results"]
+    assert [passage["ocr"] for passage in hit["passages"]] == [False]
+    assert main(["search", "herring", str(papers), "--mode", "words"]) == 0
+    assert "(OCR): " in capsys.readouterr().out
+    assert load_object(speed_path())["ocr"]["s_per_page"] > 0
+
+
+def test_a_changed_file_costs_only_its_new_pages_and_ocr_need_not_be_on(papers: Path, calls: Path) -> None:
+    assert main(["index", "-q", "--ocr", str(papers)]) == 0
+    assert n_calls(calls) == 3
+    write_pdf(papers / "scan.pdf", picture("0.25"), TEXT, picture("0.5"), picture("0.1"))
+    assert main(["index", "-q", str(papers)]) == 0  # the known pages at once, the new one when OCR is asked for
+    assert n_calls(calls) == 3
+    assert counts(papers)["scan.pdf"] == 1
+    assert main(["index", "-q", "--ocr", str(papers)]) == 0
+    assert n_calls(calls) == 4
+    assert counts(papers)["scan.pdf"] == 0
+
+
+def test_a_damaged_cache_counts_as_empty(papers: Path, calls: Path) -> None:
+    cache = index_path(papers).with_suffix(".ocr")
+    cache.write_bytes(b"no database" * 100)
+    assert main(["index", "-q", "--ocr", str(papers)]) == 0
+    assert n_calls(calls) == 3
+    assert counts(papers)["scan.pdf"] == 0
+
+
+def test_the_cache_is_private_and_goes_with_the_index(papers: Path, calls: Path) -> None:
+    assert main(["index", "-q", "--ocr", str(papers)]) == 0
+    cache = index_path(papers).with_suffix(".ocr")
+    assert os.stat(cache).st_mode & 0o777 == 0o600
+    assert main(["folders", "forget", str(papers), "--yes", "--delete"]) == 0
+    assert not list(cache.parent.rglob("*.ocr*"))
+
+
+def test_the_daemon_reads_them_if_it_is_wished_when_nobody_searches_and_on_mains(
+    papers: Path, calls: Path, clock: Clock
+) -> None:
+    assert main(["index", "-q", str(papers)]) == 0
+    on_battery = [True]
+    daemon = Daemon(True, ResidentModel(clock=clock), clock, 0.01, is_on_battery=lambda: on_battery[0])
+    with running(daemon):
+        watch(papers)
+        wait_until(lambda: daemon._all_kept()[0].is_scanned)
+        clock.now += QUIET_S + 1
+        on_battery[0] = False
+        assert daemon._next_idle() is None  # nobody wishes it
+        on_battery[0] = True
+        backend = LocalBackend(papers)
+        assert "will be read" in backend.read_scans(True)
+        assert daemon._next_idle() is None  # on battery
+        assert n_calls(calls) == 0
+        on_battery[0] = False
+        wait_until(lambda: counts(papers)["scan.pdf"] == 0)
+        wait_until(lambda: all(file.status is FileStatus.CURRENT for file in files_of(papers).values()))
+        wait_until(lambda: not daemon._all_kept()[0].is_scanned)
+    assert n_calls(calls) == 3
+
+
+def test_without_tesseract_nothing_is_tried_and_the_reason_is_said(
+    papers: Path, tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["index", "-q", str(papers)]) == 0
+    scans.wish(papers, True)
+    daemon = Daemon(True, ResidentModel(clock=clock), clock, is_on_battery=lambda: False)
+    kept = daemon._watch(papers) and daemon._all_kept()[0]
+    assert kept
+    kept.note_scanned(True)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert next_with_scans([kept]) is None
+    assert "apt install tesseract-ocr" in LocalBackend(papers).scanned_pages(3, 2).problem
+    kept.stop()
+
+
+def test_a_setting_wishes_it_for_every_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not scans.is_wished(home)
+    monkeypatch.setenv("LONGSEARCH_OCR", "deu")
+    assert scans.is_wished(home)
+    assert scans.languages() == "deu"
+    assert "see ocr in longsearch config" in scans.wish_all([home], False)
+
+
+def test_the_wish_is_for_all_folders_of_an_app_over_several(papers: Path, calls: Path) -> None:
+    assert main(["index", "-q", str(papers)]) == 0
+    backend = FoldersBackend()
+    assert not backend.scanned_pages(3, 2).is_wished
+    backend.read_scans(True)
+    assert backend.scanned_pages(3, 2).is_wished
+    assert scans.is_wished(papers)
+    assert "will not be read" in backend.read_scans(False)
+    assert not scans.is_wished(papers)
+
+
+def test_the_time_is_that_of_this_machine_once_it_is_measured(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scans, "default_n_children", lambda: 2)
+    usual = scans.scanned_pages(3412, 40, [home])
+    assert (usual.takes_s, usual.is_measured) == (3412 * 5 / 2, False)
+    replace_object(speed_path(), {"ocr": {"s_per_page": 9.92}})
+    measured = scans.scanned_pages(3412, 40, [home])
+    assert measured.is_measured
+    assert scanned(measured).startswith("3,412 scanned pages, about 4.7 h")
+    assert scans.scanned_pages(10, 1, [home]).takes_s == pytest.approx(99.2)  # the pages of a file come one by one
+
+
+def test_scanned_pages_are_told_in_words() -> None:
+    assert scanned(ScannedPages()) == ""
+    assert scanned(ScannedPages(1, 5.0)) == "1 scanned page, about 5 s at the usual speed"
+    wished = ScannedPages(20, 600.0, True, True)
+    assert scanned(wished) == "20 scanned pages, about 10 min; read when the machine is idle and on mains"
+    assert scanned(ScannedPages(20, 600.0, True, True, "OCR needs x")).endswith("; OCR needs x")
