@@ -23,6 +23,7 @@ from longsearch.app.viewing.viewer import open_in_viewer
 from longsearch.engine.amounts import counted
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, StoreError
+from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
@@ -124,12 +125,12 @@ class FoldersBackend:
                 daemon_control.retry(Path(folder.root))
         return "files that could not be read whole are read again"
 
-    def open(self, path: str, page: int | None) -> str:
+    def open(self, path: str, page: int | None, text: str = "") -> Opened:
         """Open the file in the system's viewer. Raises LongsearchError for a file in a folder that is away."""
         holding = [folder for folder in self.folders() if folder.away and Path(path).is_relative_to(folder.root)]
         for folder in holding:
             raise LongsearchError(f"{folder.name} is away: {folder.away}", "its text can be read here")
-        return open_in_viewer(path, page)
+        return open_in_viewer(path, page, text)
 
     def close(self) -> None:
         """End calls that wait for the daemon."""

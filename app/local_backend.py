@@ -17,6 +17,7 @@ from longsearch.app.viewing.printed_pages import PrintedPages
 from longsearch.app.viewing.viewer import open_in_viewer
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, NoIndexError
+from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.search.completion import complete
 from longsearch.engine.search.similar import similar_to_document
@@ -122,9 +123,9 @@ class LocalBackend:
         daemon_control.retry(self._root)
         return "files that could not be read whole are read again"
 
-    def open(self, path: str, page: int | None) -> str:
+    def open(self, path: str, page: int | None, text: str = "") -> Opened:
         """Open the file in the system's viewer."""
-        return open_in_viewer(path, page)
+        return open_in_viewer(path, page, text)
 
     def close(self) -> None:
         """End calls that wait for the daemon. The daemon goes on by itself, and nothing else is open between calls."""

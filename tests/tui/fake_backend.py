@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from longsearch.engine.completions import Completion, CompletionChoice
+from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import LitBoxes, PageImage, PageQuestion
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.types import (
@@ -129,6 +130,7 @@ class FakeBackend:
         self.completions: dict[str, tuple[int, tuple[tuple[Any, ...], ...]]] = {}
         self.note = ""
         self.start_note = ""
+        self.opened: Opened | None = None
         self.draw: Callable[[PageQuestion], PageImage] = draw_lines
         self.folder_list: list[Folder] = []
         """The folders of an app over several; if there are none, it is over `ROOT`."""
@@ -208,9 +210,9 @@ class FakeBackend:
         self._call("retry", "")
         return "they are read again"
 
-    def open(self, path: str, page: int | None) -> str:
-        self._call("open", path, page)
-        return f"opened {Path(path).name} with xdg-open"
+    def open(self, path: str, page: int | None, text: str = "") -> Opened:
+        self._call("open", path, page, text)
+        return self.opened or Opened(f"opened {Path(path).name} with xdg-open")
 
     def close(self) -> None:
         self._call("close", "")

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Protocol
 
 from longsearch.engine.completions import Completion
+from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
 
@@ -49,8 +50,8 @@ class Backend(Protocol):
     def retry(self) -> str:
         """Read failed and partial files again, in the background. Return what was done, as a sentence."""
 
-    def open(self, path: str, page: int | None) -> str:
-        """Open a file in the system's viewer, at the page if the viewer can. Return what was done, as a sentence."""
+    def open(self, path: str, page: int | None, text: str = "") -> Opened:
+        """Open a file at a page, and at the `text` that stands there, as far as its viewer can be told."""
 
     def close(self) -> None:
         """End running calls; close files and sockets."""

@@ -6,7 +6,8 @@ from textual import work
 from textual.screen import Screen
 
 from longsearch.tui.asking.lane import attempt
-from longsearch.tui.text.display import shown
+from longsearch.tui.screens.carrying_out import carry_out
+from longsearch.tui.text.page_texts import excerpt_text
 
 if TYPE_CHECKING:
     from longsearch.tui.asking.backend import Backend
@@ -49,8 +50,15 @@ class ReadingKeys(Screen[None]):
 
     @work(exclusive=True, group="open")
     async def action_open(self) -> None:
-        """Open the file at the page of the current passage."""
-        if hit := self._text_pane.hit:
-            passage = self._text_pane.passage
-            done, error = await attempt(self._backend.open, hit.path, passage.page if passage else None)
-            self._status.say(shown(done or ""), error)
+        """Open the file at the page and the excerpt of the current passage."""
+        if (hit := self._text_pane.hit) is None:
+            return
+        passage = self._text_pane.passage
+        place = (passage.page, excerpt_text(passage)) if passage else (None, "")
+        opened, error = await attempt(self._backend.open, hit.path, *place)
+        if opened is None:
+            self._status.say(error=error)
+            return
+        self._text_pane.reader.cover(bool(opened.command))
+        self._status.say(*carry_out(self.app, opened))
+        self._text_pane.reader.cover(False)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from longsearch.engine.page_image import Light, LitText
-from longsearch.engine.types import DocumentText
+from longsearch.engine.types import DocumentText, PassageHit
 from longsearch.tui.text.lighting import Span
 
 
@@ -35,3 +35,11 @@ def page_of(document: DocumentText, span: Span | None) -> int:
     if span is None:
         return 1
     return document.page_at(span.excerpt[0] if span.excerpt else (span.start + span.stop) // 2) or 1
+
+
+def excerpt_text(passage: PassageHit) -> str:
+    """Return the text of a passage's excerpt; the whole passage if it has none."""
+    if passage.excerpt is None:
+        return passage.text
+    start, stop = passage.excerpt
+    return passage.text[max(start - passage.start, 0) : max(stop - passage.start, 0)] or passage.text
