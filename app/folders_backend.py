@@ -18,6 +18,7 @@ from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.local_backend import ASK_EVERY_S, REMEMBERED_QUERIES, SHOWN_DOCUMENTS
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
+from longsearch.app.viewing.nearness import passage_nearness
 from longsearch.app.viewing.printed_pages import PrintedPages
 from longsearch.app.viewing.viewer import open_in_viewer
 from longsearch.engine.amounts import counted
@@ -27,7 +28,15 @@ from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
+from longsearch.engine.types import (
+    DocumentText,
+    FileReport,
+    Folder,
+    IndexProgress,
+    PassageNearness,
+    SearchMode,
+    SearchResults,
+)
 
 LIST_EVERY_S = 3.0
 """The list of folders is read again after this time: a folder may be added, forgotten, renamed or unmounted."""
@@ -99,6 +108,11 @@ class FoldersBackend:
         root, own_id = self._place_of(document_id)
         with _session(root) as session, session.reading() as db:
             return documents.text(db, own_id)
+
+    def nearness(self, document_id: int, query: str, instruction: str) -> PassageNearness:
+        """Return how near each passage of a document is to a query."""
+        root, own_id = self._place_of(document_id)
+        return passage_nearness(root, own_id, query, instruction, self._vector)
 
     def page_image(self, question: PageQuestion) -> PageImage:
         """Return a page as it is printed; a child process draws it."""

@@ -13,6 +13,7 @@ from longsearch.app.background.model_change import describe_change
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
 from longsearch.app.searching import search_index
+from longsearch.app.viewing.nearness import passage_nearness
 from longsearch.app.viewing.printed_pages import PrintedPages
 from longsearch.app.viewing.viewer import open_in_viewer
 from longsearch.engine.completions import Completion
@@ -23,7 +24,15 @@ from longsearch.engine.search.completion import complete
 from longsearch.engine.search.similar import similar_to_document
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
+from longsearch.engine.types import (
+    DocumentText,
+    FileReport,
+    Folder,
+    IndexProgress,
+    PassageNearness,
+    SearchMode,
+    SearchResults,
+)
 
 _NOTHING_YET = IndexProgress(0, 0, 0, 0, 0, 0, 0, "looking through the folder", 0.0)
 REMEMBERED_QUERIES = 256
@@ -94,6 +103,10 @@ class LocalBackend:
         """Return the whole text of a document."""
         with self._session() as session, session.reading() as db:
             return documents.text(db, document_id)
+
+    def nearness(self, document_id: int, query: str, instruction: str) -> PassageNearness:
+        """Return how near each passage of a document is to a query."""
+        return passage_nearness(self._root, document_id, query, instruction, self._vector)
 
     def page_image(self, question: PageQuestion) -> PageImage:
         """Return a page as it is printed; a child process draws it."""

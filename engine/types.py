@@ -88,6 +88,10 @@ class PassageHit:
     """(start, stop) of the excerpt nearest to the query by meaning; None if it is the whole passage or unknown."""
 
 
+PassageNearness = tuple[tuple[int, int, float], ...]
+"""(start, stop, cosine with a query) of each passage of a document, in their order."""
+
+
 class ChanceLevel(StrEnum):
     """How much better than chance a hit is, from the least; see `engine.search.background`."""
 

@@ -20,6 +20,7 @@ from longsearch.engine.types import (
     IndexProgress,
     MetadataValue,
     PassageHit,
+    PassageNearness,
     SearchMode,
     SearchResults,
 )
@@ -130,6 +131,7 @@ class FakeBackend:
         self.completions: dict[str, tuple[int, tuple[tuple[Any, ...], ...]]] = {}
         self.note = ""
         self.start_note = ""
+        self.near: dict[int, PassageNearness] = {}
         self.opened: Opened | None = None
         self.draw: Callable[[PageQuestion], PageImage] = draw_lines
         self.folder_list: list[Folder] = []
@@ -193,6 +195,10 @@ class FakeBackend:
     def document(self, document_id: int) -> DocumentText:
         self._call("document", str(document_id))
         return self.documents[document_id]
+
+    def nearness(self, document_id: int, query: str, instruction: str) -> PassageNearness:
+        self._call("nearness", str(document_id), query, instruction)
+        return self.near.get(document_id, ())
 
     def page_image(self, question: PageQuestion) -> PageImage:
         self._call("page_image", str(question.page), question)

@@ -6,7 +6,15 @@ from typing import Protocol
 from longsearch.engine.completions import Completion
 from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import PageImage, PageQuestion
-from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
+from longsearch.engine.types import (
+    DocumentText,
+    FileReport,
+    Folder,
+    IndexProgress,
+    PassageNearness,
+    SearchMode,
+    SearchResults,
+)
 
 
 class Backend(Protocol):
@@ -37,6 +45,9 @@ class Backend(Protocol):
 
     def document(self, document_id: int) -> DocumentText:
         """Return the whole text of a document."""
+
+    def nearness(self, document_id: int, query: str, instruction: str) -> PassageNearness:
+        """Return how near each passage of a document is to a query by meaning. May wait for the model to load."""
 
     def page_image(self, question: PageQuestion) -> PageImage:
         """Return a page of a PDF as it is printed, and where its lit texts stand."""
