@@ -20,11 +20,13 @@ from longsearch.app.local_backend import ASK_EVERY_S, REMEMBERED_QUERIES, SHOWN_
 from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
+from longsearch.app.viewing.nearness import passage_nearness
 from longsearch.app.viewing.printed_pages import PrintedPages
 from longsearch.app.viewing.viewer import open_in_viewer
 from longsearch.engine.amounts import counted
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, StoreError
+from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
@@ -33,6 +35,7 @@ from longsearch.engine.types import (
     FileReport,
     Folder,
     IndexProgress,
+    PassageNearness,
     ScannedPages,
     SearchMode,
     SearchResults,
@@ -110,6 +113,11 @@ class FoldersBackend:
         with _session(root) as session, session.reading() as db:
             return documents.text(db, own_id)
 
+    def nearness(self, document_id: int, query: str, instruction: str) -> PassageNearness:
+        """Return how near each passage of a document is to a query."""
+        root, own_id = self._place_of(document_id)
+        return passage_nearness(root, own_id, query, instruction, self._vector)
+
     def page_image(self, question: PageQuestion) -> PageImage:
         """Return a page as it is printed; a child process draws it."""
         return self._pages.draw(question)
@@ -146,12 +154,12 @@ class FoldersBackend:
     def _roots_there(self) -> list[Path]:
         return [Path(folder.root) for folder in self.folders() if folder.root and not folder.away]
 
-    def open(self, path: str, page: int | None) -> str:
+    def open(self, path: str, page: int | None, text: str = "") -> Opened:
         """Open the file in the system's viewer. Raises LongsearchError for a file in a folder that is away."""
         holding = [folder for folder in self.folders() if folder.away and Path(path).is_relative_to(folder.root)]
         for folder in holding:
             raise LongsearchError(f"{folder.name} is away: {folder.away}", "its text can be read here")
-        return open_in_viewer(path, page)
+        return open_in_viewer(path, page, text)
 
     def close(self) -> None:
         """End calls that wait for the daemon."""

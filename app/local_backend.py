@@ -15,10 +15,12 @@ from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
 from longsearch.app.searching import search_index
+from longsearch.app.viewing.nearness import passage_nearness
 from longsearch.app.viewing.printed_pages import PrintedPages
 from longsearch.app.viewing.viewer import open_in_viewer
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, NoIndexError
+from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.search.completion import complete
 from longsearch.engine.search.similar import similar_to_document
@@ -29,6 +31,7 @@ from longsearch.engine.types import (
     FileReport,
     Folder,
     IndexProgress,
+    PassageNearness,
     ScannedPages,
     SearchMode,
     SearchResults,
@@ -105,6 +108,10 @@ class LocalBackend:
         with self._session() as session, session.reading() as db:
             return documents.text(db, document_id)
 
+    def nearness(self, document_id: int, query: str, instruction: str) -> PassageNearness:
+        """Return how near each passage of a document is to a query."""
+        return passage_nearness(self._root, document_id, query, instruction, self._vector)
+
     def page_image(self, question: PageQuestion) -> PageImage:
         """Return a page as it is printed; a child process draws it."""
         return self._pages.draw(question)
@@ -141,9 +148,9 @@ class LocalBackend:
         """Have the daemon read scanned pages when the machine is idle, or no longer."""
         return scans.wish_all([self._root], is_wished)
 
-    def open(self, path: str, page: int | None) -> str:
+    def open(self, path: str, page: int | None, text: str = "") -> Opened:
         """Open the file in the system's viewer."""
-        return open_in_viewer(path, page)
+        return open_in_viewer(path, page, text)
 
     def close(self) -> None:
         """End calls that wait for the daemon. The daemon goes on by itself, and nothing else is open between calls."""

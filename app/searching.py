@@ -49,7 +49,7 @@ def search_index(
         vector, problem, vector_ms = None, None, 0.0
         if mode is not SearchMode.WORDS and not query.is_listing:
             try:
-                found = _query_vector(session, query, instruction, source_for(root, vector_source))
+                found = query_vector(session, query, instruction, source_for(root, vector_source))
             except LongsearchError as error:
                 if mode is SearchMode.MEANING:
                     raise
@@ -110,7 +110,7 @@ def read_whole(file: Path, model: str | None = None) -> tuple[str, QueryVector]:
     return document.title or title_of(file.name), QueryVector(vector, encoder.fingerprint)
 
 
-def _query_vector(session: Session, query: Query, instruction: str, source: VectorSource) -> QueryVector:
+def query_vector(session: Session, query: Query, instruction: str, source: VectorSource) -> QueryVector:
     """Return the query's vector. Raises LongsearchError unless the model that made the index's vectors can make it."""
     fingerprint = _fingerprint(session)
     return _comparable(source(query.meaning, instruction or None), fingerprint)

@@ -13,6 +13,8 @@ class Light(IntEnum):
     """The current passage."""
     EXCERPT = 3
     """The excerpt in the current passage."""
+    FOUND = 4
+    """What the reader searches for in the text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,10 @@ class PassageHit:
     """Whether any of it is from OCR, so that letters may be wrong."""
 
 
+PassageNearness = tuple[tuple[int, int, float], ...]
+"""(start, stop, cosine with a query) of each passage of a document, in their order."""
+
+
 class ChanceLevel(StrEnum):
     """How much better than chance a hit is, from the least; see `engine.search.background`."""
 

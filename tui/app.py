@@ -36,7 +36,7 @@ class LongsearchApp(App[None]):
     # Listed here because Textual does not load the style sheet of a default screen.
     CSS_PATH: ClassVar[list[str | PurePath]] = [
         f"screens/{name}.tcss"
-        for name in ("main", "help", "instruction", "files", "folders", "basket", "dialogs", "picker")
+        for name in ("main", "help", "instruction", "files", "folders", "basket", "dialogs", "picker", "outline")
     ]
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True)]
@@ -81,6 +81,7 @@ class LongsearchApp(App[None]):
         if isinstance(screen, MainScreen):
             yield SystemCommand("Mode", "Search in the next mode: hybrid, meaning or words", screen.action_mode)
             yield SystemCommand("Instruction", "Say what kind of answer you want", screen.action_instruction)
+            yield SystemCommand("Outline", "The headings or the pages of the document", screen.action_outline)
             yield SystemCommand("Page", "Show the page as printed, or the text again", screen.action_printed_page)
             if self._backend.root is None:
                 yield SystemCommand("Folders", "Search one folder only", screen.action_folders)

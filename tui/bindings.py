@@ -8,8 +8,9 @@ from textual.binding import Binding, BindingType
 
 MAIN: list[BindingType] = [
     Binding("o,ctrl+o", "open", "Open", id="main.open", tooltip="Open the file in its viewer, at this page"),
-    Binding("n", "passage(1)", "Next", id="main.next", tooltip="Next passage in the document"),
-    Binding("p,N", "passage(-1)", "Prev", id="main.previous", show=False, tooltip="Previous passage in the document"),
+    Binding("n", "step(1)", "Next", id="main.next", tooltip="Next passage in the document, or place of a search"),
+    Binding("N", "step(-1)", "Back", id="main.back_step", show=False, tooltip="Previous passage, or place of a search"),
+    Binding("p", "passage(-1)", "Prev", id="main.previous", show=False, tooltip="Previous passage in the document"),
     Binding("v", "printed_page", "Page", id="main.printed_page", tooltip="The page as printed; again: the text"),
     Binding("y", "copy('passage')", "Copy", id="main.copy", tooltip="Copy the passage, with title and page"),
     Binding("space", "keep", "Keep", id="main.keep", tooltip="Put the passage into the basket of evidence"),
@@ -17,7 +18,17 @@ MAIN: list[BindingType] = [
     Binding("Y", "copy('path')", "Copy path", id="main.copy_path", show=False, tooltip="Copy the path of the file"),
     Binding("m", "similar", "Similar", id="main.similar", tooltip="Documents similar to this one; Esc goes back"),
     # With priority, so that letters typed right after it no longer go to the list.
-    Binding("slash", "query", "Query", id="main.slash", key_display="/", priority=True, tooltip="Go to the query line"),
+    Binding(
+        "slash",
+        "slash",
+        "Query",
+        id="main.slash",
+        key_display="/",
+        priority=True,
+        tooltip="Go to the query line; in the text: find in it",
+    ),
+    Binding("t", "outline", "Outline", id="main.outline", show=False, tooltip="Outline: headings or pages; go to one"),
+    Binding("colon", "ask_page", "Go to page", id="main.ask_page", show=False, tooltip="Go to a page by its number"),
     Binding("ctrl+l", "query", "Query", id="main.query", show=False, priority=True, tooltip="Go to the query line"),
     Binding("f1,question_mark", "help", "Help", id="main.help", key_display="F1", tooltip="This help"),
     Binding("f2,ctrl+t", "mode", "Mode", id="main.mode", key_display="^t", tooltip="Next mode: hybrid, meaning, words"),
@@ -63,6 +74,9 @@ LIST_MOVES: list[BindingType] = [
 ]
 
 TEXT_MOVES: list[BindingType] = [
+    Binding(
+        "slash", "screen.find", "Find", id="preview.find", key_display="/", priority=True, tooltip="Find in this text"
+    ),
     Binding("j", "scroll_down", "Down", id="preview.down", show=False),
     Binding("k", "scroll_up", "Up", id="preview.up", show=False),
     Binding("d", "page_down", "Page down", id="preview.page_down", show=False),
@@ -87,6 +101,9 @@ BASKET: list[BindingType] = [
 ]
 
 PAGE_MOVES: list[BindingType] = [
+    Binding(
+        "slash", "screen.find", "Find", id="page.find", key_display="/", priority=True, tooltip="Find in this text"
+    ),
     Binding("pagedown,right_square_bracket", "turn(1)", "Next page", id="page.next", show=False),
     Binding("pageup,left_square_bracket", "turn(-1)", "Page before", id="page.previous", show=False),
     Binding("j,down", "move(0, 1)", "Down", id="page.down", show=False, tooltip="Down, then the next page"),

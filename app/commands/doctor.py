@@ -205,12 +205,10 @@ def _languages() -> str:
 
 
 def _viewer() -> str:
-    from longsearch.app.viewing.viewer import viewer_command
+    from longsearch.app.viewing.viewer import describe_viewers
+    from longsearch.engine.printable import printable
 
-    try:
-        return " ".join(viewer_command("/FILE.pdf", 1, os.environ, sys.platform))
-    except LongsearchError as error:  # not a failure: many people search over SSH
-        return f"none: {error.message} ({error.hint})"
+    return printable(describe_viewers(os.environ, sys.platform))
 
 
 CHECKS: dict[str, Callable[[], str]] = {

@@ -1,5 +1,6 @@
 """`longsearch open-hit N`: open a hit of the last search."""
 
+import subprocess
 from argparse import ArgumentParser, Namespace
 
 from longsearch.engine.printable import printable
@@ -17,5 +18,8 @@ def run(options: Namespace) -> int:
     from longsearch.app.output.last_hits import hit
     from longsearch.app.viewing.viewer import open_in_viewer
 
-    print(printable(open_in_viewer(*hit(options.number))))
+    opened = open_in_viewer(*hit(options.number))
+    if opened.command:
+        return subprocess.run(opened.command, check=False).returncode  # noqa: S603 - the person's own editor, no shell
+    print(printable(opened.said.replace("copied: ", "run: ") if opened.copy else opened.said))
     return 0

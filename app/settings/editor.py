@@ -13,6 +13,16 @@ _EDITORS = ("sensible-editor", "nano", "vim", "vi", "notepad")
 
 def editor_command(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     """Return the words of the command, without the file. Raises LongsearchError if there is no editor."""
+    if chosen := chosen_editor(environment):
+        return chosen
+    for name in _EDITORS:
+        if shutil.which(name, path=environment.get("PATH")):
+            return (name,)
+    raise LongsearchError("no editor was found", "set EDITOR to one, such as vim")
+
+
+def chosen_editor(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """Return the words of the editor that the person has chosen, or (). Raises LongsearchError if they are none."""
     if chosen := current("editor", environment=environment).editor:
         return chosen
     for variable in ("VISUAL", "EDITOR"):
@@ -22,7 +32,4 @@ def editor_command(environment: Mapping[str, str] = os.environ) -> tuple[str, ..
             raise LongsearchError(f"{variable} is {environment[variable]!r}", "set it to a command line") from error
         if words:
             return tuple(words)
-    for name in _EDITORS:
-        if shutil.which(name, path=environment.get("PATH")):
-            return (name,)
-    raise LongsearchError("no editor was found", "set EDITOR to one, such as vim")
+    return ()

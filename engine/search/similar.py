@@ -25,7 +25,7 @@ from longsearch.engine.search.retrieval import allowed_documents
 from longsearch.engine.store import documents, vectors
 from longsearch.engine.store.segments import nearest
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import SearchMode, SearchResults
+from longsearch.engine.types import PassageNearness, SearchMode, SearchResults
 
 
 def similar_to_document(session: Session, document_id: int, k: int = 10, under: str = "") -> SearchResults:
@@ -76,6 +76,20 @@ def similar_to_vector(
     note = f"{counted(n_waiting, 'document')} cannot be compared yet" if n_waiting else ""
     took_ms = (time.perf_counter() - started) * 1000
     return SearchResults("", SearchMode.MEANING, "", took_ms, hits, note, similar_to=title)
+
+
+def nearness_of_passages(session: Session, document_id: int, vector: Vectors) -> PassageNearness:
+    """(start, stop, cosine with `vector` (dim,)) of each passage of a document that has its vector, in their order.
+
+    Reads the vectors of one document: 2 ms for 300 passages.
+    """
+    with session.reading() as db:
+        found = vectors.of_passages(db, document_id)
+        passages = documents.passages(db, document_id)[: len(found)]
+    if not len(found):
+        return ()
+    cosines = (found @ vector).tolist()
+    return tuple((passage.start, passage.stop, cosine) for passage, cosine in zip(passages, cosines, strict=True))
 
 
 def _nearest_passages(db: apsw.Connection, document_id: int, vector: Vectors, n: int) -> tuple[tuple[int, float], ...]:

@@ -10,6 +10,7 @@ from typing import Any
 from fake_desk import FakeDesk
 
 from longsearch.engine.completions import Completion, CompletionChoice
+from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import LitBoxes, PageImage, PageQuestion
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.types import (
@@ -21,6 +22,7 @@ from longsearch.engine.types import (
     IndexProgress,
     MetadataValue,
     PassageHit,
+    PassageNearness,
     ScannedPages,
     SearchMode,
     SearchResults,
@@ -133,6 +135,8 @@ class FakeBackend:
         self.desk = FakeDesk()
         self.note = ""
         self.start_note = ""
+        self.near: dict[int, PassageNearness] = {}
+        self.opened: Opened | None = None
         self.draw: Callable[[PageQuestion], PageImage] = draw_lines
         self.folder_list: list[Folder] = []
         """The folders of an app over several; if there are none, it is over `ROOT`."""
@@ -197,6 +201,10 @@ class FakeBackend:
         self._call("document", str(document_id))
         return self.documents[document_id]
 
+    def nearness(self, document_id: int, query: str, instruction: str) -> PassageNearness:
+        self._call("nearness", str(document_id), query, instruction)
+        return self.near.get(document_id, ())
+
     def page_image(self, question: PageQuestion) -> PageImage:
         self._call("page_image", str(question.page), question)
         return self.draw(question)
@@ -222,9 +230,9 @@ class FakeBackend:
         self.scans = replace(self.scans, is_wished=is_wished)
         return "the scanned pages are noted"
 
-    def open(self, path: str, page: int | None) -> str:
-        self._call("open", path, page)
-        return f"opened {Path(path).name} with xdg-open"
+    def open(self, path: str, page: int | None, text: str = "") -> Opened:
+        self._call("open", path, page, text)
+        return self.opened or Opened(f"opened {Path(path).name} with xdg-open")
 
     def close(self) -> None:
         self._call("close", "")

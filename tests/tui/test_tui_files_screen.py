@@ -63,7 +63,7 @@ async def test_the_keys_open_copy_reload_and_go_back() -> None:
         for key in ("o", "enter"):  # one at a time: a second call cancels the first
             await pilot.press(key)
             await settle(pilot)
-        assert backend.called("open") == [(path, None), (path, None)]
+        assert backend.called("open") == [(path, None, ""), (path, None, "")]
         await pilot.press("y")
         assert pilot.app.clipboard == path
         backend.file_list = backend.file_list[:1]
@@ -152,4 +152,4 @@ async def test_the_cursor_stays_on_its_file_when_the_terminal_is_resized() -> No
         assert "0 of 940 tokens searchable by meaning" in screen_text(pilot.app)
         await pilot.press("o")
         await settle(pilot)
-        assert backend.called("open") == [(str(ROOT / "notes/[red]todo[/red].md"), None)]
+        assert backend.called("open") == [(str(ROOT / "notes/[red]todo[/red].md"), None, "")]

@@ -97,4 +97,4 @@ async def test_the_files_of_several_folders_are_told_apart_and_opened() -> None:
         assert "manuals/a.pdf" in screen_text(pilot.app)
         await pilot.press("down", "o")
         await settle(pilot)
-        assert backend.called("open") == [("/home/ada/work/papers/a.pdf", None)]
+        assert backend.called("open") == [("/home/ada/work/papers/a.pdf", None, "")]

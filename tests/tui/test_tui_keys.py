@@ -62,7 +62,7 @@ async def test_o_opens_the_file_at_the_page_of_the_current_passage() -> None:
         await ask(pilot, "valve", press_enter=True)
         await pilot.press("n", "o")
         await settle(pilot)
-        assert backend.called("open") == [(backend.hits[0].path, 13)]
+        assert [call[:2] for call in backend.called("open")] == [(backend.hits[0].path, 13)]
         assert "✓ opened unit-2-report.pdf with xdg-open" in screen_text(pilot.app)
 
 
@@ -104,7 +104,18 @@ async def test_the_command_palette_offers_every_command() -> None:
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
         await pilot.pause()
         commands = {command.title: command.callback for command in pilot.app.get_system_commands(pilot.app.screen)}
-        assert set(commands) == {"Mode", "Page", "Instruction", "Files", "History", "Basket", "Help", "Theme", "Quit"}
+        assert set(commands) == {
+            "Mode",
+            "Page",
+            "Outline",
+            "Instruction",
+            "Files",
+            "History",
+            "Basket",
+            "Help",
+            "Theme",
+            "Quit",
+        }
         commands["Mode"]()
         assert pilot.app.screen.query_one(ModeTabs).mode is SearchMode.MEANING
         commands["Help"]()

@@ -159,3 +159,23 @@ def test_a_page_as_printed(snap_compare: Compare, size: tuple[int, int]) -> None
 @both_sizes
 def test_the_whole_page_as_printed(snap_compare: Compare, size: tuple[int, int]) -> None:
     compare(snap_compare, three_reports(), size, ask_and_press("enter", "v", "minus"))
+
+
+@both_sizes
+def test_finding_in_the_text(snap_compare: Compare, size: tuple[int, int]) -> None:
+    compare(snap_compare, three_reports(), size, ask_and_press("enter", "slash", *"the valve"))
+
+
+@both_sizes
+def test_the_outline(snap_compare: Compare, size: tuple[int, int]) -> None:
+    compare(snap_compare, three_reports(), size, ask_and_press("enter", "t"))
+
+
+@both_sizes
+def test_the_strip_by_nearness(snap_compare: Compare, size: tuple[int, int]) -> None:
+    backend = three_reports()
+    length = len(backend.documents[1].text)
+    parts = [length * part // 30 for part in range(31)]
+    cosines = [0.2 + 0.02 * (part * 7 % 13) for part in range(30)]
+    backend.near = {1: tuple(zip(parts, parts[1:], cosines, strict=False))}
+    compare(snap_compare, backend, size, ask_and_press("enter"))

@@ -4,12 +4,14 @@ from pathlib import Path
 from typing import Protocol
 
 from longsearch.engine.completions import Completion
+from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.types import (
     DocumentText,
     FileReport,
     Folder,
     IndexProgress,
+    PassageNearness,
     ScannedPages,
     SearchMode,
     SearchResults,
@@ -50,6 +52,9 @@ class Backend(Protocol):
     def document(self, document_id: int) -> DocumentText:
         """Return the whole text of a document."""
 
+    def nearness(self, document_id: int, query: str, instruction: str) -> PassageNearness:
+        """Return how near each passage of a document is to a query by meaning. May wait for the model to load."""
+
     def page_image(self, question: PageQuestion) -> PageImage:
         """Return a page of a PDF as it is printed, and where its lit texts stand."""
 
@@ -68,8 +73,8 @@ class Backend(Protocol):
     def read_scans(self, is_wished: bool) -> str:
         """Read scanned pages when the machine is idle, or no longer. Return what was done, as a sentence."""
 
-    def open(self, path: str, page: int | None) -> str:
-        """Open a file in the system's viewer, at the page if the viewer can. Return what was done, as a sentence."""
+    def open(self, path: str, page: int | None, text: str = "") -> Opened:
+        """Open a file at a page, and at the `text` that stands there, as far as its viewer can be told."""
 
     def close(self) -> None:
         """End running calls; close files and sockets."""

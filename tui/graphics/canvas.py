@@ -22,6 +22,7 @@ class Colours(NamedTuple):
     passage: Colour = (253, 246, 178)
     current: Colour = (255, 233, 120)
     excerpt: Colour = (255, 190, 92)
+    found: Colour = (140, 220, 150)
 
 
 class View(NamedTuple):

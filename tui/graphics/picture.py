@@ -76,7 +76,7 @@ def within(image: PageImage, size: tuple[int, int], left: int, top: int) -> tupl
 
 def corner_at_passage(image: PageImage, size: tuple[int, int]) -> tuple[int, int]:
     """Return the corner from which the excerpt, or else the current passage, is a quarter below the top."""
-    for light in (Light.EXCERPT, Light.CURRENT, Light.PASSAGE):
+    for light in (Light.FOUND, Light.EXCERPT, Light.CURRENT, Light.PASSAGE):
         boxes = [box for lit in image.lit if lit.light is light for box in lit.boxes]
         if boxes:
             left, top = boxes[0][:2]

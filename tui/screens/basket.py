@@ -20,6 +20,7 @@ from longsearch.tui.asking.backend import Backend
 from longsearch.tui.asking.desk import BasketView
 from longsearch.tui.asking.lane import attempt
 from longsearch.tui.bindings import BASKET
+from longsearch.tui.screens.carrying_out import carry_out
 from longsearch.tui.screens.dialogs import LineDialog, YesNoDialog
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import shown
@@ -125,7 +126,12 @@ class BasketScreen(Screen[Evidence | None]):
 
     def action_open(self) -> None:
         if one := self._selected:
-            self._do(lambda: self._backend.open(one.evidence.path, one.evidence.page))
+            self._open(one.evidence)
+
+    @work(exclusive=True, group="open")
+    async def _open(self, one: Evidence) -> None:
+        opened, error = await attempt(self._backend.open, one.path, one.page, one.quote)
+        self._say(*(carry_out(self.app, opened) if opened is not None else ("", error)))
 
     def action_copy(self) -> None:
         if one := self._selected:

@@ -20,6 +20,7 @@ from longsearch.engine.amounts import counted, quantity
 from longsearch.engine.types import FileReport, FileStatus, ScannedPages
 from longsearch.tui.asking.backend import Backend
 from longsearch.tui.asking.lane import attempt
+from longsearch.tui.screens.carrying_out import carry_out
 from longsearch.tui.text import styles, wording
 from longsearch.tui.text.display import shorten_middle, shown
 from longsearch.tui.widgets.header_line import HeaderLine
@@ -130,8 +131,9 @@ class FilesScreen(Screen[None]):
 
     @work(exclusive=True, group="open")
     async def _open(self, path: str) -> None:
-        done, error = await attempt(self._backend.open, path, None)
-        self._say_done(done) if done is not None else self._say_error(error)
+        opened, error = await attempt(self._backend.open, path, None)
+        done, error = carry_out(self.app, opened) if opened is not None else ("", error)
+        self._say_error(error) if error else self._say_done(done)
 
     def action_filter(self) -> None:
         """Show only the files with the next status that any file has; after the last one, show all files."""

@@ -42,7 +42,14 @@ _OTHERS = (
     ("Ctrl+Q", "Quit; indexing goes on"),
 )
 _KEY_NAMES = {"slash": "/", "question_mark": "?", "pagedown": "PgDn", "pageup": "PgUp", "escape": "Esc"}
-_KEY_NAMES |= {"plus": "+", "equals_sign": "=", "minus": "-", "left_square_bracket": "[", "right_square_bracket": "]"}
+_KEY_NAMES |= {
+    "colon": ":",
+    "plus": "+",
+    "equals_sign": "=",
+    "minus": "-",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+}
 _MARGIN = (
     ("▌  │", "the current passage, the other passages"),
     ("12", "page 12 starts here"),

@@ -17,6 +17,7 @@ from longsearch.tui.asking import messages
 from longsearch.tui.asking.backend import Backend
 from longsearch.tui.asking.backend_calls import BackendCalls
 from longsearch.tui.asking.choice import Choice
+from longsearch.tui.asking.lane import Lane
 from longsearch.tui.asking.requests import Question
 from longsearch.tui.bindings import MAIN
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
@@ -59,6 +60,7 @@ class MainScreen(ReadingKeys, OwnThings):
         self._question = Question()
         self._results: SearchResults | None = None
         self._choice = Choice()
+        self._nearness = Lane()
         self._enter_waits = False
         """Whether Enter was pressed before there were results to go to."""
 
@@ -148,6 +150,7 @@ class MainScreen(ReadingKeys, OwnThings):
         old = self._text_pane.hit
         stay = self._choice.move_to(event.hit, hits[0], old)
         self._text_pane.select(event.hit, event.words, stay)
+        self.show_nearness()
         if old is None:
             self.refresh_bindings()
 
@@ -180,7 +183,7 @@ class MainScreen(ReadingKeys, OwnThings):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Mark the pane that has the focus. On a small screen the text takes all the room while it is read."""
-        is_reading = event.widget is self._text_pane.reader.pane
+        is_reading = event.widget in (self._text_pane.reader.pane, self._text_pane.prompt)
         self.set_class(is_reading, "-reading")
         self._text_pane.set_class(is_reading, "-active")
         self._result_pane.set_class(event.widget is self._result_pane.list, "-active")
@@ -189,13 +192,18 @@ class MainScreen(ReadingKeys, OwnThings):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer the keys that need a document only if there is one."""
-        if action in ("query", "folders"):  # "/" is not in the footer while it is text
-            return self._folders.is_offered if action == "folders" else not self._bar.has_focus_within
+        if action == "folders":
+            return self._folders.is_offered
+        if action in ("query", "slash"):  # "/" is not in the footer while it is text, and finds in the text
+            in_text = (self._text_pane.reader.pane, self._text_pane.prompt) if action == "slash" else ()
+            return not self._bar.has_focus_within and self.focused not in in_text
         return self._text_pane.hit is not None if action in _NEEDS_A_HIT else True
 
     def action_back(self) -> None:
         """Go back: from the text to the results, from similar documents to the query's results, to the query."""
         self._status.say()
+        if self.end_finding():
+            return
         if self._text_pane.reader.pane.has_focus:
             self._go_to_list()
         elif (document_id := self._calls.similar_to) is not None:

@@ -5,16 +5,23 @@ from typing import TYPE_CHECKING
 from textual import work
 from textual.screen import Screen
 
-from longsearch.tui.asking.lane import attempt
+from longsearch.engine.types import SearchMode
+from longsearch.tui.asking.lane import Lane, attempt
+from longsearch.tui.screens.carrying_out import carry_out
+from longsearch.tui.screens.outline import OutlineScreen
 from longsearch.tui.text.display import shown
+from longsearch.tui.text.outline import entry_at, outline
+from longsearch.tui.text.page_texts import excerpt_text
+from longsearch.tui.widgets.prompt import Prompt, Purpose
 
 if TYPE_CHECKING:
+    from longsearch.engine.types import SearchResults
     from longsearch.tui.asking.backend import Backend
     from longsearch.tui.asking.choice import Choice
     from longsearch.tui.widgets.status_line import StatusLine
     from longsearch.tui.widgets.text_pane import TextPane
 
-READING_ACTIONS = frozenset({"open", "passage", "printed_page"})
+READING_ACTIONS = frozenset({"open", "passage", "step", "printed_page", "outline", "ask_page"})
 """The actions that need a document."""
 
 
@@ -25,6 +32,26 @@ class ReadingKeys(Screen[None]):
     _choice: "Choice"
     _status: "StatusLine"
     _text_pane: "TextPane"
+    _results: "SearchResults | None"
+    _nearness: Lane[tuple[int, str, str]]
+    _find_from: int | None = None
+    """Where the reader was when they began to type what to find."""
+
+    def show_nearness(self) -> None:
+        """Show how near the passages of the document in view are to the query, if it was compared by meaning."""
+        hit, results = self._text_pane.hit, self._results
+        if hit is None or results is None or results.mode is SearchMode.WORDS or not results.query:
+            return
+        if self._nearness.offer((hit.document_id, results.query, results.instruction)):
+            self._ask_nearness()
+
+    @work
+    async def _ask_nearness(self) -> None:
+        async for asked, nearness, _ in self._nearness.answers(lambda asked: self._backend.nearness(*asked)):
+            self._text_pane.warm(asked[0], nearness or ())  # the search itself has told any error
+
+    def action_query(self) -> None:
+        raise NotImplementedError
 
     def action_page(self, step: int) -> None:
         self._choice.make()
@@ -33,6 +60,77 @@ class ReadingKeys(Screen[None]):
     def action_passage(self, step: int) -> None:
         self._choice.make()
         self._text_pane.reader.go_to_passage(step)
+
+    def action_step(self, step: int) -> None:
+        """Go through the places of a search within the text; without one, through the passages."""
+        if not self._text_pane.reader.step_found(step):
+            self.action_passage(step)
+
+    def action_slash(self) -> None:
+        self.action_query()
+
+    def action_find(self) -> None:
+        """Ask what to find in the text."""
+        self._text_pane.prompt.open(Purpose.FIND)
+
+    def action_ask_page(self) -> None:
+        """Ask for the number of a page."""
+        if self._text_pane.reader.preview.document.page_starts:
+            self._text_pane.prompt.open(Purpose.PAGE)
+        else:
+            self._status.say("this document has no pages")
+
+    def on_prompt_typed(self, event: Prompt.Typed) -> None:
+        """Find while the person types, always from the place where they began."""
+        if event.purpose is Purpose.FIND:
+            reader = self._text_pane.reader
+            self._find_from = reader.preview.reading_at if self._find_from is None else self._find_from
+            reader.find(event.text, self._find_from)
+
+    def on_prompt_entered(self, event: Prompt.Entered) -> None:
+        """Go back to the text; go to the page."""
+        self._find_from = None
+        self._text_pane.reader.pane.focus()
+        if event.purpose is Purpose.PAGE and event.text:
+            n_pages = len(self._text_pane.reader.preview.document.page_starts)
+            if event.text.strip().isdecimal():
+                self._choice.make()
+                self._text_pane.reader.go_to_page(int(event.text))
+            else:
+                self._status.say(error=f"no page {shown(event.text)}: they are 1 to {n_pages}")
+
+    def on_prompt_left(self, event: Prompt.Left) -> None:
+        """Go back to the text as it was."""
+        self._text_pane.reader.pane.focus()
+        self.end_finding()
+
+    def end_finding(self) -> bool:
+        """End the search within the text; return whether there was one."""
+        reader, start = self._text_pane.reader, self._find_from
+        self._find_from = None
+        if reader.preview.finding is None:
+            return False
+        reader.find("")
+        if start is not None:
+            reader.go_to(start)
+        return True
+
+    def action_outline(self) -> None:
+        """List the headings or the pages; go to the chosen one."""
+        document = self._text_pane.reader.preview.document
+        entries = outline(document)
+        if not entries:
+            self._status.say("this document has neither headings nor pages")
+            return
+        title = shown(self._text_pane.hit.title if self._text_pane.hit else document.title)
+        at = entry_at(entries, self._text_pane.reader.preview.reading_at)
+        self.app.push_screen(OutlineScreen(title, entries, at), self._go_to)
+
+    def _go_to(self, offset: int | None) -> None:
+        if offset is not None:
+            self._choice.make()
+            self._text_pane.reader.go_to(offset)
+            self._text_pane.reader.pane.focus()
 
     def action_printed_page(self) -> None:
         """Show the page as printed, or the text again."""
@@ -49,8 +147,15 @@ class ReadingKeys(Screen[None]):
 
     @work(exclusive=True, group="open")
     async def action_open(self) -> None:
-        """Open the file at the page of the current passage."""
-        if hit := self._text_pane.hit:
-            passage = self._text_pane.passage
-            done, error = await attempt(self._backend.open, hit.path, passage.page if passage else None)
-            self._status.say(shown(done or ""), error)
+        """Open the file at the page and the excerpt of the current passage."""
+        if (hit := self._text_pane.hit) is None:
+            return
+        passage = self._text_pane.passage
+        place = (passage.page, excerpt_text(passage)) if passage else (None, "")
+        opened, error = await attempt(self._backend.open, hit.path, *place)
+        if opened is None:
+            self._status.say(error=error)
+            return
+        self._text_pane.reader.cover(bool(opened.command))
+        self._status.say(*carry_out(self.app, opened))
+        self._text_pane.reader.cover(False)

@@ -33,21 +33,35 @@ class Run:
     """Whether it belongs to a word of the query."""
     is_excerpt: bool
     """Whether it belongs to the excerpt of the current passage."""
+    is_found: bool = False
+    """Whether it belongs to a place that the reader searches for."""
 
 
-def runs(text: str, start: int, stop: int, spans: Sequence[Span], current: int, words: Words | None) -> list[Run]:
-    """Split `text` from `start` to `stop` into runs, in order and without gaps. The current span lies on top."""
+def runs(
+    text: str,
+    start: int,
+    stop: int,
+    spans: Sequence[Span],
+    current: int,
+    words: Words | None,
+    places: Sequence[tuple[int, int]] = (),
+) -> list[Run]:
+    """Split `text` from `start` to `stop` into runs, in order and without gaps. The current span lies on top.
+
+    `places`: (start, stop) of what the reader searches for.
+    """
     excerpt = (spans[current].excerpt if 0 <= current < len(spans) else None) or (start, start)
     found = [match.span() for match in words.finditer(text, start, stop)] if words else []
     touching = [index for index, span in enumerate(spans) if span.start < stop and span.stop > start]
     edges = {start, stop}
-    for low, high in [*found, excerpt, *((spans[index].start, spans[index].stop) for index in touching)]:
+    for low, high in [*found, *places, excerpt, *((spans[index].start, spans[index].stop) for index in touching)]:
         edges.update((min(max(low, start), stop), max(min(high, stop), start)))
     ordered = sorted(edges)
     return [
         Run(
             low, high, _on_top(spans, touching, current, low),
             is_word=any(first <= low < last for first, last in found), is_excerpt=excerpt[0] <= low < excerpt[1],
+            is_found=any(first <= low < last for first, last in places),
         )
         for low, high in pairwise(ordered)
     ]  # fmt: skip

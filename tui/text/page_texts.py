@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from longsearch.engine.page_image import Light, LitText
-from longsearch.engine.types import DocumentText
+from longsearch.engine.types import DocumentText, PassageHit
+from longsearch.tui.text.finding import Finding
 from longsearch.tui.text.lighting import Span
 
 
@@ -13,8 +14,10 @@ def page_range(document: DocumentText, page: int) -> tuple[int, int]:
     return starts[page - 1], starts[page] if page < len(starts) else len(document.text)
 
 
-def texts_on_page(document: DocumentText, page: int, spans: Sequence[Span], current: int) -> tuple[LitText, ...]:
-    """Return the part of each passage that stands on `page`, and of the excerpt in the current one."""
+def texts_on_page(
+    document: DocumentText, page: int, spans: Sequence[Span], current: int, finding: Finding | None = None
+) -> tuple[LitText, ...]:
+    """Return the part of each passage that stands on `page`, of the excerpt in the current one, and what is found."""
     lights = [
         (span.start, span.stop, Light.CURRENT if index == current else Light.PASSAGE)
         for index, span in enumerate(spans)
@@ -22,6 +25,8 @@ def texts_on_page(document: DocumentText, page: int, spans: Sequence[Span], curr
     if 0 <= current < len(spans) and (excerpt := spans[current].excerpt):
         lights.append((*excerpt, Light.EXCERPT))
     first, last = page_range(document, page)
+    if finding is not None and finding.place is not None and first <= finding.place[0] < last:
+        lights.append((*finding.place, Light.FOUND))
     length = max(last - first, 1)
     return tuple(
         LitText(document.text[max(start, first) : min(stop, last)], max(start - first, 0) / length, light)
@@ -35,3 +40,11 @@ def page_of(document: DocumentText, span: Span | None) -> int:
     if span is None:
         return 1
     return document.page_at(span.excerpt[0] if span.excerpt else (span.start + span.stop) // 2) or 1
+
+
+def excerpt_text(passage: PassageHit) -> str:
+    """Return the text of a passage's excerpt; the whole passage if it has none."""
+    if passage.excerpt is None:
+        return passage.text
+    start, stop = passage.excerpt
+    return passage.text[max(start - passage.start, 0) : max(stop - passage.start, 0)] or passage.text

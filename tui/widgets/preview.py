@@ -22,6 +22,7 @@ from longsearch.engine.types import DocumentText
 from longsearch.tui.asking.lane import Lane
 from longsearch.tui.bindings import TEXT_MOVES
 from longsearch.tui.text.display import shown
+from longsearch.tui.text.finding import Finding
 from longsearch.tui.text.lighting import Run, Span, runs
 from longsearch.tui.text.lit_words import Words
 from longsearch.tui.text.place import Place, find_place
@@ -45,6 +46,7 @@ class Preview(ScrollView):
         "preview--current",
         "preview--excerpt",
         "preview--word",
+        "preview--found",
     }
 
     @dataclass
@@ -66,7 +68,9 @@ class Preview(ScrollView):
         self._spans: tuple[Span, ...] = ()
         self._current = -1
         self._words: Words | None = None
-        self._anchor = 0
+        self.finding: Finding | None = None
+        """What the reader searches for in this text; set by `search` and `show`."""
+        self.reading_at = 0
         """Offset of the character that keeps its place when the window changes."""
         self._is_passage_anchor = False
         """True after a jump: the anchor is a quarter of the height below the top. False after a scroll: at the top."""
@@ -77,11 +81,6 @@ class Preview(ScrollView):
     def spans(self) -> Sequence[Span]:
         """The lit passages in the order of the text."""
         return self._spans
-
-    @property
-    def current(self) -> int:
-        """Index of the current passage in `spans`; -1 if there is none."""
-        return self._current
 
     @property
     def current_span(self) -> Span | None:
@@ -103,6 +102,8 @@ class Preview(ScrollView):
         current = spans[0] if spans else None
         if stay and (old := self.current_span):
             current = next((span for span in spans if (span.start, span.stop) == (old.start, old.stop)), current)
+        if document is not self._document:
+            self.finding = None
         self._document, self._words = document, words
         self._spans = tuple(sorted(spans, key=lambda span: span.start))
         self._current = self._spans.index(current) if current else -1
@@ -125,6 +126,13 @@ class Preview(ScrollView):
         """Scroll one screen forward (1) or back (-1); two lines stay in view."""
         self.scroll_relative(y=step * max(self.size.height - 2, 1), animate=False)
 
+    def search(self, finding: Finding | None) -> None:
+        """Light the places of a search within the text, and go to the current one; None: no more."""
+        self.finding = finding
+        if finding is not None and finding.place is not None:
+            self._aim(finding.place[0])
+        self._go_to_anchor()
+
     def go_to(self, offset: int) -> None:
         """Go to the character at `offset`."""
         self._aim(offset)
@@ -139,7 +147,7 @@ class Preview(ScrollView):
 
     def _aim(self, offset: int) -> None:
         """Remember which character to show a little below the top."""
-        self._anchor, self._is_passage_anchor = offset, True
+        self.reading_at, self._is_passage_anchor = offset, True
 
     def on_resize(self) -> None:
         """Wrap to the new width; the anchor keeps its place."""
@@ -161,7 +169,7 @@ class Preview(ScrollView):
             self._wrapping.drop()
             self._use(wrap(text, width))
         else:
-            self._use(wrap_near(text, width, self._anchor))
+            self._use(wrap_near(text, width, self.reading_at))
             if self._wrapping.offer((text, width)):
                 self._wrap_aside()
 
@@ -175,16 +183,16 @@ class Preview(ScrollView):
                 self._use(layout)
 
     def _use(self, layout: TextLayout) -> None:
-        anchor, is_passage_anchor = self._anchor, self._is_passage_anchor
+        anchor, is_passage_anchor = self.reading_at, self._is_passage_anchor
         self._text_layout = layout
         self.virtual_size = Size(layout.width, len(layout))  # scrolls, and so moves the anchor, if the text is shorter
-        self._anchor, self._is_passage_anchor = anchor, is_passage_anchor
+        self.reading_at, self._is_passage_anchor = anchor, is_passage_anchor
         self._go_to_anchor()
 
     def _go_to_anchor(self) -> None:
         if self._text_layout.text is self._document.text:
             rows_above = max(self.size.height // 4, 1) if self._is_passage_anchor else 0
-            line = self._text_layout.line_at(self._anchor) - rows_above
+            line = self._text_layout.line_at(self.reading_at) - rows_above
             self._expected_y = min(max(line, 0), self.max_scroll_y)
             self.scroll_to(y=self._expected_y, animate=False)
             self._tell()
@@ -196,7 +204,7 @@ class Preview(ScrollView):
         if self.is_mounted and self._text_layout.text is self._document.text:
             if round(new_value) != self._expected_y:
                 line = min(round(new_value), len(self._text_layout) - 1)
-                self._anchor, self._is_passage_anchor = self._text_layout.span(line)[0], False
+                self.reading_at, self._is_passage_anchor = self._text_layout.span(line)[0], False
             self._tell()
 
     def _tell(self) -> None:
@@ -213,7 +221,8 @@ class Preview(ScrollView):
         stop = min(stop, start + MAX_LINE_CHARACTERS)  # text that `wrap_near` skips is one long line
         if stop > start and layout.text[stop - 1] in " \n\t":
             stop -= 1  # this character may stand beyond the width
-        pieces = runs(layout.text, start, stop, self._spans, self._current, self._words)
+        places = self.finding.between(start, stop) if self.finding else ()
+        pieces = runs(layout.text, start, stop, self._spans, self._current, self._words, places)
         segments = self._margin_segments(start, stop, pieces, style)
         segments += [
             Segment(shown(layout.text[piece.start : piece.stop]), self._style(piece, style)) for piece in pieces
@@ -243,7 +252,7 @@ class Preview(ScrollView):
         if run.is_word:
             word = self._component("preview--word")
             style += Style(color=word.color, bold=word.bold)
-        return style
+        return style + self._component("preview--found") if run.is_found else style
 
     def _component(self, name: str) -> Style:
         """Return a component's style with its transparency blended in; `partial` styles lose it."""

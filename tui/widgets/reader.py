@@ -14,6 +14,8 @@ from textual.widget import Widget
 from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.types import DocumentText
 from longsearch.tui.graphics.terminal import Graphics
+from longsearch.tui.text.display import shown
+from longsearch.tui.text.finding import Finding, find
 from longsearch.tui.text.lighting import Span
 from longsearch.tui.text.lit_words import Words
 from longsearch.tui.text.page_texts import page_of, page_range, texts_on_page
@@ -124,7 +126,35 @@ class Reader(Container):
             note = "" if self._is_found else "not found on the page"
         elif self._wants_page and preview.document.text:
             note = "as text"
+        if preview.finding is not None:
+            note = preview.finding.in_words(shown(preview.finding.wanted))
         self.post_message(self.Moved(place, preview.spans, note))
+
+    # Searching within the text
+
+    def find(self, wanted: str, near: int | None = None) -> None:
+        """Search for `wanted` within the text, from `near` on: from where the reader is, if None. "": no more."""
+        preview = self.preview
+        finding = None
+        if wanted and preview.document.text:
+            finding = find(preview.document.text, wanted, preview.reading_at if near is None else near)
+        self._use_finding(finding)
+
+    def step_found(self, step: int) -> bool:
+        """Go to the next (1) or the last (-1) place of the search; return False if nothing is searched for."""
+        if (finding := self.preview.finding) is None:
+            return False
+        self._use_finding(finding.step(step))
+        return True
+
+    def _use_finding(self, finding: Finding | None) -> None:
+        self.preview.search(finding)
+        if self.is_printed:
+            if finding is not None and finding.place is not None:
+                self._page = self.preview.document.page_at(finding.place[0]) or 1
+            self._draw_page(is_jump=True)
+        else:
+            self._tell(self.preview.place())
 
     # The page as printed
 
@@ -152,14 +182,16 @@ class Reader(Container):
         elif self.is_printed:
             had_focus = self._page_view.has_focus
             self._page_view.close()
+            self.preview.can_focus = True
             if had_focus:
                 self.preview.focus()
             self._tell(self.preview.place())
 
     def _draw_page(self, is_jump: bool) -> None:
         preview = self.preview
-        lit = texts_on_page(preview.document, self._page, preview.spans, preview.current)
+        lit = texts_on_page(preview.document, self._page, preview.spans, preview.place().passage, preview.finding)
         self._is_found = True
+        preview.can_focus = False  # Tab goes to what is seen
         self._page_view.show(self._path, self._page, lit, is_jump)
         self._tell(preview.place())
 

@@ -1,11 +1,13 @@
 """A column beside the text: shows where in the document the lit passages are, and which part is on the screen.
 
-It replaces the scroll bar. Each row has two halves, so 40 rows show 80 parts. A click scrolls to that part.
+It replaces the scroll bar. Each row has two halves, so 40 rows show 80 parts. A click scrolls to that part. The colour
+behind the marks shows how near each part is to the query by meaning, if that is known, compared with the other parts.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rich.color import Color, blend_rgb
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -13,6 +15,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from longsearch.engine.types import PassageNearness
 from longsearch.tui.text.lighting import Span
 
 
@@ -28,6 +31,8 @@ class Row:
     """Whether the current passage lies in one of the two halves."""
     on_screen: bool
     """Whether its part of the document is on the screen."""
+    warmth: tuple[float, float] = (0.0, 0.0)
+    """How near the upper and the lower half are to the query, 0 to 1."""
 
     @property
     def character(self) -> str:
@@ -35,8 +40,33 @@ class Row:
         return " ▄▀█"[2 * self.upper + self.lower]
 
 
-def strip_rows(spans: Sequence[Span], current: int, length: int, view: tuple[int, int], height: int) -> list[Row]:
+def warmth_of(nearness: PassageNearness, length: int, n_parts: int) -> list[float]:
+    """Return for each of `n_parts` parts of a document how near its nearest passage is, 0 to 1.
+
+    0 is the median passage or less, 1 the nearest. A part in which no passage begins has the warmth of the one before.
+    """
+    cosines = sorted(cosine for _, _, cosine in nearness)
+    if not cosines or cosines[-1] <= cosines[len(cosines) // 2]:
+        return [0.0] * n_parts
+    usual, highest = cosines[len(cosines) // 2], cosines[-1]
+    parts = [-1.0] * n_parts
+    for start, stop, cosine in nearness:
+        first, last = (min(offset * n_parts // max(length, 1), n_parts - 1) for offset in (start, max(stop - 1, start)))
+        for part in range(first, last + 1):
+            parts[part] = max(parts[part], cosine)
+    return [min(max((cosine - usual) / (highest - usual), 0.0), 1.0) for cosine in parts]
+
+
+def strip_rows(
+    spans: Sequence[Span],
+    current: int,
+    length: int,
+    view: tuple[int, int],
+    height: int,
+    nearness: PassageNearness = (),
+) -> list[Row]:
     """Make `height` rows for a document of `length` characters; `view` is the first and the last offset on screen."""
+    warmth = warmth_of(nearness, length, 2 * height) if nearness else [0.0] * 2 * height
     length = max(length, 1)
     halves = {
         min(span.start * 2 * height // length, 2 * height - 1): index == current for index, span in enumerate(spans)
@@ -50,6 +80,7 @@ def strip_rows(spans: Sequence[Span], current: int, length: int, view: tuple[int
             lower=2 * row + 1 in halves,
             current=halves.get(2 * row, False) or halves.get(2 * row + 1, False),
             on_screen=first <= row <= last,
+            warmth=(warmth[2 * row], warmth[2 * row + 1]),
         )
         for row in range(height)
     ]
@@ -58,7 +89,7 @@ def strip_rows(spans: Sequence[Span], current: int, length: int, view: tuple[int
 class RelevanceStrip(Widget):
     """The widget that draws `strip_rows`."""
 
-    COMPONENT_CLASSES = {"strip--passage", "strip--current", "strip--on-screen"}  # noqa: RUF012 - Textual's own type
+    COMPONENT_CLASSES = {"strip--passage", "strip--current", "strip--on-screen", "strip--near"}  # noqa: RUF012 - Textual's own type
 
     @dataclass
     class Clicked(Message):
@@ -73,6 +104,7 @@ class RelevanceStrip(Widget):
         self._current = -1
         self._length = 0
         self._view = (0, 0)
+        self._nearness: PassageNearness = ()
         self._rows: list[Row] = []
 
     def show(self, spans: Sequence[Span], current: int, length: int, view: tuple[int, int]) -> None:
@@ -80,13 +112,19 @@ class RelevanceStrip(Widget):
         self._spans, self._current, self._length, self._view = spans, current, length, view
         self._draw()
 
+    def warm(self, nearness: PassageNearness) -> None:
+        """Show how near the passages of this document are to the query; () for nothing."""
+        if nearness != self._nearness:
+            self._nearness = nearness
+            self._draw()
+
     def on_resize(self) -> None:
         """Draw the strip for the new height."""
         self._draw()
 
     def _draw(self) -> None:
         height = self.size.height if self._length else 0
-        self._rows = strip_rows(self._spans, self._current, self._length, self._view, height)
+        self._rows = strip_rows(self._spans, self._current, self._length, self._view, height, self._nearness)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
@@ -94,11 +132,27 @@ class RelevanceStrip(Widget):
         if y >= len(self._rows):
             return Strip.blank(self.size.width, self.rich_style)
         row = self._rows[y]
+        if any(row.warmth):
+            return Strip([self._warm_cell(row)], 1).adjust_cell_length(self.size.width, self.rich_style)
         name = "strip--current" if row.current else "strip--passage"
         style = self.get_component_rich_style(name)
         if row.on_screen:
             style += Style(bgcolor=self.get_component_rich_style("strip--on-screen").bgcolor)
         return Strip([Segment(row.character, style)], 1).adjust_cell_length(self.size.width, style)
+
+    def _warm_cell(self, row: Row) -> Segment:
+        """Return a cell whose halves have a colour each: that of a passage, or else that of their warmth."""
+        mark = self.get_component_rich_style("strip--current" if row.current else "strip--passage").color
+        ground = self.get_component_rich_style("strip--on-screen" if row.on_screen else "strip--passage").bgcolor
+        near = self.get_component_rich_style("strip--near").color
+        colours = []
+        for is_passage, warmth in zip((row.upper, row.lower), row.warmth, strict=True):
+            if is_passage or ground is None or near is None:
+                colours.append(mark)
+            else:
+                cold, warm = ground.get_truecolor(), near.get_truecolor()
+                colours.append(Color.from_triplet(blend_rgb(cold, warm, warmth)))
+        return Segment("▀", Style(color=colours[0], bgcolor=colours[1]))
 
     def on_click(self, event: events.Click) -> None:
         """Report how far down the click was."""

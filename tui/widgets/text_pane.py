@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from longsearch.engine.metadata_lines import describe
 from longsearch.engine.page_image import PageImage, PageQuestion
-from longsearch.engine.types import DocumentHit, DocumentText, PassageHit
+from longsearch.engine.types import DocumentHit, DocumentText, PassageHit, PassageNearness
 from longsearch.tui.asking.lane import Lane
 from longsearch.tui.document_cache import DocumentCache
 from longsearch.tui.graphics.terminal import Graphics
@@ -23,6 +23,7 @@ from longsearch.tui.text.lit_words import Words
 from longsearch.tui.text.place import place_in_words
 from longsearch.tui.text.wording import with_language
 from longsearch.tui.widgets.header_line import HeaderLine
+from longsearch.tui.widgets.prompt import Prompt
 from longsearch.tui.widgets.reader import Reader
 from longsearch.tui.widgets.relevance_strip import RelevanceStrip
 
@@ -36,6 +37,8 @@ class TextPane(Vertical):
         super().__init__()
         self.reader = Reader(draw, graphics)
         """The document, as text or as printed."""
+        self.prompt = Prompt()
+        """The line for what to find, or for a page; it is hidden until `Prompt.open`."""
         self._read = read
         """Returns a document's text. May block: it is called in a thread."""
         self._reading: Lane[int] = Lane()
@@ -53,6 +56,7 @@ class TextPane(Vertical):
         with Horizontal(id="text"):
             yield self.reader
             yield RelevanceStrip()
+        yield self.prompt
 
     @property
     def passage(self) -> PassageHit | None:
@@ -67,6 +71,8 @@ class TextPane(Vertical):
         """Show the hit's document at its best passage; with `stay`, leave the text scrolled where the reader is."""
         self.hit, self._words = hit, words
         document_id = hit.document_id
+        if not stay:
+            self.query_one(RelevanceStrip).warm(())
         if (document := self._documents.get(document_id)) is not None:
             self._show(document, stay)
             return
@@ -88,6 +94,11 @@ class TextPane(Vertical):
                 self._say(error)
             else:
                 self._show(document, stay=False)
+
+    def warm(self, document_id: int, nearness: PassageNearness) -> None:
+        """Show on the strip how near the document's passages are to the query, if the document is still in view."""
+        if self.hit is not None and self.hit.document_id == document_id:
+            self.query_one(RelevanceStrip).warm(nearness)
 
     def clear(self) -> None:
         """Show nothing."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from longsearch.indexer.extract.wire.limits import MAX_BOXES, MAX_FRAME_BYTES, MAX_PAGES, MAX_PIXELS
-from longsearch.indexer.extract.wire.values import RawMetadata, headings, metadata, number, seconds, string
+from longsearch.indexer.extract.wire.values import RawMetadata, box, headings, metadata, number, seconds, string
 
 DAMAGED = "damaged"
 NO_LETTERS = "the fonts do not say which letters they show"

@@ -1,0 +1,28 @@
+"""How near each passage of a document is to a query, for the strip beside the text."""
+
+from pathlib import Path
+
+from longsearch.app.paths import index_path
+from longsearch.app.searching import VectorSource, query_vector, source_for
+from longsearch.engine.search.query_language.query import parse
+from longsearch.engine.search.similar import nearness_of_passages
+from longsearch.engine.store import metadata
+from longsearch.engine.store.session import Session
+from longsearch.engine.types import PassageNearness
+
+
+def passage_nearness(
+    root: Path, document_id: int, text: str, instruction: str, source: VectorSource
+) -> PassageNearness:
+    """Return (start, stop, cosine) of each passage; () for a query without meaning, such as fields alone.
+
+    Raises LongsearchError if the query has no vector, or if the index was made with another model.
+    """
+    with Session.open(index_path(root), read_only=True) as session:
+        with session.reading() as db:
+            keys = metadata.fields(db)
+        query = parse(text, keys=keys)
+        if query.is_listing:
+            return ()
+        found = query_vector(session, query, instruction, source_for(root, source))
+        return nearness_of_passages(session, document_id, found.vector)

@@ -1,0 +1,15 @@
+"""What came of opening a file outside the app. Imports nothing."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What was done, or is to be done in this terminal."""
+
+    said: str
+    """One sentence for the person."""
+    command: tuple[str, ...] = ()
+    """A command that needs this terminal, such as an editor; () if a viewer runs already, or nothing was started."""
+    copy: str = ""
+    """What the person needs in the clipboard to do it themselves, or ""."""

@@ -1,0 +1,31 @@
+"""Carries out what opening a file leaves to the app: an editor in this terminal, a command in the clipboard."""
+
+import shlex
+import subprocess
+from typing import TYPE_CHECKING
+
+from textual.app import SuspendNotSupported
+
+from longsearch.engine.opened import Opened
+from longsearch.tui.text.display import shown
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+
+def carry_out(app: "App[None]", opened: Opened) -> tuple[str, str]:
+    """Do what is left to do. Return a notice and an error, of which one is ""."""
+    if opened.command:
+        try:
+            with app.suspend():
+                ended = subprocess.run(opened.command, check=False)  # noqa: S603 - a list, no shell
+        except SuspendNotSupported:
+            app.copy_to_clipboard(shlex.join(opened.command))
+            return shown(f"cannot leave this terminal; copied: {shlex.join(opened.command)}"), ""
+        except OSError as error:
+            return "", shown(f"cannot start {opened.command[0]}: {error.strerror}")
+        if ended.returncode:
+            return "", shown(f"{opened.command[0]} ended with status {ended.returncode}")
+    if opened.copy:
+        app.copy_to_clipboard(opened.copy)
+    return shown(opened.said), ""
