@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from longsearch.app.commands import filters
-from longsearch.app.results import records
-from longsearch.app.results.levels import LEVELS, at_least
+from longsearch.app.output import records
 from longsearch.engine.amounts import counted
 from longsearch.engine.metadata_lines import describe
 from longsearch.engine.printable import condensed, printable
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 HELP = "search an indexed folder, or all of them"
 MODES = ("hybrid", "meaning", "words")
 """The values of `engine.types.SearchMode`, which is not imported here because it takes 20 ms."""
+LEVELS = ("chance", "weak", "good")
+"""The values of `engine.types.ChanceLevel`."""
 _SHOWN_PASSAGES = 2
 _SHOWN_CHARACTERS = 400
 
@@ -120,9 +121,23 @@ def run(options: Namespace) -> int:
     return show(at_least(replace(results, soft_tokens=steps), options.min), options)
 
 
+def at_least(results: "SearchResults", level: str) -> "SearchResults":
+    """Return the results without the hits below this level; a hit whose level is unknown stays."""
+    from dataclasses import replace
+
+    kept = tuple(
+        hit for hit in results.hits if hit.level is None or LEVELS.index(hit.level.value) >= LEVELS.index(level)
+    )
+    n_left_out = len(results.hits) - len(kept)
+    if not n_left_out:
+        return results
+    note = f"{counted(n_left_out, 'document')} left out: below {level}"
+    return replace(results, hits=kept, note="; ".join(filter(None, (results.note, note))))
+
+
 def show(results: "SearchResults", options: Namespace) -> int:
     """Print the results as the options say, and remember them for `open-hit`. Returns 0, or 1 if there are none."""
-    from longsearch.app.results import last_hits
+    from longsearch.app.output import last_hits
 
     last_hits.remember(results)
     if not records.are_wanted(options):

@@ -18,8 +18,8 @@ _TRY = "what should a beekeeper do when the colony wants to leave"
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch demo`: there are none."""
-    parser.epilog = f"Ask, for instance: {_TRY}"
+    """Add the options of `longsearch demo`."""
+    parser.set_defaults(model=None, think=None)
 
 
 def run(options: Namespace) -> int:
@@ -29,16 +29,14 @@ def run(options: Namespace) -> int:
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise LongsearchError("the app needs a terminal", "run longsearch demo in one")
-    from longsearch.app.local_backend import LocalBackend
-    from longsearch.tui.app import LongsearchApp
+    from longsearch.app.commands import open as opening
 
     with sample_folder() as folder:
         for name in ("SIGHUP", "SIGTERM"):  # a closed window must not leave the copies behind
             if hasattr(signal, name):
                 signal.signal(getattr(signal, name), lambda number, frame: sys.exit(128 + number))
         print(f"ask, for instance: {_TRY}")
-        LongsearchApp(LocalBackend(folder)).run()
-    return 0
+        return opening.run(Namespace(folder=str(folder), model=options.model, think=options.think))
 
 
 @contextmanager

@@ -14,7 +14,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Open the document in the viewer, at the hit's page. Returns 0. Raises LongsearchError if there is no such hit."""
-    from longsearch.app.results.last_hits import hit
+    from longsearch.app.output.last_hits import hit
     from longsearch.app.viewer import open_in_viewer
 
     print(printable(open_in_viewer(*hit(options.number))))

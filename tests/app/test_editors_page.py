@@ -13,7 +13,7 @@ import pytest
 from made_folders import make_folder
 
 from longsearch.app.cli import build_parser
-from longsearch.app.results.records import FIELDS
+from longsearch.app.output.records import FIELDS
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -8,8 +8,8 @@ from made_folders import make_folder
 
 from longsearch.app import viewer
 from longsearch.app.cli import main
+from longsearch.app.output.records import FIELDS, line_of, record
 from longsearch.app.paths import data_folder
-from longsearch.app.results.records import FIELDS, line_of, record
 from longsearch.engine.types import DocumentHit, PassageHit
 
 
