@@ -90,6 +90,23 @@ def test_a_long_document_is_read_part_by_part_without_a_gap(tools: Tools, home: 
     assert (parts[0]["first_page"], parts[-1]["last_page"]) == (1, 4)
 
 
+@pytest.mark.parametrize("letters", ["ab c\n", "漢字。\n", "é😀 \n"])
+def test_a_part_is_what_the_whole_text_has_there(tools: Tools, home: Path, letters: str) -> None:
+    text = "".join(f"{number} {letters}" for number in range(30_000))  # several packed parts
+    make_folder(home / "long", {"a.md": text})
+    document = str(home / "long" / "a.md")
+    cursor, stop = "", 0
+    for _ in range(4):
+        part = tools.read(document, max_tokens=20_000, cursor=cursor)
+        assert part["start"] == stop
+        assert part["text"] == text[part["start"] : part["stop"]]
+        cursor, stop = part["next_cursor"], part["stop"]
+    for around in (1, 65_535, 65_536, 65_537, len(text) - 1):
+        part = tools.read(document, around=around, max_tokens=500)
+        assert part["start"] <= around < part["stop"]
+        assert part["text"] == text[part["start"] : part["stop"]]
+
+
 def test_pages_and_what_stands_around_an_offset_are_read(tools: Tools, home: Path) -> None:
     document = str(paged(home) / "book.pdf")
     third = tools.read(document, pages="3")
