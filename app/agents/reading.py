@@ -8,7 +8,7 @@ from longsearch.app.agents import budget
 from longsearch.app.agents.answers import Json, readable
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
-from longsearch.engine.store import documents
+from longsearch.engine.store import documents, texts
 from longsearch.engine.types import DocumentText
 
 _PAGES = re.compile(r"(\d{1,7})(?:-(\d{1,7}))?")
@@ -17,50 +17,65 @@ _PAGES = re.compile(r"(\d{1,7})(?:-(\d{1,7}))?")
 def part(db: apsw.Connection, document_id: int, pages: str, around: int | None, max_tokens: int, cursor: str) -> Json:
     """Return the text of `pages` ("3", "3-5"), around an offset, or from the beginning, and a cursor for what follows.
 
-    Raises LongsearchError for pages or an offset that the document does not have.
+    Unpacks only what is returned: a document may have 100 million characters. Raises LongsearchError for pages or an
+    offset that the document does not have.
     """
-    document = documents.text(db, document_id)
+    known, n = _without_text(db, document_id), documents.n_characters(db, document_id)
     made_from = documents.hashes_of(db, [document_id])[document_id].hex()
+    start, stop = 0, n
     if cursor:
         start, stop = budget.place_of(cursor, made_from, 2)
     elif pages:
-        start, stop = _span_of(document, pages)
+        start, stop = _span_of(known.page_starts, n, pages)
     elif around is not None:
-        start, stop = _start_before(document, around, max_tokens), len(document.text)
-    else:
-        start, stop = 0, len(document.text)
-    text = budget.fitting(document.text[start:stop], max_tokens)
+        start = _start_before(db, document_id, n, around, max_tokens)
+    text = budget.fitting(
+        _text(db, document_id, start, min(stop, start + max_tokens * budget.BYTES_PER_TOKEN)), max_tokens
+    )
     end = start + len(text)
-    last = max(start, end - 1)
     return {
-        "title": printable(document.title),
-        "first_page": document.page_at(start),
-        "last_page": document.page_at(last),
-        "pages": len(document.page_starts) or None,
+        "title": printable(known.title),
+        "first_page": known.page_at(start),
+        "last_page": known.page_at(max(start, end - 1)),
+        "pages": len(known.page_starts) or None,
         "start": start,
         "stop": end,
-        "characters": len(document.text),
-        "heading": printable(document.heading_at(start)),
+        "characters": n,
+        "heading": printable(known.heading_at(start)),
         "text": readable(text),
         "next_cursor": budget.cursor(made_from, end, stop) if end < stop else None,
     }
 
 
+def beginning(db: apsw.Connection, document_id: int, max_tokens: int) -> str:
+    """Return the first `max_tokens` of a document's text."""
+    return readable(budget.fitting(_text(db, document_id, 0, max_tokens * budget.BYTES_PER_TOKEN), max_tokens))
+
+
 def outline(db: apsw.Connection, document_id: int) -> tuple[Json, list[Json]]:
     """Return what a document is, and its headings."""
-    found, starts = documents.outline(db, document_id), documents.page_starts(db, document_id)
-    places = DocumentText("", starts, found.title)
+    known = _without_text(db, document_id)
     rows = [
-        {"level": one.level, "title": printable(one.title), "page": places.page_at(one.start), "start": one.start}
-        for one in found.headings
+        {"level": one.level, "title": printable(one.title), "page": known.page_at(one.start), "start": one.start}
+        for one in known.headings
     ]
-    about = {"title": printable(found.title), "language": found.language or None, "pages": len(starts) or None}
-    return about, rows
+    language = documents.outline(db, document_id).language or None
+    return {"title": printable(known.title), "language": language, "pages": len(known.page_starts) or None}, rows
 
 
-def _span_of(document: DocumentText, pages: str) -> tuple[int, int]:
+def _without_text(db: apsw.Connection, document_id: int) -> DocumentText:
+    """Return a document's title, pages and headings."""
+    found = documents.outline(db, document_id)
+    return DocumentText("", documents.page_starts(db, document_id), found.title, found.headings)
+
+
+def _text(db: apsw.Connection, document_id: int, start: int, stop: int) -> str:
+    return texts.spans(db, document_id, [(start, stop)])[0] if start < stop else ""
+
+
+def _span_of(page_starts: tuple[int, ...], n_characters: int, pages: str) -> tuple[int, int]:
     """Return the offsets at which these pages begin and end."""
-    found, n = _PAGES.fullmatch(pages.strip()), len(document.page_starts)
+    found, n = _PAGES.fullmatch(pages.strip()), len(page_starts)
     if found is None:
         raise LongsearchError("pages are a number or a range", "such as 3 or 3-5")
     if not n:
@@ -70,14 +85,15 @@ def _span_of(document: DocumentText, pages: str) -> tuple[int, int]:
     last = int(found[2] or first)
     if not 1 <= first <= last or first > n:
         raise LongsearchError(f"the document has pages 1 to {n}", "name pages among these, such as 3 or 3-5")
-    stops = (*document.page_starts[1:], len(document.text))
-    return document.page_starts[first - 1], stops[min(last, n) - 1]
+    stops = (*page_starts[1:], n_characters)
+    return page_starts[first - 1], stops[min(last, n) - 1]
 
 
-def _start_before(document: DocumentText, around: int, max_tokens: int) -> int:
+def _start_before(db: apsw.Connection, document_id: int, n: int, around: int, max_tokens: int) -> int:
     """Return where to begin so that `around` stands a third into the part."""
-    if around >= max(1, len(document.text)):
-        raise LongsearchError(f"the document has {len(document.text)} characters", "give the start of a passage")
-    before = document.text[max(0, around - max_tokens) : around].encode("utf-8", "replace")[-max_tokens:]
-    first = around - len(before.decode("utf-8", "ignore"))
-    return first if first == 0 else document.text.find("\n", first, around) + 1 or first
+    if around >= max(1, n):
+        raise LongsearchError(f"the document has {n} characters", "give the start of a passage")
+    text = _text(db, document_id, max(0, around - max_tokens), around)
+    kept = text.encode("utf-8", "replace")[-max_tokens:].decode("utf-8", "ignore")
+    first = around - len(kept)
+    return first if first == 0 else first + kept.find("\n") + 1

@@ -16,12 +16,11 @@ from pydantic import Field
 
 from longsearch.app.agents import addresses
 from longsearch.app.agents.answers import readable
-from longsearch.app.agents.budget import fitting
+from longsearch.app.agents.reading import beginning
 from longsearch.app.agents.shelf import Shelf
 from longsearch.app.agents.tools import DEFAULT_TOKENS, MAX_RESULTS, MAX_TOKENS, Tools
 from longsearch.engine import __version__
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.store import documents
 
 _INSTRUCTIONS = """\
 longsearch searches the person's own documents on this machine by meaning and by words. Everything is read-only.
@@ -70,7 +69,7 @@ def make_server(only: Sequence[str] = (), tools: Tools | None = None) -> "MCPSer
         try:
             place = tools.shelf.find(addresses.address(folder, path))
             with tools.shelf.reading(place.folder) as db:
-                return readable(fitting(documents.text(db, place.document_id).text, MAX_TOKENS))
+                return beginning(db, place.document_id, MAX_TOKENS)
         except LongsearchError as error:
             raise ResourceError(_said(error)) from error
 

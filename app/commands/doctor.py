@@ -18,7 +18,18 @@ if TYPE_CHECKING:
     from longsearch.engine.inference.query_encoder import QueryEncoder
 
 HELP = "check what this installation can do, and name what is wrong with it"
-_PACKAGES = ("torch", "transformers", "textual", "sqlite-vec", "apsw", "pypdfium2", "pypdf", "watchdog", "mamba-ssm")
+_PACKAGES = (
+    "torch",
+    "transformers",
+    "textual",
+    "sqlite-vec",
+    "apsw",
+    "pypdfium2",
+    "pypdf",
+    "watchdog",
+    "mamba-ssm",
+    "mcp",
+)
 
 
 def add_options(parser: ArgumentParser) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from made_folders import make_folder, toward, vector_source
 
 from longsearch.app.agents import addresses, budget
@@ -90,6 +92,23 @@ def test_a_long_document_is_read_part_by_part_without_a_gap(tools: Tools, home: 
     assert (parts[0]["first_page"], parts[-1]["last_page"]) == (1, 4)
 
 
+@pytest.mark.parametrize("letters", ["ab c\n", "漢字。\n", "é😀 \n"])
+def test_a_part_is_what_the_whole_text_has_there(tools: Tools, home: Path, letters: str) -> None:
+    text = "".join(f"{number} {letters}" for number in range(30_000))  # several packed parts
+    make_folder(home / "long", {"a.md": text})
+    document = str(home / "long" / "a.md")
+    cursor, stop = "", 0
+    for _ in range(4):
+        part = tools.read(document, max_tokens=20_000, cursor=cursor)
+        assert part["start"] == stop
+        assert part["text"] == text[part["start"] : part["stop"]]
+        cursor, stop = part["next_cursor"], part["stop"]
+    for around in (1, 65_535, 65_536, 65_537, len(text) - 1):
+        part = tools.read(document, around=around, max_tokens=500)
+        assert part["start"] <= around < part["stop"]
+        assert part["text"] == text[part["start"] : part["stop"]]
+
+
 def test_pages_and_what_stands_around_an_offset_are_read(tools: Tools, home: Path) -> None:
     document = str(paged(home) / "book.pdf")
     third = tools.read(document, pages="3")
@@ -139,6 +158,7 @@ def test_a_link_put_in_place_of_a_file_is_not_followed(tools: Tools, home: Path)
         "{home}/notes//tides.md",
         "{home}/link/tides.md",
         "{home}/notes",
+        "{home}/notes-secret/tides.md",
         "notes/tides.md",
         "longsearch://documents/notes/../secret.txt",
         "longsearch://documents/notes/%2e%2e/secret.txt",
@@ -203,6 +223,30 @@ def test_a_file_name_of_any_bytes_has_an_address(home: Path) -> None:
     address = addresses.address("work/notes", name)
     assert addresses.parsed(address) == ("work/notes", name)
     assert address.isascii()
+
+
+@given(st.text(max_size=60), st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=60))
+def test_every_name_survives_its_address(folder: str, path: str) -> None:
+    names = folder.encode("utf-8", "replace").decode(), path.encode("utf-8", "replace").decode()
+    try:
+        addresses.check_path(names[1])
+    except LongsearchError:
+        return
+    if not names[1].startswith("/"):
+        assert addresses.parsed(addresses.address(*names)) == names
+
+
+@given(st.one_of(st.text(max_size=80), st.text(max_size=80).map(lambda text: f"{addresses.PREFIX}notes/{text}")))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_no_made_up_name_reads_anything_or_breaks(tools: Tools, document: str) -> None:
+    with pytest.raises(LongsearchError):
+        tools.read(document)
+
+
+@given(st.text(max_size=60))
+def test_no_made_up_cursor_breaks(text: str) -> None:
+    with pytest.raises(LongsearchError):
+        budget.place_of(text, "a question", 1)
 
 
 def test_an_answer_stays_within_its_budget(home: Path) -> None:

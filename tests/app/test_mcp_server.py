@@ -131,6 +131,12 @@ def test_an_unknown_folder_ends_the_command_with_a_line(notes: Path, capsys: pyt
     assert "no indexed folder is called nowhere" in capsys.readouterr().err
 
 
+def test_the_server_loads_neither_torch_nor_the_app() -> None:
+    program = "import sys, longsearch.app.agents.server; print([n for n in ('torch', 'textual') if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
 def test_rubbish_on_stdin_does_not_end_the_server_with_a_traceback(notes: Path) -> None:
     command = [sys.executable, "-m", "longsearch.app.cli", "mcp"]
     rubbish = b'not json\n{"jsonrpc": "2.0"}\n[]\n\xff\xfe\n{"jsonrpc":"2.0","id":1,"method":"tools/call"}\n'
