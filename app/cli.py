@@ -48,11 +48,12 @@ class Command(Protocol):
 
 
 COMMANDS = (
-    "open", "index", "search", "similar", "where", "basket", "history", "folders", "status",
+    "open", "index", "search", "similar", "where", "basket", "history", "saved", "news",
+    "folders", "status",
     "doctor", "daemon", "eval", "model", "bench", "completion",
 )  # fmt: skip
 """The modules of `app.commands`, in the order of `longsearch --help`."""
-_IN_OWN_ROOM = frozenset({"basket", "history"})
+_IN_OWN_ROOM = frozenset({"basket", "history", "saved", "news"})
 """Commands whose modules are in `app.commands.own`."""
 _ALIASES = {"like": "similar"}
 """Older names of commands. They still work, but `--help` does not list them."""

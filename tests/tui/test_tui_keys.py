@@ -104,7 +104,17 @@ async def test_the_command_palette_offers_every_command() -> None:
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
         await pilot.pause()
         commands = {command.title: command.callback for command in pilot.app.get_system_commands(pilot.app.screen)}
-        assert set(commands) == {"Mode", "Instruction", "Files", "History", "Basket", "Help", "Theme", "Quit"}
+        assert set(commands) == {
+            "Mode",
+            "Instruction",
+            "Files",
+            "History",
+            "Saved searches",
+            "Basket",
+            "Help",
+            "Theme",
+            "Quit",
+        }
         commands["Mode"]()
         assert pilot.app.screen.query_one(ModeTabs).mode is SearchMode.MEANING
         commands["Help"]()
