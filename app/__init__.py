@@ -22,6 +22,8 @@ Glossary (one word, one meaning)
     similar         Documents are similar if their vectors are near. Each counts as a whole (`longsearch similar`).
     background      The scores that queries of random words reach in an index: what chance reaches. To measure it is to
                     calibrate the index.
+    basket          The passages that a person keeps as *evidence*. It outlives the index (`app.kept`).
+    news            New passages that answer a saved search better than chance, since somebody last looked.
     retry           Reading a failed file again. A root that could not be indexed is *postponed* instead.
 
 Packages. Imports point down, and `import-linter` checks it:

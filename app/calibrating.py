@@ -1,14 +1,36 @@
-"""Calibrates an index: measures, with the model at hand, what queries that mean nothing find in it."""
+"""What is done once a folder has been read: the index is calibrated, and news of saved searches are noted.
+
+To calibrate is to measure, with the model at hand, what queries that mean nothing find in the index.
+"""
 
 import logging
 from collections.abc import Callable
+from typing import Any, Protocol
 
+from longsearch.app.kept.news import note_news
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.search import background
 from longsearch.engine.search.chance import measure
 from longsearch.engine.store.store import Store
 
 log = logging.getLogger("longsearch.calibrating")
+
+
+class QueryModel(Protocol):
+    """The model of an index, as far as it encodes queries."""
+
+    def vector_of(self, text: str) -> Vectors:
+        """Return the vector of a query, with the model's own instruction."""
+
+    def encode_query(self, text: str, instruction: str | None) -> Any:
+        """Return the vector of a query, as `vector` of an object, with this instruction."""
+
+
+def conclude(store: Store, model: QueryModel, must_stop: Callable[[], bool] = lambda: False) -> None:
+    """Calibrate an index if need be, then note which new passages answer saved searches."""
+    calibrate(store, model.vector_of, must_stop)
+    if not must_stop():
+        note_news(store, lambda text, instruction: model.encode_query(text, instruction).vector)
 
 
 def calibrate(store: Store, encode: Callable[[str], Vectors], must_stop: Callable[[], bool] = lambda: False) -> bool:

@@ -56,6 +56,8 @@ COMMANDS = {
     "where": "commands.where",
     "basket": "commands.own.basket",
     "history": "commands.own.history",
+    "saved": "commands.own.saved",
+    "news": "commands.own.news",
     "folders": "commands.folders",
     "status": "commands.status",
     "config": "commands.config",

@@ -87,6 +87,7 @@ class LongsearchApp(App[None]):
                 yield SystemCommand("Folders", "Search one folder only", screen.action_folders)
             yield SystemCommand("Files", "Every file, its status, and why it failed", screen.action_files)
             yield SystemCommand("History", "Earlier queries, to ask again", screen.action_history)
+            yield SystemCommand("Saved searches", "Save this search, ask a saved one", screen.action_saved)
             yield SystemCommand("Basket", "The passages that you keep as evidence", screen.action_basket)
             yield SystemCommand("Help", "How to ask, and every key", screen.action_help)
         yield SystemCommand("Theme", "Change the colours", self.action_change_theme)

@@ -44,6 +44,7 @@ MAIN: list[BindingType] = [
     ),
     Binding("f4,ctrl+g", "folders", "Folders", id="main.folders", key_display="F4", tooltip="Search one folder only"),
     Binding("f5,ctrl+y", "history", "History", id="main.history", show=False, tooltip="Earlier queries, to ask again"),
+    Binding("f6,ctrl+s", "saved", "Saved", id="main.saved", show=False, tooltip="Saved searches, and what is new"),
     Binding("ctrl+r", "instruction", "Instruct", id="main.instruction", tooltip="Say what kind of answer you want"),
     Binding("escape", "back", "Back", id="main.back", show=False, tooltip="One step back: text, results, query"),
     Binding("down", "select(1)", "Next result", id="main.down", show=False, tooltip="From the query: next result"),

@@ -1,8 +1,8 @@
 """The process behind the app, one per user: watches folders, indexes them, and turns queries into vectors.
 
-The daemon writes indexes and answers calls. It never searches: a search reads the index file directly. The daemon ends
-by itself when every index is current and nobody has called for 15 minutes. A daemon that stays (`--stay`) watches every
-folder that has an index, and ends only when it is told to.
+The daemon writes indexes and answers calls. It searches only for news of saved searches: else a search reads the index
+file directly. The daemon ends by itself when every index is current and nobody has called for 15 minutes. A daemon
+that stays (`--stay`) watches every folder that has an index, and ends only when it is told to.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from longsearch.app.background.model_change import read_again
 from longsearch.app.background.models import MODEL_IDLE_S, Models
 from longsearch.app.background.pace import ThreadPace
 from longsearch.app.background.resident import ResidentModel
-from longsearch.app.calibrating import calibrate
+from longsearch.app.calibrating import conclude
 from longsearch.app.encoders import tune
 from longsearch.app.folder_models import folder_model
 from longsearch.app.library import IndexLockedError, open_pipeline, roots_to_keep
@@ -223,7 +223,7 @@ class Daemon:
                 tune(model.loaded(), store)
             is_complete = (bool(folder.next_model) or pipeline.embed()) and summary.finished
             if not folder.next_model:
-                calibrate(store, model.vector_of, partial(self._must_yield, kept))
+                conclude(store, model, partial(self._must_yield, kept))
             kept.note_narrow(bool(store.narrow(limit=1)))
             kept.note_scanned(store.progress().n_scanned > 0)
             retry_in_s = retries.wait_s(store.next_retry(after=began_at), time.time())

@@ -113,7 +113,7 @@ def _index_here(root: Path, options: Namespace, ocr: str | None, announce: Calla
 
     from longsearch.app.background.model_change import read_again
     from longsearch.app.background.models import Models
-    from longsearch.app.calibrating import calibrate
+    from longsearch.app.calibrating import conclude
     from longsearch.app.encoders import tune
     from longsearch.app.folder_models import folder_model
     from longsearch.app.library import open_pipeline
@@ -138,7 +138,7 @@ def _index_here(root: Path, options: Namespace, ocr: str | None, announce: Calla
         if options.deepen:
             pipeline.deepen()
         if not folder.next_model:
-            calibrate(store, model.vector_of)
+            conclude(store, model)
     if folder.next_model:
         announce(f"reading the folder again with the model {folder.next_model}")
     _, problems = read_again(root, folder, models, lambda: False, ocr)

@@ -1,24 +1,28 @@
 """A person's own things, as the terminal app asks for them. See `tui.asking.desk`."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from longsearch.app.background.query_vectors import from_daemon
 from longsearch.app.evidence.exporting import copied, exported
 from longsearch.app.evidence.places import placed, with_content
 from longsearch.app.evidence.references import cited
+from longsearch.app.evidence.saving import save
 from longsearch.app.evidence.settings import citations
+from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.kept.basket import Basket, chosen
 from longsearch.app.kept.history import History
 from longsearch.app.kept.last_state import LastState, keep_state, last_state
+from longsearch.app.kept.saved import SavedSearch, SavedSearches
 from longsearch.app.paths import expanded
 from longsearch.engine.amounts import counted
 from longsearch.engine.citing.evidence import evidence_of
 from longsearch.engine.citing.forms import FORMATS, format_of
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import DocumentHit, PassageHit
-from longsearch.tui.asking.desk import BasketView, InView
+from longsearch.tui.asking.desk import BasketView, InView, Saved
 from longsearch.tui.asking.requests import Question
 
 
@@ -115,3 +119,42 @@ class PersonsDesk:
         """Keep what is in view for the next start."""
         asked = in_view.question
         keep_state(str(self._root or ""), LastState(asked.query, asked.mode, asked.instruction, in_view.path))
+
+    # ---- saved searches
+
+    def saved(self) -> list[Saved]:
+        """Return the saved searches, by name."""
+        folders = {folder.root: folder.name for folder in indexed_folders()}
+        return [_as_shown(one, folders, self._root) for one in SavedSearches().all()]
+
+    def save(self, name: str, question: Question) -> str:
+        """Save a question about the folder of the app, or about all. The daemon encodes it, if one runs."""
+        roots = (str(self._root),) if self._root is not None else ()
+        search = SavedSearch(name, question.query, question.mode, question.instruction, roots)
+        save(search, indexed_folders(), from_daemon)
+        return f"saved: {name}; F6 shows what is new"
+
+    def remove_saved(self, name: str) -> None:
+        """Delete a saved search."""
+        SavedSearches().remove(name)
+
+    def look(self, name: str) -> None:
+        """Note that somebody looks at the news of a saved search."""
+        SavedSearches().look(name)
+
+    def n_new(self) -> int:
+        """Return how many new passages answer the saved searches that this app can ask."""
+        searches = SavedSearches().all()
+        return sum(len(one.news) for one in searches if self._root is None or one.covers(str(self._root)))
+
+
+def _as_shown(one: SavedSearch, folders: Mapping[str, str], root: Path | None) -> Saved:
+    """Return a saved search as the app over a folder shows it; `root` is None for all folders."""
+    names = [folders.get(place, place) for place in one.roots]
+    question, problem = Question(one.query, one.mode, one.instruction), ""
+    if root is not None and not one.covers(str(root)):
+        problem = f"{one.name} is about {', '.join(names)}: longsearch {one.roots[0]}"
+    elif root is None and one.roots and "folder:" not in one.query:
+        question = replace(question, query=" ".join((one.query, *(f'folder:"{name}"' for name in names))))
+    news = tuple(f"{new.title}, p. {new.page}" if new.page is not None else new.title for new in one.news)
+    return Saved(one.name, question, ", ".join(names), news, problem)

@@ -209,6 +209,18 @@ def all_passages(db: apsw.Connection) -> NDArray[np.int64]:
     return np.fromiter((row[0] for row in db.execute("SELECT id FROM passages ORDER BY id")), dtype=np.int64)
 
 
+def last_passage_id(db: apsw.Connection) -> int:
+    """The highest id that a passage ever had, also one that is gone; 0 if there never was any."""
+    return int(db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passages'").get or 0)
+
+
+def passage_at(db: apsw.Connection, document_id: int, offset: int) -> int | None:
+    """The passage of a document that holds the character at this offset, or the last one before it."""
+    sql = "SELECT id FROM passages WHERE content_id = ? AND start <= ? ORDER BY start DESC LIMIT 1"
+    found = db.execute(sql, (document_id, offset)).get
+    return None if found is None else int(found)
+
+
 def text(db: apsw.Connection, document_id: int) -> DocumentText:
     """The whole document."""
     sql = "SELECT title, headings, page_starts, ocr_pages FROM contents WHERE id = ?"

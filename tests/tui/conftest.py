@@ -16,6 +16,7 @@ def no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BackendCalls, "DEBOUNCE_S", NEVER_S)
     monkeypatch.setattr(BackendCalls, "PROGRESS_EVERY_S", NEVER_S)
     monkeypatch.setattr(MainScreen, "RENEW_EVERY_S", NEVER_S)
+    monkeypatch.setattr(MainScreen, "NEWS_EVERY_S", NEVER_S)
     monkeypatch.setattr(FolderChoice, "READ_EVERY_S", NEVER_S)
     # After every key, Textual itself waits at least 20 ms, until the process uses no processor time.
     monkeypatch.setattr("textual.app.wait_for_idle", let_messages_pass)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from longsearch.engine.citing.evidence import Evidence, PlacedEvidence, PlaceState, evidence_of
 from longsearch.engine.citing.forms import FORMS
 from longsearch.engine.types import DocumentHit, PassageHit
-from longsearch.tui.asking.desk import BasketView, InView
+from longsearch.tui.asking.desk import BasketView, InView, Saved
 from longsearch.tui.asking.requests import Question
 
 
@@ -22,6 +22,7 @@ class FakeDesk:
         self.asked: list[Question] = []
         """The history, newest first."""
         self.last_in_view: InView | None = None
+        self.searches: list[Saved] = []
         self.left: list[InView] = []
 
     def _call(self, kind: str) -> None:
@@ -94,6 +95,25 @@ class FakeDesk:
     def leave(self, in_view: InView) -> None:
         self._call("leave")
         self.left.append(in_view)
+
+    def saved(self) -> list[Saved]:
+        self._call("saved")
+        return [*self.searches]
+
+    def save(self, name: str, question: Question) -> str:
+        self._call("save")
+        self.searches.append(Saved(name, question))
+        return f"saved: {name}"
+
+    def remove_saved(self, name: str) -> None:
+        self.searches = [one for one in self.searches if one.name != name]
+
+    def look(self, name: str) -> None:
+        self.searches = [replace(one, news=()) if one.name == name else one for one in self.searches]
+
+    def n_new(self) -> int:
+        self._call("n_new")
+        return sum(len(one.news) for one in self.searches)
 
 
 def some_evidence() -> list[PlacedEvidence]:

@@ -111,6 +111,7 @@ async def test_the_command_palette_offers_every_command() -> None:
             "Instruction",
             "Files",
             "History",
+            "Saved searches",
             "Basket",
             "Help",
             "Theme",

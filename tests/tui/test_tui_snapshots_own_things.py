@@ -1,4 +1,4 @@
-"""Snapshots of the screens for a person's own things: the basket and its dialogs, earlier queries."""
+"""Snapshots of the screens for a person's own things: the basket and its dialogs, earlier queries, saved searches."""
 
 import pytest
 from fake_backend import FakeBackend, three_reports
@@ -6,7 +6,7 @@ from fake_desk import some_evidence
 from test_tui_snapshots import Compare, ask_and_press, both_sizes, compare, press
 
 from longsearch.engine.types import SearchMode
-from longsearch.tui.asking.desk import InView
+from longsearch.tui.asking.desk import InView, Saved
 from longsearch.tui.asking.requests import Question
 
 
@@ -54,3 +54,15 @@ def test_the_app_as_it_was_left(snap_compare: Compare) -> None:
     backend = three_reports()
     backend.desk.last_in_view = InView(Question("why did the valve fail"), backend.hits[1].path)
     compare(snap_compare, backend, (80, 24), press())
+
+
+@both_sizes
+def test_saved_searches_with_news(snap_compare: Compare, size: tuple[int, int]) -> None:
+    backend = three_reports()
+    backend.desk.searches = [
+        Saved("Decay heat", Question("decay heat"), "papers"),
+        Saved(
+            "Valves", Question("why did the valve fail"), "papers", ("Report on unit 2, p. 12", "[red]Notes\x1b[31m")
+        ),
+    ]
+    compare(snap_compare, backend, size, ask_and_press("f6", "down", "down"))

@@ -29,6 +29,20 @@ class InView:
     """The file of the document in view, or ""."""
 
 
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A saved search as the app shows it."""
+
+    name: str
+    question: Question
+    about: str = ""
+    """The folders that it is about, or ""."""
+    news: tuple[str, ...] = ()
+    """Where its new passages are, newest first: "title, p. 12"."""
+    problem: str = ""
+    """Why it cannot be asked here, or ""."""
+
+
 class Desk(Protocol):
     """What a person keeps. As with `Backend`, every call may block and may raise `LongsearchError`."""
 
@@ -73,3 +87,18 @@ class Desk(Protocol):
 
     def leave(self, in_view: InView) -> None:
         """Keep what is in view for the next start."""
+
+    def saved(self) -> list[Saved]:
+        """Return the saved searches, by name."""
+
+    def save(self, name: str, question: Question) -> str:
+        """Save a question with a name. Return what was done, as a sentence."""
+
+    def remove_saved(self, name: str) -> None:
+        """Delete a saved search."""
+
+    def look(self, name: str) -> None:
+        """Note that somebody looks at the news of a saved search."""
+
+    def n_new(self) -> int:
+        """Return how many new passages answer the saved searches, within milliseconds."""

@@ -1,4 +1,5 @@
-"""The keys of the main screen for a person's own things: copy and keep a passage, the basket, earlier queries.
+"""The keys of the main screen for a person's own things: copy and keep a passage, the basket, earlier queries,
+saved searches.
 
 Knows no file: `Desk` keeps things.
 """
@@ -8,15 +9,17 @@ from collections.abc import Sequence
 from textual import work
 from textual.screen import Screen
 
+from longsearch.engine.amounts import counted
 from longsearch.engine.citing.evidence import Evidence
 from longsearch.engine.types import DocumentHit, PassageHit, SearchMode
 from longsearch.tui.asking.backend import Backend
 from longsearch.tui.asking.choice import Choice
-from longsearch.tui.asking.desk import InView
+from longsearch.tui.asking.desk import InView, Saved
 from longsearch.tui.asking.history_steps import HistorySteps
 from longsearch.tui.asking.lane import attempt
 from longsearch.tui.asking.requests import Question
 from longsearch.tui.screens.basket import BasketScreen
+from longsearch.tui.screens.dialogs import LineDialog
 from longsearch.tui.screens.picker import Line, PickerScreen
 from longsearch.tui.text.display import one_line, shown
 from longsearch.tui.text.evidence_words import query_for
@@ -27,6 +30,8 @@ from longsearch.tui.widgets.text_pane import TextPane
 
 class OwnThings(Screen[None]):
     """What the main screen does with the desk. `MainScreen` sets these fields."""
+
+    NEWS_EVERY_S = 10.0
 
     _backend: Backend
     _bar: QueryBar
@@ -39,6 +44,8 @@ class OwnThings(Screen[None]):
         self._steps = HistorySteps()
         self._noted = Question()
         """The question that was last put into the history."""
+        self._looking = (Question(), "")
+        """The saved search that is looked at, and what was new for it."""
         self._restored: InView | None = None
         """What was in view when the app was last left, until it is in view again."""
 
@@ -80,6 +87,8 @@ class OwnThings(Screen[None]):
         """Read the history, and bring back what was in view when the app was last left."""
         self._read_history()
         self._restore()
+        self.count_news()
+        self.set_interval(self.NEWS_EVERY_S, self.count_news)
 
     @work(exclusive=True, group="history")
     async def _read_history(self) -> None:
@@ -144,6 +153,71 @@ class OwnThings(Screen[None]):
         picker = PickerScreen("Earlier queries", lines, about, lambda at: desk.forget_question(questions[at]))
         self.app.push_screen(picker, lambda at: self._bar.put(questions[at]) if at is not None else None)
 
+    # ---- saved searches
+
+    @work(exclusive=True, group="news")
+    async def count_news(self) -> None:
+        """Show how many passages are new for the saved searches."""
+        n_new, _ = await attempt(self._backend.desk.n_new)  # the picker tells the person what is wrong
+        question, news = self._looking
+        if news and question == self._bar.question:
+            self._status.news = news
+        else:
+            self._status.news = f"● {counted(n_new, 'new passage')} (F6)" if n_new else ""
+
+    @work(exclusive=True, group="saved-picker")
+    async def action_saved(self) -> None:
+        """Save the question, or choose a saved one."""
+        saved, error = await attempt(self._backend.desk.saved)
+        if saved is None:
+            self._status.say(error=error)
+            return
+        asked = self._bar.question
+        offer = [Line(f"Save: {asked.query}")] if asked.query else []
+        desk, searches, n_before = self._backend.desk, saved, len(offer)
+        picker = PickerScreen(
+            "Saved searches",
+            [*offer, *map(_saved_line, searches)],
+            "Enter asks a search again, F8 deletes it." if offer or searches else "Type a query first, to save it.",
+            lambda at: desk.remove_saved(searches[at - n_before].name) if at >= n_before else None,
+        )
+        self.app.push_screen(picker, lambda at: self._use_saved(searches, at, n_before))
+
+    def _use_saved(self, searches: Sequence[Saved], at: int | None, n_before: int) -> None:
+        if at is None:
+            return
+        if at < n_before:
+            self._name_search(self._bar.question)
+        elif searches[at - n_before].problem:
+            self._status.say(error=shown(searches[at - n_before].problem))
+        else:
+            self._bar.put(searches[at - n_before].question)
+            self._look(searches[at - n_before])
+
+    @work(group="saved")
+    async def _look(self, one: Saved) -> None:
+        """Say what is new as long as the search is asked, and note that somebody looks at it."""
+        if one.news:
+            self._looking = self._bar.question, shown(f"● {len(one.news)} new: {'; '.join(one.news)}")
+            _, error = await attempt(self._backend.desk.look, one.name)
+            if error:
+                self._status.say(error=error)
+            self.count_news()
+
+    def _name_search(self, question: Question) -> None:
+        """Ask for the name of a search, and save it."""
+
+        def save(name: str | None) -> None:
+            if name:
+                self._save(name, question)
+
+        self.app.push_screen(LineDialog("Save this search as", question.query, "Enter saves it."), save)
+
+    @work(group="saved")
+    async def _save(self, name: str, question: Question) -> None:
+        done, error = await attempt(self._backend.desk.save, name, question)
+        self._status.say(shown(done or ""), error)
+
     # ---- the basket
 
     def action_basket(self) -> None:
@@ -164,3 +238,9 @@ def _asked_how(one: Question) -> list[str]:
     """Return how a question was asked, if not in the usual way."""
     mode = [one.mode.value] if one.mode is not SearchMode.HYBRID else []
     return [*mode, *([f"instruction: {one.instruction}"] if one.instruction else [])]
+
+
+def _saved_line(one: Saved) -> Line:
+    """Return a saved search with what is new, or else its query and its folders."""
+    news = f"{len(one.news)} new: {'; '.join(one.news)}" if one.news else ""
+    return Line(one.name, news or " · ".join(filter(None, (one.question.query, one.about))), bool(one.news))

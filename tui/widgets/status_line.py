@@ -22,6 +22,8 @@ class StatusLine(Widget):
     """Share of the tokens embedded, 0 to 1; None draws no bar, because nothing is left to do."""
     offline: reactive[str] = reactive("")
     """Why indexing does not run, or ""."""
+    news: reactive[str] = reactive("")
+    """What is new for the saved searches, or ""; it stands before the progress."""
     notice: reactive[str] = reactive("")
     error: reactive[str] = reactive("")
 
@@ -34,6 +36,10 @@ class StatusLine(Widget):
             return Content.styled(clip(f"✓ {self.notice}", width), styles.SUCCESS)
         if self.offline:
             return Content.styled(clip(f"! {self.offline} · {self.progress}", width), styles.WARNING)
+        news = Content.styled(f"{clip(self.news, width // 2)}  ", styles.ACCENT) if self.news else Content("")
+        return news + self._progress(width - news.cell_length)
+
+    def _progress(self, width: int) -> Content:
         if self.share is None or width < _MIN_WIDTH_WITH_BAR:
             return Content.styled(clip(self.progress, width), styles.MUTED)
         full, rest = bar(self.share, _BAR_WIDTH)

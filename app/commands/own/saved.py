@@ -1,0 +1,136 @@
+"""`longsearch saved`: save a search with a name, list the saved ones, run one, or delete one."""
+
+import json
+from argparse import SUPPRESS, ArgumentParser, Namespace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from longsearch.app.commands.search import MODES, add_folder_options, add_result_options
+from longsearch.engine.amounts import counted
+from longsearch.engine.printable import condensed, printable
+
+if TYPE_CHECKING:
+    from longsearch.app.kept.saved import SavedSearch
+
+HELP = "save searches with a name, list, run or delete them"
+_ACTIONS = {
+    "list": "list the saved searches (the same as `longsearch saved`)",
+    "add": "save a search; what answers it now is no news",
+    "run": "search again, and note that you have looked at the news",
+    "remove": "delete a saved search",
+}
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the actions of `longsearch saved`, and their options."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    added = {
+        name: actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        for name, text in _ACTIONS.items()
+    }
+    added["list"].add_argument("--json", action="store_true", default=SUPPRESS, help="print one JSON object")
+    for name in ("add", "run", "remove"):
+        added[name].add_argument("name", help="the name of the search; case does not matter")
+    added["add"].add_argument("query", help="the query, with its filters, as for `longsearch search`")
+    add_folder_options(added["add"])
+    added["add"].add_argument("--mode", choices=MODES, default="hybrid", help="as for `longsearch search`")
+    added["add"].add_argument("--instruction", default="", metavar="TEXT", help="as for `longsearch search`")
+    add_result_options(added["run"])
+
+
+def run(options: Namespace) -> int:
+    """Do the action. Returns 0, or 1 if nothing was found or nothing is saved."""
+    match options.action:
+        case "add":
+            return _add(options)
+        case "run":
+            return _run(options)
+        case "remove":
+            from longsearch.app.kept.saved import SavedSearches
+
+            SavedSearches().remove(options.name)
+            print(f"{printable(options.name)} is deleted")
+            return 0
+    return _list(options.json)
+
+
+def _list(as_json: bool) -> int:
+    from longsearch.app.kept.saved import SavedSearches
+
+    searches = SavedSearches().all()
+    if as_json:
+        print(json.dumps({"searches": [to_json(one) for one in searches]}, indent=2))
+    elif not searches:
+        print("no search is saved; to save one: longsearch saved add NAME QUERY, or F6 in the app")
+    for one in () if as_json else searches:
+        news = f"  ({len(one.news)} new)" if one.news else ""
+        print(f"{printable(one.name)}{news}\n    {printable(condensed(one.query))}{_how(one)}")
+    return 0 if searches else 1
+
+
+def _how(one: "SavedSearch") -> str:
+    """Return the mode, the instruction and the folders of a search, if they are not the usual ones."""
+    said = [one.mode.value] if one.mode.value != "hybrid" else []
+    said += [f"instruction: {one.instruction}"] if one.instruction else []
+    said += [", ".join(one.roots)] if one.roots else []
+    return f"  ({printable('; '.join(said))})" if said else ""
+
+
+def to_json(one: "SavedSearch") -> dict[str, Any]:
+    """Return a search as the JSON object that the documentation describes."""
+    return {
+        "name": one.name,
+        "query": one.query,
+        "mode": one.mode.value,
+        "instruction": one.instruction,
+        "folders": list(one.roots),
+        "saved_at": one.saved_at,
+        "new": [
+            {
+                "path": new.path,
+                "title": new.title,
+                "page": new.page,
+                "text": new.text,
+                "level": new.level or None,
+                "found_at": new.found_at,
+            }
+            for new in one.news
+        ],
+    }
+
+
+def _add(options: Namespace) -> int:
+    from longsearch.app.background import query_vectors as vectors
+    from longsearch.app.evidence.saving import save
+    from longsearch.app.folders.choosing import chosen_index
+    from longsearch.app.folders.listing import indexed_folders
+    from longsearch.app.kept.saved import SavedSearch
+    from longsearch.engine.types import SearchMode
+
+    place = chosen_index(options.folder, options.everywhere)
+    query = options.query
+    if place is not None and place[1]:
+        query = f'{query} in:"{place[1]}"'
+    roots = () if place is None else (str(place[0]),)
+    search = SavedSearch(options.name, query, SearchMode(options.mode), options.instruction, roots)
+    save(search, indexed_folders(), vectors.from_anywhere)
+    print(f"{printable(condensed(options.name))} is saved; what is new: longsearch news")
+    return 0
+
+
+def _run(options: Namespace) -> int:
+    from longsearch.app.background import query_vectors as vectors
+    from longsearch.app.commands.search import report
+    from longsearch.app.evidence.saving import searched
+    from longsearch.app.folders.listing import indexed_folders
+    from longsearch.app.kept.saved import SavedSearches
+
+    searches = SavedSearches()
+    one = searches.named(options.name)
+    results = searched(one, indexed_folders(), partial(vectors.from_anywhere), options.k)
+    news = searches.look(one.name)
+    exit_code = report(results, options.json)
+    if news and not options.json:
+        print(f"{counted(len(news), 'passage')} new since you last looked")
+    return exit_code

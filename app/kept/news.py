@@ -1,0 +1,118 @@
+"""Finds which new passages answer the saved searches, after a folder has been indexed.
+
+A passage is new if the index got it after the search was last run there, and its words were not among the answers
+before. So a file that is renamed or read again brings no news, and a note that has grown brings its new passages.
+The bar is the level of chance: without a calibrated index, words alone count, and a passage must hold about
+two thirds of them.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from hashlib import blake2b
+
+import apsw
+
+from longsearch.app.kept.saved import Answer, NewPassage, SavedSearch, SavedSearches, Stamp
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.errors import LongsearchError, QueryError
+from longsearch.engine.search import background
+from longsearch.engine.search.query_language.query import parse
+from longsearch.engine.search.quotations.quotation import find_quotation
+from longsearch.engine.search.searcher import search
+from longsearch.engine.store import documents, metadata, vectors
+from longsearch.engine.store.session import Session
+from longsearch.engine.types import ChanceLevel, SearchMode
+
+Encode = Callable[[str, str | None], Vectors]
+"""Returns the vector of a query with an instruction (None: the model's own), by the model of the index."""
+log = logging.getLogger("longsearch.news")
+
+N_DOCUMENTS = 200
+"""More than the app shows, so that a new passage counts that is not among the first."""
+_LEAST_BY_WORDS = 0.3  # a passage that holds each word once reaches .45 in an index of passages of one length
+_SHOWN_CHARACTERS = 400
+_QUOTATION = "where:"
+
+
+def note_news(session: Session, encode: Encode) -> int:
+    """Run every saved search about this folder whose index has changed since. Returns how many passages are new.
+
+    A search by meaning waits until all documents have been read for it. Never raises: indexing must not fail here.
+    """
+    n_new = 0
+    try:
+        searches, root = SavedSearches(), str(session.root)
+        wanted = [one for one in searches.all() if one.covers(root)]
+        if not wanted:
+            return 0
+        with session.reading() as db:
+            is_waiting, model, last_id = (
+                vectors.n_waiting(db) > 0,
+                vectors.model_in_use(db),
+                documents.last_passage_id(db),
+            )
+        for one in wanted:
+            stamp = Stamp(last_id, model[0] if model and not _is_by_words(one) else "")
+            if one.stamp_of(root) != stamp and (_is_by_words(one) or not is_waiting):
+                n_new += searches.note(one.name, root, stamp, _answers(session, one, encode))
+    except (LongsearchError, OSError, apsw.Error) as error:
+        log.warning("news: %s", error)
+    return n_new
+
+
+def _is_by_words(one: SavedSearch) -> bool:
+    return one.mode is SearchMode.WORDS or one.query.strip().lower().startswith(_QUOTATION)
+
+
+def _answers(session: Session, one: SavedSearch, encode: Encode) -> list[Answer]:
+    """Return the passages that answer a search better than chance, best first. Raises LongsearchError."""
+    try:
+        if one.query.strip().lower().startswith(_QUOTATION):
+            return _quotations(session, one)
+        with session.reading() as db:
+            known, query = background.load(db), parse(one.query, False, metadata.fields(db))
+    except QueryError as error:  # it stays as it is until the person mends it
+        log.info("the saved search %s: %s", one.name, error.message)
+        return []
+    mode = one.mode if known is not None else SearchMode.WORDS
+    vector = None
+    if mode is not SearchMode.WORDS and not query.is_listing:
+        vector = encode(query.meaning, one.instruction or None)
+    hits = search(session, query, mode, vector, N_DOCUMENTS, one.instruction).hits
+    answers = []
+    with session.reading() as db:
+        for hit in hits:
+            for passage in hit.passages[:1] if query.is_listing else hit.passages:
+                level = None if known is None or query.is_listing else known.level(passage.score, mode)
+                if level is ChanceLevel.CHANCE:
+                    continue
+                if known is None and not query.is_listing and passage.score < _LEAST_BY_WORDS:
+                    continue
+                id_ = documents.passage_at(db, hit.document_id, passage.start)
+                name = level.value if level else ""
+                new = _new(hit.path, hit.title, passage.page, passage.text, hit.root, name)
+                answers.append(Answer(_digest(passage.text), id_ or 0, new))
+    return answers
+
+
+def _quotations(session: Session, one: SavedSearch) -> list[Answer]:
+    query = parse(one.query.strip()[len(_QUOTATION) :])
+    places = find_quotation(session, query.meaning, N_DOCUMENTS, query.files, query.conditions)
+    with session.reading() as db:
+        return [
+            Answer(
+                _digest(f"{place.path} {place.text}"),
+                documents.passage_at(db, place.document_id, place.start) or 0,
+                _new(place.path, place.title, place.page, place.text, place.root),
+            )
+            for place in places
+        ]
+
+
+def _new(path: str, title: str, page: int | None, text: str, root: str, level: str = "") -> NewPassage:
+    return NewPassage(path, title, page, text[:_SHOWN_CHARACTERS], root, level, time.time())
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(" ".join(text.split()).encode("utf-8", "surrogatepass"), digest_size=8).digest()
