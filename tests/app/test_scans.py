@@ -17,6 +17,7 @@ from longsearch.app.background.daemon_control import watch
 from longsearch.app.background.idle_work import next_with_scans
 from longsearch.app.background.resident import ResidentModel
 from longsearch.app.cli import main
+from longsearch.app.commands import doctor
 from longsearch.app.folders_backend import FoldersBackend
 from longsearch.app.local_backend import LocalBackend
 from longsearch.app.ocr import scans
@@ -220,6 +221,26 @@ def test_the_time_is_that_of_this_machine_once_it_is_measured(home: Path, monkey
     assert measured.is_measured
     assert scanned(measured).startswith("3,412 scanned pages, about 4.7 h")
     assert scans.scanned_pages(10, 1, [home]).takes_s == pytest.approx(99.2)  # the pages of a file come one by one
+
+
+def test_doctor_checks_tesseract_and_its_languages(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check = doctor.CHECKS["ocr"]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert check().startswith("none: OCR needs tesseract")
+    monkeypatch.setenv("LONGSEARCH_OCR", "deu+fra")
+    assert doctor._outcome(check)[0] is False
+    (tmp_path / "tesseract").write_text(
+        f"#!{sys.executable} -I\nprint('List of available languages (2):\\ndeu\\neng')\n"
+    )
+    (tmp_path / "tesseract").chmod(0o755)
+    ok, said = doctor._outcome(check)
+    assert not ok and "no language fra" in said and "there are: deu, eng" in said
+    monkeypatch.setenv("LONGSEARCH_OCR", "deu")
+    assert check() == "tesseract, with 2 languages; not measured yet; on"
+    replace_object(speed_path(), {"ocr": {"s_per_page": 3.25}})
+    assert "3.2 s a page" in check()
+    (tmp_path / "tesseract").write_text("#!/bin/false\n")
+    assert "does not list its languages" in doctor._outcome(check)[1]
 
 
 def test_scanned_pages_are_told_in_words() -> None:
