@@ -27,7 +27,7 @@ def recognition(root: Path, ocr: str | None) -> Recognition | None:
     """Return how pages without text are read. `ocr`: tesseract's languages; None: only pages that are known already."""
     cache = base_index_path(root).with_suffix(".ocr")
     if ocr is not None:
-        return Recognition(ocr, cache)
+        return Recognition(ocr, cache, note_speed=note_speed)
     return Recognition(languages(), cache, known_only=True) if cache.exists() else None
 
 
@@ -54,13 +54,10 @@ def problem() -> str:
     return "" if shutil.which(TOOL) else f"{NO_OCR_TOOL}: {INSTALL_HINT}"
 
 
-def note_speed(done: Recognition | None) -> None:
-    """Remember how long tesseract took; the newest pages count half."""
-    if done is None or not done.n_pages:
-        return
-    speeds, new = load_object(speed_path()), done.took_s / done.n_pages
-    before = measured_s()
-    speeds[_KEY] = {"s_per_page": new if before is None else (before + new) / 2}
+def note_speed(seconds: float) -> None:
+    """Remember how long tesseract takes for a page; what was known before counts half."""
+    speeds, before = load_object(speed_path()), measured_s()
+    speeds[_KEY] = {"s_per_page": seconds if before is None else (before + seconds) / 2}
     with contextlib.suppress(OSError):  # reading goes on without the file
         replace_object(speed_path(), speeds)
 
