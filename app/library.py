@@ -8,7 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from longsearch.app.ocr.scans import note_speed, recognition
+from longsearch.app.ocr.scans import recognition
 from longsearch.app.paths import base_index_path, index_path, index_paths
 from longsearch.app.settings.reading import current, require_sound
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
@@ -83,8 +83,5 @@ def open_pipeline(
         raise StoreError(f"the index cannot be written: {error.strerror}", f"check {path.parent}") from error
     wanted = recognition(root, ocr)
     with held, Store.open(path, root=root) as store, ExtractorPool(ocr=wanted, should_stop=should_stop) as extractor:
-        try:
-            yield Pipeline(root, store, extractor, encoder, should_stop), store
-        finally:
-            note_speed(wanted)
+        yield Pipeline(root, store, extractor, encoder, should_stop), store
         store.tidy()

@@ -43,8 +43,23 @@ def problems(theme: str, keys: Mapping[str, str]) -> list[tuple[str, str]]:
     return [*found, *_clashes(keys)]
 
 
-_SEE = "their names: docs/app.md, Colours and keys"
+_SEE = "see them all: longsearch config keys"
 _KEYS = "keys are called o, f6, ctrl+o, slash, question_mark, pagedown"
+
+
+def commands(keys: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Return every command of the modules that are loaded, by name: its keys in force, and what it does."""
+    changed = sound_keys(keys)
+    found = {
+        binding.id: (
+            ", ".join(split_keys(changed.get(binding.id, binding.key))),
+            binding.tooltip or binding.description,
+        )
+        for bindings in _bindings()
+        for binding in bindings
+        if binding.id
+    }
+    return dict(sorted(found.items()))
 
 
 def sound_keys(keys: Mapping[str, str]) -> dict[str, str]:

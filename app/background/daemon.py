@@ -238,7 +238,8 @@ class Daemon:
         work(kept, self._models.of(folder_model(kept.root).model), partial(self._must_not_deepen, kept))
 
     def _must_not_deepen(self, at: KeptRoot) -> bool:
-        return self._must_yield(at) or self._pace.is_on_battery or not self._is_quiet()
+        is_on_battery = self._pace.is_on_battery or self._is_on_battery()  # the pace looks only while a model is loaded
+        return self._must_yield(at) or is_on_battery or not self._is_quiet()
 
     def _is_quiet(self) -> bool:
         return self._clock() - self._wanted_at > QUIET_S

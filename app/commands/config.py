@@ -20,6 +20,7 @@ HELP = "show the settings in force and where each comes from; edit or check the 
 _ACTIONS = {
     "show": "show the config file's path and every setting in force (the same as `longsearch config`)",
     "edit": "open the config file in an editor; a new file has every setting in it, as a comment",
+    "keys": "list the commands of the app, by the names that [keys] in the config file takes, and their keys",
     "check": "look for mistakes in the config file and in environment variables",
 }
 
@@ -39,6 +40,8 @@ def run(options: Namespace) -> int:
     match options.action:
         case "edit":
             return _edit()
+        case "keys":
+            return _keys(options.json)
         case "check":
             return _check(options.json)
     return _show(options.json)
@@ -107,6 +110,20 @@ def _check(as_json: bool) -> int:
             else f"there is no {path}"
         )
     return 3 if wrong else 0
+
+
+def _keys(as_json: bool) -> int:
+    from longsearch.app.settings.checking import commands
+
+    found = commands()
+    if as_json:
+        rows = {name: {"keys": keys.split(", "), "meaning": meaning} for name, (keys, meaning) in found.items()}
+        print(json.dumps({"keys": rows}, indent=2))
+        return 0
+    width = max(len(keys) for keys, _ in found.values())
+    for name, (keys, meaning) in found.items():
+        print(f"{name:20} {printable(keys):{width}} {meaning}")
+    return 0
 
 
 def _about_the_model() -> "list[Problem]":

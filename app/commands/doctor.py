@@ -215,6 +215,25 @@ def _languages() -> str:
     return "; ".join(found) or f"{here}; each folder has one that reads it"
 
 
+def _ocr() -> str:
+    from longsearch.app.ocr.scans import measured_s, problem
+    from longsearch.app.settings.reading import current
+    from longsearch.indexer.extract.pdf.ocr import known_languages
+
+    wanted = current("ocr").ocr
+    if said := problem():
+        if wanted is None:  # not a failure: most people have no scans
+            return f"none: {said}"
+        raise LongsearchError(f"ocr is set, but {said}")
+    there = known_languages()
+    if missing := [name for name in (wanted or "").split("+") if name and name not in there]:
+        hint = f"install them, such as tesseract-ocr-{missing[0]}; there are: {', '.join(there)}"
+        raise LongsearchError(f"tesseract has no language {', '.join(missing)}", hint)
+    speed = measured_s()
+    told = f"{speed:.1f} s a page" if speed else "not measured yet"
+    return f"tesseract, with {counted(len(there), 'language')}; {told}; " + ("on" if wanted is not None else "off")
+
+
 def _viewer() -> str:
     from longsearch.app.viewing.viewer import describe_viewers
     from longsearch.engine.printable import printable
@@ -233,5 +252,6 @@ CHECKS: dict[str, Callable[[], str]] = {
     "data": _data,
     "languages": _languages,
     "daemon": _daemon,
+    "ocr": _ocr,
     "viewer": _viewer,
 }

@@ -27,7 +27,7 @@ def recognition(root: Path, ocr: str | None) -> Recognition | None:
     """Return how pages without text are read. `ocr`: tesseract's languages; None: only pages that are known already."""
     cache = base_index_path(root).with_suffix(".ocr")
     if ocr is not None:
-        return Recognition(ocr, cache)
+        return Recognition(ocr, cache, note_speed=note_speed)
     return Recognition(languages(), cache, known_only=True) if cache.exists() else None
 
 
@@ -54,24 +54,21 @@ def problem() -> str:
     return "" if shutil.which(TOOL) else f"{NO_OCR_TOOL}: {INSTALL_HINT}"
 
 
-def note_speed(done: Recognition | None) -> None:
-    """Remember how long tesseract took; the newest pages count half."""
-    if done is None or not done.n_pages:
-        return
-    speeds, new = load_object(speed_path()), done.took_s / done.n_pages
-    before = _seconds(speeds)
-    speeds[_KEY] = {"s_per_page": new if before is None else (before + new) / 2}
+def note_speed(seconds: float) -> None:
+    """Remember how long tesseract takes for a page; what was known before counts half."""
+    speeds, before = load_object(speed_path()), measured_s()
+    speeds[_KEY] = {"s_per_page": seconds if before is None else (before + seconds) / 2}
     with contextlib.suppress(OSError):  # reading goes on without the file
         replace_object(speed_path(), speeds)
 
 
 def scanned_pages(n_pages: int, n_files: int, roots: Sequence[Path]) -> ScannedPages:
     """Return what is to be said of scanned pages in so many files of these folders."""
-    measured_s = _seconds(load_object(speed_path()))
+    own_s = measured_s()
     at_once = min(default_n_children(), max(n_files, 1))
-    takes_s = n_pages * (measured_s or USUAL_S) / at_once
+    takes_s = n_pages * (own_s or USUAL_S) / at_once
     wished = bool(roots) and all(map(is_wished, roots))
-    return ScannedPages(n_pages, takes_s, measured_s is not None, wished, problem())
+    return ScannedPages(n_pages, takes_s, own_s is not None, wished, problem())
 
 
 def wish_all(roots: Sequence[Path], is_wished: bool) -> str:
@@ -89,7 +86,8 @@ def _wish_path(root: Path) -> Path:
     return base_index_path(root).with_suffix(".scans")
 
 
-def _seconds(speeds: dict[str, object]) -> float | None:
-    known = speeds.get(_KEY)
+def measured_s() -> float | None:
+    """Return the seconds that tesseract takes for a page here; None: not measured."""
+    known = load_object(speed_path()).get(_KEY)
     value = known.get("s_per_page") if isinstance(known, dict) else None
     return float(value) if isinstance(value, int | float) and value > 0 else None

@@ -23,6 +23,14 @@ def about_the_app() -> list[Problem]:
     return [Problem(message, hint) for message, hint in problems(settings.theme, settings.keys)]
 
 
+def commands() -> dict[str, tuple[str, str]]:
+    """Return every command of the app, by its name in `keys`: its keys in force, and what it does."""
+    import longsearch.tui.app  # noqa: F401 - loads every screen
+    from longsearch.tui import preferences
+
+    return preferences.commands(current().keys)
+
+
 def notes() -> list[str]:
     """Return what is no mistake, but may surprise: folders of the file that are not there now."""
     away = [folder for folder in current().folders if not os.path.isdir(folder)]  # noqa: PTH112 - is_dir may raise

@@ -7,6 +7,7 @@ index calls `require_sound` first: with a misspelt `model` it would read every d
 
 import os
 import re
+import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -74,6 +75,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Reading:
         return _joined({}, (), environment)
     try:
         found = path.stat()
+        _check(found)
         written, problems = _parsed(path, _text(path, found.st_mtime_ns, found.st_size))
     except (FileNotFoundError, NotADirectoryError):
         written, problems = {}, ()
@@ -106,10 +108,18 @@ def require_sound() -> None:
         raise problem.as_error()
 
 
-@lru_cache(4)
-def _text(path: Path, _modified_ns: int, n_bytes: int) -> str:
-    if n_bytes > _MAX_BYTES:
+def _check(found: os.stat_result) -> None:
+    """Raise OSError for a file that must not be read. It names programs to run, so nobody else may write it."""
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(0, "it is no file")
+    if found.st_size > _MAX_BYTES:
         raise OSError(0, "it has more than 1 MB")
+    if hasattr(os, "getuid") and (found.st_mode & stat.S_IWOTH or found.st_uid not in (os.getuid(), 0)):
+        raise OSError(0, "other users may write it, and it names programs to run (chmod 600)")
+
+
+@lru_cache(4)
+def _text(path: Path, _modified_ns: int, _n_bytes: int) -> str:
     return path.read_text("utf-8-sig")
 
 
@@ -129,7 +139,7 @@ def _parsed(path: Path, text: str) -> tuple[Mapping[str, _Written], tuple[Proble
     """Return the allowed values by name of the setting, and what is wrong."""
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
         found = _PLACE.search(str(error))
         at = f", {found.group(1)}" if found and found.group(1) else ""
         what = _PLACE.sub("", str(error))
@@ -190,7 +200,7 @@ def line_of(text: str, key: str) -> int | None:
     for n in range(1, len(lines) + 1 if len(lines) <= 1000 else 0):
         try:
             found: Any = tomllib.loads("\n".join(lines[:n]))
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):
             continue
         for part in key.split("."):
             found = found.get(part) if isinstance(found, dict) else None

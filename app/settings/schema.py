@@ -79,7 +79,8 @@ class Settings:
     )  # fmt: skip
     ocr: str | None = _setting(
         kinds.OCR, None, "`false`", '"deu+eng"',
-        "`true`, or tesseract's languages such as `deu+eng`: read [scanned pages](formats.md#scanned-pages-and-ocr)",
+        "`true`, or tesseract's languages such as `deu+eng`: read [scanned pages](formats.md#scanned-pages-and-ocr),"
+        " old ones while the machine is idle",
         "LONGSEARCH_OCR",
     )  # fmt: skip
     viewer: tuple[str, ...] = _setting(

@@ -37,7 +37,7 @@ from longsearch.indexer.extract.wire.protocol import (
 )
 from longsearch.indexer.extract.wire.values import RawMetadata
 
-_OCR = "read it with OCR: longsearch index FOLDER --ocr; or make a searchable copy: ocrmypdf "
+_OCR = "read it with OCR: s in the list of files, or longsearch index FOLDER --ocr; or make a copy: ocrmypdf "
 _SCAN_HINT = f"{_OCR}in.pdf out.pdf"
 _FONT_HINT = f"{_OCR}--force-ocr in.pdf out.pdf"
 _OCR_HINT = (

@@ -77,6 +77,18 @@ def test_check_finds_mistakes_of_the_file_the_environment_the_app_and_the_model(
     assert len(json.loads(capsys.readouterr().out)["problems"]) == 7
 
 
+def test_keys_lists_the_commands_of_the_app_with_their_keys_in_force(capsys: pytest.CaptureFixture[str]) -> None:
+    write('[keys]\n"main.open" = ["f6", "ctrl+s"]\n')
+    assert main(["config", "keys"]) == 0
+    rows = {line.split()[0]: line.split(maxsplit=1)[1] for line in capsys.readouterr().out.splitlines()}
+    assert rows["main.open"].startswith("f6, ctrl+s ") and rows["main.open"].endswith("at this page")
+    assert rows["files.scans"].split() == ["s", "Scans"]
+    assert main(["config", "keys", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["keys"]
+    assert told["main.open"]["keys"] == ["f6", "ctrl+s"]
+    assert told.keys() == rows.keys()
+
+
 def test_edit_makes_a_private_file_opens_it_and_checks_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,8 +15,10 @@ from app_helpers import Clock, running, wait_until
 from longsearch.app.background.daemon import QUIET_S, Daemon
 from longsearch.app.background.daemon_control import watch
 from longsearch.app.background.idle_work import next_with_scans
+from longsearch.app.background.kept_root import KeptRoot
 from longsearch.app.background.resident import ResidentModel
 from longsearch.app.cli import main
+from longsearch.app.commands import doctor
 from longsearch.app.folders_backend import FoldersBackend
 from longsearch.app.local_backend import LocalBackend
 from longsearch.app.ocr import scans
@@ -24,6 +26,7 @@ from longsearch.app.paths import index_path, speed_path
 from longsearch.engine.json_files import load_object, replace_object
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import FileReport, FileStatus, ScannedPages
+from longsearch.indexer.extract.wire.protocol import Page
 from longsearch.tui.text.wording import scanned
 
 TEXT = b"BT /F1 12 Tf 72 700 Td (The harbour master wrote these words by hand) Tj ET"
@@ -177,6 +180,20 @@ def test_the_daemon_reads_them_if_it_is_wished_when_nobody_searches_and_on_mains
     assert n_calls(calls) == 3
 
 
+def test_a_query_or_the_battery_stops_ocr_in_the_middle_of_a_file(home: Path, clock: Clock) -> None:
+    on_battery = [False]
+    daemon = Daemon(True, ResidentModel(clock=clock), clock, is_on_battery=lambda: on_battery[0])
+    kept = daemon._kept[home] = KeptRoot(home, lambda: None, clock=clock)
+    kept.begin_sweep()
+    clock.now += QUIET_S + 1
+    assert not daemon._must_not_deepen(kept)
+    on_battery[0] = True  # no model is loaded, so the pace of its threads does not look
+    assert daemon._must_not_deepen(kept)
+    on_battery[0] = False
+    daemon.handle("resume", {})
+    assert daemon._must_not_deepen(kept)
+
+
 def test_without_tesseract_nothing_is_tried_and_the_reason_is_said(
     papers: Path, tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,6 +237,38 @@ def test_the_time_is_that_of_this_machine_once_it_is_measured(home: Path, monkey
     assert measured.is_measured
     assert scanned(measured).startswith("3,412 scanned pages, about 4.7 h")
     assert scans.scanned_pages(10, 1, [home]).takes_s == pytest.approx(99.2)  # the pages of a file come one by one
+
+
+def test_doctor_checks_tesseract_and_its_languages(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check = doctor.CHECKS["ocr"]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert check().startswith("none: OCR needs tesseract")
+    monkeypatch.setenv("LONGSEARCH_OCR", "deu+fra")
+    assert doctor._outcome(check)[0] is False
+    (tmp_path / "tesseract").write_text(
+        f"#!{sys.executable} -I\nprint('List of available languages (2):\\ndeu\\neng')\n"
+    )
+    (tmp_path / "tesseract").chmod(0o755)
+    ok, said = doctor._outcome(check)
+    assert not ok and "no language fra" in said and "there are: deu, eng" in said
+    monkeypatch.setenv("LONGSEARCH_OCR", "deu")
+    assert check() == "tesseract, with 2 languages; not measured yet; on"
+    replace_object(speed_path(), {"ocr": {"s_per_page": 3.25}})
+    assert "3.2 s a page" in check()
+    (tmp_path / "tesseract").write_text("#!/bin/false\n")
+    assert "does not list its languages" in doctor._outcome(check)[1]
+
+
+def test_the_speed_is_noted_while_a_folder_is_read(home: Path) -> None:
+    ocr = scans.recognition(home, "")
+    assert ocr is not None
+    for _ in range(10):
+        ocr.take(Page(0, ("words",), ocr_key="key", ocr_s=4.0))
+    assert scans.measured_s() == 4.0
+    ocr.take(Page(0, ("words",), ocr_key="key", ocr_s=26.0))
+    assert scans.measured_s() == 5.0  # half of 4, and half of the mean of all, which is 6
+    ocr.take(Page(0, ("words",), ocr_key="key"))  # from the cache
+    assert ocr.n_pages == 11
 
 
 def test_scanned_pages_are_told_in_words() -> None:

@@ -1,16 +1,19 @@
 """The settings: environment before config file before default, and what a mistake costs."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from longsearch.app.library import open_pipeline
 from longsearch.app.paths import config_path
 from longsearch.app.settings import page
 from longsearch.app.settings.editor import editor_command
 from longsearch.app.settings.reading import current, is_from_file, line_of, read, require_sound
-from longsearch.app.settings.schema import SETTINGS, VARIABLES
+from longsearch.app.settings.schema import SETTINGS, VARIABLES, Setting
 from longsearch.engine.errors import LongsearchError
 
 
@@ -134,6 +137,38 @@ def test_a_file_that_cannot_be_read_counts_as_empty(text: str | bytes, message: 
 def test_a_folder_in_place_of_the_file_is_a_problem_and_no_crash() -> None:
     config_path().mkdir(parents=True)
     assert "cannot be read" in said()[0]
+
+
+def test_a_file_that_others_may_write_is_not_used() -> None:
+    path = write("think = 4\n")
+    path.chmod(0o602)
+    assert "other users may write it" in said()[0]
+    assert current().think is None
+    path.chmod(0o660)  # a group of one's own is common
+    assert current().think == 4
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 5000, "think = " + "9" * 5000, "a." * 3000 + "b = 1"])
+def test_values_that_break_the_parser_are_a_problem_and_no_crash(text: str) -> None:
+    write(text)
+    assert len(said()) == 1
+    assert current().model == "bundled"
+
+
+TOML_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.dates().map(str),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.sampled_from(SETTINGS), TOML_VALUES)
+def test_any_value_is_allowed_or_refused_with_a_value_error(setting: Setting, value: object) -> None:
+    with suppress(ValueError):
+        setting.kind.from_toml(value)
+    if isinstance(value, str) and value:
+        with suppress(ValueError):
+            setting.kind.from_text(value)
 
 
 def test_the_file_is_read_again_when_it_has_changed() -> None:

@@ -22,6 +22,7 @@ DPI = 300
 """The resolution that tesseract was trained for."""
 _LANGUAGES = re.compile(r"[A-Za-z_/]{2,40}(?:\+[A-Za-z_/]{2,40}){0,9}")
 _MAX_REASON_CHARACTERS = 120
+_LIST_TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,19 @@ def require_tool() -> None:
     """Raise `ExtractionError` if tesseract is not installed."""
     if shutil.which(TOOL) is None:
         raise ExtractionError(NO_OCR_TOOL, INSTALL_HINT)
+
+
+def known_languages() -> tuple[str, ...]:
+    """Return the languages that tesseract has here. Raises `ExtractionError` if it does not say."""
+    require_tool()
+    try:
+        done = subprocess.run(  # noqa: S603 - a list, no shell
+            [str(shutil.which(TOOL)), "--list-langs"], capture_output=True, timeout=_LIST_TIMEOUT_S, check=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise ExtractionError("tesseract does not list its languages", "try: tesseract --list-langs") from error
+    lines = clean_characters(done.stdout.decode("utf-8", "replace")).split("\n")
+    return tuple(line.strip() for line in lines[1:] if are_languages(line.strip()))
 
 
 def recognise(picture: Picture, languages: str) -> tuple[str, ...]:

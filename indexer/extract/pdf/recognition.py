@@ -9,6 +9,7 @@ import hashlib
 import json
 import threading
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import apsw
 from longsearch.indexer.extract.pdf.ocr import Picture
 from longsearch.indexer.extract.wire.protocol import Page
 
+_PAGES_BETWEEN_NOTES = 10
 _WAIT_MS = 2000
 _TABLE = "CREATE TABLE IF NOT EXISTS pages (key TEXT PRIMARY KEY, lines BLOB NOT NULL) STRICT, WITHOUT ROWID"
 
@@ -24,16 +26,24 @@ _TABLE = "CREATE TABLE IF NOT EXISTS pages (key TEXT PRIMARY KEY, lines BLOB NOT
 class Recognition:
     """The wish that pages without text be read by OCR. Safe to use from any thread."""
 
-    def __init__(self, languages: str = "", cache: Path | None = None, known_only: bool = False) -> None:
+    def __init__(
+        self,
+        languages: str = "",
+        cache: Path | None = None,
+        known_only: bool = False,
+        note_speed: Callable[[float], None] = lambda seconds: None,
+    ) -> None:
         """`languages`: those of tesseract, such as deu+eng, or "" for its default. `cache`: a file; None: no cache.
 
-        `known_only`: take what the cache holds, and do not call tesseract.
+        `known_only`: take what the cache holds, and do not call tesseract. `note_speed` gets the mean seconds of a page
+        so far, after the first page and then after every tenth.
         """
         self.languages = languages
         self.cache = "" if cache is None else str(cache)
         self.known_only = known_only
         self.n_pages, self.took_s = 0, 0.0
         """The pages that tesseract has read, and its seconds. Pages of the cache do not count."""
+        self._note_speed = note_speed
         self._lock = threading.Lock()
 
     def take(self, page: Page) -> None:
@@ -43,6 +53,8 @@ class Recognition:
         with self._lock:
             self.n_pages += 1
             self.took_s += page.ocr_s
+            if self.n_pages % _PAGES_BETWEEN_NOTES == 1:
+                self._note_speed(self.took_s / self.n_pages)
             if self.cache:
                 with suppress(apsw.Error, OSError):  # on a full disk the page is recognised again another time
                     _keep(Path(self.cache), page.ocr_key, page.lines)

@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 from pdf_writing import lines_of, pdf, write_pdf
 
-from longsearch.engine.errors import ExtractionError
+from longsearch.engine.errors import ExtractionError, ReadingStoppedError
+from longsearch.indexer.extract import pool
 from longsearch.indexer.extract.pdf import ocr
 from longsearch.indexer.extract.pdf.ocr import lines_of as ocr_lines_of
 from longsearch.indexer.extract.pdf.ocr import require_tool
-from longsearch.indexer.extract.pdf.recognition import Recognition
+from longsearch.indexer.extract.pdf.recognition import Recognition, known_lines
+from longsearch.indexer.extract.pool import ExtractorPool
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
 
 TEXT_PAGE = lines_of("The page with text has words\nof its own")
@@ -167,3 +169,80 @@ def test_lines_are_joined_within_a_paragraph() -> None:
         "".join(ocr_lines_of("One line\n and two\n\n \nNext para-\ngraph\f"))
         == "One line and two\n\nNext paragraph\n\n"
     )
+
+
+COUNTING = (
+    "import tempfile\n"
+    "calls = os.path.join(os.path.dirname(os.path.dirname(sys.argv[0])), 'calls')\n"
+    "tempfile.mkstemp(dir=calls)\n"  # an empty file: the sandbox lets nobody write into one
+)
+
+
+@pytest.fixture
+def calls(tmp_path: Path) -> Path:
+    folder = tmp_path / "calls"
+    folder.mkdir()
+    return folder
+
+
+def test_a_page_is_recognised_once_and_a_changed_file_costs_its_new_pages(
+    install: Install, tmp_path: Path, calls: Path
+) -> None:
+    install(f"{COUNTING}print('Words of page', min(picture[17:]))")
+    pages = [f"{level} g 100 100 200 300 re f".encode() for level in (0.1, 0.5, 0.9)]
+    ocr = Recognition("", tmp_path / "cache")
+    with ExtractorProcess(ocr=ocr) as extractor:
+        first = read(extractor, tmp_path, pages[0], pages[1]).document
+        assert (len(os.listdir(calls)), first.ocr_pages, first.n_scanned) == (2, (1, 2), 0)
+        changed = read(extractor, tmp_path, TEXT_PAGE, pages[1], pages[2], pages[0]).document
+    assert len(os.listdir(calls)) == 3
+    assert (changed.ocr_pages, changed.n_scanned) == ((2, 3, 4), 0)
+    assert [line for line in changed.text.split("\n") if line][1] == first.text.split("\n")[-1]
+    assert ocr.n_pages == 3 and ocr.took_s > 0
+    with ExtractorProcess(ocr=Recognition("", tmp_path / "cache", known_only=True)) as extractor:
+        known = read(extractor, tmp_path, pages[2], SCANNED.replace(b"300", b"301")).document
+    assert (known.ocr_pages, known.n_scanned, len(os.listdir(calls))) == ((1,), 1, 3)
+    with ExtractorProcess(ocr=Recognition("deu", tmp_path / "cache")) as extractor:  # other languages: other words
+        read(extractor, tmp_path, pages[0])
+    assert len(os.listdir(calls)) == 4
+
+
+def test_without_ocr_pages_are_counted_and_empty_ones_are_not(tmp_path: Path) -> None:
+    with ExtractorProcess() as extractor:
+        extraction = read(extractor, tmp_path, TEXT_PAGE, SCANNED, b"", TEXT_PAGE)
+    assert (extraction.partial_reason, extraction.document.n_scanned, extraction.document.ocr_pages) == ("", 1, ())
+
+
+def test_a_page_of_one_colour_is_not_given_to_tesseract(install: Install, tmp_path: Path, calls: Path) -> None:
+    install(f"{COUNTING}print('words')")
+    with ExtractorProcess(ocr=Recognition()) as extractor:
+        read(extractor, tmp_path, TEXT_PAGE, b"1 g 0 0 612 792 re f")
+    assert os.listdir(calls) == []
+
+
+def test_a_reading_that_is_stopped_in_a_file_goes_on_at_its_page(
+    install: Install, tmp_path: Path, calls: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(f"{COUNTING}time.sleep(600 if len(os.listdir(calls)) == 2 else 0)\nprint('Words of', min(picture[17:]))")
+    monkeypatch.setattr(pool, "STOP_CHECK_S", 0.05)
+    path = write_pdf(tmp_path / "a.pdf", [f"{level} g 0 0 200 300 re f".encode() for level in (0.1, 0.5, 0.9)])
+    ocr = Recognition("", tmp_path / "cache")
+    with ExtractorPool(1, ocr, should_stop=lambda: len(os.listdir(calls)) == 2) as stopped:
+        with pytest.raises(ReadingStoppedError):
+            list(stopped.extract_all([path]))
+        assert ocr.n_pages == 1
+        (calls / "more").touch()
+        ((_, result),) = stopped.extract_all([path])
+    assert isinstance(result, Extraction)
+    assert result.document.ocr_pages == (1, 2, 3)
+    assert len(os.listdir(calls)) == 5  # page 1 once, page 2 twice, page 3 once, and the file of this test
+
+
+@pytest.mark.parametrize("content", [b"", b"no database" * 200])
+def test_a_cache_that_cannot_be_used_counts_as_empty(install: Install, tmp_path: Path, content: bytes) -> None:
+    install("print('Words of a scanned page')")
+    cache = tmp_path / "cache"
+    cache.write_bytes(content)
+    with ExtractorProcess(ocr=Recognition("", cache)) as extractor:
+        assert read(extractor, tmp_path, SCANNED).document.text == "Words of a scanned page"
+    assert known_lines(str(tmp_path / "none"), "key") is None
