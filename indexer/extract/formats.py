@@ -25,6 +25,9 @@ class Format(StrEnum):
     OPEN_DOCUMENT = "opendocument"
     SHEETS = "sheets"
     CSV = "csv"
+    RTF = "rtf"
+    NOTEBOOK = "notebook"
+    FB2 = "fb2"
     MAIL = "mail"
     MAILBOX = "mailbox"
     MAIL_ALONE = "mail without attachments"
@@ -63,6 +66,9 @@ FORMAT_OF_SUFFIX = {
     ".xls": Format.SHEETS,
     ".csv": Format.CSV,
     ".tsv": Format.CSV,
+    ".rtf": Format.RTF,
+    ".ipynb": Format.NOTEBOOK,
+    ".fb2": Format.FB2,
     ".eml": Format.MAIL,
     ".emlx": Format.MAIL,
     ".mbox": Format.MAILBOX,
