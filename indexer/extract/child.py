@@ -93,5 +93,9 @@ def _read(request: Request) -> Iterator[Message]:
 
         yield from pdf.read(path, request.first_page, request.pdfium, request.ocr, request.head_only)
         yield Described(read_xmp(path))
+    elif file_format is Format.ADAPTED:
+        from longsearch.indexer.extract.readers import adapted
+
+        yield adapted.read(request.path, tuple(request.command))
     else:
         yield read_text(path, file_format)

@@ -50,6 +50,8 @@ class Request:
     """Languages for OCR of pages without text ("" for tesseract's default); None for no OCR."""
     head_only: bool = False
     """Whether a PDF's first pages are enough, because only its title and its metadata are wanted."""
+    command: tuple[str, ...] = ()
+    """The command that reads the file, if its format is `ADAPTED`."""
 
 
 @dataclass(frozen=True, slots=True)
