@@ -94,5 +94,9 @@ def _read(request: Request) -> Iterator[Message]:
         ocr = pdf.OcrWish(request.ocr, request.ocr_cache, request.ocr_known_only) if request.ocr is not None else None
         yield from pdf.read(path, request.first_page, request.pdfium, ocr, request.head_only)
         yield Described(read_xmp(path))
+    elif file_format is Format.ADAPTED:
+        from longsearch.indexer.extract.readers import adapted
+
+        yield adapted.read(request.path, tuple(request.command))
     else:
         yield read_text(path, file_format)

@@ -22,12 +22,19 @@ _MODULES = {
     Format.OPEN_DOCUMENT: "office.odf",
     Format.SHEETS: "office.sheets",
     Format.CSV: "office.delimited",
+    Format.RTF: "office.rtf",
+    Format.NOTEBOOK: "office.notebook",
+    Format.FB2: "books.fb2",
+    Format.DJVU: "books.converted:read_djvu",
+    Format.MOBI: "books.converted:read_mobi",
     Format.MAIL: "mail.eml",
     Format.MAILBOX: "mail.mbox",
-    Format.MAIL_ALONE: "mail.eml_alone",
-    Format.MAILBOX_ALONE: "mail.mbox_alone",
+    Format.MAIL_ALONE: "mail.eml:read_alone",
+    Format.MAILBOX_ALONE: "mail.mbox:read_alone",
 }
-"""The module that reads each format except PDF. Its `read` takes a `Source` and returns a `FileText`."""
+"""The function that reads each format except PDF: its module's `read`, or the name after a colon.
+
+It takes a `Source` and returns a `FileText`."""
 
 
 def read_text(source: Source, file_format: Format) -> FileText:
@@ -47,6 +54,7 @@ def read_text(source: Source, file_format: Format) -> FileText:
 
 
 def function_for(file_format: Format) -> Callable[[Source], FileText]:
-    """Import the module of `file_format` and return its `read`."""
-    read: Callable[[Source], FileText] = import_module(f"{_READERS}.{_MODULES[file_format]}").read
+    """Import the module of `file_format` and return its function."""
+    module, _, name = _MODULES[file_format].partition(":")
+    read: Callable[[Source], FileText] = getattr(import_module(f"{_READERS}.{module}"), name or "read")
     return read

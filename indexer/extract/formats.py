@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path, PurePath
 
@@ -25,6 +26,12 @@ class Format(StrEnum):
     OPEN_DOCUMENT = "opendocument"
     SHEETS = "sheets"
     CSV = "csv"
+    RTF = "rtf"
+    NOTEBOOK = "notebook"
+    FB2 = "fb2"
+    DJVU = "djvu"
+    MOBI = "mobi"
+    ADAPTED = "adapted"
     MAIL = "mail"
     MAILBOX = "mailbox"
     MAIL_ALONE = "mail without attachments"
@@ -63,6 +70,15 @@ FORMAT_OF_SUFFIX = {
     ".xls": Format.SHEETS,
     ".csv": Format.CSV,
     ".tsv": Format.CSV,
+    ".rtf": Format.RTF,
+    ".ipynb": Format.NOTEBOOK,
+    ".fb2": Format.FB2,
+    ".djvu": Format.DJVU,
+    ".djv": Format.DJVU,
+    ".mobi": Format.MOBI,
+    ".prc": Format.MOBI,
+    ".azw": Format.MOBI,
+    ".azw3": Format.MOBI,
     ".eml": Format.MAIL,
     ".emlx": Format.MAIL,
     ".mbox": Format.MAILBOX,
@@ -70,9 +86,31 @@ FORMAT_OF_SUFFIX = {
 }
 
 
+_adapters: dict[str, tuple[str, ...]] = {}
+
+
+def use_adapters(commands: Mapping[str, Sequence[str]]) -> None:
+    """From now on, read files of these suffixes (".xyz") with these commands; see `extract.tools.text_from`.
+
+    A person's own adapters go before the readers that longsearch has. To be called before folders are listed.
+    """
+    _adapters.clear()
+    _adapters.update({suffix.lower(): tuple(command) for suffix, command in commands.items()})
+
+
+def adapter_of(name: bytes | str) -> tuple[str, ...]:
+    """Return the command that reads a file with this name; () if it has no adapter."""
+    return _adapters.get(_suffix(name), ())
+
+
 def format_of(name: bytes | str) -> Format | None:
     """Return the format of a file with this name or path, or None if longsearch does not read it."""
-    return FORMAT_OF_SUFFIX.get(PurePath(os.fsdecode(name)).suffix.lower())
+    suffix = _suffix(name)
+    return Format.ADAPTED if suffix in _adapters else FORMAT_OF_SUFFIX.get(suffix)
+
+
+def _suffix(name: bytes | str) -> str:
+    return PurePath(os.fsdecode(name)).suffix.lower()
 
 
 def is_readable(name: bytes | str) -> bool:

@@ -17,8 +17,9 @@ from typing import Self
 from longsearch.engine.errors import ExtractionError, TimedOutError
 from longsearch.indexer.extract.assembly import Extraction, PdfParts, TextTooLongError, assemble_pdf, assemble_text
 from longsearch.indexer.extract.child import COMMAND, OUT_OF_MEMORY_STATUS
-from longsearch.indexer.extract.formats import Format, attempts, checked_format
+from longsearch.indexer.extract.formats import Format, adapter_of, attempts, checked_format
 from longsearch.indexer.extract.pdf.recognition import Recognition, calls_tesseract, on_wire
+from longsearch.indexer.extract.tools import remove_folder_of
 from longsearch.indexer.extract.wire import protocol
 from longsearch.indexer.extract.wire.limits import (
     DOCUMENT_TIMEOUT_S,
@@ -114,15 +115,15 @@ class ExtractorProcess:
 
     def _text(self, path: Path, file_format: Format) -> Extraction:
         """Read a file that is not a PDF, in a simpler way if the first one ends the child."""
-        document_timeout_s = self.document_timeout_s * (MAILBOX_TIMES if file_format is Format.MAILBOX else 1)
-        deadline = time.monotonic() + document_timeout_s
-        formats = attempts(path, file_format)
+        timeout_s = self.document_timeout_s * (MAILBOX_TIMES if file_format is Format.MAILBOX else 1)
+        deadline = time.monotonic() + timeout_s
+        formats = attempts(path, file_format)  # each has its share of the time
         last: _ChildGoneError | None = None
         for tried in formats:
             received: list[Message] = []
-            timeout_s = document_timeout_s / len(formats)  # leaves the second attempt half of the time
+            request = Request(str(path), tried, command=adapter_of(path.name))
             try:
-                self._converse(Request(str(path), tried), timeout_s, deadline, received.append)
+                self._converse(request, timeout_s / len(formats), deadline, received.append)
             except _ChildGoneError as gone:
                 last = gone
                 continue
@@ -253,6 +254,7 @@ class _Child:
         """Kill the child and free its pipes; may be called twice."""
         self.interrupt()
         self._process.wait()
+        remove_folder_of(self.pid)
         self._selector.close()
         for pipe in (self._requests, self._answers):
             with suppress(OSError):  # the rest of a request cannot be sent any more

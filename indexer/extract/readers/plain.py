@@ -16,7 +16,11 @@ _TITLE_WITHIN = 20_000
 
 def read(path: Source) -> FileText:
     """Return the text of the file at `path`. Raises `ExtractionError`."""
-    raw = decode(read_bytes(path))
+    return parse(decode(read_bytes(path)))
+
+
+def parse(raw: str) -> FileText:
+    """Return the text of `raw`."""
     named = _TITLE.search(raw, 0, _TITLE_WITHIN)
     title = (named[1] or named[2]) if named else ""
     metadata: RawMetadata = (("title", title, "markup"),) if title else ()

@@ -24,6 +24,12 @@ MAX_BOXES = 1_000
 MEMORY_BYTES = 1 << 30
 """Address space of the child. A usual paper needs 31 MB of resident memory; a bomb takes all there is."""
 
+TOOL_MEMORY_BYTES = 4 << 30
+"""Address space of a program that the child runs: calibre's Python and Qt reserve far more than they use."""
+
+TOOL_FILE_BYTES = 200_000_000
+"""Size of each file that such a program may write: the EPUB that is made of a MOBI."""
+
 MAX_TEXT_FILE_BYTES = 100_000_000
 """Size of a text file, or of the text in a DOCX or EPUB: a larger one is a log or a data dump, not a document."""
 

@@ -44,6 +44,8 @@ class Request:
     """Whether tesseract is not called for pages that are not in this file."""
     head_only: bool = False
     """Whether a PDF's first pages are enough, because only its title and its metadata are wanted."""
+    command: tuple[str, ...] = ()
+    """The command that reads the file, if its format is `ADAPTED`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import signal
 from contextlib import suppress
 
-from longsearch.indexer.extract.wire.limits import MEMORY_BYTES
+from longsearch.indexer.extract.wire.limits import MEMORY_BYTES, TOOL_FILE_BYTES, TOOL_MEMORY_BYTES
 from longsearch.indexer.politeness import be_polite
 
 
@@ -14,15 +14,31 @@ def limit_this_process() -> None:
 
 
 def limit_resources() -> None:
-    """Allow no written files, no core dump, at most `MEMORY_BYTES` of address space."""
+    """Allow no written files, no core dump, at most `MEMORY_BYTES` of address space.
+
+    The hard limits are those of a program that the child runs.
+    """
+    _limit(0, MEMORY_BYTES)
+
+
+def widen_limits() -> None:
+    """Allow the program that this process becomes as much memory as other programs of its kind need, and some files."""
+    _limit(TOOL_FILE_BYTES, TOOL_MEMORY_BYTES)
+
+
+def _limit(file_bytes: int, memory_bytes: int) -> None:
     try:
         import resource
     except ImportError:  # Windows
         return
-    limits = ((resource.RLIMIT_AS, MEMORY_BYTES), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0))
-    for resource_kind, limit in limits:
+    limits = (
+        (resource.RLIMIT_AS, memory_bytes, TOOL_MEMORY_BYTES),
+        (resource.RLIMIT_FSIZE, file_bytes, TOOL_FILE_BYTES),
+        (resource.RLIMIT_CORE, 0, 0),
+    )
+    for resource_kind, soft, hard in limits:
         with suppress(ValueError, OSError):  # macOS refuses RLIMIT_AS
-            resource.setrlimit(resource_kind, (limit, limit))
+            resource.setrlimit(resource_kind, (soft, hard))
 
 
 def end_if_stuck(document_timeout_s: float) -> None:

@@ -48,6 +48,13 @@ SOUND = {
     "xlsx": zipped(xlsx_parts({"S": [["Name", "Cost"], ["a", 1.5], ["b", 2.0]]}, "T")),
     "eml": eml("words\n> quoted", attachments=[("a.csv", b"a,b\nc,d\n"), ("b.md", b"# One\n\nword")], html="<p>x</p>"),
     "mbox": mbox([eml("one"), eml("two", attachments=[("a.txt", b"note")])]),
+    "rtf": rb"{\rtf1\ansi{\stylesheet{\s1 heading 1;}}{\info{\title T}}\s1 One\par a\u233?b\'e9 {\footnote c}"
+    rb"\par d\cell e\row}",
+    "ipynb": b'{"cells": [{"cell_type": "markdown", "source": ["# One"]}, '
+    b'{"source": "x", "outputs": [{"text": "y"}]}]}',
+    "fb2": b"<FictionBook><description><title-info><book-title>T</book-title></title-info></description><body>"
+    b"<section><title><p>One</p></title><p>words</p><v>verse</v><table><tr><td>a</td></tr></table></section></body>"
+    b"</FictionBook>",
     "csv": b'Name;Cost\na;1\n"b ""c""";2\n',
     "pdf": pdf([lines_of("some words\nand more"), lines_of("a second page")], title="x", outline=[("One", 0)]),
 }

@@ -28,3 +28,8 @@ def read(path: Source, with_attachments: bool = True) -> FileText:
     message = mail.add(data)
     text = mail.builder.file_text(header(message, "Subject"), limited(described(message)))
     return replace(text, warning=mail.warning)
+
+
+def read_alone(path: Source) -> FileText:
+    """Do the same as `read`, but only name the attachments, because one of them ended the child."""
+    return read(path, with_attachments=False)

@@ -61,6 +61,11 @@ def read(path: Source, with_attachments: bool = True) -> FileText:
     return replace(mail.builder.file_text(), title="", metadata=metadata, warning=warning, untitled=True)
 
 
+def read_alone(path: Source) -> FileText:
+    """Do the same as `read`, but only name the attachments, because one of them ended the child."""
+    return read(path, with_attachments=False)
+
+
 def messages_in(file: IO[bytes]) -> Iterator[bytes]:
     """Yield each message of a mailbox, cut to `MAX_MESSAGE_BYTES`. Raises `ExtractionError` if it is none."""
     lines: list[bytes] = []

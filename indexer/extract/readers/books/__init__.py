@@ -1,0 +1,1 @@
+"""Books that are neither PDF nor EPUB: FB2, DjVu, MOBI."""

@@ -1,0 +1,112 @@
+"""Runs a program on one file, inside the limits of the child, and reads what it prints as text.
+
+For formats that only a program of their own can read: DjVu, MOBI, and those that a person names in the settings
+(ending of a file's name -> command). Runs in the child only. The program belongs to the child's session, so killing
+the child kills it too. It gets no standard input, and a folder of its own in which it may write a limited amount.
+"""
+
+import os
+import selectors
+import shutil
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.clean import one_line
+from longsearch.indexer.extract.wire.limits import MAX_TEXT_FILE_BYTES
+from longsearch.indexer.extract.wire.sandbox import widen_limits
+
+PATH, FOLDER = "{path}", "{folder}"
+"""Words of a command that stand for the file's path and for the folder in which the program may write."""
+_MAX_ERROR_BYTES = 4_000
+_MAX_REASON_CHARACTERS = 120
+_READ_BYTES = 1 << 16
+
+
+def folder_of(pid: int) -> Path:
+    """Return the folder in which programs of the child with this id may write. The parent removes it after a kill."""
+    # not tempfile.gettempdir(), which tries to write a file
+    return Path(os.environ.get("TMPDIR") or "/tmp") / f"longsearch-child-{pid}"  # noqa: S108
+
+
+def remove_folder_of(pid: int) -> None:
+    """Remove what programs of this child left."""
+    shutil.rmtree(folder_of(pid), ignore_errors=True)
+
+
+def text_from(command: Sequence[str], path: str, result: str = "") -> bytes:
+    """Run `command` on the file at `path` and return what it prints, or what it writes to the file `result`.
+
+    `{path}` in a word of the command stands for the path, which comes last if no word has it; `{folder}` stands for a
+    folder that is removed afterwards. `result` is a pattern under that folder, such as "*.txt". Raises
+    `ExtractionError` if the program is missing, fails, or prints more than `MAX_TEXT_FILE_BYTES`.
+    """
+    program = shutil.which(command[0])
+    if program is None:
+        raise ExtractionError(f"needs {command[0]}, which is not installed", "install it, then: index --retry-failed")
+    words = [program, *command[1:], *(() if any(PATH in word for word in command) else (PATH,))]
+    folder = folder_of(os.getpid())
+    folder.mkdir(mode=0o700)
+    try:
+        printed = _run([word.replace(PATH, path).replace(FOLDER, str(folder)) for word in words], folder)
+        return _largest(folder, result) if result else printed
+    finally:
+        remove_folder_of(os.getpid())
+
+
+def _run(words: Sequence[str], folder: Path) -> bytes:
+    name = Path(words[0]).name
+    environment = {**os.environ, "TMPDIR": str(folder), "LC_ALL": "C.UTF-8", "CALIBRE_CONFIG_DIRECTORY": str(folder)}
+    try:
+        process = subprocess.Popen(  # noqa: S603 - a list, no shell; the path is absolute, so it is never an option
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env=environment,
+            preexec_fn=widen_limits,  # safe, because the child has one thread
+        )
+    except OSError as error:
+        raise ExtractionError(f"{name} cannot be started: {error.strerror}") from error
+    with process:
+        try:
+            printed, errors = _outputs(process, name)
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode:
+        reason = one_line(errors.decode("utf-8", "replace"), _MAX_REASON_CHARACTERS)
+        raise ExtractionError(f"{name} cannot read it: {reason or f'status {process.returncode}'}")
+    return printed
+
+
+def _outputs(process: subprocess.Popen[bytes], name: str) -> tuple[bytes, bytes]:
+    """Return what the program prints, and its first complaints. Raises `ExtractionError` if it is too much."""
+    printed, errors = bytearray(), bytearray()
+    with selectors.DefaultSelector() as selector:
+        for pipe, held in ((process.stdout, printed), (process.stderr, errors)):
+            if pipe is not None:
+                selector.register(pipe, selectors.EVENT_READ, held)
+        while selector.get_map():
+            for key, _ in selector.select():
+                data = os.read(key.fd, _READ_BYTES)
+                if not data:
+                    selector.unregister(key.fileobj)
+                elif key.data is printed or len(errors) < _MAX_ERROR_BYTES:
+                    key.data.extend(data)
+            if len(printed) > MAX_TEXT_FILE_BYTES:
+                raise ExtractionError(f"{name} prints more than {MAX_TEXT_FILE_BYTES / 1e6:.0f} MB of text")
+    return bytes(printed), bytes(errors)
+
+
+def _largest(folder: Path, pattern: str) -> bytes:
+    """Return the largest file under `folder` that fits the pattern, b"" if there is none. Links are not followed."""
+    best, size = None, 0
+    for path in folder.rglob(pattern):
+        with suppress(OSError):
+            if not path.is_symlink() and path.is_file() and size < path.stat().st_size <= MAX_TEXT_FILE_BYTES:
+                best, size = path, path.stat().st_size
+    return best.read_bytes() if best else b""
