@@ -20,6 +20,7 @@ from longsearch.tui.asking.backend import Backend
 from longsearch.tui.asking.lane import attempt
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
 from longsearch.tui.screens.main import MainScreen
+from longsearch.tui.widgets.page_view import PageView
 
 N_THREADS = 16
 """More than there are kinds of calls: each blocked call holds a thread, and Python's default pool may have only 5."""
@@ -77,6 +78,8 @@ class LongsearchApp(App[None]):
             self.exit()
             return
         self._is_closing = True
+        for view in self.screen.query(PageView):
+            view.cover(True)  # later no more is written
         self._close_backend()
 
     @work
