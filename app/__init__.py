@@ -14,6 +14,7 @@ Glossary (one word, one meaning)
     SSD block       `Q`: the block of tokens that Mamba2's scan handles at once in a layer (`chunk_size` in papers).
     readout         How hidden states become a vector: the last token's (`eos`), their mean (`mean`), the first and the
                     last one's (`contextual`), or that of tokens that the model makes itself (`generative`).
+    printed page    A page of a PDF as pdfium draws it, with its passages marked; the app shows it in place of the text.
     instruction     The sentence before a query that says what to look for. Documents are read without one.
     width           The fraction of a MatMamba model's heads that is run: 1, 1/2, 1/4 or 1/8. A document that was read
                     at less than 1 is *narrow*; to *deepen* it is to read it again at width 1.
@@ -52,7 +53,7 @@ brighter. For "more like this", the document's vector is compared with those of 
 Models: A folder has a model, its own or the default (`app.folder_models`). When that changes, the folder is read into a
 second index file, and searches go on in the first until the second is complete. One model is in memory at a time.
 
-Processes: The terminal app never loads torch. Each user has one daemon, which owns the model. It watches the folders,
+Processes: The terminal app never loads torch. A child process draws printed pages for it. Each user has one daemon, which owns the model. It watches the folders,
 indexes them, and encodes queries that arrive over a Unix socket. Every search reads the SQLite file directly, so a
 search by words works without a daemon, and so does the display of progress.
 """

@@ -22,6 +22,7 @@ from longsearch.tui.graphics.terminal import BLOCKS, Graphics
 from longsearch.tui.preferences import Preferences, sound_keys
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.text.display import shown
+from longsearch.tui.widgets.page_view import PageView
 
 SHOWN_PROBLEM_S = 20.0
 """How long the app shows a mistake in the config file."""
@@ -99,6 +100,8 @@ class LongsearchApp(App[None]):
             self.exit()
             return
         self._is_closing = True
+        for view in self.screen.query(PageView):
+            view.cover(True)  # later no more is written
         self._close_backend()
 
     @work

@@ -86,9 +86,7 @@ class ExtractorProcess:
         self._n_files += 1
         if self._n_files % _FILES_PER_CHILD == 0:
             self._drop_child()
-        if file_format is Format.PDF:
-            return self._pdf(path, head_only)
-        return self._text(path, file_format)
+        return self._pdf(path, head_only) if file_format is Format.PDF else self._text(path, file_format)
 
     def _pdf(self, path: Path, head_only: bool) -> Extraction:
         """Read a PDF page by page. If a page kills the child, a new child resumes at the next page."""

@@ -37,11 +37,11 @@ class Finding:
         return replace(self, current=(self.current + step) % len(self.starts)) if self.starts else self
 
     def in_words(self, shown: str) -> str:
-        """Return the heading: `3 of 17 for “valve”`; `shown` is what is searched for, cleaned."""
+        """Return the heading: `3 of 17 “valve”`; `shown` is what is searched for, cleaned."""
         if not self.starts:
             return f"no “{shown}”"
         more = "+" if len(self.starts) == MAX_PLACES else ""
-        return f"{self.current + 1} of {len(self.starts):,}{more} for “{shown}”"
+        return f"{self.current + 1} of {len(self.starts):,}{more} “{shown}”"
 
     def _span(self, index: int) -> tuple[int, int]:
         return self.starts[index], self.starts[index] + len(self.wanted)

@@ -202,7 +202,3 @@ class PageView(Widget, can_focus=True):
             driver = self.app._driver
             if driver is not None:
                 driver.write(KITTY_DELETE)
-
-    def on_unmount(self) -> None:
-        """Leave no picture behind."""
-        self._erase()

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
@@ -47,6 +48,7 @@ class Prompt(Input):
         super().__init__(compact=True, max_length=MAX_CHARACTERS, select_on_focus=False)
         self._purpose = Purpose.FIND
         self.display = False
+        self.cursor_blink = False  # a still cursor sends nothing over a slow line
 
     def open(self, purpose: Purpose) -> None:
         """Show the empty line."""
@@ -55,6 +57,10 @@ class Prompt(Input):
             self.value = ""
         self.display = True
         self.screen.set_focus(self)  # at once: `focus` would wait, and the next letters would be commands
+
+    def _on_paste(self, event: events.Paste) -> None:
+        """Join pasted lines into one, as the text is searched; Input's own handler then inserts it."""
+        event.text = "".join(filter(str.isprintable, " ".join(event.text.split())))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()

@@ -4,6 +4,7 @@ Keeps the last few documents in memory; reads others in a thread.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from textual import work
 from textual.app import ComposeResult
@@ -139,7 +140,8 @@ class TextPane(Vertical):
         preview, place = self.reader.preview, event.place
         if event.spans is not preview.spans:
             return  # stale: a message for the current text follows
-        words = place_in_words(place, event.spans, self.hit.path if self.hit else "")
+        told = replace(place, passage=-1) if preview.finding else place  # there is no room for both
+        words = place_in_words(told, event.spans, self.hit.path if self.hit else "")
         self.query_one(HeaderLine).right = " · ".join(filter(None, (words, event.note)))
         view = (place.first, place.last)
         self.query_one(RelevanceStrip).show(event.spans, place.passage, len(preview.document.text), view)

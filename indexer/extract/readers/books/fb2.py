@@ -13,7 +13,8 @@ from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.readers.xml_events import parse
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.limits import MAX_RAW_CHARACTERS, MAX_TITLE_CHARACTERS
-from longsearch.indexer.extract.wire.protocol import FileText, RawValue, limited
+from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.values import RawValue, limited
 
 _SOURCE = "FB2 description"
 _SKIPPED = frozenset({"binary", "stylesheet", "document-info", "custom-info", "output"})

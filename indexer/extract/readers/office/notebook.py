@@ -11,7 +11,8 @@ from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.limits import MAX_MARKUP_BYTES
-from longsearch.indexer.extract.wire.protocol import FileText, RawMetadata, RawValue, limited
+from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.values import RawMetadata, RawValue, limited
 
 _MAX_OUTPUT_CHARACTERS = 1_000
 """Kept of each output: what a person looks at; the rest is data or a log."""

@@ -13,7 +13,8 @@ from longsearch.indexer.extract.readers.decoding import read_bytes
 from longsearch.indexer.extract.readers.office.properties import title_in
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
-from longsearch.indexer.extract.wire.protocol import FileText, RawMetadata, RawValue, limited
+from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.values import RawMetadata, RawValue, limited
 
 _START = re.compile(rb"\s*\{\s*\\rtf")
 _BINARY = re.compile(r"\\bin(\d{1,9}) ?")
