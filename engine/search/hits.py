@@ -59,7 +59,7 @@ def _passages(
 ) -> tuple[PassageHit, ...]:
     rows = documents.passage_rows(db, ids(document.passages))
     places = [rows[passage_id] for passage_id, _ in document.passages]
-    from_ocr = documents.ocr_spans(db, document.document_id)
+    from_ocr = texts.ocr_spans(db, document.document_id)
     found = texts.spans(db, document.document_id, [(row.start, row.stop) for row in places])
     return tuple(
         PassageHit(

@@ -246,16 +246,6 @@ def page_starts(db: apsw.Connection, document_id: int) -> tuple[int, ...]:
     return tuple(json.loads(_row(db, "SELECT page_starts FROM contents WHERE id = ?", document_id)[0]))
 
 
-def ocr_spans(db: apsw.Connection, document_id: int) -> list[tuple[int, int]]:
-    """(start, stop) of each page whose text is from OCR."""
-    sql = "SELECT ocr_pages, page_starts, n_chars FROM contents WHERE id = ?"
-    packed, starts, n_chars = _row(db, sql, document_id)
-    if packed == "[]":
-        return []
-    borders = [*json.loads(starts), int(n_chars)]
-    return [(borders[page - 1], borders[page]) for page in json.loads(packed)]
-
-
 def _page(document: DocumentText, passage: Passage) -> int | None:
     return document.page_at((passage.start + passage.stop) // 2)
 

@@ -1,5 +1,6 @@
 """The text of documents, compressed in parts. Knows no passage."""
 
+import json
 import zlib
 from collections.abc import Sequence
 
@@ -42,6 +43,15 @@ def spans(db: apsw.Connection, document_id: int, borders: Sequence[tuple[int, in
         joined = "".join(unpacked[ordinal] for ordinal in ordinals)
         texts.append(joined[start - offset : stop - offset])
     return texts
+
+
+def ocr_spans(db: apsw.Connection, document_id: int) -> list[tuple[int, int]]:
+    """(start, stop) of each page whose text is from OCR."""
+    sql = "SELECT ocr_pages, page_starts, n_chars FROM contents WHERE id = ? AND ocr_pages <> '[]'"
+    for packed, starts, n_chars in db.execute(sql, (document_id,)):
+        borders = [*json.loads(starts), n_chars]
+        return [(borders[page - 1], borders[page]) for page in json.loads(packed)]
+    return []
 
 
 def _part(db: apsw.Connection, document_id: int, ordinal: int) -> str:

@@ -7,11 +7,11 @@ from textual.screen import Screen
 
 from longsearch.engine.types import SearchMode
 from longsearch.tui.asking.lane import Lane, attempt
+from longsearch.tui.graphics.page_texts import excerpt_text
 from longsearch.tui.screens.carrying_out import carry_out
 from longsearch.tui.screens.outline import OutlineScreen
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.outline import entry_at, outline
-from longsearch.tui.text.page_texts import excerpt_text
 from longsearch.tui.widgets.prompt import Prompt, Purpose
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from textual.widget import Widget
 
 from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.types import DocumentText
+from longsearch.tui.graphics.page_texts import page_of, page_range, texts_on_page
 from longsearch.tui.graphics.terminal import Graphics
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.finding import Finding, find
 from longsearch.tui.text.lighting import Span
 from longsearch.tui.text.lit_words import Words
-from longsearch.tui.text.page_texts import page_of, page_range, texts_on_page
 from longsearch.tui.text.place import Place
 from longsearch.tui.widgets.page_view import PageView
 from longsearch.tui.widgets.preview import Preview
