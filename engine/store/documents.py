@@ -121,7 +121,14 @@ def _insert_passages(
     db.executemany(
         "INSERT INTO passages (content_id, ordinal, start, stop, n_tokens, page) VALUES (?, ?, ?, ?, ?, ?)",
         (
-            (document_id, ordinal, passage.start, passage.stop, passage.n_tokens, _page(document, passage))
+            (
+                document_id,
+                ordinal,
+                passage.start,
+                passage.stop,
+                passage.n_tokens,
+                document.page_at((passage.start + passage.stop) // 2),
+            )
             for ordinal, passage in enumerate(passages)
         ),
     )
@@ -244,10 +251,6 @@ def n_characters(db: apsw.Connection, document_id: int) -> int:
 def page_starts(db: apsw.Connection, document_id: int) -> tuple[int, ...]:
     """The offset of each page's first character; () for a format without pages."""
     return tuple(json.loads(_row(db, "SELECT page_starts FROM contents WHERE id = ?", document_id)[0]))
-
-
-def _page(document: DocumentText, passage: Passage) -> int | None:
-    return document.page_at((passage.start + passage.stop) // 2)
 
 
 def _headings(packed: str) -> tuple[Heading, ...]:
