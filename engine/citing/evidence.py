@@ -1,7 +1,7 @@
 """A passage that a person keeps as evidence: the quotation, its place, and what the document says of itself."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any, Self
@@ -94,6 +94,8 @@ class PlacedEvidence:
     state: PlaceState
 
 
+_TIME_OF_FILE = "file time"
+"""The source of a date that says when the file was written, not when the document was."""
 _LOOKED_UP = frozenset({"citekey", "collections", "link"})
 _TEXTS = ("quote", "path", "title", "id", "heading", "root", "folder", "content", "date", "doi", "arxiv", "note")
 
@@ -112,7 +114,7 @@ def evidence_of(hit: DocumentHit, passage: PassageHit, query: str = "", added_at
         root=hit.root,
         folder=hit.folder,
         authors=tuple(value.value for value in hit.metadata if value.field == "author"),
-        date=_first(hit.metadata, "date"),
+        date=_first([value for value in hit.metadata if value.source != _TIME_OF_FILE], "date"),
         doi=_first(hit.metadata, "doi"),
         arxiv=_first(hit.metadata, "arxiv"),
         language=hit.language,
@@ -121,5 +123,5 @@ def evidence_of(hit: DocumentHit, passage: PassageHit, query: str = "", added_at
     )
 
 
-def _first(values: tuple[MetadataValue, ...], field: str) -> str:
+def _first(values: Sequence[MetadataValue], field: str) -> str:
     return next((value.value for value in values if value.field == field), "")

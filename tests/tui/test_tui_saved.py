@@ -60,6 +60,7 @@ async def test_what_is_new_is_marked_until_somebody_looks() -> None:
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await settle(pilot)
         assert "● 3 new passages (F6)" in screen_text(pilot.app)
+        await ask(pilot, "valve")  # then the first line offers to save that
         await press(pilot, "f6")
         text = screen_text(pilot.app)
         assert "● Valves" in text

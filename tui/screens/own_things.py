@@ -127,6 +127,7 @@ class OwnThings(Screen[None]):
         if error:
             self._status.say(error=error)
         self._read_history()
+        await attempt(self._backend.desk.leave, self.in_view())  # a terminal may be closed before the app is left
 
     def in_view(self) -> InView:
         """Return what is in view."""
@@ -173,7 +174,7 @@ class OwnThings(Screen[None]):
             self._status.say(error=error)
             return
         asked = self._bar.question
-        offer = [Line(f"Save: {asked.query}")] if asked.query else []
+        offer = [Line(f"Save: {asked.query}", is_offer=True)] if asked.query else []
         desk, searches, n_before = self._backend.desk, saved, len(offer)
         picker = PickerScreen(
             "Saved searches",

@@ -27,6 +27,8 @@ class Line:
     """What is said on a second line, or ""."""
     is_marked: bool = False
     """Whether a dot stands before it."""
+    is_offer: bool = False
+    """Whether it offers something else than the list, and goes once something is typed."""
 
 
 class PickerScreen(ModalScreen[int | None]):
@@ -69,7 +71,8 @@ class PickerScreen(ModalScreen[int | None]):
     def _fill(self) -> None:
         """List the lines that hold every word that was typed."""
         words = self.query_one(Input).value.casefold().split()
-        texts = {index: f"{line.text} {line.about}".casefold() for index, line in self._lines.items()}
+        listed = {index: line for index, line in self._lines.items() if not (words and line.is_offer)}
+        texts = {index: f"{line.text} {line.about}".casefold() for index, line in listed.items()}
         self._shown = [index for index, text in texts.items() if all(word in text for word in words)]
         options = self.query_one(OptionList)
         at = options.highlighted or 0

@@ -138,7 +138,7 @@ class QueryBar(Horizontal):
         query, question = self.query_one(Input), replace(question, query=one_line(question.query))
         with query.prevent(Input.Changed):
             query.value = question.query
-        query.cursor_position = len(query.value)
+        query.cursor_position = 0  # shows how a long query begins
         self._cycle = Cycle("")
         self.query_one(ModeTabs).mode = question.mode
         self._ask(question)

@@ -53,6 +53,8 @@ def test_evidence_is_made_of_a_hit_and_survives_as_json() -> None:
     assert (one.authors, one.year, one.arxiv, one.page) == (("Ann Lee", "Bo Li"), "2004", "2004.01234", 3)
     assert Evidence.from_json(json.loads(json.dumps(one.to_json()))) == one
     assert "citekey" not in one.to_json()
+    written = (MetadataValue("date", "2026-11-23", "file time"),)
+    assert evidence_of(replace(hit, metadata=written), passage).date == ""  # nobody cites the time of a file
 
 
 @pytest.mark.parametrize("wrong", [{"quote": 3}, {"page": "three"}, {"title": None}])
