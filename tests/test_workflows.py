@@ -39,6 +39,6 @@ def test_the_tests_run_on_each_python_on_linux_and_macos_with_lowest_and_newest_
     assert jobs["windows"]["continue-on-error"] is True
 
 
-@pytest.mark.parametrize("name", ["run", "sbom"])
+@pytest.mark.parametrize("name", ["run", "sbom", "wheels"])
 def test_a_script_that_a_workflow_runs_may_be_run(name: str) -> None:
     assert (REPOSITORY / ".ci" / name).stat().st_mode & 0o100
