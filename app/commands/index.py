@@ -20,6 +20,9 @@ _ASK_DAEMON_S = 0.25
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch index`."""
+    from longsearch.indexer.extract.formats import FORMAT_OF_SUFFIX
+
+    parser.epilog = f"Reads files that end in {' '.join(sorted(FORMAT_OF_SUFFIX))}."
     parser.add_argument("folder", help="the folder to index, with all its subfolders")
     add_model_option(parser)
     parser.add_argument("--retry-failed", action="store_true", help="read failed and partial files again")

@@ -1,8 +1,9 @@
 """Tests of the faults that an index must survive. `pytest tests/faults --rounds 200` runs them at full size.
 
-Two hundred rounds are 200 kills, a storm over 20,000 files, 20 seconds of writing beside readers, 1,000 new PDFs, and
-an index of 100,000 passages; other numbers of rounds scale these. Without `--rounds` the run is short. The measurements
-are printed at the end. Times are asserted only with `--rounds`: such a run is started by hand on a quiet machine.
+Two hundred rounds are 200 kills, a storm over 20,000 files, 20 seconds of writing beside readers, 1,000 new PDFs,
+1,000 mails with 200 office files, and an index of 100,000 passages; other numbers of rounds scale these. Without
+`--rounds` the run is short. The measurements are printed at the end. Times are asserted only with `--rounds`: such a
+run is started by hand on a quiet machine.
 """
 
 import sys

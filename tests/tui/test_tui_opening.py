@@ -57,7 +57,7 @@ async def test_an_empty_folder_is_explained() -> None:
     backend.progress_now = EMPTY
     async with LongsearchApp(backend).run_test(size=SMALL) as pilot:
         await settle(pilot)
-        assert "There are no PDFs or notes in this folder." in screen_text(pilot.app)
+        assert "There are no documents in this folder." in screen_text(pilot.app)
 
 
 async def test_any_exception_of_a_backend_call_becomes_a_line_and_the_app_goes_on() -> None:

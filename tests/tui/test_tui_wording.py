@@ -48,7 +48,7 @@ def test_there_is_a_share_only_while_tokens_are_left_to_embed() -> None:
 
 
 def test_readiness_has_a_sentence_for_every_status_of_the_index() -> None:
-    assert readiness(EMPTY) == "There are no PDFs or notes in this folder."
+    assert readiness(EMPTY) == "There are no documents in this folder."
     assert readiness(replace(EMPTY, activity="looking through the folder")) == "looking through the folder…"
     assert readiness(replace(EMPTY, n_files=7)) == "The index is being built: none of 7 files can be searched yet."
     assert readiness(DONE) == "480 documents ready."

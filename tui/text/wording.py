@@ -91,7 +91,7 @@ def readiness(progress: IndexProgress | None) -> str:
         return "Opening the index…"
     ready = n_ready(progress)
     if not progress.n_files:
-        return shown(f"{progress.activity}…") if progress.activity else "There are no PDFs or notes in this folder."
+        return shown(f"{progress.activity}…") if progress.activity else "There are no documents in this folder."
     if not ready:
         return f"The index is being built: none of {counted(progress.n_files, 'file')} can be searched yet."
     by_words = f", {progress.n_waiting:,} of them by words only so far" if progress.n_waiting else ""
