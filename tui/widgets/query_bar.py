@@ -82,8 +82,8 @@ class _Line(Input):
                 return
 
     def _on_paste(self, event: events.Paste) -> None:
-        """Join the lines into one; Input's own handler then inserts it."""
-        event.text = " ".join(event.text.split())
+        """Join the lines into one, without escape sequences; Input's own handler then inserts it."""
+        event.text = "".join(filter(str.isprintable, " ".join(event.text.split())))
 
 
 class QueryBar(Horizontal):
