@@ -39,7 +39,7 @@ async def test_pasted_lines_are_joined_into_one_query() -> None:
     backend = three_reports()
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await settle(pilot)
-        pilot.app.post_message(events.Paste("  honey bees\nswarm in\tMay\r\n\nwhen crowded\n"))
+        pilot.app.post_message(events.Paste("  honey bees\nswarm in\tMay\r\n\nwhen \x1bcrowded\n"))
         await settle(pilot)
         assert pilot.app.screen.query_one(Input).value == "honey bees swarm in May when crowded"
         assert backend.called("words") == [("honey bees swarm in May when crowded", "")]

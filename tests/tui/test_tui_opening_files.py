@@ -37,6 +37,17 @@ async def test_the_viewer_is_told_the_page_and_the_excerpt() -> None:
     assert backend.called("open") == [(backend.hits[0].path, 12, document.text[slice(*passage.excerpt)])]
 
 
+async def test_a_printed_page_that_was_turned_to_opens_itself() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        for key in ("enter", "v", "o", "pagedown", "o"):
+            await pilot.press(key)
+            await settle(pilot)
+        assert [call[1] for call in backend.called("open")] == [12, 13]
+        assert backend.called("open")[0][2] and not backend.called("open")[1][2]
+
+
 async def test_an_editor_gets_the_terminal_while_the_app_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     backend, happened = three_reports(), []
     backend.opened = Opened("back from vim", command=EDIT)

@@ -19,17 +19,17 @@ MISTAKE = ("/home/you/.config/longsearch/config.toml, line 3: there is no settin
 
 async def test_a_key_of_the_settings_replaces_the_usual_one_in_the_footer_and_in_the_help() -> None:
     backend = three_reports()
-    app = LongsearchApp(backend, Preferences(keys={"main.open": "f6, ctrl+s", "help.close": "x"}))
+    app = LongsearchApp(backend, Preferences(keys={"main.open": "f7, ctrl+b", "help.close": "x"}))
     async with app.run_test(size=(160, 26)) as pilot:
         await ask(pilot, "valve", press_enter=True)
         await pilot.press("o")
         await settle(pilot)
         assert backend.called("open") == []
-        for key in ("f6", "ctrl+s"):
+        for key in ("f7", "ctrl+b"):
             await pilot.press(key)
             await settle(pilot)
         assert len(backend.called("open")) == 2
-        assert "f6 Open" in screen_text(app)
+        assert "f7 Open" in screen_text(app)
         await pilot.press("f1")
         await settle(pilot)
         app.screen.query_one("#help").scroll_relative(y=25, animate=False)
@@ -65,7 +65,7 @@ async def test_mistakes_are_shown_without_control_characters() -> None:
 
 
 def test_names_and_keys_that_do_not_exist_are_found_with_the_nearest() -> None:
-    assert problems("nord", {"main.open": "o,f6", "results.down": "down"}) == []
+    assert problems("nord", {"main.open": "o,f7", "results.down": "down"}) == []
     ((message, hint),) = problems("nrd", {})
     assert message == "there is no theme nrd" and "nord" in hint
     ((message, hint),) = problems("nord", {"main.opn": "f6"})

@@ -29,7 +29,8 @@ from fake_backend import three_reports
 from longsearch.tui.graphics.probe import Probe
 probe = Probe()
 from longsearch.tui.app import LongsearchApp
-LongsearchApp(three_reports(), *probe.finish()).run()
+graphics, typed = probe.finish()
+LongsearchApp(three_reports(), graphics=graphics, typed=typed).run()
 """
 
 

@@ -147,11 +147,13 @@ class ReadingKeys(Screen[None]):
 
     @work(exclusive=True, group="open")
     async def action_open(self) -> None:
-        """Open the file at the page and the excerpt of the current passage."""
+        """Open the file at the page and the excerpt of the current passage, or at the printed page turned to."""
         if (hit := self._text_pane.hit) is None:
             return
         passage = self._text_pane.passage
         place = (passage.page, excerpt_text(passage)) if passage else (None, "")
+        if (page := self._text_pane.reader.page_turned_to) is not None:
+            place = (page, "")
         opened, error = await attempt(self._backend.open, hit.path, *place)
         if opened is None:
             self._status.say(error=error)

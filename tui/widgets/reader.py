@@ -68,6 +68,12 @@ class Reader(Container):
         """Whether the page is shown as printed."""
         return self._page_view.display
 
+    @property
+    def page_turned_to(self) -> int | None:
+        """The printed page in view if it is another one than the current passage's; else None."""
+        is_other = self._page != page_of(self.preview.document, self.preview.current_span)
+        return self._page if self.is_printed and is_other else None
+
     def show(self, document: DocumentText, path: str, spans: Sequence[Span], words: Words | None, stay: bool) -> None:
         """Show a document with `spans` (best first) lit; see `Preview.show`. `path` is that of its file."""
         self._path = path

@@ -8,10 +8,11 @@ out.
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:  # numpy is loaded when a quotation is aligned: the normal form alone needs none
+    import numpy as np
+    from numpy.typing import NDArray
 
 _HYPHEN = "-\u00ad\u2010\u2011\u2012\u2212\ufffe"
 # a hyphen between letters, with the line's end that may follow it: "infor-\nmation", "infor- mation", "two-year"
@@ -99,6 +100,8 @@ def best_spans(quote: str, texts: Sequence[str]) -> list[Match]:
 
 def _ends(quote: str, texts: Sequence[str], fixed: bool = False) -> tuple[list[int], list[int]]:
     """For each text, where the piece nearest to `quote` ends, and its edits. `fixed`: the piece begins at the start."""
+    import numpy as np
+
     width = max(map(len, texts))
     codes = _codes(texts, width)
     steps = np.arange(width + 1, dtype=np.int16)
@@ -115,6 +118,8 @@ def _ends(quote: str, texts: Sequence[str], fixed: bool = False) -> tuple[list[i
     return ends.tolist(), row[np.arange(len(texts)), ends].tolist()
 
 
-def _codes(texts: Sequence[str], width: int) -> NDArray[np.uint32]:
+def _codes(texts: Sequence[str], width: int) -> "NDArray[np.uint32]":
+    import numpy as np
+
     padded = "".join(text.ljust(width, _END) for text in texts)
     return np.frombuffer(padded.encode("utf-32-le", "surrogatepass"), np.uint32).reshape(len(texts), width)
