@@ -136,7 +136,7 @@ async def test_a_passage_of_the_basket_is_copied_and_opened_at_its_page() -> Non
         await press(pilot, "b", "y", "o")
         one = backend.desk.kept[0].evidence
         assert pilot.app.clipboard == f"{one.quote}\n— {one.title}, p. 12 ({one.path})\n"
-        assert backend.called("open") == [(one.path, 12)]
+        assert backend.called("open") == [(one.path, 12, one.quote)]
 
 
 async def test_enter_looks_for_the_passage_in_the_app() -> None:

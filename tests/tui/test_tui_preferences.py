@@ -70,7 +70,7 @@ def test_names_and_keys_that_do_not_exist_are_found_with_the_nearest() -> None:
     assert message == "there is no theme nrd" and "nord" in hint
     ((message, hint),) = problems("nord", {"main.opn": "f6"})
     assert (message, hint) == ("keys: there is no command main.opn", "did you mean main.open?")
-    ((message, _),) = problems("nord", {"main.open": "f6,contrl+o"})
+    ((message, _),) = problems("nord", {"main.open": "f7,contrl+o"})
     assert message == "keys: main.open has no key contrl+o"
 
 

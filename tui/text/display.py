@@ -21,8 +21,11 @@ def shown(text: str) -> str:
 
 
 def one_line(query: str) -> str:
-    """Return a query as the query line can hold it: Input itself would send an escape sequence to the terminal."""
-    return printable(" ".join(query.split()))
+    """Return a query as the query line can hold it: Input itself would send an escape sequence to the terminal.
+
+    A space at the end stays, for the next word.
+    """
+    return printable(" ".join(query.split()) + (" " if query[-1:] == " " else ""))
 
 
 def below_home(path: str) -> str:
