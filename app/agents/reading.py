@@ -20,7 +20,7 @@ def part(db: apsw.Connection, document_id: int, pages: str, around: int | None, 
     Unpacks only what is returned: a document may have 100 million characters. Raises LongsearchError for pages or an
     offset that the document does not have.
     """
-    known, n = _without_text(db, document_id), documents.n_characters(db, document_id)
+    known, n = _without_text(db, document_id), texts.n_characters(db, document_id)
     made_from = documents.hashes_of(db, [document_id])[document_id].hex()
     start, stop = 0, n
     if cursor:

@@ -208,11 +208,6 @@ def outline(db: apsw.Connection, document_id: int) -> Outline:
     return Outline(title, _headings(headings), language)
 
 
-def n_characters(db: apsw.Connection, document_id: int) -> int:
-    """The length of a document's text."""
-    return int(_row(db, "SELECT n_chars FROM contents WHERE id = ?", document_id)[0])
-
-
 def page_starts(db: apsw.Connection, document_id: int) -> tuple[int, ...]:
     """The offset of each page's first character; () for a format without pages."""
     return tuple(json.loads(_row(db, "SELECT page_starts FROM contents WHERE id = ?", document_id)[0]))
