@@ -30,6 +30,12 @@ def whole(db: apsw.Connection, document_id: int) -> str:
     return "".join(_unpack(row[0]) for row in parts)
 
 
+def n_characters(db: apsw.Connection, document_id: int) -> int:
+    """The length of a document's text; 0 if the document is unknown. Unpacks its last part alone."""
+    last = db.execute("SELECT max(ordinal) FROM text_parts WHERE content_id = ?", (document_id,)).get
+    return 0 if last is None else last * PART_CHARS + len(_part(db, document_id, last))
+
+
 def spans(db: apsw.Connection, document_id: int, borders: Sequence[tuple[int, int]]) -> list[str]:
     """The text of each (start, stop). Unpacks only the parts that hold these spans, each part once."""
     unpacked: dict[int, str] = {}

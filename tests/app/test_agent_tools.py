@@ -101,6 +101,7 @@ def test_a_part_is_what_the_whole_text_has_there(tools: Tools, home: Path, lette
     for _ in range(4):
         part = tools.read(document, max_tokens=20_000, cursor=cursor)
         assert part["start"] == stop
+        assert part["characters"] == len(text)
         assert part["text"] == text[part["start"] : part["stop"]]
         cursor, stop = part["next_cursor"], part["stop"]
     for around in (1, 65_535, 65_536, 65_537, len(text) - 1):

@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
+from app_helpers import wait_until
 from made_folders import make_folder
 
-from longsearch.app import viewer
 from longsearch.app.cli import main
 from longsearch.app.output.records import FIELDS, line_of, record
 from longsearch.app.paths import data_folder
@@ -98,20 +98,19 @@ def test_the_line_of_a_passage_is_found_through_markup(tmp_path: Path) -> None:
 
 
 def test_a_hit_of_the_last_search_is_opened_by_its_number(
-    notes: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    notes: Path, home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened: list[tuple[str, int | None]] = []
-
-    def open_in_viewer(path: str, page: int | None) -> str:
-        opened.append((path, page))
-        return "opened"
-
-    monkeypatch.setattr(viewer, "open_in_viewer", open_in_viewer)
+    opened = home / "opened.txt"
+    viewer = home / "viewer.sh"
+    viewer.write_text(f'#!/bin/sh\necho "$1" > {opened}.part && mv {opened}.part {opened}\n')
+    viewer.chmod(0o755)
+    monkeypatch.setenv("LONGSEARCH_VIEWER", f"{viewer} {{path}}")
     assert main(["open-hit", "1"]) == 3
     assert "the last search has no hits" in capsys.readouterr().err
     paths = words(capsys, "--format", "{path}").splitlines()
     assert main(["open-hit", "2"]) == 0
-    assert opened == [(paths[1], None)]
+    wait_until(opened.exists)
+    assert opened.read_text() == f"{paths[1]}\n"
     for number in ("3", "0", "-1"):
         assert main(["open-hit", number]) == 3
     assert "it has 1 to 2" in capsys.readouterr().err
