@@ -11,6 +11,7 @@ import json
 import random
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 sys.path += [str(Path(__file__).parents[1] / "indexer"), str(Path(__file__).parents[1] / "indexer" / "extract")]
@@ -78,6 +79,11 @@ def _bytes(data: bytes, random_: random.Random) -> bytes:
 
 
 def _bomb(data: bytes, random_: random.Random) -> bytes:
+    return _zip_bomb()
+
+
+@cache
+def _zip_bomb() -> bytes:
     bomb = " " * 30_000_000
     members = ("content.xml", "ppt/presentation.xml", "word/document.xml", "xl/workbook.xml", "[Content_Types].xml")
     return zipped(dict.fromkeys(members, bomb))

@@ -1,13 +1,14 @@
 """Slides, sheets and messages: the list, the heading over the text and the clipboard name the place as people do."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from fake_backend import ROOT, FakeBackend
 from test_tui_snapshots import ask_and_press, both_sizes, compare
 from textual.content import Content
 
-from longsearch.engine.types import DocumentHit, DocumentText, Heading, PassageHit
+from longsearch.engine.types import DocumentHit, DocumentText, Heading, MetadataValue, PassageHit
 from longsearch.tui.text.result_content import hit_content
 from longsearch.tui.text.wording import quotation
 
@@ -73,6 +74,13 @@ def test_the_list_names_rows_slides_and_messages() -> None:
 
 def test_a_narrow_list_keeps_room_for_the_path() -> None:
     assert "mail/Inbox.mbox" in _second_line(hit_content(_hits()[2], str(ROOT), None, 44, 1))
+
+
+def test_a_list_that_has_no_room_for_the_date_still_names_the_place() -> None:
+    sheet = _hits()[0]
+    dated = replace(sheet, metadata=(MetadataValue("date", "2024-05-17", "path"),))
+    assert _second_line(hit_content(dated, str(ROOT), None, 50, 1)).endswith(' sheet "Valves" rows 10-17')
+    assert "2024-05-17 · sheet" in _second_line(hit_content(dated, str(ROOT), None, 100, 1))
 
 
 def test_a_copied_passage_names_its_place() -> None:

@@ -17,6 +17,8 @@ from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE
 
 _BAR_WIDTH = 5
 _MIN_WIDTH_WITH_BAR = 36
+_LEAST_PATH = 12
+"""Cells that the path keeps."""
 
 
 def hit_content(hit: DocumentHit, root: str, words: Words | None, width: int, n_lines: int) -> Content:
@@ -62,14 +64,20 @@ def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
         where.append(place)
     if len(hit.passages) > 1:
         where.append(counted(len(hit.passages), "passage"))
-    end = " · ".join(where)
-    room = width - len(end) - 1
-    if room < 12:
-        end, room = "", width - 1
+    end = _fitting(where, width - _LEAST_PATH - 1)
+    room = width - cell_len(end) - 1
     folder = "" if root else shown(hit.folder)
     path = shorten_middle(relative_path(hit.path, root) if root else path_in_folder(hit.path, hit.root, folder), room)
     line = Content.styled(path + " " * (room + 1 - cell_len(path)) + end, styles.MUTED)
     return line.stylize(styles.ACCENT, 0, len(folder)) if folder and path.startswith(f"{folder}/") else line
+
+
+def _fitting(parts: list[str], width: int) -> str:
+    """Join as many of the parts as fit: without the first, then without the last."""
+    for some in (parts, parts[1:], parts[1:-1], parts[:1]):
+        if some and cell_len(words := " · ".join(some)) <= width:
+            return words
+    return ""
 
 
 def _place(hit: DocumentHit, width: int) -> str:
