@@ -18,7 +18,7 @@ from longsearch.app.viewer import open_in_viewer
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, NoIndexError
 from longsearch.engine.search.completion import complete
-from longsearch.engine.search.similar import similar_to_document
+from longsearch.engine.search.similar import asked_passage, similar_to_document, similar_to_passage
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
@@ -83,9 +83,11 @@ class LocalBackend:
         except NoIndexError:
             return Completion(len(typed), ())
 
-    def similar(self, document_id: int) -> SearchResults:
-        """Return the documents most similar to this one."""
+    def similar(self, document_id: int, start: int | None = None) -> SearchResults:
+        """Return the documents most similar to this one, or the passages like the one that begins at `start`."""
         with self._session() as session:
+            if start is not None:
+                return similar_to_passage(session, asked_passage(session, document_id, start), k=SHOWN_DOCUMENTS)
             return similar_to_document(session, document_id, k=SHOWN_DOCUMENTS)
 
     def document(self, document_id: int) -> DocumentText:
