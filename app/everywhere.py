@@ -20,12 +20,8 @@ from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.search.completion import complete
 from longsearch.engine.search.query_language.folder_filter import FolderFilter
 from longsearch.engine.search.query_language.query import Given, Query, folders_named, parse
-from longsearch.engine.search.similar import (
-    asked_passage,
-    similar_to_passage,
-    similar_to_vector,
-    title_and_vector,
-)
+from longsearch.engine.search.similar import similar_to_vector, title_and_vector
+from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
 from longsearch.engine.search.together import Part, search_together
 from longsearch.engine.store import documents, metadata
 from longsearch.engine.store.session import Session

@@ -18,7 +18,8 @@ from longsearch.app.viewer import open_in_viewer
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, NoIndexError
 from longsearch.engine.search.completion import complete
-from longsearch.engine.search.similar import asked_passage, similar_to_document, similar_to_passage
+from longsearch.engine.search.similar import similar_to_document
+from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import DocumentText, FileReport, Folder, IndexProgress, SearchMode, SearchResults
