@@ -4,7 +4,7 @@ A folder that is away still answers, because its index lies here; the note says 
 left out, and the note says that.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -21,6 +21,7 @@ from longsearch.engine.search.completion import complete
 from longsearch.engine.search.query_language.folder_filter import FolderFilter
 from longsearch.engine.search.query_language.query import Given, Query, folders_named, parse
 from longsearch.engine.search.similar import similar_to_vector, title_and_vector
+from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
 from longsearch.engine.search.together import Part, search_together
 from longsearch.engine.store import documents, metadata
 from longsearch.engine.store.session import Session
@@ -81,6 +82,20 @@ def similar_to_document_in(folders: Sequence[Folder], root: Path, document_id: i
             if folder.root == str(root):
                 without = _hash(session, document_id)
                 return _similar(sessions, notes, *_known(session, document_id), k, without=without)
+    raise LongsearchError(f"{root} is no longer indexed", "search again")
+
+
+def similar_to_passage_in(
+    folders: Sequence[Folder], root: Path, document_id: int, start: int, k: int = 10
+) -> SearchResults:
+    """The passages of these folders like the one at `start` in a document of the index of `root`, one of them."""
+    with opened(folders) as (sessions, notes):
+        for folder, session in sessions:
+            if folder.root == str(root):
+                asked = asked_passage(session, document_id, start)
+                made = QueryVector(asked.vector, session.fingerprint)
+                about = f"a passage of {asked.title}"
+                return _similar(sessions, notes, about, made, k, find=partial(similar_to_passage, asked=asked, k=k))
     raise LongsearchError(f"{root} is no longer indexed", "search again")
 
 
@@ -208,8 +223,12 @@ def _similar(
     made: QueryVector,
     k: int,
     without: bytes = b"",
+    find: Callable[[Session], SearchResults] | None = None,
 ) -> SearchResults:
-    """The documents of all folders nearest to the vector, each once; `without`: the hash of one to leave out."""
+    """The documents of all folders nearest to the vector, each once; `without`: the hash of one to leave out.
+
+    `find` finds them in one folder, in place of `similar_to_vector`.
+    """
     same, different = _compared({folder.name: session.fingerprint for folder, session in sessions}, made)
     if not same:
         raise LongsearchError("no folder was read with this model", "bring them up to date: longsearch index FOLDER")
@@ -218,7 +237,7 @@ def _similar(
     for folder, session in sessions:
         if folder.name not in same:
             continue
-        found = similar_to_vector(session, made.vector, title, k + 1)
+        found = find(session) if find else similar_to_vector(session, made.vector, title, k + 1)
         took_ms += found.took_ms
         said += [f"{folder.name}: {found.note}"] if found.note else []
         for hit in found.hits:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from longsearch.app.background import daemon_control
 from longsearch.app.background import query_vectors as vectors
-from longsearch.app.everywhere import complete_in, search_folders, similar_to_document_in
+from longsearch.app.everywhere import complete_in, search_folders, similar_to_document_in, similar_to_passage_in
 from longsearch.app.evidence.desk import PersonsDesk
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.local_backend import ASK_EVERY_S, REMEMBERED_QUERIES, SHOWN_DOCUMENTS
@@ -102,9 +102,11 @@ class FoldersBackend:
         """Return the fields, values and folders that complete a query."""
         return complete_in(self.folders(), typed)
 
-    def similar(self, document_id: int) -> SearchResults:
-        """Return the documents of all folders that are most similar to this one."""
+    def similar(self, document_id: int, start: int | None = None) -> SearchResults:
+        """Return the documents of all folders most similar to this one, or the passages like the one at `start`."""
         root, own_id = self._place_of(document_id)
+        if start is not None:
+            return self._numbered(similar_to_passage_in(self.folders(), root, own_id, start, k=SHOWN_DOCUMENTS))
         return self._numbered(similar_to_document_in(self.folders(), root, own_id, k=SHOWN_DOCUMENTS))
 
     def document(self, document_id: int) -> DocumentText:

@@ -24,6 +24,7 @@ from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.search.completion import complete
 from longsearch.engine.search.similar import similar_to_document
+from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import (
@@ -98,9 +99,11 @@ class LocalBackend:
         except NoIndexError:
             return Completion(len(typed), ())
 
-    def similar(self, document_id: int) -> SearchResults:
-        """Return the documents most similar to this one."""
+    def similar(self, document_id: int, start: int | None = None) -> SearchResults:
+        """Return the documents most similar to this one, or the passages like the one that begins at `start`."""
         with self._session() as session:
+            if start is not None:
+                return similar_to_passage(session, asked_passage(session, document_id, start), k=SHOWN_DOCUMENTS)
             return similar_to_document(session, document_id, k=SHOWN_DOCUMENTS)
 
     def document(self, document_id: int) -> DocumentText:

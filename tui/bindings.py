@@ -16,7 +16,13 @@ MAIN: list[BindingType] = [
     Binding("space", "keep", "Keep", id="main.keep", tooltip="Put the passage into the basket of evidence"),
     Binding("b", "basket", "Basket", id="main.basket", tooltip="The passages that you keep; export them"),
     Binding("Y", "copy('path')", "Copy path", id="main.copy_path", show=False, tooltip="Copy the path of the file"),
-    Binding("m", "similar", "Similar", id="main.similar", tooltip="Documents similar to this one; Esc goes back"),
+    Binding(
+        "m",
+        "similar",
+        "Similar",
+        id="main.similar",
+        tooltip="Documents similar to this one; in the text, passages like this one",
+    ),
     # With priority, so that letters typed right after it no longer go to the list.
     Binding(
         "slash",

@@ -190,9 +190,10 @@ class FakeBackend:
         start, choices = self.completions.get(typed, (len(typed), ()))
         return Completion(start, tuple(CompletionChoice(*choice) for choice in choices))
 
-    def similar(self, document_id: int) -> SearchResults:
-        self._call("similar", str(document_id))
+    def similar(self, document_id: int, start: int | None = None) -> SearchResults:
+        self._call("similar", str(document_id), *([] if start is None else [start]))
         title = next(hit.title for hit in self.hits if hit.document_id == document_id)
+        title = title if start is None else f"a passage of {title}"
         others = (hit for hit in self.hits if hit.document_id != document_id)
         hits = tuple(replace(hit, rank=rank) for rank, hit in enumerate(others, start=1))
         return SearchResults("", SearchMode.MEANING, "", 6.0, hits, self.note, similar_to=title)

@@ -37,11 +37,11 @@ async def test_m_works_in_the_text_too_even_if_the_text_fills_the_screen(size: t
         await ask(pilot, "valve", press_enter=True)
         await pilot.press("enter", "m")
         await settle(pilot)
-        assert "2 documents similar to Report on the" in screen_text(pilot.app)
+        assert "2 documents similar to a passage of" in screen_text(pilot.app)
         assert pilot.app.focused is results(pilot)
         await pilot.press("m")
         await settle(pilot)
-        assert backend.called("similar") == [("1",), ("2",)]
+        assert backend.called("similar") == [("1", backend.hits[0].passages[0].start), ("2",)]
         await pilot.press("escape")
         await settle(pilot)
         assert "3 documents by hybrid" in screen_text(pilot.app)
@@ -87,3 +87,18 @@ async def test_if_a_document_cannot_be_compared_yet_the_reason_is_shown_and_the_
         text = screen_text(pilot.app)
         assert "Valves has not been read for its meaning yet — wait" in text
         assert "3 documents by hybrid" in text
+
+
+async def test_in_the_text_m_searches_for_passages_like_the_current_one() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        for key in ("enter", "n", "m"):
+            await pilot.press(key)
+            await settle(pilot)
+        (second,) = [one for one in backend.hits[0].passages if one.page == 13]
+        assert backend.called("similar") == [("1", second.start)]
+        assert "similar to a passage of Report" in screen_text(pilot.app)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert "3 documents by hybrid" in screen_text(pilot.app)

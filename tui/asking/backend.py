@@ -46,8 +46,11 @@ class Backend(Protocol):
     def complete(self, typed: str) -> Completion:
         """Return the ways to complete a query, given up to the cursor, within milliseconds."""
 
-    def similar(self, document_id: int) -> SearchResults:
-        """Return the documents most similar to this one, within milliseconds."""
+    def similar(self, document_id: int, start: int | None = None) -> SearchResults:
+        """Return the documents most similar to this one, or the passages like its passage that begins at `start`.
+
+        Within milliseconds.
+        """
 
     def document(self, document_id: int) -> DocumentText:
         """Return the whole text of a document."""

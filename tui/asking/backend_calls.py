@@ -69,10 +69,10 @@ class BackendCalls(Widget):
             self._ask(self._words, self._request.by_words())
         self._tell_awaited()
 
-    def similar(self, document_id: int) -> None:
-        """Search for the documents most similar to a document, instead of the query."""
+    def similar(self, document_id: int, start: int | None = None) -> None:
+        """Search, instead of the query, for documents similar to a document or for passages like its one at `start`."""
         question = Question(mode=SearchMode.MEANING)
-        self._replace(Request(self._request.serial + 1, question, is_final=True, similar_to=document_id))
+        self._replace(Request(self._request.serial + 1, question, True, document_id, start))
         self.search_now()
 
     def search_now(self, is_renewal: bool = False) -> None:
@@ -118,7 +118,7 @@ class BackendCalls(Widget):
     def _search(self, request: Request) -> SearchResults:
         """Search. Blocks; runs in a thread."""
         if request.similar_to is not None:
-            return self._backend.similar(request.similar_to)
+            return self._backend.similar(request.similar_to, request.similar_start)
         question = request.question
         return self._backend.search(question.query, question.mode, question.instruction)
 

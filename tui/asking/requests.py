@@ -25,6 +25,8 @@ class Request:
     """Whether this is the search in the chosen mode, not the search by words that bridges the wait for it."""
     similar_to: int | None = None
     """The document to find similar documents for, in place of a query."""
+    similar_start: int | None = None
+    """Where the passage of it begins that passages are wanted like; None: documents are wanted."""
 
     @property
     def is_nothing(self) -> bool:

@@ -214,12 +214,13 @@ class MainScreen(ReadingKeys, OwnThings):
             self.action_query()
 
     def action_similar(self) -> None:
-        """Search for documents similar to the one in view. Esc leads back to that document."""
+        """From the text, search for passages like the current one; else for documents similar to the one in view."""
         if hit := self._text_pane.hit:
+            passage = self._text_pane.passage if self.has_class("-reading") else None
             self._status.say()
             self._choice.forget()
             self._enter_waits = True
-            self._calls.similar(hit.document_id)
+            self._calls.similar(hit.document_id, passage.start if passage else None)
 
     def _go_to_list(self) -> None:
         self.remove_class("-reading")  # a list that is not displayed cannot take the focus

@@ -1,0 +1,98 @@
+"""Passages like another passage: ranks them by the cosine of their own vectors, and folds near-duplicates.
+
+Knows no model: the vectors are in the index.
+"""
+
+import re
+import time
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from longsearch.engine.amounts import counted
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.search.hits import LEAST_SCORE, to_hits
+from longsearch.engine.search.query_language.file_filter import FileFilter
+from longsearch.engine.search.ranking import group
+from longsearch.engine.search.similar import title_and_vector
+from longsearch.engine.store import documents, texts, vectors
+from longsearch.engine.store.records import PassageRow
+from longsearch.engine.store.segments import nearest
+from longsearch.engine.store.session import Session
+from longsearch.engine.types import SearchMode, SearchResults
+
+_N_PASSAGES = 100
+_PASSAGES_OF_DOCUMENT = 5
+_NEARLY_THE_SAME = 0.6
+"""The share of groups of three words that near-duplicates have in common: 0.71 if one of twenty words differs."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPassage:
+    """A passage of which others are wanted that are like it."""
+
+    title: str
+    """Of its document."""
+    text: str
+    vector: Vectors
+    """(dim,), unit length."""
+
+
+def asked_passage(session: Session, document_id: int, offset: int) -> AskedPassage:
+    """Return the passage of a document that begins at `offset`. Raises LongsearchError if it has no vector yet."""
+    title = title_and_vector(session, document_id)[0]
+    with session.reading() as db:
+        spans, found = documents.passages(db, document_id), vectors.of_passages(db, document_id)
+        place = max(bisect_right([span.start for span in spans], offset) - 1, 0)
+        (text,) = texts.spans(db, document_id, [(span.start, span.stop) for span in spans[place : place + 1]])
+    return AskedPassage(title, text, found[place])
+
+
+def similar_to_passage(session: Session, asked: AskedPassage, k: int = 10) -> SearchResults:
+    """Find passages like another, in the `k` documents with the nearest ones.
+
+    A passage's score is its cosine with the one asked about. Near-duplicates are folded: of passages with nearly the
+    same words only the nearest is listed, and none of those that say what the asked one says. The note counts them.
+    """
+    started = time.perf_counter()
+    with session.reading() as db:
+        near = nearest.nearest_passages(db, asked.vector, _N_PASSAGES)
+        rows = documents.passage_rows(db, [id_ for id_, _ in near])
+        kept, n_folded = _unfolded(
+            db, [(rows[id_], id_, cosine) for id_, cosine in near if cosine >= LEAST_SCORE], asked
+        )
+        document_of = {id_: rows[id_].document_id for id_, _ in kept}
+        hits = to_hits(db, session.root, FileFilter(), group(kept, document_of, _PASSAGES_OF_DOCUMENT)[:k], {})
+    note = f"{counted(n_folded, 'near-duplicate')} folded" if n_folded else ""
+    took_ms = (time.perf_counter() - started) * 1000
+    about = f"a passage of {asked.title}"
+    return SearchResults("", SearchMode.MEANING, "", took_ms, hits, note, similar_to=about)
+
+
+def _unfolded(
+    db: apsw.Connection, near: Sequence[tuple[PassageRow, int, float]], asked: AskedPassage
+) -> tuple[list[tuple[int, float]], int]:
+    """(passage id, cosine) of the passages that differ in their words, best first, and how many were folded."""
+    known, kept, n_same = [_shingles(asked.text)], [], 0
+    for row, id_, cosine in near:
+        (text,) = texts.spans(db, row.document_id, [(row.start, row.stop)])
+        shingles = _shingles(text)
+        if any(_overlap(shingles, other) >= _NEARLY_THE_SAME for other in known):
+            n_same += 1
+            continue
+        known.append(shingles)
+        kept.append((id_, min(1.0, cosine)))
+    return kept, max(n_same - 1, 0)  # one of them is the asked passage itself
+
+
+def _shingles(text: str) -> frozenset[tuple[str, ...]]:
+    """The groups of three words in a text; the words of a shorter one."""
+    words = re.findall(r"\w+", text.casefold())
+    return frozenset(zip(words, words[1:], words[2:], strict=False)) or frozenset((word,) for word in words)
+
+
+def _overlap(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> float:
+    """The share of the groups of both that are in both (Jaccard)."""
+    return len(one & other) / max(len(one | other), 1)
