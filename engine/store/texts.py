@@ -51,11 +51,6 @@ def spans(db: apsw.Connection, document_id: int, borders: Sequence[tuple[int, in
     return texts
 
 
-def n_characters(db: apsw.Connection, document_id: int) -> int:
-    """The length of a document's text; 0 if there is no such document."""
-    return int(db.execute("SELECT n_chars FROM contents WHERE id = ?", (document_id,)).get or 0)
-
-
 def ocr_spans(db: apsw.Connection, document_id: int) -> list[tuple[int, int]]:
     """(start, stop) of each page whose text is from OCR."""
     sql = "SELECT ocr_pages, page_starts, n_chars FROM contents WHERE id = ? AND ocr_pages <> '[]'"
