@@ -22,8 +22,8 @@ def shown(text: str) -> str:
 
 
 def one_line(query: str) -> str:
-    """Return a query as the query line can hold it: Input itself would send an escape sequence to the terminal."""
-    return printable(" ".join(query.split()))
+    """Return a query as the query line can hold it: without control characters, which Input sends to the terminal."""
+    return " ".join(printable(" ".join(query.split())).replace("\ufffd", "").split())
 
 
 def below_home(path: str) -> str:
