@@ -21,11 +21,12 @@ def shown(text: str) -> str:
 
 
 def one_line(query: str) -> str:
-    """Return a query as the query line can hold it: Input itself would send an escape sequence to the terminal.
+    """Return a query as the query line can hold it: without control characters, which Input sends to the terminal.
 
     A space at the end stays, for the next word.
     """
-    return printable(" ".join(query.split()) + (" " if query[-1:] == " " else ""))
+    cleaned = " ".join(printable(" ".join(query.split())).replace("\ufffd", "").split())
+    return cleaned + (" " if query[-1:] == " " else "")
 
 
 def below_home(path: str) -> str:
