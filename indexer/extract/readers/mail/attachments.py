@@ -22,11 +22,14 @@ from longsearch.indexer.extract.sources import Held
 from longsearch.indexer.extract.wire.limits import (
     ATTACHMENT_TIME_S,
     ATTACHMENTS_TIME_S,
+    MAILBOX_TIMES,
     MAX_ATTACHMENT_BYTES,
     MAX_ATTACHMENTS,
     MAX_ATTACHMENTS_CHARACTERS,
 )
 
+MAILBOX_ATTACHMENTS_S = ATTACHMENTS_TIME_S * MAILBOX_TIMES
+"""Time for all attachments of a mailbox."""
 _MAIL = frozenset({Format.MAIL, Format.MAILBOX})
 _PAGED = frozenset({Format.PDF, Format.SLIDES})
 """Formats whose pages are named, instead of their headings."""

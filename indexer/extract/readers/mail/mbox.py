@@ -12,17 +12,11 @@ from typing import IO
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import ExtractionError
-from longsearch.indexer.extract.readers.mail.attachments import Attachments
+from longsearch.indexer.extract.readers.mail.attachments import MAILBOX_ATTACHMENTS_S, Attachments
 from longsearch.indexer.extract.readers.mail.headers import people
 from longsearch.indexer.extract.readers.mail.message import MailText
 from longsearch.indexer.extract.sources import Source
-from longsearch.indexer.extract.wire.limits import (
-    ATTACHMENTS_TIME_S,
-    MAILBOX_TIMES,
-    MAX_HEADINGS,
-    MAX_MAIL_CHARACTERS,
-    MAX_MESSAGE_BYTES,
-)
+from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_MAIL_CHARACTERS, MAX_MESSAGE_BYTES
 from longsearch.indexer.extract.wire.protocol import FileText, limited
 
 _START = re.compile(rb"From \S.{0,300}\d\d:\d\d.{0,100}\r?\n")
@@ -37,7 +31,7 @@ _EXPUNGED = 0x0008
 
 def read(path: Source, with_attachments: bool = True) -> FileText:
     """Return the text of the file at `path`. Raises `ExtractionError`."""
-    mail = MailText(Attachments(with_attachments, ATTACHMENTS_TIME_S * MAILBOX_TIMES))
+    mail = MailText(Attachments(with_attachments, MAILBOX_ATTACHMENTS_S))
     senders: Counter[str] = Counter()
     n_messages = n_damaged = 0
     warnings: list[str] = []
