@@ -65,7 +65,7 @@ MAX_ATTACHMENTS_CHARACTERS = 20_000_000
 """Text of all attachments of one message or mailbox."""
 
 ATTACHMENTS_TIME_S = 45.0
-"""Time for all attachments of one message or mailbox: less than half of the time for a file."""
+"""Time for all attachments of one message: less than half of the time for a file. A mailbox has `MAILBOX_TIMES` it."""
 
 ATTACHMENT_TIME_S = 20.0
 """Time for one attachment. The child ends after it, and the mail is read without attachments."""

@@ -21,12 +21,15 @@ from longsearch.indexer.extract.sources import Held
 from longsearch.indexer.extract.wire.limits import (
     ATTACHMENT_TIME_S,
     ATTACHMENTS_TIME_S,
+    MAILBOX_TIMES,
     MAX_ATTACHMENT_BYTES,
     MAX_ATTACHMENTS,
     MAX_ATTACHMENTS_CHARACTERS,
 )
 from longsearch.indexer.extract.wire.protocol import SCANNED
 
+MAILBOX_ATTACHMENTS_S = ATTACHMENTS_TIME_S * MAILBOX_TIMES
+"""Time for all attachments of a mailbox."""
 _MAIL = frozenset({Format.MAIL, Format.MAILBOX})
 _PAGED = frozenset({Format.PDF, Format.SLIDES})
 """Formats whose pages are named, instead of their headings."""
@@ -37,12 +40,12 @@ _NAMED = 3
 class Attachments:
     """Reads the attachments of one file, and counts those that it did not read."""
 
-    def __init__(self, are_read: bool = True) -> None:
-        """`are_read`: if False, they are named only, because one of them ended the child."""
+    def __init__(self, are_read: bool = True, time_s: float = ATTACHMENTS_TIME_S) -> None:
+        """`are_read`: if False, they are named only, because one of them ended the child. `time_s`: for all of them."""
         self._are_read = are_read
         self._n_read = 0
         self._n_characters = 0
-        self._ends_at = time.monotonic() + ATTACHMENTS_TIME_S
+        self._ends_at = time.monotonic() + time_s
         self._n_over_limit = 0
         self._failed: list[str] = []
 
