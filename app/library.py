@@ -16,6 +16,7 @@ from longsearch.engine.store.connection import CorruptIndexError
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
 from longsearch.indexer.encoders import DocumentEncoder
+from longsearch.indexer.extract.formats import use_adapters
 from longsearch.indexer.extract.pool import ExtractorPool
 from longsearch.indexer.pipeline import Pipeline
 
@@ -73,6 +74,7 @@ def open_pipeline(
     holds a mistake.
     """
     require_sound()
+    use_adapters(current().adapters)
     path = path or index_path(root)
     lock = FileLock(base_index_path(root).with_suffix(".lock"), timeout=0, mode=0o600)
     try:

@@ -100,8 +100,11 @@ def document_of(session: Session, path: str) -> int | None:
 
 def read_whole(file: Path, model: str | None = None) -> tuple[str, QueryVector]:
     """Return a file's title and the vector of its whole text. Raises LongsearchError if the file cannot be read."""
+    from longsearch.app.settings.reading import current
+    from longsearch.indexer.extract.formats import use_adapters
     from longsearch.indexer.extract.reader import ExtractorProcess
 
+    use_adapters(current().adapters)
     with ExtractorProcess() as extractor:
         extracted = extractor.extract(file)
     document = extracted.document

@@ -44,7 +44,7 @@ def problems(theme: str, keys: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 _SEE = "see them all: longsearch config keys"
-_KEYS = "keys are called o, f6, ctrl+o, slash, question_mark, pagedown"
+_KEYS = "keys are called o, f9, ctrl+o, slash, question_mark, pagedown"
 
 
 def commands(keys: Mapping[str, str]) -> dict[str, tuple[str, str]]:

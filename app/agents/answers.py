@@ -12,6 +12,7 @@ from longsearch.app.agents.addresses import address
 from longsearch.app.agents.shelf import Shelf
 from longsearch.app.background import daemon_control
 from longsearch.app.folders.listing import fingerprint_and_time
+from longsearch.app.kept.saved import NewPassage, SavedSearch
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import StoreError
 from longsearch.engine.printable import printable
@@ -78,6 +79,23 @@ def from_quotation(one: Quotation, shelf: Shelf, folder: Folder) -> Json:
     }
 
 
+def from_news(search: SavedSearch, new: NewPassage, shelf: Shelf, folder: Folder) -> Json:
+    """Return a new passage that answers a saved search."""
+    path = _relative(new.path, folder)
+    return {
+        "saved_search": printable(search.name),
+        "document": address(folder.name, path),
+        "path": printable(new.path),
+        "folder": printable(folder.name),
+        "title": printable(new.title),
+        "page": new.page,
+        "level": new.level or None,
+        "found_at": _iso(new.found_at),
+        "text": readable(new.text),
+        "freshness": shelf.freshness(folder, path),
+    }
+
+
 def from_folder(folder: Folder, daemon: Json | None) -> Json:
     """Return how far a folder has been read, when, and whether it is kept current."""
     found: Json = {
@@ -94,9 +112,8 @@ def from_folder(folder: Folder, daemon: Json | None) -> Json:
         updated_at = fingerprint_and_time(folder)[1]
     except StoreError:
         return found
-    when = None if updated_at is None else datetime.fromtimestamp(updated_at, UTC).isoformat(timespec="seconds")
     return found | {
-        "updated_at": when,
+        "updated_at": None if updated_at is None else _iso(updated_at),
         "files": progress.n_files,
         "current": progress.n_current,
         "waiting_for_meaning": progress.n_waiting,
@@ -104,6 +121,10 @@ def from_folder(folder: Folder, daemon: Json | None) -> Json:
         "failed": progress.n_failed,
         "activity": printable(progress.activity),
     }
+
+
+def _iso(time_s: float) -> str:
+    return datetime.fromtimestamp(time_s, UTC).isoformat(timespec="seconds")
 
 
 def _relative(path: str, folder: Folder) -> str:

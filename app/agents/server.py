@@ -61,7 +61,7 @@ def make_server(only: Sequence[str] = (), tools: Tools | None = None) -> "MCPSer
     server.shelf = tools.shelf
     reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
     asked = _Asked(tools)
-    for tool in (asked.search, asked.similar, asked.read, asked.outline, asked.where, asked.status):
+    for tool in (asked.search, asked.similar, asked.read, asked.outline, asked.where, asked.news, asked.status):
         server.add_tool(_answering(tool), annotations=reads, structured_output=False)
 
     def document(folder: str, path: str) -> str:
@@ -140,6 +140,14 @@ class _Asked:
     def where(self, quote: Quote, folder: FolderName = "", k: Number = 10, max_tokens: Tokens = DEFAULT_TOKENS) -> Json:
         """Find the document and page that say a quotation, verbatim or with small changes. Use it to check a quote."""
         return self._tools.where(quote, folder, k, max_tokens)
+
+    def news(
+        self,
+        name: Annotated[str, Field(max_length=200, description="One saved search; empty for all")] = "",
+        max_tokens: Tokens = DEFAULT_TOKENS,
+    ) -> Json:
+        """List new passages that answer the searches which the person has saved. It does not mark them as seen."""
+        return self._tools.news(name, max_tokens)
 
     def status(self) -> Json:
         """Say which folders are indexed, how far and how fresh, and whether a daemon keeps them current."""

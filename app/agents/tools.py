@@ -15,6 +15,7 @@ from longsearch.app.agents.shelf import Shelf
 from longsearch.app.background import daemon_control
 from longsearch.app.commands.search import at_least
 from longsearch.app.everywhere import search_folders, similar_to_document_in
+from longsearch.app.kept.saved import SavedSearches
 from longsearch.app.open_index import query_vector
 from longsearch.app.quoting import quotations_in_folders
 from longsearch.app.searching import VectorSource
@@ -97,6 +98,18 @@ class Tools:
         shown, rest = _fitting(found, max_tokens, lambda one: make(one, folder=by_root[one.root]))
         notes += [f"{len(found) - len(shown)} more places do not fit max_tokens"] if rest else []
         return {"quote": answers.readable(quote), "note": printable("; ".join(notes)), "places": shown}
+
+    def news(self, name: str = "", max_tokens: int = DEFAULT_TOKENS) -> Json:
+        """List the new passages that answer the person's saved searches; the person alone marks them as seen."""
+        searches = SavedSearches()
+        by_root = {folder.root: folder for folder in self.shelf.folders()}
+        wanted = [searches.named(name)] if name else searches.all()
+        new = [(one, passage) for one in wanted for passage in one.news if passage.root in by_root]
+        shown, rest = _fitting(
+            new, max_tokens, lambda row: answers.from_news(row[0], row[1], self.shelf, by_root[row[1].root])
+        )
+        note = f"{len(new) - len(shown)} more do not fit max_tokens" if rest else ""
+        return {"note": note, "saved_searches": [printable(one.name) for one in wanted], "news": shown}
 
     def status(self) -> Json:
         """Say what is indexed, how far and how fresh, and whether a daemon keeps it current."""

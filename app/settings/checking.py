@@ -4,6 +4,7 @@
 """
 
 import os
+import shutil
 
 from longsearch.app.settings.reading import Problem, Reading, current, read
 
@@ -32,6 +33,11 @@ def commands() -> dict[str, tuple[str, str]]:
 
 
 def notes() -> list[str]:
-    """Return what is no mistake, but may surprise: folders of the file that are not there now."""
+    """Return what is no mistake, but may surprise: folders and programs of the file that are not there now."""
     away = [folder for folder in current().folders if not os.path.isdir(folder)]  # noqa: PTH112 - is_dir may raise
-    return [f"{folder} is not there now; it is indexed when it is" for folder in away]
+    tools = {command[0] for command in current().adapters.values()}
+    missing = sorted(tool for tool in tools if shutil.which(tool) is None)
+    return [
+        *(f"{folder} is not there now; it is indexed when it is" for folder in away),
+        *(f"{tool}, which an adapter runs, is not installed" for tool in missing),
+    ]

@@ -1,6 +1,7 @@
 """What a setting may hold, in the config file and in an environment variable. Pure: a value in, a checked value out."""
 
 import os
+import re
 import shlex
 from argparse import ArgumentTypeError
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 
 from longsearch.engine.widths import parse_wish
 
+_SUFFIX = re.compile(r"\.[^./\s]{1,20}")
 _ON = frozenset({"1", "yes", "on", "true"})
 _OFF = frozenset({"0", "no", "off", "false"})
 
@@ -115,7 +117,7 @@ def _paths_of_text(text: str) -> tuple[Path, ...]:
 
 
 def _keys(value: Any) -> dict[str, str]:
-    """Return the keys of each command, separated by commas: {"main.open": "o,f6"}."""
+    """Return the keys of each command, separated by commas: {"main.open": "o,f9"}."""
     named = _flattened(_table(value))
     return {name: ",".join(map(_string, keys if isinstance(keys, list) else [keys])) for name, keys in named.items()}
 
@@ -123,6 +125,8 @@ def _keys(value: Any) -> dict[str, str]:
 def _adapters(value: Any) -> dict[str, tuple[str, ...]]:
     """Return the command of each suffix, which begins with a dot. The path is the last word if no word says where."""
     commands = {f".{_string(name).lstrip('.').lower()}": _command(words) for name, words in _table(value).items()}
+    if not all(_SUFFIX.fullmatch(suffix) for suffix in commands):
+        raise ValueError
     is_placed = {name: any("{path}" in word for word in words) for name, words in commands.items()}
     return {name: words if is_placed[name] else (*words, "{path}") for name, words in commands.items()}
 
@@ -163,7 +167,7 @@ OCR = Kind("true, false, or tesseract's languages, such as deu+eng", _ocr, _ocr_
 COMMAND = Kind("a command line, such as zathura -P {page} {path}", _command, _command)
 PATH = Kind("an absolute path, or one that begins with ~", _path, _path)
 PATHS = Kind("absolute paths, or ones that begin with ~, in a list", _paths, _paths_of_text)
-KEYS = Kind('a table of keys, such as "main.open" = "o,f6"', _keys, _no_text, is_table=True)
+KEYS = Kind('a table of keys, such as "main.open" = "o,f9"', _keys, _no_text, is_table=True)
 ADAPTERS = Kind('a table of commands, such as djvu = "djvutxt {path} -"', _adapters, _no_text, is_table=True)
 DTYPE = _one_of("auto", "float32", "bfloat16", "int8")
 FORM = _one_of("plain", "markdown", "pandoc", "latex", "org")

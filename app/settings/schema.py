@@ -108,7 +108,7 @@ class Settings:
         "LONGSEARCH_RESTORE",
     )  # fmt: skip
     keys: Mapping[str, str] = _setting(
-        kinds.KEYS, {}, "those of the app", '"main.open" = "o,f6"',
+        kinds.KEYS, {}, "those of the app", '"main.open" = "o,f9"',
         "other keys for [the app's commands](app.md#colours-and-keys): name of the command, and its keys",
     )  # fmt: skip
     adapters: Mapping[str, tuple[str, ...]] = _setting(

@@ -1,8 +1,8 @@
 r"""Reads the entries of a `.bib` file: keys and fields, as far as they say which document an entry is about. Pure.
 
 Not a whole BibTeX: it reads what reference managers export, and passes over what it does not understand. It is here
-because somebody waits: 1,000 entries take 0.05 s, with pybtex 0.26.1 0.35 s, with bibtexparser 1.4.3 4.4 s, and the
-three agree on them.
+because somebody waits: 1,000 entries take 0.05 s, with pybtex 0.26.1 0.35 s, with bibtexparser 1.4.3 4.4 s, and
+pybtex agrees on every title and DOI.
 """
 
 import re

@@ -43,6 +43,6 @@ def _author(name: str) -> str:
 
 
 def _annotation(one: Evidence) -> str:
-    place = f"{page_words(one.page).replace(' ', '~')}: " if one.page is not None else ""
+    place = f"{page_words(one).replace(' ', '~')}: " if one.page is not None else ""
     quote = r" \par ".join(map(latex, paragraphs(one.quote)))
     return f"{place}``{quote}''" + (f" --- {latex(one.note)}" if one.note else "")

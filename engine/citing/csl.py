@@ -39,7 +39,7 @@ def _name(author: str) -> dict[str, str]:
 
 
 def _note(one: Evidence) -> str:
-    place = f" ({page_words(one.page)})" if one.page is not None else ""
+    place = f" ({page_words(one)})" if one.page is not None else ""
     quote = "\n".join(paragraphs(one.quote))
     return f"“{quote}”{place}" + (f" {plain(one.note)}" if one.note else "")
 

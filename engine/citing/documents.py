@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from longsearch.engine.citing.evidence import Evidence
+from longsearch.engine.places import page_unit
 from longsearch.engine.printable import condensed, printable
 
 _PARTICLES = frozenset(
@@ -110,9 +111,9 @@ def authors_line(authors: Sequence[str], most: int = 3) -> str:
     return ", ".join(names) if len(names) <= most else f"{names[0]} et al."
 
 
-def page_words(page: int | None) -> str:
-    """Return "p. 12", or "" for a format without pages."""
-    return f"p. {page}" if page is not None else ""
+def page_words(one: Evidence) -> str:
+    """Return "p. 12", "slide 7" and their like, or "" for a format without pages."""
+    return f"{page_unit(one.path)} {one.page}" if one.page is not None else ""
 
 
 def _ascii(text: str) -> str:

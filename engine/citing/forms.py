@@ -21,7 +21,7 @@ FORMATS: Mapping[str, tuple[str, Callable[[Sequence[Evidence]], str]]] = {
 
 
 def _plain(one: Evidence) -> str:
-    page = f", {page_words(one.page)}" if one.page is not None else ""
+    page = f", {page_words(one)}" if one.page is not None else ""
     return f"{printable(one.quote, keep=chr(10))}\n— {plain(one.title)}{page} ({printable(one.path)})\n"
 
 
@@ -32,7 +32,7 @@ def _markdown(one: Evidence) -> str:
 
 
 def _pandoc(one: Evidence) -> str:
-    place = f", {page_words(one.page)}" if one.page is not None else ""
+    place = f", {page_words(one)}" if one.page is not None else ""
     return quoted(one).rstrip("\n") + f" [@{one.citekey or made_key(one)}{place}]\n"
 
 
@@ -45,7 +45,7 @@ def _latex(one: Evidence) -> str:
 def _org(one: Evidence) -> str:
     # a line that begins with a comma is only text, also one that Org would take for the end of the block
     quote = "\n\n".join(f",{text}" if text.startswith(("*", "#+", ",")) else text for text in paragraphs(one.quote))
-    place = f" {page_words(one.page)}" if one.page is not None else ""
+    place = f" {page_words(one)}" if one.page is not None else ""
     return f"#+begin_quote\n{quote} [cite:@{one.citekey or made_key(one)}{place}]\n#+end_quote\n"
 
 

@@ -13,11 +13,12 @@ from made_folders import make_folder, toward, vector_source
 from longsearch.app.agents import addresses, budget
 from longsearch.app.agents.shelf import Shelf
 from longsearch.app.agents.tools import MAX_TOKENS, Tools
+from longsearch.app.kept.saved import Answer, NewPassage, SavedSearch, SavedSearches, Stamp
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import DocumentText, Heading, Passage
+from longsearch.engine.types import DocumentText, Heading, Passage, SearchMode
 
 TEXTS = {
     "tides.md": "The tide follows the moon.",
@@ -288,8 +289,28 @@ def ask_everything(tools: Tools) -> list[Callable[[], object]]:
         lambda: tools.outline(document),
         lambda: tools.where("The tide follows the moon"),
         lambda: tools.similar(document),
+        tools.news,
         tools.status,
     ]
+
+
+def test_the_news_of_saved_searches_are_listed_and_stay_new(tools: Tools, home: Path) -> None:
+    root = str(home / "notes")
+    searches = SavedSearches()
+    searches.save(SavedSearch("Sea", "tide", SearchMode.WORDS), [root])
+    searches.note("Sea", root, Stamp(1, ""), [])
+    new = NewPassage(f"{root}/tides.md", "Tides\x1b", 3, "The tide follows the moon.", root, "good", 1.8e9)
+    elsewhere = NewPassage("/secret/a.md", "Secret", None, "tide", "/secret")
+    searches.note("Sea", root, Stamp(9, ""), [Answer(b"12345678", 8, new), Answer(b"87654321", 9, elsewhere)])
+    for _ in range(2):
+        found = tools.news()
+        (one,) = found["news"]
+        assert one["document"] == "longsearch://documents/notes/tides.md"
+        assert (one["saved_search"], one["title"], one["page"], one["level"]) == ("Sea", "Tides�", 3, "good")
+        assert one["found_at"] == "2027-01-15T08:00:00+00:00"
+    assert tools.news("sea")["saved_searches"] == ["Sea"]
+    with pytest.raises(LongsearchError, match="no saved search"):
+        tools.news("nothing")
 
 
 def test_no_tool_writes_anything_into_the_indexed_folder_or_its_index(tools: Tools, home: Path) -> None:

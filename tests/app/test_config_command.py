@@ -78,14 +78,14 @@ def test_check_finds_mistakes_of_the_file_the_environment_the_app_and_the_model(
 
 
 def test_keys_lists_the_commands_of_the_app_with_their_keys_in_force(capsys: pytest.CaptureFixture[str]) -> None:
-    write('[keys]\n"main.open" = ["f6", "ctrl+s"]\n')
+    write('[keys]\n"main.open" = ["f9", "ctrl+s"]\n')
     assert main(["config", "keys"]) == 0
     rows = {line.split()[0]: line.split(maxsplit=1)[1] for line in capsys.readouterr().out.splitlines()}
-    assert rows["main.open"].startswith("f6, ctrl+s ") and rows["main.open"].endswith("at this page")
+    assert rows["main.open"].startswith("f9, ctrl+s ") and rows["main.open"].endswith("at this page")
     assert rows["files.scans"].split() == ["s", "Scans"]
     assert main(["config", "keys", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["keys"]
-    assert told["main.open"]["keys"] == ["f6", "ctrl+s"]
+    assert told["main.open"]["keys"] == ["f9", "ctrl+s"]
     assert told.keys() == rows.keys()
 
 
@@ -135,9 +135,9 @@ def test_doctor_checks_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_app_gets_colours_keys_and_mistakes() -> None:
-    write('theme = "nord"\nwidth = 7\n[keys]\n"main.open" = "f6"\n')
+    write('theme = "nord"\nwidth = 7\n[keys]\n"main.open" = "f9"\n')
     chosen = preferences()
-    assert (chosen.theme, chosen.keys) == ("nord", {"main.open": "f6"})
+    assert (chosen.theme, chosen.keys) == ("nord", {"main.open": "f9"})
     assert [message.rpartition(": ")[2] for message, _ in chosen.problems] == ["width is 7"]
 
 

@@ -42,7 +42,7 @@ async def test_a_client_lists_searches_reads_and_cites_over_stdin_and_stdout(not
     )
     async with Client(command) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
-        assert names == {"search", "similar", "read", "outline", "where", "status"}
+        assert names == {"search", "similar", "read", "outline", "where", "news", "status"}
         found = await client.call_tool("search", {"query": "tide moon", "mode": "words"})
         best = found.structured_content["results"][0]
         assert json.loads(found.content[0].text) == found.structured_content

@@ -63,7 +63,7 @@ def test_a_variable_wins_over_the_file_and_the_file_over_the_default(monkeypatch
 def test_tables_and_lists_are_read() -> None:
     write(
         'folders = ["~/papers", "/notes"]\nviewer = ["my viewer", "{path}"]\neditor = "vim -p"\n'
-        '[keys]\nmain.open = ["o", "f6"]\n"main.next" = "n,right"\n'
+        '[keys]\nmain.open = ["o", "f9"]\n"main.next" = "n,right"\n'
         '[adapters]\ndjvu = "djvutxt {path} -"\n".TXT2" = "cat"\n'
         '[citations]\nform = "pandoc"\nbib = "~/a.bib"\nzotero = "/z"\n'
     )
@@ -72,7 +72,7 @@ def test_tables_and_lists_are_read() -> None:
     assert settings.folders == (Path.home() / "papers", Path("/notes"))
     assert settings.viewer == ("my viewer", "{path}")
     assert settings.editor == ("vim", "-p")
-    assert settings.keys == {"main.open": "o,f6", "main.next": "n,right"}
+    assert settings.keys == {"main.open": "o,f9", "main.next": "n,right"}
     assert settings.adapters == {".djvu": ("djvutxt", "{path}", "-"), ".txt2": ("cat", "{path}")}
     assert (settings.citation_form, settings.bib, settings.zotero) == (
         "pandoc", (Path.home() / "a.bib",), Path("/z"),
@@ -101,6 +101,7 @@ def test_tables_and_lists_are_read() -> None:
         ("theme = 2026-01-01", "theme is datetime.date(2026, 1, 1)", "set it to a text"),
         ("keys = 1", "keys is 1", "set it to a table of keys"),
         ("keys.a.b = 1", "keys is", "set it to a table of keys"),
+        ('adapters."tar.gz" = "cat"', "adapters is", "set it to a table of commands"),
         ("adapters.x = 1", "adapters is", "set it to a table of commands"),
         ("citations = 1", "there is no setting citations", ""),
         ('citations.form = "chicago"', "citations.form is 'chicago'", "set it to plain, markdown"),

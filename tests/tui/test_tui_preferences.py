@@ -1,6 +1,7 @@
 """The person's own colours and keys, and mistakes in the settings."""
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +69,9 @@ def test_names_and_keys_that_do_not_exist_are_found_with_the_nearest() -> None:
     assert problems("nord", {"main.open": "o,f7", "results.down": "down"}) == []
     ((message, hint),) = problems("nrd", {})
     assert message == "there is no theme nrd" and "nord" in hint
-    ((message, hint),) = problems("nord", {"main.opn": "f6"})
+    ((message, hint),) = problems("nord", {"main.opn": "f9"})
     assert (message, hint) == ("keys: there is no command main.opn", "did you mean main.open?")
-    ((message, _),) = problems("nord", {"main.open": "f7,contrl+o"})
+    ((message, _),) = problems("nord", {"main.open": "f9,contrl+o"})
     assert message == "keys: main.open has no key contrl+o"
 
 
@@ -101,6 +102,17 @@ def test_the_page_of_the_app_names_commands_that_exist() -> None:
     assert len(names) > 5
     unknown = [message for message, _ in problems("nord", dict.fromkeys(names, "f9")) if "no command" in message]
     assert unknown == []
+
+
+@pytest.mark.parametrize("page", ["app.md", "settings.md"])
+def test_the_examples_of_the_pages_hold_no_mistake(page: str) -> None:
+    text = (Path(__file__).parents[2] / "docs" / page).read_text("utf-8")
+    examples = [tomllib.loads(block.partition("```")[0]) for block in text.split("```toml\n")[1:]]
+    with_keys = [example for example in examples if "keys" in example]
+    assert with_keys
+    for example in with_keys:
+        keys = {name: keys if isinstance(keys, str) else ",".join(keys) for name, keys in example["keys"].items()}
+        assert problems(example["theme"], keys) == []
 
 
 @both_sizes

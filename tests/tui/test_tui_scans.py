@@ -11,7 +11,6 @@ from tui_helpers import ask, screen_text, settle
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import ScannedPages
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.text.wording import quotation
 
 SIZE = (110, 26)
 
@@ -93,8 +92,6 @@ async def test_results_and_text_say_that_they_are_from_ocr() -> None:
         assert "p. 12 (OCR)" in text
         assert "p. 12 of 40 (OCR)" in text
         assert "p. 4 (OCR)" not in text
-    first = backend.hits[0]
-    assert ", p. 12 (OCR) (" in quotation(first, first.passages[0])
 
 
 @both_sizes
