@@ -9,6 +9,7 @@ from longsearch.engine.citing.evidence import Evidence
 from longsearch.engine.citing.latex import latex
 from longsearch.engine.citing.markdown import link_of, quoted, source_line, to_markdown
 from longsearch.engine.citing.table import to_csv
+from longsearch.engine.places import place_name
 from longsearch.engine.printable import printable
 
 FORMATS: Mapping[str, tuple[str, Callable[[Sequence[Evidence]], str]]] = {
@@ -21,8 +22,9 @@ FORMATS: Mapping[str, tuple[str, Callable[[Sequence[Evidence]], str]]] = {
 
 
 def _plain(one: Evidence) -> str:
-    page = f", {page_words(one)}" if one.page is not None else ""
-    return f"{printable(one.quote, keep=chr(10))}\n— {plain(one.title)}{page} ({printable(one.path)})\n"
+    place = printable(place_name(one.path, one.page, one.heading))
+    named = f", {place}" if place else ""
+    return f"{printable(one.quote, keep=chr(10))}\n— {plain(one.title)}{named} ({printable(one.path)})\n"
 
 
 def _markdown(one: Evidence) -> str:

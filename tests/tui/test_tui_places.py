@@ -8,9 +8,10 @@ from fake_backend import ROOT, FakeBackend
 from test_tui_snapshots import ask_and_press, both_sizes, compare
 from textual.content import Content
 
+from longsearch.engine.citing.evidence import evidence_of
+from longsearch.engine.citing.forms import FORMS
 from longsearch.engine.types import DocumentHit, DocumentText, Heading, MetadataValue, PassageHit
 from longsearch.tui.text.result_content import hit_content
-from longsearch.tui.text.wording import quotation
 
 _SUBJECT = "Re: the valve of the second pump, and when it can be replaced at last"
 
@@ -85,7 +86,8 @@ def test_a_list_that_has_no_room_for_the_date_still_names_the_place() -> None:
 
 def test_a_copied_passage_names_its_place() -> None:
     sheet = _hits()[0]
-    assert quotation(sheet, sheet.passages[0]).endswith(f'— valves, sheet "Valves" rows 10-17 ({sheet.path})\n')
+    copied = FORMS["plain"](evidence_of(sheet, sheet.passages[0]))
+    assert copied.endswith(f'— valves, sheet "Valves" rows 10-17 ({sheet.path})\n')
 
 
 def _second_line(content: Content) -> str:

@@ -35,7 +35,7 @@ async def test_a_key_of_the_settings_replaces_the_usual_one_in_the_footer_and_in
         await settle(pilot)
         app.screen.query_one("#help").scroll_relative(y=25, animate=False)
         await settle(pilot)
-        assert "F6, Ctrl+S" in screen_text(app)
+        assert "F7, Ctrl+B" in screen_text(app)
         await pilot.press("x")
         await settle(pilot)
         assert not app.screen.query("#help")

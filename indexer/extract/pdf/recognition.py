@@ -10,10 +10,8 @@ import json
 import threading
 import zlib
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
-
-import apsw
 
 from longsearch.indexer.extract.pdf.ocr import Picture
 from longsearch.indexer.extract.wire.protocol import Page
@@ -56,8 +54,7 @@ class Recognition:
             if self.n_pages % _PAGES_BETWEEN_NOTES == 1:
                 self._note_speed(self.took_s / self.n_pages)
             if self.cache:
-                with suppress(apsw.Error, OSError):  # on a full disk the page is recognised again another time
-                    _keep(Path(self.cache), page.ocr_key, page.lines)
+                _keep(Path(self.cache), page.ocr_key, page.lines)
 
 
 def on_wire(ocr: Recognition | None) -> tuple[str | None, str, bool]:
@@ -81,6 +78,8 @@ def known_lines(cache: str, key: str) -> tuple[str, ...] | None:
     """Return the lines that tesseract found on this page before, or None."""
     if not cache or not Path(cache).exists():
         return None
+    import apsw  # not at the top: the child imports it only for a cache
+
     try:
         connection = apsw.Connection(cache, flags=apsw.SQLITE_OPEN_READONLY)
         try:
@@ -94,12 +93,13 @@ def known_lines(cache: str, key: str) -> tuple[str, ...] | None:
 
 
 def _keep(cache: Path, key: str, lines: tuple[str, ...]) -> None:
-    cache.touch(mode=0o600)
-    connection = apsw.Connection(str(cache))
-    try:
-        connection.set_busy_timeout(_WAIT_MS)
-        connection.execute(_TABLE)
-        packed = zlib.compress(json.dumps(lines).encode())
-        connection.execute("INSERT OR REPLACE INTO pages VALUES (?, ?)", (key, packed))
-    finally:
-        connection.close()
+    """Put the lines of a page into the cache. On a full disk the page is recognised again another time."""
+    import apsw
+
+    with suppress(apsw.Error, OSError):
+        cache.touch(mode=0o600)
+        with closing(apsw.Connection(str(cache))) as connection:
+            connection.set_busy_timeout(_WAIT_MS)
+            connection.execute(_TABLE)
+            packed = zlib.compress(json.dumps(lines).encode())
+            connection.execute("INSERT OR REPLACE INTO pages VALUES (?, ?)", (key, packed))

@@ -202,6 +202,6 @@ def test_deeply_nested_markup_is_read_as_plain_text(
 def test_markup_that_is_too_large_to_parse_is_read_as_plain_text(
     extractor: ExtractorProcess, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("longsearch.indexer.extract.reader.MAX_MARKUP_BYTES", 10)
+    monkeypatch.setattr("longsearch.indexer.extract.formats.MAX_MARKUP_BYTES", 10)
     (tmp_path / name).write_text("* one *two* \\three\n")
     assert extractor.extract(tmp_path / name).document.text == "* one *two* \\three"

@@ -18,7 +18,7 @@ from longsearch.indexer.extract.readers import html, markdown, org, rst, tex
 from longsearch.indexer.extract.wire import protocol
 from longsearch.indexer.extract.wire.limits import MAX_RAW_CHARACTERS, MAX_RAW_VALUES
 from longsearch.indexer.extract.wire.protocol import Described
-from longsearch.indexer.extract.wire.values import RawMetadata
+from longsearch.indexer.extract.wire.values import RawMetadata, limited
 from longsearch.indexer.extract.xmp import parse_xmp
 
 Extract = Callable[..., Extraction]
@@ -118,7 +118,7 @@ def test_any_values_become_few_short_printable_ones(raw: RawMetadata) -> None:
 
 @given(st.lists(raw_values, max_size=20).map(tuple))
 def test_values_pass_from_the_child_to_the_parent(raw: RawMetadata) -> None:
-    sent = protocol.limited(raw)
+    sent = limited(raw)
     assert protocol.decode(protocol.encode(Described(sent))[4:]) == Described(sent)
 
 

@@ -189,7 +189,7 @@ def test_a_text_file_that_is_too_large_is_refused_unread(extractor: ExtractorPro
 def test_markdown_that_is_too_hard_to_parse_is_read_as_plain_text(
     tmp_path: Path, extractor: ExtractorProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("longsearch.indexer.extract.reader.MAX_MARKUP_BYTES", 10)
+    monkeypatch.setattr("longsearch.indexer.extract.formats.MAX_MARKUP_BYTES", 10)
     (tmp_path / "a.md").write_text("# A heading of *words*\n")
     document = extractor.extract(tmp_path / "a.md").document
     assert document.text == "# A heading of *words*"
