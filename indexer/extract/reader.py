@@ -4,23 +4,17 @@ POSIX only. An extractor serves one thread at a time; only `stop` may be called 
 not know the index: the caller stores the text, or the error that explains why there is none.
 """
 
-import os
-import selectors
-import signal
-import subprocess
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
 from longsearch.engine.errors import ExtractionError, TimedOutError
 from longsearch.indexer.extract.assembly import Extraction, PdfParts, TextTooLongError, assemble_pdf, assemble_text
-from longsearch.indexer.extract.child import COMMAND, OUT_OF_MEMORY_STATUS
+from longsearch.indexer.extract.child import COMMAND
+from longsearch.indexer.extract.child_process import ChildGoneError, ChildProcess, ChildTimedOutError
 from longsearch.indexer.extract.formats import Format, adapter_of, attempts, checked_format
 from longsearch.indexer.extract.pdf.recognition import Recognition, calls_tesseract, on_wire
-from longsearch.indexer.extract.tools import remove_folder_of
-from longsearch.indexer.extract.wire import protocol
 from longsearch.indexer.extract.wire.limits import (
     DOCUMENT_TIMEOUT_S,
     MAILBOX_TIMES,
@@ -28,14 +22,13 @@ from longsearch.indexer.extract.wire.limits import (
     OCR_PAGE_TIMEOUT_S,
     PAGE_TIMEOUT_S,
 )
-from longsearch.indexer.extract.wire.protocol import AnyRequest, Ended, Failed, FileText, Message, Request
+from longsearch.indexer.extract.wire.protocol import FileText, Message, Request
 
 Result = Extraction | ExtractionError
 
 _FILES_PER_CHILD = 1000
 """Files that one child reads before it is replaced: libraries leak, and the child's address space is limited."""
 _TOO_HARD_HINT = "try a repaired copy (qpdf in.pdf out.pdf), or name the file in .longsearchignore"
-_READ_BYTES = 1 << 20
 
 
 class ExtractorProcess:
@@ -54,7 +47,7 @@ class ExtractorProcess:
         self.document_timeout_s = document_timeout_s
         """Seconds that a file may take; with OCR, a PDF may take `OCR_DOCUMENT_TIMEOUT_S`."""
         self._stopped = False
-        self._child: _Child | None = None
+        self._child: ChildProcess | None = None
         self._n_files = 0
 
     def __enter__(self) -> Self:
@@ -100,7 +93,7 @@ class ExtractorProcess:
                 break
             except TextTooLongError as error:
                 parts.give_up(str(error))
-            except _ChildGoneError as gone:
+            except ChildGoneError as gone:
                 if parts.complete or (parts.n_pages and head_only):
                     break  # only the outline or XMP is missing
                 out_of_time = time.monotonic() >= deadline
@@ -116,13 +109,13 @@ class ExtractorProcess:
         timeout_s = self.document_timeout_s * (MAILBOX_TIMES if file_format is Format.MAILBOX else 1)
         deadline = time.monotonic() + timeout_s
         formats = attempts(path, file_format)  # each has its share of the time
-        last: _ChildGoneError | None = None
+        last: ChildGoneError | None = None
         for tried in formats:
             received: list[Message] = []
             request = Request(str(path), tried, command=adapter_of(path.name))
             try:
                 self._converse(request, timeout_s / len(formats), deadline, received.append)
-            except _ChildGoneError as gone:
+            except ChildGoneError as gone:
                 last = gone
                 continue
             if len(received) == 1 and isinstance(received[0], FileText):
@@ -130,10 +123,10 @@ class ExtractorProcess:
         raise _too_hard(f"could not be read: {last or 'the reader sent nonsense'}", last)
 
     def _converse(self, request: Request, timeout_s: float, deadline: float, take: Callable[[Message], None]) -> None:
-        """Do `_Child.converse` with a living child. Raises `ExtractionError` after `stop`."""
+        """Do `ChildProcess.converse` with a living child. Raises `ExtractionError` after `stop`."""
         if self._child is None or not self._child.is_alive:
             self._drop_child()
-            self._child = _Child()
+            self._child = ChildProcess(COMMAND)
         if self._stopped:  # checked after the child is set: either `stop` kills that child, or this line sees the flag
             raise ExtractionError("reading was stopped", "it resumes at the next start")
         self._child.converse(request, timeout_s, deadline, take)
@@ -144,116 +137,7 @@ class ExtractorProcess:
             self._child = None
 
 
-class _ChildGoneError(Exception):
-    """The child was killed or died, and no longer runs; the text says why."""
-
-
-class _ChildTimedOutError(_ChildGoneError):
-    """The child was killed because it took too long."""
-
-
-def _too_hard(message: str, why: _ChildGoneError | None) -> ExtractionError:
+def _too_hard(message: str, why: ChildGoneError | None) -> ExtractionError:
     """The error for a file that killed its child. A timeout may be due to a busy machine; a crash would come again."""
-    kind = TimedOutError if isinstance(why, _ChildTimedOutError) else ExtractionError
+    kind = TimedOutError if isinstance(why, ChildTimedOutError) else ExtractionError
     return kind(message, _TOO_HARD_HINT)
-
-
-class _Child:
-    """One child process, in a POSIX session of its own: starts it, asks it, waits until a deadline, kills it."""
-
-    def __init__(self, command: Sequence[str] = COMMAND) -> None:
-        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            cwd="/",
-        )
-        assert self._process.stdin is not None and self._process.stdout is not None  # noqa: S101 - both are PIPE
-        self._requests, self._answers = self._process.stdin, self._process.stdout
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(self._answers, selectors.EVENT_READ)
-        self._received = bytearray()
-        self.pid = self._process.pid
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether the child still runs; an idle one may have been killed by another program."""
-        return self._process.poll() is None
-
-    def converse(self, request: AnyRequest, timeout_s: float, deadline: float, take: Callable[[Message], None]) -> None:
-        """Send `request` and `take` every message of the answer but the last.
-
-        At most `timeout_s` seconds pass between two messages, and none after `deadline` (of `time.monotonic`). Raises
-        the child's own `ExtractionError`, `_ChildGoneError`, and whatever `take` raises. After an unfinished
-        answer the child is killed, or the rest of the answer would be taken for the next file's.
-        """
-        finished = False
-        try:
-            self._ask(request)
-            while not finished:
-                message = self._next_message(min(timeout_s, max(0.0, deadline - time.monotonic())))
-                finished = isinstance(message, Ended | Failed)
-                if isinstance(message, Failed):
-                    raise ExtractionError(message.message, message.hint)
-                if not finished:
-                    take(message)
-        finally:
-            if not finished:
-                self.kill()
-
-    def _ask(self, request: AnyRequest) -> None:
-        try:
-            self._requests.write(protocol.encode(request))
-            self._requests.flush()
-        except OSError as error:
-            raise self._death() from error
-
-    def _next_message(self, timeout_s: float) -> Message:
-        deadline = time.monotonic() + timeout_s
-        try:
-            n_bytes = protocol.body_length(self._receive(protocol.HEADER.size, deadline, timeout_s))
-            return protocol.decode(self._receive(n_bytes, deadline, timeout_s))
-        except (ValueError, KeyError, TypeError) as error:
-            raise _ChildGoneError("sent nonsense") from error
-
-    def _receive(self, n_bytes: int, deadline: float, timeout_s: float) -> bytes:
-        while len(self._received) < n_bytes:
-            if not self._selector.select(max(0.0, deadline - time.monotonic())):
-                raise _ChildTimedOutError(f"took more than {timeout_s:.0f} s")
-            data = os.read(self._answers.fileno(), _READ_BYTES)
-            if not data:
-                raise self._death()
-            self._received += data
-        taken = bytes(self._received[:n_bytes])
-        del self._received[:n_bytes]
-        return taken
-
-    def _death(self) -> _ChildGoneError:
-        """Return an error that says, by the exit status, why the child closed its pipes."""
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=1)  # the pipe is closed, so the child is about to end by itself
-        self.kill()
-        status = self._process.returncode
-        if status == OUT_OF_MEMORY_STATUS:
-            return _ChildGoneError("needed more than 1 GB of memory")
-        if status < 0:  # a library that runs out of memory aborts, which looks like any other crash
-            name = signal.strsignal(-status) or f"signal {-status}"
-            return _ChildGoneError(f"crashed the reader, or needed more than 1 GB of memory ({name})")
-        return _ChildGoneError(f"made the reader fail (status {status})")
-
-    def interrupt(self) -> None:
-        """Kill the child and its subprocesses. A `converse` in another thread then raises `_ChildGoneError`."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGKILL) if self.is_alive else None
-
-    def kill(self) -> None:
-        """Kill the child and free its pipes; may be called twice."""
-        self.interrupt()
-        self._process.wait()
-        remove_folder_of(self.pid)
-        self._selector.close()
-        for pipe in (self._requests, self._answers):
-            with suppress(OSError):  # the rest of a request cannot be sent any more
-                pipe.close()

@@ -10,11 +10,9 @@ from typing import Self
 
 from longsearch.engine.errors import ExtractionError, TemporaryError
 from longsearch.engine.page_image import LitBoxes, PageImage, PageQuestion
+from longsearch.indexer.extract.child_process import ChildGoneError, ChildProcess, ChildTimedOutError
 from longsearch.indexer.extract.formats import Format, checked_format
 from longsearch.indexer.extract.printed.child import COMMAND
-from longsearch.indexer.extract.reader import _Child as Child
-from longsearch.indexer.extract.reader import _ChildGoneError as ChildGoneError
-from longsearch.indexer.extract.reader import _ChildTimedOutError as ChildTimedOutError
 from longsearch.indexer.extract.wire.limits import MAX_PIXELS, PAGE_TIMEOUT_S
 from longsearch.indexer.extract.wire.protocol import Drawn, DrawRequest, Message
 
@@ -26,7 +24,7 @@ class PageRenderer:
 
     def __init__(self, timeout_s: float = PAGE_TIMEOUT_S) -> None:
         self._timeout_s = timeout_s
-        self._child: Child | None = None
+        self._child: ChildProcess | None = None
         self._turn = threading.Lock()
         self._is_closed = False
 
@@ -67,10 +65,10 @@ class PageRenderer:
             raise ExtractionError(f"page {request.page} cannot be drawn: {gone}", _HINT) from gone
         return received
 
-    def _living_child(self) -> Child:
+    def _living_child(self) -> ChildProcess:
         if not self._is_closed and (self._child is None or not self._child.is_alive):
             self._drop_child()
-            self._child = Child(COMMAND)
+            self._child = ChildProcess(COMMAND)
         if self._is_closed or self._child is None:  # `close` ends a child that was set before
             raise TemporaryError("the app is closing")
         return self._child

@@ -1,0 +1,129 @@
+"""A child process that reads or draws files for this one: starts it, asks it, waits until a deadline, kills it.
+
+POSIX only. This module knows the messages, and no file.
+"""
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.child import OUT_OF_MEMORY_STATUS
+from longsearch.indexer.extract.tools import remove_folder_of
+from longsearch.indexer.extract.wire import protocol
+from longsearch.indexer.extract.wire.protocol import AnyRequest, Ended, Failed, Message
+
+_READ_BYTES = 1 << 20
+
+
+class ChildGoneError(Exception):
+    """The child was killed or died, and no longer runs; the text says why."""
+
+
+class ChildTimedOutError(ChildGoneError):
+    """The child was killed because it took too long."""
+
+
+class ChildProcess:
+    """One child process, in a POSIX session of its own."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd="/",
+        )
+        assert self._process.stdin is not None and self._process.stdout is not None  # noqa: S101 - both are PIPE
+        self._requests, self._answers = self._process.stdin, self._process.stdout
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._answers, selectors.EVENT_READ)
+        self._received = bytearray()
+        self.pid = self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the child still runs; an idle one may have been killed by another program."""
+        return self._process.poll() is None
+
+    def converse(self, request: AnyRequest, timeout_s: float, deadline: float, take: Callable[[Message], None]) -> None:
+        """Send `request` and `take` every message of the answer but the last.
+
+        At most `timeout_s` seconds pass between two messages, and none after `deadline` (of `time.monotonic`). Raises
+        the child's own `ExtractionError`, `ChildGoneError`, and whatever `take` raises. After an unfinished
+        answer the child is killed, or the rest of the answer would be taken for the next file's.
+        """
+        finished = False
+        try:
+            self._ask(request)
+            while not finished:
+                message = self._next_message(min(timeout_s, max(0.0, deadline - time.monotonic())))
+                finished = isinstance(message, Ended | Failed)
+                if isinstance(message, Failed):
+                    raise ExtractionError(message.message, message.hint)
+                if not finished:
+                    take(message)
+        finally:
+            if not finished:
+                self.kill()
+
+    def _ask(self, request: AnyRequest) -> None:
+        try:
+            self._requests.write(protocol.encode(request))
+            self._requests.flush()
+        except OSError as error:
+            raise self._death() from error
+
+    def _next_message(self, timeout_s: float) -> Message:
+        deadline = time.monotonic() + timeout_s
+        try:
+            n_bytes = protocol.body_length(self._receive(protocol.HEADER.size, deadline, timeout_s))
+            return protocol.decode(self._receive(n_bytes, deadline, timeout_s))
+        except (ValueError, KeyError, TypeError) as error:
+            raise ChildGoneError("sent nonsense") from error
+
+    def _receive(self, n_bytes: int, deadline: float, timeout_s: float) -> bytes:
+        while len(self._received) < n_bytes:
+            if not self._selector.select(max(0.0, deadline - time.monotonic())):
+                raise ChildTimedOutError(f"took more than {timeout_s:.0f} s")
+            data = os.read(self._answers.fileno(), _READ_BYTES)
+            if not data:
+                raise self._death()
+            self._received += data
+        taken = bytes(self._received[:n_bytes])
+        del self._received[:n_bytes]
+        return taken
+
+    def _death(self) -> ChildGoneError:
+        """Return an error that says, by the exit status, why the child closed its pipes."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=1)  # the pipe is closed, so the child is about to end by itself
+        self.kill()
+        status = self._process.returncode
+        if status == OUT_OF_MEMORY_STATUS:
+            return ChildGoneError("needed more than 1 GB of memory")
+        if status < 0:  # a library that runs out of memory aborts, which looks like any other crash
+            name = signal.strsignal(-status) or f"signal {-status}"
+            return ChildGoneError(f"crashed the reader, or needed more than 1 GB of memory ({name})")
+        return ChildGoneError(f"made the reader fail (status {status})")
+
+    def interrupt(self) -> None:
+        """Kill the child and its subprocesses. A `converse` in another thread then raises `ChildGoneError`."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL) if self.is_alive else None
+
+    def kill(self) -> None:
+        """Kill the child and free its pipes; may be called twice."""
+        self.interrupt()
+        self._process.wait()
+        remove_folder_of(self.pid)
+        self._selector.close()
+        for pipe in (self._requests, self._answers):
+            with suppress(OSError):  # the rest of a request cannot be sent any more
+                pipe.close()
