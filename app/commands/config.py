@@ -4,10 +4,11 @@ import json
 import os
 import subprocess
 import sys
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longsearch.app.commands.actions import add_actions, add_json
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
@@ -27,12 +28,8 @@ _ACTIONS = {
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the actions of `longsearch config`, and their options."""
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    for name, text in _ACTIONS.items():
-        added = actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-        if name != "edit":
-            added.add_argument("--json", action="store_true", default=SUPPRESS, help="print one JSON object")
+    added = add_actions(parser, _ACTIONS)
+    add_json(parser, *(action for name, action in added.items() if name != "edit"))
 
 
 def run(options: Namespace) -> int:

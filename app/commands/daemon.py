@@ -7,6 +7,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
+from longsearch.app.commands.actions import add_actions
 from longsearch.engine.printable import printable
 
 HELP = "control the background process that watches and indexes folders"
@@ -25,11 +26,7 @@ _ACTIONS = {
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the actions of `longsearch daemon`, and their options."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    added = {
-        name: actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-        for name, text in _ACTIONS.items()
-    }
+    added = add_actions(parser, _ACTIONS, required=True)
     for name in ("start", "run"):
         added[name].add_argument(
             "--stay",

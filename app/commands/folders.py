@@ -3,10 +3,11 @@
 import json
 import sys
 import time
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longsearch.app.commands.actions import add_actions, add_json, is_confirmed
 from longsearch.engine.amounts import counted, duration
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
@@ -27,13 +28,8 @@ _ACTIONS = {
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the actions of `longsearch folders`, and their options."""
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    added = {
-        name: actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-        for name, text in _ACTIONS.items()
-    }
-    added["list"].add_argument("--json", action="store_true", default=SUPPRESS, help="print one JSON object")
+    added = add_actions(parser, _ACTIONS)
+    add_json(parser, added["list"])
     added["add"].add_argument("folder", help="the folder to index, with all its subfolders")
     added["add"].add_argument("--name", default="", metavar="NAME", help="its name (default: that of the folder)")
     added["rename"].add_argument("folder", help="the name or the path of an indexed folder")
@@ -164,12 +160,8 @@ def _forget(text: str, is_sure: bool, delete: bool) -> int:
     if not folder.root:
         raise LongsearchError(f"{folder.name} does not say which folder it belongs to", folder.problem)
     if not is_sure:
-        if not sys.stdin.isatty():
-            raise LongsearchError(f"forget {folder.name}?", "say --yes where nobody can be asked")
         about = f"{counted(folder.n_documents, 'document')}, {printable(folder.root)}"
-        answer = input(f"Forget {name} ({about})? Its files are not touched. [y/N] ")
-        if answer.strip().lower() not in {"y", "yes"}:
-            print("nothing was changed")
+        if not is_confirmed(f"Forget {name} ({about})? Its files are not touched.", f"forget {folder.name}?"):
             return 1
     forget(folder, keep=not delete)
     if Path(folder.root) in [path.resolve() for path in current().folders]:

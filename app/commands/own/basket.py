@@ -4,13 +4,13 @@ import json
 import sys
 import textwrap
 import time
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longsearch.app.commands.actions import add_actions, add_json, is_confirmed
 from longsearch.app.commands.search import add_folder_options
 from longsearch.engine.amounts import counted
-from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import condensed, printable
 
 if TYPE_CHECKING:
@@ -33,13 +33,8 @@ _SHOWN_CHARACTERS = 300
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the actions of `longsearch basket`, and their options."""
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    added = {
-        name: actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-        for name, text in _ACTIONS.items()
-    }
-    added["list"].add_argument("--json", action="store_true", default=SUPPRESS, help="print one JSON object")
+    added = add_actions(parser, _ACTIONS)
+    add_json(parser, added["list"])
     added["add"].add_argument("quote", help="the words to keep, as they stand in the document; in one argument")
     add_folder_options(added["add"])
     added["add"].add_argument("--note", default="", metavar="TEXT", help="a note on the passage")
@@ -152,12 +147,8 @@ def _clear(is_sure: bool) -> int:
     if not n_passages:
         print("the basket is empty")
         return 1
-    if not is_sure:
-        if not sys.stdin.isatty():
-            raise LongsearchError("clear the basket?", "say --yes where nobody can be asked")
-        if input(f"Remove {counted(n_passages, 'passage')}? [y/N] ").strip().lower() not in {"y", "yes"}:
-            print("nothing was changed")
-            return 1
+    if not is_sure and not is_confirmed(f"Remove {counted(n_passages, 'passage')}?", "clear the basket?"):
+        return 1
     print(f"{counted(basket.clear(), 'passage')} removed; to take it back: longsearch basket undo")
     return 0
 

@@ -1,26 +1,26 @@
 """`longsearch history`: list the queries that were asked in the app, or forget them."""
 
 import json
-import sys
 import time
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace
 
+from longsearch.app.commands.actions import add_actions, add_json, is_confirmed
 from longsearch.engine.amounts import counted, duration
-from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import condensed, printable
 
 HELP = "list the queries that you asked in the app, or forget them"
 
+_ACTIONS = {
+    "list": "list the queries, newest first (the same as `longsearch history`)",
+    "clear": "forget all queries",
+}
+
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the actions of `longsearch history`, and their options."""
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    text = "list the queries, newest first (the same as `longsearch history`)"
-    listing = actions.add_parser("list", help=text, description=f"{text[0].upper()}{text[1:]}.")
-    listing.add_argument("--json", action="store_true", default=SUPPRESS, help="print one JSON object")
-    clearing = actions.add_parser("clear", help="forget all queries", description="Forget all queries.")
-    clearing.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    added = add_actions(parser, _ACTIONS)
+    add_json(parser, added["list"])
+    added["clear"].add_argument("-y", "--yes", action="store_true", help="do not ask")
 
 
 def run(options: Namespace) -> int:
@@ -57,12 +57,9 @@ def _clear(is_sure: bool) -> int:
 
     history = History()
     n_queries = len(history.queries())
-    if not is_sure and n_queries:
-        if not sys.stdin.isatty():
-            raise LongsearchError("forget the history?", "say --yes where nobody can be asked")
-        if input(f"Forget {counted(n_queries, 'query', 'queries')}? [y/N] ").strip().lower() not in {"y", "yes"}:
-            print("nothing was changed")
-            return 1
+    question = f"Forget {counted(n_queries, 'query', 'queries')}?"
+    if n_queries and not is_sure and not is_confirmed(question, "forget the history?"):
+        return 1
     n_queries = history.clear()
     print(f"{counted(n_queries, 'query', 'queries')} forgotten" if n_queries else "the history is empty")
     return 0 if n_queries else 1

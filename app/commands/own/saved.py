@@ -1,10 +1,10 @@
 """`longsearch saved`: save a search with a name, list the saved ones, run one, or delete one."""
 
 import json
-from argparse import SUPPRESS, ArgumentParser, Namespace
-from functools import partial
+from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
+from longsearch.app.commands.actions import add_actions, add_json
 from longsearch.app.commands.search import MODES, add_folder_options, add_result_options
 from longsearch.engine.amounts import counted
 from longsearch.engine.printable import condensed, printable
@@ -23,13 +23,8 @@ _ACTIONS = {
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the actions of `longsearch saved`, and their options."""
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    added = {
-        name: actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-        for name, text in _ACTIONS.items()
-    }
-    added["list"].add_argument("--json", action="store_true", default=SUPPRESS, help="print one JSON object")
+    added = add_actions(parser, _ACTIONS)
+    add_json(parser, added["list"])
     for name in ("add", "run", "remove"):
         added[name].add_argument("name", help="the name of the search; case does not matter")
     added["add"].add_argument("query", help="the query, with its filters, as for `longsearch search`")
@@ -128,7 +123,7 @@ def _run(options: Namespace) -> int:
 
     searches = SavedSearches()
     one = searches.named(options.name)
-    results = searched(one, indexed_folders(), partial(vectors.from_anywhere), options.k)
+    results = searched(one, indexed_folders(), vectors.from_anywhere, options.k)
     news = searches.look(one.name)
     exit_code = report(results, options.json)
     if news and not options.json:
