@@ -70,8 +70,7 @@ def open_pipeline(
 
     `ocr`: languages for OCR of pages without text, from the settings; None: only of pages that are known.
     `path`: the index file, if it is not the one in use. Raises IndexLockedError at once if another process has it open,
-    StoreError if the index cannot be written, LongsearchError if the config file
-    holds a mistake.
+    StoreError if the index cannot be written, LongsearchError if the config file holds a mistake.
     """
     require_sound()
     use_adapters(current().adapters)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What was done, or is to be done in this terminal."""
+    """The outcome: something is open already, or a command is to be run in this terminal."""
 
     said: str
     """One sentence for the person."""

@@ -18,7 +18,7 @@ MAX_UNDONE = 20
 
 @dataclass(frozen=True, slots=True)
 class BasketContent:
-    """What is in the basket."""
+    """The content of the basket."""
 
     passages: tuple[Evidence, ...]
     undoes: str

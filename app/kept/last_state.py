@@ -12,7 +12,7 @@ MAX_FOLDERS = 100
 
 @dataclass(frozen=True, slots=True)
 class LastState:
-    """What was in view."""
+    """The query and the document that were in view."""
 
     query: str
     mode: SearchMode

@@ -49,7 +49,7 @@ class Answer(NamedTuple):
     """A passage that answers a saved search now, whether it is new or not."""
 
     digest: bytes
-    """Of the passage's words: eight bytes."""
+    """The hash of the passage's words, eight bytes."""
     passage_id: int
     passage: NewPassage
 
@@ -66,7 +66,7 @@ class SavedSearch:
     """The folders to search; () for all, also those to come."""
     saved_at: float = 0.0
     news: tuple[NewPassage, ...] = ()
-    """What is new, the newest first."""
+    """The new passages, newest first."""
     seen: Mapping[str, str] | None = None
     """By folder: the digests of the answers that were there before, in base64. "" if nobody has searched it yet."""
     stamps: Mapping[str, Sequence[Any]] | None = None

@@ -21,7 +21,7 @@ class Kind:
     """A kind of value. Both functions raise ValueError for a value that is not allowed."""
 
     expected: str
-    """What is allowed, after "set it to"."""
+    """The allowed values, as they follow "set it to" in a message."""
     from_toml: Callable[[Any], Any]
     """Return the setting's value for a value of the config file."""
     from_text: Callable[[str], Any]

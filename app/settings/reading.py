@@ -27,7 +27,7 @@ _NOT_USED = "nothing of the file is used until this is mended"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with the config file, or with an environment variable."""
+    """A mistake in the config file, or in an environment variable."""
 
     message: str
     hint: str
@@ -62,9 +62,9 @@ class Reading:
     effective: tuple[Effective, ...]
     """One for each of `SETTINGS`."""
     problems: tuple[Problem, ...]
-    """What is wrong with the file."""
+    """The mistakes in the file."""
     wrong_variables: Mapping[str, Problem]
-    """What is wrong with environment variables, by name of the setting. Such a variable counts as not set."""
+    """The mistakes in environment variables, by name of the setting. Such a variable counts as not set."""
 
 
 def read(environment: Mapping[str, str] = os.environ) -> Reading:

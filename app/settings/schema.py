@@ -15,7 +15,7 @@ from longsearch.app.settings.kinds import Kind
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is known of a setting beside its value."""
+    """The description of a setting, without its value."""
 
     key: str
     """Its name in the config file; `citations.form` is the key `form` of the table `citations`."""

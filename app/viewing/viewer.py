@@ -36,7 +36,7 @@ class Target:
     page: int | None = None
     """From 1; None if the format has no pages."""
     text: str = ""
-    """What stands at the place: the excerpt, or the passage; "" if no place is meant."""
+    """The text at the place: the excerpt, or the passage; "" if no place is meant."""
 
 
 @dataclass(frozen=True, slots=True)

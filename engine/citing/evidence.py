@@ -75,7 +75,7 @@ class Evidence:
 
 
 class PlaceState(StrEnum):
-    """What has become of a kept passage. The value is what a person is told."""
+    """The state of a kept passage. A person is told its value."""
 
     SAME = ""
     """It stands where it stood."""

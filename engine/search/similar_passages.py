@@ -34,7 +34,7 @@ class AskedPassage:
     """A passage of which others are wanted that are like it."""
 
     title: str
-    """Of its document."""
+    """The title of its document."""
     text: str
     vector: Vectors
     """(dim,), unit length."""
