@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from longsearch.app.paths import calibration_path, expanded
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from longsearch.engine.inference.query_encoder import QueryEncoder
     from longsearch.engine.models.identity import ModelIdentity
     from longsearch.engine.store.session import Session
+    from longsearch.engine.store.store import Store
+    from longsearch.indexer.pipeline import Pipeline
 
 log = logging.getLogger("longsearch.encoders")
 
@@ -95,6 +98,16 @@ def thinking(steps: int | None) -> int | None:
                 return None
             raise
     return asked
+
+
+def embed_waiting(pipeline: "Pipeline", store: "Store", load: Callable[[], "Encoder"]) -> bool:
+    """Embed the documents that wait, in slices of the size that is fastest here. Returns whether all of them are done.
+
+    `load` returns the model; it is not called if no document waits.
+    """
+    if store.pending(limit=1):
+        tune(load(), store)
+    return pipeline.embed()
 
 
 def tune(encoder: "Encoder", session: "Session") -> None:

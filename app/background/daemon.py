@@ -26,7 +26,7 @@ from longsearch.app.background.models import MODEL_IDLE_S, Models
 from longsearch.app.background.pace import ThreadPace
 from longsearch.app.background.resident import ResidentModel
 from longsearch.app.calibrating import conclude
-from longsearch.app.encoders import tune
+from longsearch.app.encoders import embed_waiting
 from longsearch.app.folder_models import folder_model
 from longsearch.app.library import IndexLockedError, open_pipeline, roots_to_keep
 from longsearch.app.paths import data_folder, resolve_root, socket_path
@@ -219,9 +219,9 @@ class Daemon:
             if kept.begin_sweep():
                 store.read_again()
             summary = pipeline.read()
-            if store.pending(limit=1) and not folder.next_model:  # otherwise the next model reads what is new
-                tune(model.loaded(), store)
-            is_complete = (bool(folder.next_model) or pipeline.embed()) and summary.finished
+            # with a next model, that one reads what is new
+            is_embedded = bool(folder.next_model) or embed_waiting(pipeline, store, model.loaded)
+            is_complete = is_embedded and summary.finished
             if not folder.next_model:
                 conclude(store, model, partial(self._must_yield, kept))
             kept.note_narrow(bool(store.narrow(limit=1)))

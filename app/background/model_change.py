@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from longsearch.app.background.models import Models
-from longsearch.app.encoders import tune
+from longsearch.app.encoders import embed_waiting
 from longsearch.app.folder_models import FolderModel, finish_change, folder_model
 from longsearch.app.library import open_pipeline
 from longsearch.app.paths import index_path
@@ -33,9 +33,7 @@ def read_again(
         wanted = {path for path, file in old.catalogue().items() if not file.failed}
     with open_pipeline(root, model, should_stop, ocr, folder.next_path) as (pipeline, store):
         summary = pipeline.read()
-        if store.pending(limit=1):
-            tune(model.loaded(), store)
-        if not (pipeline.embed() and summary.finished):
+        if not (embed_waiting(pipeline, store, model.loaded) and summary.finished):
             return False, ()
         n_missing = len(wanted - set(store.catalogue()))
     if n_missing:

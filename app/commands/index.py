@@ -117,7 +117,7 @@ def _index_here(root: Path, options: Namespace, ocr: str | None, announce: Calla
     from longsearch.app.background.model_change import read_again
     from longsearch.app.background.models import Models
     from longsearch.app.calibrating import conclude
-    from longsearch.app.encoders import tune
+    from longsearch.app.encoders import embed_waiting
     from longsearch.app.folder_models import folder_model
     from longsearch.app.library import open_pipeline
 
@@ -135,9 +135,7 @@ def _index_here(root: Path, options: Namespace, ocr: str | None, announce: Calla
             store.ask_for_scans()
         summary = pipeline.read()
         if not folder.next_model:
-            if store.pending(limit=1):
-                tune(model.loaded(), store)
-            pipeline.embed()
+            embed_waiting(pipeline, store, model.loaded)
         if options.deepen:
             pipeline.deepen()
         if not folder.next_model:
