@@ -1,7 +1,7 @@
 """Turns ranked documents into hits: path, title, and passages with their text and place."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import apsw
@@ -24,50 +24,51 @@ def to_hits(
     ranked: Sequence[RankedDocument],
     nearest: Mapping[int, Nearest],
 ) -> tuple[DocumentHit, ...]:
-    """A hit for each document, best first. `nearest`: for each passage, the excerpt to highlight."""
+    """A hit for each document, best first. `nearest`: for each passage, the excerpt to highlight.
+
+    If several files hold a document, it has the first path that the filter admits.
+    """
+    document_ids = [one.document_id for one in ranked]
+    outlines = documents.outlines(db, document_ids)
+    paths = files.paths_of_each(db, document_ids, file_filter.under)
+    values = metadata.of_documents(db, document_ids)
+    passages = _passages(db, ranked, outlines, nearest)
     return tuple(
-        to_hit(db, root, file_filter, rank, document, nearest) for rank, document in enumerate(ranked, start=1)
-    )
-
-
-def to_hit(
-    db: apsw.Connection,
-    root: Path,
-    file_filter: FileFilter,
-    rank: int,
-    document: RankedDocument,
-    nearest: Mapping[int, Nearest],
-) -> DocumentHit:
-    """One hit. If several files hold the document, it has the first path that the filter admits."""
-    outline = documents.outline(db, document.document_id)
-    path = next(filter(file_filter.admits, files.paths_of(db, document.document_id, file_filter.under)))
-    return DocumentHit(
-        rank=rank,
-        document_id=document.document_id,
-        path=os.path.join(root, path),  # noqa: PTH118 (Path would normalise a hostile name)
-        title=outline.title,
-        score=document.score,
-        passages=_passages(db, document, outline, nearest),
-        root=os.fspath(root),
-        metadata=metadata.of_documents(db, [document.document_id]).get(document.document_id, ()),
-        language=outline.language,
+        DocumentHit(
+            rank=rank,
+            document_id=one.document_id,
+            path=os.path.join(root, next(filter(file_filter.admits, paths[one.document_id]))),  # noqa: PTH118 (Path would normalise a hostile name)
+            title=outlines[one.document_id].title,
+            score=one.score,
+            passages=own,
+            root=os.fspath(root),
+            metadata=values.get(one.document_id, ()),
+            language=outlines[one.document_id].language,
+        )
+        for rank, (one, own) in enumerate(zip(ranked, passages, strict=True), start=1)
     )
 
 
 def _passages(
-    db: apsw.Connection, document: RankedDocument, outline: Outline, nearest: Mapping[int, Nearest]
-) -> tuple[PassageHit, ...]:
-    rows = documents.passage_rows(db, ids(document.passages))
-    places = [rows[passage_id] for passage_id, _ in document.passages]
-    from_ocr = texts.ocr_spans(db, document.document_id)
-    found = texts.spans(db, document.document_id, [(row.start, row.stop) for row in places])
-    return tuple(
-        PassageHit(
-            row.page, outline.heading_at((row.start + row.stop) // 2), row.start, row.stop, text, score,
-            _excerpt(text, row.start, nearest.get(passage_id)), _touches(row, from_ocr),
-        )
-        for row, text, (passage_id, score) in zip(places, found, document.passages, strict=True)
-    )  # fmt: skip
+    db: apsw.Connection,
+    ranked: Sequence[RankedDocument],
+    outlines: Mapping[int, Outline],
+    nearest: Mapping[int, Nearest],
+) -> Iterator[tuple[PassageHit, ...]]:
+    """The passages of each document."""
+    rows = documents.passage_rows(db, [passage_id for one in ranked for passage_id in ids(one.passages)])
+    from_ocr = texts.ocr_spans(db, [one.document_id for one in ranked])
+    for one in ranked:
+        places = [rows[passage_id] for passage_id, _ in one.passages]
+        found = texts.spans(db, one.document_id, [(row.start, row.stop) for row in places])
+        outline, scanned = outlines[one.document_id], from_ocr.get(one.document_id, ())
+        yield tuple(
+            PassageHit(
+                row.page, outline.heading_at((row.start + row.stop) // 2), row.start, row.stop, text, score,
+                _excerpt(text, row.start, nearest.get(passage_id)), _touches(row, scanned),
+            )
+            for row, text, (passage_id, score) in zip(places, found, one.passages, strict=True)
+        )  # fmt: skip
 
 
 def _touches(row: PassageRow, spans: Sequence[tuple[int, int]]) -> bool:

@@ -5,6 +5,7 @@ Files with the same bytes are one document, so a copy never takes a place of its
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +19,13 @@ class RankedDocument:
 
 
 def group(
-    scored: Iterable[tuple[int, float]], document_of: Mapping[int, int], passages_per_document: int
+    scored: Iterable[tuple[int, float]], document_of: Mapping[int, int], passages_per_document: int, k: int
 ) -> list[RankedDocument]:
-    """Group (passage id, score), best first, by document: best document first."""
+    """Group (passage id, score), best first, by document: the best `k` documents, best first."""
     grouped: dict[int, list[tuple[int, float]]] = {}
     for passage_id, score in scored:
         grouped.setdefault(document_of[passage_id], []).append((passage_id, score))
     return [
         RankedDocument(document_id, found[0][1], tuple(found[:passages_per_document]))
-        for document_id, found in grouped.items()
+        for document_id, found in islice(grouped.items(), k)
     ]

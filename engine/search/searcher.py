@@ -139,7 +139,7 @@ def best_documents(db: apsw.Connection, plan: Plan) -> list[RankedDocument]:
         found, is_exhausted = _candidates(db, plan, n)
         n_documents = len(found.document_ids)
         if n_documents >= plan.k or is_exhausted or n >= K_MAX or n_documents == documents.count(db):
-            return _ranked(db, plan, found)[: plan.k]
+            return _ranked(db, plan, found)
         n = min(4 * n, K_MAX)
 
 
@@ -157,7 +157,7 @@ def _candidates(db: apsw.Connection, plan: Plan, n: int) -> tuple[Candidates, bo
 
 
 def _ranked(db: apsw.Connection, plan: Plan, found: Candidates) -> list[RankedDocument]:
-    """The documents of the candidates with their final scores, best first."""
+    """The best `k` documents of the candidates with their final scores, best first."""
     nothing = np.zeros(len(found.ids))
     words = nothing if plan.words is None else by_words(db, plan.words, found)
     meaning = nothing if plan.vector is None or plan.mode is SearchMode.WORDS else by_meaning(db, plan.vector, found)
@@ -168,9 +168,10 @@ def _ranked(db: apsw.Connection, plan: Plan, found: Candidates) -> list[RankedDo
         kept = (scores >= LEAST_SCORE) | found.is_by_words
     order = np.lexsort((found.ids, -scores))
     order = order[kept[order]]
-    best = list(zip(found.ids[order].tolist(), scores[order].tolist(), strict=True))
+    best_ids = found.ids[order].tolist()
     owners = found.document_ids[found.documents[order]].tolist()
-    return group(best, dict(zip(ids(best), owners, strict=True)), plan.passages_per_document)
+    scored = zip(best_ids, scores[order].tolist(), strict=True)
+    return group(scored, dict(zip(best_ids, owners, strict=True)), plan.passages_per_document, plan.k)
 
 
 def nearest_excerpts(db: apsw.Connection, plan: Plan, ranked: list[RankedDocument]) -> dict[int, Nearest]:

@@ -64,7 +64,7 @@ def similar_to_passage(session: Session, asked: AskedPassage, k: int = 10) -> Se
             db, [(rows[id_], id_, cosine) for id_, cosine in near if cosine >= LEAST_SCORE], asked
         )
         document_of = {id_: rows[id_].document_id for id_, _ in kept}
-        hits = to_hits(db, session.root, FileFilter(), group(kept, document_of, _PASSAGES_OF_DOCUMENT)[:k], {})
+        hits = to_hits(db, session.root, FileFilter(), group(kept, document_of, _PASSAGES_OF_DOCUMENT, k), {})
     note = f"{counted(n_folded, 'near-duplicate')} folded" if n_folded else ""
     took_ms = (time.perf_counter() - started) * 1000
     about = f"a passage of {asked.title}"

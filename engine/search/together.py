@@ -16,7 +16,7 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.search import background
 from longsearch.engine.search.background import with_levels
-from longsearch.engine.search.hits import to_hit
+from longsearch.engine.search.hits import to_hits
 from longsearch.engine.search.lookup import Lookup, lookup
 from longsearch.engine.search.metadata_filter import in_order, list_order, sort_keys
 from longsearch.engine.search.query_language.query import Query
@@ -147,15 +147,14 @@ def _merged(dbs: Sequence[apsw.Connection], parts: Sequence[Part], plans: Sequen
 def _hits(
     dbs: Sequence[apsw.Connection], parts: Sequence[Part], plans: Sequence[Plan], best: Sequence[_Found]
 ) -> tuple[DocumentHit, ...]:
-    def hits() -> Iterator[DocumentHit]:
-        roots = [part.session.root for part in parts]
-        for rank, one in enumerate(best, start=1):
-            db, plan = dbs[one.part], plans[one.part]
-            nearest = nearest_excerpts(db, plan, [one.document])
-            hit = to_hit(db, roots[one.part], plan.query.files, rank, one.document, nearest)
-            yield replace(hit, folder=parts[one.part].folder)
+    def of_part(number: int) -> Iterator[DocumentHit]:
+        db, plan, part = dbs[number], plans[number], parts[number]
+        ranked = [one.document for one in best if one.part == number]
+        hits = to_hits(db, part.session.root, plan.query.files, ranked, nearest_excerpts(db, plan, ranked))
+        return (replace(hit, folder=part.folder) for hit in hits)
 
-    return tuple(hits())
+    found = [of_part(number) for number in range(len(parts))]
+    return tuple(replace(next(found[one.part]), rank=rank) for rank, one in enumerate(best, start=1))
 
 
 def _note(dbs: Sequence[apsw.Connection], plans: Sequence[Plan]) -> str:

@@ -243,6 +243,15 @@ def outline(db: apsw.Connection, document_id: int) -> Outline:
     return Outline(title, _headings(headings), language)
 
 
+def outlines(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, Outline]:
+    """The title and headings of each of these documents."""
+    sql = (
+        "SELECT id, title, headings, coalesce(language, '') FROM contents WHERE id IN (SELECT value FROM json_each(?))"
+    )
+    rows = db.execute(sql, (json.dumps(list(document_ids)),))
+    return {id_: Outline(title, _headings(headings), language) for id_, title, headings, language in rows}
+
+
 def page_starts(db: apsw.Connection, document_id: int) -> tuple[int, ...]:
     """The offset of each page's first character; () for a format without pages."""
     return tuple(json.loads(_row(db, "SELECT page_starts FROM contents WHERE id = ?", document_id)[0]))

@@ -38,7 +38,9 @@ def packed(starts: NDArray[np.int64], vectors: Vectors) -> bytes:
         return b""
     scales = np.abs(vectors).max(axis=1) / _LARGEST
     codes = np.rint(vectors / np.maximum(scales, np.finfo(np.float32).tiny)[:, None]).astype(np.int8) + 8
-    codes = np.pad(codes, ((0, 0), (0, vectors.shape[1] % 2))).astype(np.uint8)
+    codes = codes.astype(np.uint8)
+    if vectors.shape[1] % 2:
+        codes = np.pad(codes, ((0, 0), (0, 1)))
     records = np.zeros(len(vectors), _record(vectors.shape[1]))
     records["start"], records["scale"], records["codes"] = starts, scales, codes[:, ::2] << 4 | codes[:, 1::2]
     return records.tobytes()

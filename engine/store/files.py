@@ -1,5 +1,6 @@
 """The files of a root, by path: which document each file holds, or why it holds none. Knows no text."""
 
+import json
 import os
 from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
@@ -167,6 +168,20 @@ def paths_of(db: apsw.Connection, document_id: int, under: str = "") -> list[str
     low, high = folder_range(under)
     sql = "SELECT path FROM files WHERE content_id = ? AND path >= ? AND path < ? ORDER BY path"
     return [os.fsdecode(row[0]) for row in db.execute(sql, (document_id, low, high))]
+
+
+def paths_of_each(db: apsw.Connection, document_ids: Sequence[int], under: str = "") -> dict[int, list[str]]:
+    """The same for each of these documents; those without such a file are missing."""
+    low, high = folder_range(under)
+    # "+path": otherwise SQLite reads all files in the order of their paths
+    sql = (
+        "SELECT content_id, path FROM files WHERE content_id IN (SELECT value FROM json_each(?))"
+        " AND +path >= ? AND +path < ? ORDER BY content_id, +path"
+    )
+    found: dict[int, list[str]] = {}
+    for document_id, path in db.execute(sql, (json.dumps(list(document_ids)), low, high)):
+        found.setdefault(document_id, []).append(os.fsdecode(path))
+    return found
 
 
 def documents_where(db: apsw.Connection, under: str, wanted: NameTests, admits: Callable[[str], bool]) -> set[int]:

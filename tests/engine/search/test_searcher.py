@@ -1,5 +1,7 @@
 """A search finds documents by words, by meaning and by both, and its note says why the answer may be incomplete."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from search_helpers import add, names, search, toward
-from store_helpers import ROOT
+from store_helpers import DIM, ROOT
 
 from longsearch.engine.errors import QueryError
 from longsearch.engine.search import searcher
@@ -40,6 +42,24 @@ def test_a_title_is_found_by_its_documents_first_passage(store: Store) -> None:
     add(store, "b.pdf", ["Nothing at all."])
     (hit,) = search(store, "fruits", WORDS).hits
     assert [passage.text for passage in hit.passages] == ["Apples are red."]
+
+
+def test_a_search_imports_nothing_that_it_hardly_needs(store: Store) -> None:
+    add(store, "a.pdf", ["Apples are red."], [toward(1)])
+    program = f"""
+import sys
+from pathlib import Path
+import numpy as np
+from longsearch.engine.search.query_language.query import parse
+from longsearch.engine.search.searcher import search
+from longsearch.engine.store.session import Session
+from longsearch.engine.types import SearchMode
+with Session.open(Path({str(store.path)!r}), read_only=True) as session:
+    print(len(search(session, parse("red apples"), SearchMode.HYBRID, np.eye({DIM}, dtype=np.float32)[0]).hits))
+print([name for name in ("torch", "numpy.ma", "apsw.fts5", "apsw.ext") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == ["1", "[]"], done.stderr
 
 
 @pytest.mark.parametrize("mode", [HYBRID, MEANING])

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw.fts5
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,10 +13,11 @@ from store_helpers import ROOT, open_store, record
 from longsearch.engine.search import query_words
 from longsearch.engine.search.lookup import Lookup, lookup
 from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.store import lifecycle, manifest
+from longsearch.engine.store import documents as documents_table
+from longsearch.engine.store import keywords, lifecycle, manifest
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.segments import files, postings, upkeep, word_search
+from longsearch.engine.store.segments import files, owners, postings, upkeep, word_search
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import DocumentText, Passage
@@ -61,6 +63,9 @@ def check(store: Store, queries: list[str] = QUERIES, least: int = 1) -> None:
             np.testing.assert_array_equal(
                 found.in_documents(np.array(documents)), expected.in_documents(np.array(documents))
             )
+        document_of, length_of = documents_table.documents_of(db, ids.tolist()), documents_table.lengths(db, documents)
+        assert owners.documents_of(db, ids).tolist() == [document_of[id_] for id_ in ids.tolist()]
+        assert owners.lengths(db, np.array(documents, np.int64)).tolist() == [length_of[id_] for id_ in documents]
 
 
 @pytest.fixture
@@ -130,6 +135,11 @@ def test_all_kinds_of_terms_are_ranked_as_fts5_ranks_them(store: Store) -> None:
         write(store, f"{number}.md", sentences, random.choice(["", "An apple", "pear"]))
     store.tidy()
     check(store, least=7)
+
+
+def test_a_search_cuts_words_with_the_tokenizer_of_the_word_index(store: Store) -> None:
+    with store.reading() as db:
+        assert apsw.fts5.Table(db, "words").structure.tokenize == keywords.TOKENIZER
 
 
 def test_a_search_finds_what_came_and_misses_what_went_since_the_last_segment(store: Store) -> None:
