@@ -35,6 +35,16 @@ Semantic search in a terminal over the long documents you keep.
 _EPILOG = "exit codes: 0 done, 1 nothing found, 2 wrong usage, 3 failed, 130 interrupted"
 
 
+_FIRST_STEPS = """\
+No folder is indexed yet.
+
+  longsearch FOLDER   open the app over a folder of yours; it can be searched while it is read
+  longsearch demo     look around in twelve sample notes; leaves nothing behind
+  longsearch --help   everything else
+"""
+"""What `longsearch` alone says in a terminal, at first."""
+
+
 class Command(Protocol):
     """A module of `app.commands`."""
 
@@ -69,6 +79,7 @@ COMMANDS = {
     "completion": "commands.completion",
     "man": "doors.man",
     "mcp": "doors.mcp",
+    "serve": "doors.serve",
     "demo": "doors.demo",
     "open-hit": "doors.open_hit",
 }
@@ -89,7 +100,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = build_parser(arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS)
     options = parser.parse_args(arguments)
     if options.command is None:
-        parser.print_help()
+        print(_FIRST_STEPS, end="") if not arguments and _is_terminal() else parser.print_help()
         return EXIT_OK
     try:
         if options.command not in _TELL_MISTAKES_THEMSELVES:
@@ -140,12 +151,16 @@ def _discard_output() -> None:
 
 def _can_open_all() -> bool:
     """Whether `longsearch` alone opens the app: in a terminal, once a folder is indexed. Otherwise it prints help."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not _is_terminal():
         return False
     from longsearch.app.paths import index_paths
     from longsearch.app.settings.reading import current
 
     return bool(index_paths() or current().folders)
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _with_command(arguments: Sequence[str]) -> list[str]:

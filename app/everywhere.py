@@ -16,7 +16,7 @@ from longsearch.app.paths import index_path
 from longsearch.app.searching import VectorSource, document_of, read_whole
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.completions import Completion
-from longsearch.engine.errors import LongsearchError, StoreError
+from longsearch.engine.errors import LongsearchError, StoreError, in_words
 from longsearch.engine.search.completion import complete
 from longsearch.engine.search.query_language.folder_filter import FolderFilter
 from longsearch.engine.search.query_language.query import Given, Query, folders_named, parse
@@ -169,7 +169,7 @@ def _vectors(
             try:
                 made = own(query.meaning, instruction or None)
             except LongsearchError as error:
-                problem, notes = error, [*notes, f"words only: {error.message}"]
+                problem, notes = error, [*notes, f"words only: {in_words(error)}"]
                 continue
             took_ms += made.took_ms
             same, different = _compared({name: prints[name] for name in names}, made)

@@ -3,13 +3,13 @@
 A document's id is unique in its index only, so the app gets another one, which also tells the folder.
 """
 
-import contextlib
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 from longsearch.app.background import daemon_control
 from longsearch.app.background import query_vectors as vectors
@@ -25,7 +25,7 @@ from longsearch.app.viewing.printed_pages import PrintedPages
 from longsearch.app.viewing.viewer import open_in_viewer
 from longsearch.engine.amounts import counted
 from longsearch.engine.completions import Completion
-from longsearch.engine.errors import LongsearchError, StoreError
+from longsearch.engine.errors import LongsearchError, StoreError, in_words
 from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.store import documents
@@ -64,6 +64,8 @@ class FoldersBackend:
         self._numbers: dict[str, int] = {}
         """Of each folder that a hit came from, by its path; a number is never used again."""
         self._asked_at: float | None = None
+        self._problem = ""
+        """The reasons why indexes are not kept current, or ""."""
         from_daemon = partial(vectors.from_daemon, cancelled=self._closing.is_set, steps=think)
         self._vector = lru_cache(REMEMBERED_QUERIES)(from_daemon)
 
@@ -77,16 +79,13 @@ class FoldersBackend:
     def start(self) -> str:
         """Make the daemon keep every folder current that is there. Returns why changes are noticed late, or ""."""
         self._asked_at = time.monotonic()
-        daemon_control.ensure_daemon()
-        problems = []
-        for folder in self.folders():
-            if not folder.away:
-                try:
-                    problem = daemon_control.watch(Path(folder.root))
-                except LongsearchError as error:  # such as a drive that has just gone
-                    problem = error.message
-                problems += [f"{folder.name}: {problem}"] if problem else []
-        return "; ".join(problems)
+        try:
+            daemon_control.ensure_daemon()
+            self._problem = self._watch_all(None)
+        except LongsearchError as error:
+            self._problem = in_words(error)
+            raise
+        return self._problem
 
     def search(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults:
         """Search all folders, or those that the query names; or look for a quotation there (`where:`)."""
@@ -128,7 +127,7 @@ class FoldersBackend:
         """Return how far the indexes have come, added up. Every ten seconds, check that the daemon works on them."""
         found = [(folder, session.progress()) for folder, session in self._sessions()]
         self._keep_daemon()
-        return _added_up(found, self.folders())
+        return replace(_added_up(found, self.folders()), problem=self._problem)
 
     def files(self) -> list[FileReport]:
         """Return every file of every folder, and its status."""
@@ -184,12 +183,22 @@ class FoldersBackend:
         if self._asked_at is None or now - self._asked_at < ASK_EVERY_S:
             return
         self._asked_at = now
-        with contextlib.suppress(LongsearchError):  # `start` has already reported why no daemon runs
-            status = daemon_control.daemon_status()
-            for folder in self.folders():
-                root = Path(folder.root)
-                if not folder.away and daemon_control.root_in(status, root) is None:
-                    daemon_control.watch(root)
+        try:
+            self._problem = self._watch_all(daemon_control.daemon_status())
+        except LongsearchError as error:
+            self._problem = in_words(error)
+
+    def _watch_all(self, status: dict[str, Any] | None) -> str:
+        """Make the daemon with this status watch every folder that is there. Returns why some are not kept current."""
+        problems = []
+        for root, name in ((Path(folder.root), folder.name) for folder in self.folders() if not folder.away):
+            kept = daemon_control.root_in(status, root)
+            try:
+                problem = daemon_control.watch(root) if kept is None else str(kept["problem"])
+            except LongsearchError as error:  # such as a drive that has just gone
+                problem = in_words(error)
+            problems += [f"{name}: {problem}"] if problem else []
+        return "; ".join(dict.fromkeys(problems))
 
     # ---- the app's ids of documents
 

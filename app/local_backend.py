@@ -1,6 +1,5 @@
 """The backend of the terminal app: answers its calls from the index file and the daemon. See `tui.asking.backend`."""
 
-import contextlib
 import threading
 import time
 from dataclasses import replace
@@ -19,7 +18,7 @@ from longsearch.app.viewing.nearness import passage_nearness
 from longsearch.app.viewing.printed_pages import PrintedPages
 from longsearch.app.viewing.viewer import open_in_viewer
 from longsearch.engine.completions import Completion
-from longsearch.engine.errors import LongsearchError, NoIndexError
+from longsearch.engine.errors import LongsearchError, NoIndexError, in_words
 from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.search.completion import complete
@@ -58,7 +57,7 @@ class LocalBackend:
         self._pages = PrintedPages()
         self._asked_at: float | None = None
         self._problem = ""
-        """The reason why the daemon cannot keep the index current, from its last answer, or ""."""
+        """The reason why the index is not kept current, from the daemon's last answer or its silence, or ""."""
         from_daemon = partial(vectors.from_daemon, cancelled=self._closing.is_set, steps=think)
         # a query that is edited back and forth needs the same vectors again
         self._vector = lru_cache(REMEMBERED_QUERIES)(from_daemon)
@@ -74,9 +73,14 @@ class LocalBackend:
 
     def start(self) -> str:
         """Make the daemon index the folder; start one if none runs. Returns why changes are noticed late, or ""."""
-        problem = daemon_control.watch(self._root)
-        self._asked_at = time.monotonic()
-        return problem
+        try:
+            self._problem = daemon_control.watch(self._root)
+        except LongsearchError as error:
+            self._problem = in_words(error)
+            raise
+        finally:
+            self._asked_at = time.monotonic()
+        return self._problem
 
     def search(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults:
         """Search, or look for a quotation (`where:`). An index that does not exist yet has no results."""
@@ -127,8 +131,8 @@ class LocalBackend:
         except NoIndexError:
             progress = _NOTHING_YET
         self._keep_daemon(is_indexed=progress is not _NOTHING_YET)
-        activity = self._problem or progress.activity or describe_change(self._root)
-        return replace(progress, activity=activity) if activity != progress.activity else progress
+        activity = progress.activity or describe_change(self._root)
+        return replace(progress, activity=activity, problem=self._problem)
 
     def files(self) -> list[FileReport]:
         """Return every file and its status."""
@@ -166,11 +170,13 @@ class LocalBackend:
         if self._asked_at is None or now - self._asked_at < ASK_EVERY_S:
             return
         self._asked_at = now
-        with contextlib.suppress(LongsearchError):  # `start` has already reported why no daemon runs
+        try:
             kept = daemon_control.root_status(self._root)
             self._problem = kept["problem"] if kept else ""
             if kept is None or not (is_indexed or kept["busy"]):
-                daemon_control.watch(self._root)
+                self._problem = daemon_control.watch(self._root)
+        except LongsearchError as error:
+            self._problem = in_words(error)
 
     def _session(self) -> Session:
         return Session.open(index_path(self._root), read_only=True)

@@ -10,7 +10,7 @@ from longsearch.app.encoders import open_encoder
 from longsearch.app.folder_models import folder_model
 from longsearch.app.folders.names import names_of
 from longsearch.app.paths import index_path
-from longsearch.engine.errors import LongsearchError
+from longsearch.engine.errors import LongsearchError, in_words
 from longsearch.engine.search.query_language.query import Given, Query, parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.search.similar import similar_to_document, similar_to_vector
@@ -60,7 +60,7 @@ def search_index(
     results = replace(_with_folder(results, root), vector_ms=vector_ms)
     if not problem:
         return results
-    notes = (*query.notes, f"words only: {problem.message}")
+    notes = (*query.notes, f"words only: {in_words(problem)}")
     return replace(results, note="; ".join(notes))
 
 

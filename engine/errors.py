@@ -10,6 +10,11 @@ class LongsearchError(Exception):
         self.hint = hint
 
 
+def in_words(error: LongsearchError) -> str:
+    """Return what is wrong, with what to do about it in brackets."""
+    return f"{error.message} ({error.hint})" if error.hint else error.message
+
+
 class ModelError(LongsearchError):
     """A model cannot be loaded or run."""
 

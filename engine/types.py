@@ -293,6 +293,8 @@ class IndexProgress:
     """Tokens of these documents that have not been read again at full width yet."""
     n_scanned: int = 0
     """Pages that show something and have no text: OCR could read them."""
+    problem: str = ""
+    """Why the index is not kept current, and what to do; "" if it is."""
 
     @property
     def eta_s(self) -> float | None:

@@ -6,6 +6,7 @@ Imports neither torch, tokenizers nor apsw, so it opens in the time that Textual
 import asyncio
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import PurePath
 from typing import ClassVar
 
@@ -13,15 +14,19 @@ from textual import work
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
+from textual.theme import Theme
 from textual.types import AnimationLevel
 from textual.widgets import Input
 
+from longsearch.engine.types import Folder
 from longsearch.tui.asking.backend import Backend
 from longsearch.tui.asking.lane import attempt
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
+from longsearch.tui.palette import palette_commands
 from longsearch.tui.preferences import Preferences, sound_keys
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.text.display import shown
+from longsearch.tui.text.folder_words import folder_lines
 from longsearch.tui.widgets.page_view import PageView
 
 SHOWN_PROBLEM_S = 20.0
@@ -30,8 +35,11 @@ N_THREADS = 16
 """More than there are kinds of calls: each blocked call holds a thread, and Python's default pool may have only 5."""
 
 
-class LongsearchApp(App[None]):
-    """`LongsearchApp(backend, preferences).run()`. Closes the backend when it ends."""
+class LongsearchApp(App[str]):
+    """`LongsearchApp(backend, preferences).run()` closes the backend when it ends.
+
+    It returns the folder to open next, "" for all folders, or None if the person leaves.
+    """
 
     TITLE = "longsearch"
     # Listed here because Textual does not load the style sheet of a default screen.
@@ -51,6 +59,8 @@ class LongsearchApp(App[None]):
         self._backend = backend
         self.preferences = preferences or Preferences()
         self._is_closing = False
+        self._folders: list[Folder] = []
+        self._next_root: str | None = None
         if self.preferences.theme in self.available_themes:
             self.theme = self.preferences.theme
         self.animation_level: AnimationLevel = "none"  # animations send too much over a slow connection
@@ -61,6 +71,8 @@ class LongsearchApp(App[None]):
         if self.preferences.keys:
             self.set_keymap(sound_keys(self.preferences.keys))
         self.tell_mistakes()
+        self._read_folders()
+        self.theme_changed_signal.subscribe(self, self._keep_theme)
 
     def tell_mistakes(self) -> None:
         """Show what is wrong with the settings."""
@@ -78,26 +90,36 @@ class LongsearchApp(App[None]):
         return MainScreen(self._backend, self._graphics)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Yield the commands of the command palette. Each does the same as its key."""
-        if isinstance(screen, MainScreen):
-            yield SystemCommand("Mode", "Search in the next mode: hybrid, meaning or words", screen.action_mode)
-            yield SystemCommand("Instruction", "Say what kind of answer you want", screen.action_instruction)
-            yield SystemCommand("Outline", "The headings or the pages of the document", screen.action_outline)
-            yield SystemCommand("Page", "Show the page as printed, or the text again", screen.action_printed_page)
-            if self._backend.root is None:
-                yield SystemCommand("Folders", "Search one folder only", screen.action_folders)
-            yield SystemCommand("Files", "Every file, its status, and why it failed", screen.action_files)
-            yield SystemCommand("History", "Earlier queries, to ask again", screen.action_history)
-            yield SystemCommand("Saved searches", "Save this search, ask a saved one", screen.action_saved)
-            yield SystemCommand("Basket", "The passages that you keep as evidence", screen.action_basket)
-            yield SystemCommand("Help", "How to ask, and every key", screen.action_help)
-        yield SystemCommand("Theme", "Change the colours", self.action_change_theme)
+        """Yield the commands of the command palette: every action of the screen, and the other folders."""
+        yield from palette_commands(self, screen, sound_keys(self.preferences.keys))
+        can_change = isinstance(screen, MainScreen) and not self.is_web  # a window of a browser shows one app
+        for folder in self._folders if can_change else ():
+            about = f"Open this folder: {folder_lines([folder])[0][1]}"
+            yield SystemCommand(f"Open {shown(folder.name)}", about, partial(self.open_folder, folder.root))
+        if can_change and self._folders and self._backend.root is not None:
+            yield SystemCommand("Open all folders", "Search all indexed folders as one", partial(self.open_folder, ""))
+        yield SystemCommand("Theme", "Change the colours; they are kept", self.action_change_theme)
         yield SystemCommand("Quit", "Indexing goes on without this window", self.action_quit)
+
+    async def open_folder(self, root: str) -> None:
+        """Leave, so that the app opens over another folder; "" for all folders."""
+        self._next_root = root
+        await self.action_quit()
+
+    @work
+    async def _read_folders(self) -> None:
+        self._folders = (await attempt(self._backend.desk.folders))[0] or []
+
+    @work(exclusive=True, group="theme")
+    async def _keep_theme(self, theme: Theme) -> None:
+        said, error = await attempt(self._backend.desk.keep_theme, theme.name)
+        if why := error or said:
+            self.notify(why, title="Colours", markup=False)
 
     async def action_quit(self) -> None:
         """Close the backend, so that running calls end, then leave. The second time, leave at once."""
         if self._is_closing:
-            self.exit()
+            self.exit(self._next_root)
             return
         self._is_closing = True
         for view in self.screen.query(PageView):
@@ -111,4 +133,4 @@ class LongsearchApp(App[None]):
         if isinstance(main, MainScreen):
             await attempt(self._backend.desk.leave, main.in_view())
         await attempt(self._backend.close)
-        self.exit()
+        self.exit(self._next_root)

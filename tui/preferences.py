@@ -12,9 +12,21 @@ from textual.dom import DOMNode
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys, key_to_character
 from textual.theme import BUILTIN_THEMES
 
-DEFAULT_THEME = "textual-dark"
+DEFAULT_THEME, LIGHT_THEME = "textual-dark", "textual-light"
+AUTO_THEME = "auto"
+"""In the settings: the colours last chosen in the app, or else those that suit the terminal's background."""
 _MODIFIERS = frozenset({"ctrl", "shift", "alt", "super", "meta", "hyper"})
 _NAMES = frozenset({*(key.value for key in Keys), *KEY_NAME_REPLACEMENTS.values()})
+
+_KEY_NAMES = {"slash": "/", "question_mark": "?", "pagedown": "PgDn", "pageup": "PgUp", "escape": "Esc"}
+_KEY_NAMES |= {
+    "colon": ":",
+    "plus": "+",
+    "equals_sign": "=",
+    "minus": "-",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +44,9 @@ class Preferences:
 def problems(theme: str, keys: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return what is wrong with a choice, each with what to do. Knows the bindings of the modules that are loaded."""
     found = []
-    if theme not in BUILTIN_THEMES:
-        found.append((f"there is no theme {theme}", f"there are: {', '.join(sorted(BUILTIN_THEMES))}"))
+    if theme not in (AUTO_THEME, *BUILTIN_THEMES):
+        themes = ", ".join((AUTO_THEME, *sorted(BUILTIN_THEMES)))
+        found.append((f"there is no theme {theme}", f"there are: {themes}"))
     known = {binding.id for bindings in _bindings() for binding in bindings if binding.id}
     for name, text in keys.items():
         if name not in known:
@@ -41,6 +54,13 @@ def problems(theme: str, keys: Mapping[str, str]) -> list[tuple[str, str]]:
             found.append((f"keys: there is no command {name}", f"did you mean {near[0]}?" if near else _SEE))
         found += [(f"keys: {name} has no key {key}", _KEYS) for key in split_keys(text) if not is_key(key)]
     return [*found, *_clashes(keys)]
+
+
+def theme_for(wished: str, kept: str, is_light: bool) -> str:
+    """Return the theme to open with. `wished`: that of the settings. `kept`: the last one chosen in the app, or ""."""
+    if wished != AUTO_THEME:
+        return wished
+    return kept if kept in BUILTIN_THEMES else (LIGHT_THEME if is_light else DEFAULT_THEME)
 
 
 _SEE = "see them all: longsearch config keys"
@@ -71,6 +91,13 @@ def sound_keys(keys: Mapping[str, str]) -> dict[str, str]:
 def split_keys(text: str) -> list[str]:
     """Return the keys of a list with commas."""
     return [key.strip() for key in text.split(",")]
+
+
+def key_name(key: str) -> str:
+    """Return the name of a key as it is printed on a keyboard."""
+    if len(key) == 1:
+        return key
+    return _KEY_NAMES.get(key) or "+".join(part.capitalize() for part in key.split("+"))
 
 
 def is_key(key: str) -> bool:

@@ -173,6 +173,6 @@ class KeptRoot:
         """Note that the folder is gone. Its index stays; once the folder is back, `rearm_if_broken` makes it due."""
         with self._lock:
             self._watch.begin_sweep()
-            self._problem = "the folder does not exist: it is treated as offline, and nothing is lost"
+            self._problem = "the folder is away: its documents are found, and indexing goes on when it is back"
             self._is_incomplete = False
             self._postponed_until = None

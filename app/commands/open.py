@@ -2,6 +2,7 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longsearch.app.commands.index import add_model_option
@@ -9,8 +10,10 @@ from longsearch.app.commands.search import add_think_option
 from longsearch.engine.errors import LongsearchError
 
 if TYPE_CHECKING:
+    from longsearch.tui.asking.backend import Backend
     from longsearch.tui.preferences import Preferences
 
+FIRST_STEPS = "open one: longsearch FOLDER; or try longsearch on sample notes: longsearch demo"
 HELP = "open the app over a folder (the same as `longsearch FOLDER`), or over all indexed folders"
 
 
@@ -21,28 +24,23 @@ def add_options(parser: ArgumentParser) -> None:
     add_think_option(parser)
 
 
-def preferences() -> "Preferences":
-    """Return the person's colours and keys, and what is wrong with the settings."""
+def preferences(is_light: bool = False) -> "Preferences":
+    """Return the person's colours and keys, and what is wrong with the settings. `is_light`: the terminal is."""
+    from longsearch.app.kept.colours import kept_theme
     from longsearch.app.settings.checking import about_the_app
     from longsearch.app.settings.reading import read
-    from longsearch.tui.preferences import Preferences
+    from longsearch.tui.preferences import Preferences, theme_for
 
     reading = read()
+    theme = theme_for(reading.settings.theme, kept_theme(), is_light)
     wrong = [*reading.problems, *reading.wrong_variables.values(), *about_the_app()]
     problems = [(problem.message, problem.hint) for problem in wrong]
-    return Preferences(reading.settings.theme, reading.settings.keys, problems)
+    return Preferences(theme, reading.settings.keys, problems)
 
 
 def run(options: Namespace) -> int:
     """Open the app; return 0 when the user quits. Indexing goes on in the daemon."""
-    from longsearch.app.folders.listing import register_configured
-    from longsearch.app.paths import index_paths, resolve_root
-
-    root = resolve_root(options.folder) if options.folder else None
-    if root is None:
-        register_configured()
-    if root is None and not index_paths():
-        raise LongsearchError("no folder is indexed yet", "open one: longsearch FOLDER")
+    root = root_to_open(options.folder)
     if options.model and root is None:
         raise LongsearchError("--model is for one folder", "name it: longsearch --model NAME FOLDER")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -52,16 +50,42 @@ def run(options: Namespace) -> int:
         from longsearch.app.folder_models import choose_model
 
         choose_model(root, options.model)
+    return show(str(root or ""), options.think)
+
+
+def root_to_open(folder: str) -> Path | None:
+    """Return the folder to open; None for all ("" is named). Raises LongsearchError if there is none."""
+    from longsearch.app.folders.listing import register_configured
+    from longsearch.app.paths import index_paths, resolve_root
+
+    if folder:
+        return resolve_root(folder)
+    register_configured()
+    if not index_paths():
+        raise LongsearchError("no folder is indexed yet", FIRST_STEPS)
+    return None
+
+
+def show(root: str, think: int | None) -> int:
+    """Open the app over a folder, or over all (""), and over the next one that the person chooses there. Returns 0."""
     from longsearch.tui.graphics.probe import Probe
 
     probe = Probe()  # the terminal answers while the app is imported
     from longsearch.app.encoders import thinking
-    from longsearch.app.folders_backend import FoldersBackend
-    from longsearch.app.local_backend import LocalBackend
     from longsearch.tui.app import LongsearchApp
 
-    think = thinking(options.think)
-    backend = FoldersBackend(think) if root is None else LocalBackend(root, think)
+    steps = thinking(think)
+    next_root: str | None = root
     graphics, typed = probe.finish()
-    LongsearchApp(backend, preferences(), graphics, typed).run()
+    while next_root is not None:
+        app = LongsearchApp(backend_of(next_root, steps), preferences(probe.is_light), graphics, typed)
+        next_root, typed = app.run(), ""
     return 0
+
+
+def backend_of(root: str, think: int | None) -> "Backend":
+    """Return the backend over a folder, or over all (""). `think`: the soft tokens of queries."""
+    from longsearch.app.folders_backend import FoldersBackend
+    from longsearch.app.local_backend import LocalBackend
+
+    return LocalBackend(Path(root), think) if root else FoldersBackend(think)

@@ -13,15 +13,16 @@ from longsearch.app.evidence.saving import save
 from longsearch.app.evidence.settings import citations
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.kept.basket import Basket, chosen
+from longsearch.app.kept.colours import keep_theme
 from longsearch.app.kept.history import History
-from longsearch.app.kept.last_state import LastState, keep_state, last_state
+from longsearch.app.kept.last_state import LastState, keep_state, last_state, left_at
 from longsearch.app.kept.saved import SavedSearch, SavedSearches
 from longsearch.app.paths import expanded
 from longsearch.engine.amounts import counted
 from longsearch.engine.citing.evidence import evidence_of
 from longsearch.engine.citing.forms import FORMATS, format_of
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.types import DocumentHit, PassageHit
+from longsearch.engine.types import DocumentHit, Folder, PassageHit
 from longsearch.tui.asking.desk import BasketView, InView, Saved
 from longsearch.tui.asking.requests import Question
 
@@ -119,6 +120,18 @@ class PersonsDesk:
         """Keep what is in view for the next start."""
         asked = in_view.question
         keep_state(str(self._root or ""), LastState(asked.query, asked.mode, asked.instruction, in_view.path))
+
+    # ---- the app itself
+
+    def folders(self) -> list[Folder]:
+        """Return the other indexed folders that are there, the last one used first."""
+        when = left_at()
+        found = [one for one in indexed_folders() if not one.away and not one.problem and one.root != str(self._root)]
+        return sorted(found, key=lambda one: -when.get(one.root, 0.0))
+
+    def keep_theme(self, name: str) -> str:
+        """Keep the colours for the next start."""
+        return keep_theme(name)
 
     # ---- saved searches
 

@@ -50,3 +50,9 @@ def last_state(root: str) -> LastState | None:
     except ValueError:
         return None
     return LastState(str(row.get("query", "")), mode, str(row.get("instruction", "")), str(row.get("path", "")))
+
+
+def left_at() -> dict[str, float]:
+    """Return when the app over each folder was last left, in seconds since 1970."""
+    known = OwnFile("last.json").read() if current().restore else {}
+    return {root: float(row.get("left_at", 0.0)) for root, row in known.items() if isinstance(row, dict)}

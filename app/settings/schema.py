@@ -94,7 +94,7 @@ class Settings:
         "LONGSEARCH_EDITOR",
     )  # fmt: skip
     theme: str = _setting(
-        kinds.TEXT, "textual-dark", "`textual-dark`", '"textual-light"',
+        kinds.TEXT, "auto", "`auto`", '"textual-light"',
         "[the colours of the app](app.md#colours-and-keys)",
     )  # fmt: skip
     history: bool = _setting(

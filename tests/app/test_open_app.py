@@ -1,6 +1,7 @@
 """An open app and its daemon: the backend keeps a daemon at work on the folder, and shows why one cannot work."""
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,16 @@ import longsearch.app.local_backend
 from longsearch.app.background import daemon_control
 from longsearch.app.background.daemon import Daemon
 from longsearch.app.background.daemon_control import watch
+from longsearch.app.cli import main
+from longsearch.app.commands.open import preferences
+from longsearch.app.evidence.desk import PersonsDesk
+from longsearch.app.folders_backend import FoldersBackend
 from longsearch.app.local_backend import LocalBackend
-from longsearch.app.paths import index_path
-from longsearch.engine.errors import StoreError
+from longsearch.app.paths import config_path, index_path
+from longsearch.engine.errors import LongsearchError, StoreError
+from longsearch.engine.store.store import Store
+from longsearch.tui.asking.desk import InView
+from longsearch.tui.asking.requests import Question
 
 
 def test_an_open_app_keeps_its_daemon_from_idling_and_starts_a_dead_one_again(
@@ -81,6 +89,65 @@ def test_an_open_app_shows_why_the_daemon_cannot_index(
     with monkeypatch.context() as patch:
         patch.setattr(longsearch.app.background.daemon, "open_pipeline", fail)
         watch(root)
-        wait_until(lambda: backend.progress().activity == "The disk is full (Make room)")
+        wait_until(lambda: backend.progress().problem == "The disk is full (Make room)")
     watch(root)
-    wait_until(lambda: backend.progress().activity == "")
+    wait_until(lambda: backend.progress().problem == "")
+
+
+def test_an_open_app_says_that_its_daemon_cannot_be_started(
+    home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(longsearch.app.local_backend, "ASK_EVERY_S", 0.0)
+
+    def fail(root: Path) -> str:
+        raise LongsearchError("the daemon did not start", "see its log")
+
+    monkeypatch.setattr(daemon_control, "watch", fail)
+    for backend in (LocalBackend(root), FoldersBackend()):
+        assert backend.progress().problem == ""
+    backend = LocalBackend(root)
+    with pytest.raises(LongsearchError):
+        backend.start()
+    assert backend.progress().problem == "the daemon did not start (see its log)"
+    monkeypatch.setattr(daemon_control, "watch", lambda root: "")
+    assert backend.progress().problem == ""
+
+
+def test_the_colours_chosen_in_the_app_are_there_again_unless_the_config_file_names_others(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
+    assert preferences().theme == "textual-dark"
+    assert preferences(is_light=True).theme == "textual-light"
+    assert PersonsDesk(None).keep_theme("nord") == ""
+    assert preferences(is_light=True).theme == "nord"
+    config_path().parent.mkdir(parents=True, exist_ok=True)
+    config_path().write_text('theme = "gruvbox"')
+    assert "until you leave" in PersonsDesk(None).keep_theme("dracula")
+    assert preferences().theme == "gruvbox"
+    config_path().unlink()
+    (home / "xdg_data_home" / "longsearch" / "app.json").write_text("{")
+    assert preferences().theme == "textual-dark", "a damaged file is no reason to stop"
+
+
+def test_the_app_offers_the_other_folders_the_last_one_used_first(home: Path, root: Path, samples: Path) -> None:
+    third = home / "third"
+    third.mkdir()
+    for folder in (root, samples, third):
+        Store.open(index_path(folder), folder).close()
+    for folder in (third, samples):
+        PersonsDesk(folder).leave(InView(Question("valve")))
+    assert [one.root for one in PersonsDesk(root).folders()] == [str(samples), str(third)]
+    assert len(PersonsDesk(None).folders()) == 3
+
+
+def test_the_first_start_in_a_terminal_offers_a_folder_and_the_samples(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for stream in (sys.stdin, sys.stdout):
+        monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
+    assert main([]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("No folder is indexed yet.") and "longsearch demo" in said
+    assert main(["open"]) == 3
+    assert "longsearch demo" in capsys.readouterr().err

@@ -212,7 +212,7 @@ class FakeBackend:
 
     def progress(self) -> IndexProgress:
         self._call("progress", "")
-        return self.progress_now
+        return replace(self.progress_now, problem=self.progress_now.problem or self.start_note)
 
     def files(self) -> list[FileReport]:
         self._call("files", "")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from longsearch.engine.citing.evidence import Evidence, PlacedEvidence, PlaceState, evidence_of
 from longsearch.engine.citing.forms import FORMS
-from longsearch.engine.types import DocumentHit, PassageHit
+from longsearch.engine.types import DocumentHit, Folder, PassageHit
 from longsearch.tui.asking.desk import BasketView, InView, Saved
 from longsearch.tui.asking.requests import Question
 
@@ -24,6 +24,9 @@ class FakeDesk:
         self.last_in_view: InView | None = None
         self.searches: list[Saved] = []
         self.left: list[InView] = []
+        self.other_folders: list[Folder] = []
+        self.themes: list[str] = []
+        self.why_no_theme = ""
 
     def _call(self, kind: str) -> None:
         if kind in self.errors:
@@ -95,6 +98,15 @@ class FakeDesk:
     def leave(self, in_view: InView) -> None:
         self._call("leave")
         self.left.append(in_view)
+
+    def folders(self) -> list[Folder]:
+        self._call("folders")
+        return self.other_folders
+
+    def keep_theme(self, name: str) -> str:
+        self._call("keep_theme")
+        self.themes.append(name)
+        return self.why_no_theme
 
     def saved(self) -> list[Saved]:
         self._call("saved")

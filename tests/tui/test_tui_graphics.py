@@ -12,7 +12,7 @@ from longsearch.tui.graphics.canvas import Colours, View, canvas_of
 from longsearch.tui.graphics.encoders import iterm2, kitty, png
 from longsearch.tui.graphics.picture import Wish, make_picture
 from longsearch.tui.graphics.sixel import sixel
-from longsearch.tui.graphics.terminal import BLOCKS, Graphics, Protocol, graphics_of, is_complete, typed_among
+from longsearch.tui.graphics.terminal import BLOCKS, Graphics, Protocol, graphics_of, is_complete, is_light, typed_among
 
 KITTY = b"\x1b_Gi=31;OK\x1b\\"
 KITTY_REFUSES = b"\x1b_Gi=31;ENOTSUPPORTED:\x1b\\"
@@ -63,6 +63,23 @@ def test_keys_pressed_meanwhile_are_told_from_answers() -> None:
     answers = b"wh" + KITTY + b"y" + b"\x1bP>|kitty(0.35)\x1b\\" + CELL + b" not" + PLAIN
     assert typed_among(answers) == b"why not"
     assert is_complete(answers) and not is_complete(KITTY + CELL)
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (b"rgb:ffff/ffff/dddd\x1b\\", True),
+        (b"rgb:fd/f6/e3\x07", True),
+        (b"rgba:ffff/ffff/ffff/ffff\x1b\\", True),
+        (b"rgb:0000/2b2b/3636\x1b\\", False),
+        (b"rgb:/ff/\x1b\\", False),
+        (b"oil\x1b\\", False),
+    ],
+)
+def test_the_terminal_tells_whether_its_background_is_light(told: bytes, expected: bool) -> None:
+    answers = b"wh" + KITTY + b"\x1b]11;" + told + CELL + b"y" + PLAIN
+    assert is_light(answers) is expected
+    assert typed_among(answers) == b"why"
 
 
 @pytest.mark.parametrize("size", [(1, 1), (6, 7), (40, 61), (200, 130)])

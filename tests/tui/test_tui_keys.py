@@ -7,7 +7,7 @@ from textual import events
 from textual.widgets import Input
 from tui_helpers import WIDE, ask, screen_text, settle
 
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types import Folder, SearchMode
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.help import HelpScreen
 from longsearch.tui.screens.instruction import InstructionScreen
@@ -100,28 +100,65 @@ async def test_help_lists_the_keys_and_closes() -> None:
         assert isinstance(pilot.app.screen, HelpScreen)
 
 
-async def test_the_command_palette_offers_every_command() -> None:
-    async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
+def palette(app: LongsearchApp) -> dict[str, Any]:
+    """Return the commands of the palette by title."""
+    commands = list(app.get_system_commands(app.screen))
+    assert len({command.title for command in commands}) == len(commands)
+    return {command.title: command for command in commands}
+
+
+async def test_the_command_palette_offers_every_action_that_works_now() -> None:
+    app = LongsearchApp(three_reports())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        at_first = {"Mode", "Instruction", "Files", "History", "Saved searches", "Basket", "Help", "Theme", "Quit"}
+        assert set(palette(app)) == at_first
+        await ask(pilot, "valve")
+        more = {"Open", "Next passage", "Passage before", "Previous passage", "Page", "Copy", "Copy path", "Keep"}
+        with_document = at_first | more | {"Similar", "Outline", "Go to page"}
+        assert set(palette(app)) == with_document
+        await pilot.press("enter")
+        await settle(pilot)
+        assert set(palette(app)) == with_document | {"Query"}
+        assert palette(app)["Keep"].help == "Put the passage into the basket of evidence (Space)"
+        await pilot.press("enter")
+        assert set(palette(app)) == with_document | {"Find"}
+
+
+async def test_commands_of_the_palette_do_what_their_keys_do() -> None:
+    app = LongsearchApp(three_reports())
+    async with app.run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await palette(app)["Mode"].callback()
+        assert app.screen.query_one(ModeTabs).mode is SearchMode.MEANING
+        await palette(app)["Keep"].callback()
+        await settle(pilot)
+        assert len(app._backend.desk.kept) == 1
+        await palette(app)["Help"].callback()
         await pilot.pause()
-        commands = {command.title: command.callback for command in pilot.app.get_system_commands(pilot.app.screen)}
-        assert set(commands) == {
-            "Mode",
-            "Page",
-            "Outline",
-            "Instruction",
-            "Files",
-            "History",
-            "Saved searches",
-            "Basket",
-            "Help",
-            "Theme",
-            "Quit",
-        }
-        commands["Mode"]()
-        assert pilot.app.screen.query_one(ModeTabs).mode is SearchMode.MEANING
-        commands["Help"]()
-        await pilot.pause()
-        assert isinstance(pilot.app.screen, HelpScreen)
+        assert isinstance(app.screen, HelpScreen)
+
+
+async def test_the_command_palette_opens_another_folder_and_all_folders() -> None:
+    for title, expected in (("Open manuals", "/home/ada/manuals"), ("Open all folders", "")):
+        backend = three_reports()
+        backend.desk.other_folders = [Folder("manuals", "/home/ada/manuals", 61)]
+        app = LongsearchApp(backend)
+        async with app.run_test(size=WIDE) as pilot:
+            await settle(pilot)
+            assert "61 documents · /home/ada/manuals" in palette(app)["Open manuals"].help
+            await palette(app)[title].callback()
+            await settle(pilot)
+        assert app.return_value == expected
+        assert backend.called("close") and len(backend.desk.left) == 1
+
+
+async def test_leaving_the_app_opens_no_other_folder() -> None:
+    app = LongsearchApp(three_reports())
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.press("ctrl+q")
+        await settle(pilot)
+    assert app.return_value is None
 
 
 async def test_a_keymap_gives_a_command_another_key() -> None:

@@ -2,9 +2,9 @@
 
 import threading
 
-from fake_backend import EMPTY, ROOT, FakeBackend, three_reports
+from fake_backend import ROOT, three_reports
 from textual.widgets import Input
-from tui_helpers import SMALL, WIDE, ask, screen_text, settle, until
+from tui_helpers import WIDE, ask, screen_text, settle, until
 
 from longsearch.tui.app import LongsearchApp
 
@@ -47,17 +47,9 @@ async def test_the_reason_why_indexing_does_not_run_is_shown_at_once_and_stays()
     backend.start_note = "the daemon could not be started"
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await settle(pilot)
-        assert "Indexing is not running: the daemon could not be started" in screen_text(pilot.app)
+        assert "! the daemon could not be started" in screen_text(pilot.app)
         await ask(pilot, "valve")
         assert "! the daemon could not be started · 480 documents ready" in screen_text(pilot.app)
-
-
-async def test_an_empty_folder_is_explained() -> None:
-    backend = FakeBackend()
-    backend.progress_now = EMPTY
-    async with LongsearchApp(backend).run_test(size=SMALL) as pilot:
-        await settle(pilot)
-        assert "There are no documents in this folder." in screen_text(pilot.app)
 
 
 async def test_any_exception_of_a_backend_call_becomes_a_line_and_the_app_goes_on() -> None:

@@ -13,7 +13,7 @@ from textual.widgets._toast import Toast
 from tui_helpers import WIDE, ask, screen_text, settle, until
 
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.preferences import Preferences, is_key, problems, sound_keys
+from longsearch.tui.preferences import Preferences, is_key, problems, sound_keys, theme_for
 
 MISTAKE = ("/home/you/.config/longsearch/config.toml, line 3: there is no setting modle", "did you mean model?")
 
@@ -54,6 +54,26 @@ async def test_a_theme_that_does_not_exist_and_a_key_that_does_not_leave_the_usu
 async def test_the_theme_of_the_settings_is_used() -> None:
     async with LongsearchApp(three_reports(), Preferences("nord")).run_test(size=WIDE) as pilot:
         assert pilot.app.theme == "nord"
+
+
+async def test_the_theme_that_a_person_chooses_is_kept_for_the_next_start() -> None:
+    backend = three_reports()
+    backend.desk.why_no_theme = "nord until you leave: the config file names gruvbox"
+    async with LongsearchApp(backend).run_test(size=WIDE, notifications=True) as pilot:
+        await settle(pilot)
+        assert backend.desk.themes == []
+        pilot.app.theme = "nord"
+        await until(pilot, lambda: pilot.app.screen.query(Toast))
+        assert backend.desk.themes == ["nord"]
+        assert "the config file names gruvbox" in str(pilot.app.screen.query_one(Toast).render())
+
+
+def test_the_theme_is_that_of_the_settings_then_the_one_kept_then_one_for_the_terminal() -> None:
+    assert theme_for("nord", "gruvbox", True) == "nord"
+    assert theme_for("auto", "gruvbox", True) == "gruvbox"
+    assert theme_for("auto", "", True) == "textual-light"
+    assert theme_for("auto", "deleted", False) == "textual-dark"
+    assert problems("auto", {}) == []
 
 
 async def test_mistakes_are_shown_without_control_characters() -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from longsearch.engine.citing.evidence import PlacedEvidence
-from longsearch.engine.types import DocumentHit, PassageHit
+from longsearch.engine.types import DocumentHit, Folder, PassageHit
 from longsearch.tui.asking.requests import Question
 
 
@@ -87,6 +87,12 @@ class Desk(Protocol):
 
     def leave(self, in_view: InView) -> None:
         """Keep what is in view for the next start."""
+
+    def folders(self) -> list[Folder]:
+        """Return the other folders that can be opened, the last one used first."""
+
+    def keep_theme(self, name: str) -> str:
+        """Keep the colours for the next start. Return why they are not kept, or ""."""
 
     def saved(self) -> list[Saved]:
         """Return the saved searches, by name."""

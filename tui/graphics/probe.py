@@ -17,6 +17,7 @@ from longsearch.tui.graphics.terminal import (
     Graphics,
     graphics_of,
     is_complete,
+    is_light,
     typed_among,
 )
 
@@ -31,6 +32,8 @@ class Probe:
     def __init__(self, input_fd: int = 0, output_fd: int = 1) -> None:
         self._input, self._output = input_fd, output_fd
         self._mode: list[Any] | None = None
+        self.is_light = False
+        """Whether the terminal has said that its background is light; known once `finish` has returned."""
         can_answer = os.environ.get("TERM", "dumb") != "dumb" and os.environ.get(SETTING) != "blocks"
         if sys.platform == "win32" or not (can_answer and os.isatty(input_fd) and os.isatty(output_fd)):
             return
@@ -52,6 +55,7 @@ class Probe:
         with suppress(OSError, termios.error):
             termios.tcsetattr(self._input, termios.TCSANOW, self._mode)
         is_multiplexed = "TMUX" in os.environ or os.environ.get("TERM", "").startswith(("screen", "tmux"))
+        self.is_light = is_light(answers)
         typed = typed_among(answers).decode("utf-8", "ignore")
         graphics = graphics_of(answers, self._cell(), os.environ, is_multiplexed)
         return graphics, typed if typed.isprintable() else ""

@@ -39,12 +39,15 @@ QUESTIONS = (
     b"\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\"  # Kitty: could you draw this pixel?
     b"\x1b[>q"  # the terminal's name and version
     b"\x1b[16t"  # the size of a cell
+    b"\x1b]11;?\x1b\\"  # the colour behind the text
     b"\x1b[c"  # its attributes: every terminal answers this, so it comes last
 )
 USUAL_CELL = (10, 20)
 _LAST_ANSWER = re.compile(rb"\x1b\[\?([\d;]*)c")
+_BACKGROUND = re.compile(rb"\x1b\]11;rgba?:([0-9a-fA-F/]+)(?:\x1b\\|\x07)")
 _ANSWERS = re.compile(
-    rb"\x1b_G[^\x1b]*\x1b\\|\x1bP>\|[^\x1b]*\x1b\\|\x1b\[6;\d+;\d+t|\x1b\[\?[\d;]*c|\x1b\[\?[\d;]*\$y", re.DOTALL
+    rb"\x1b_G[^\x1b]*\x1b\\|\x1b\]11;[^\x1b\x07]*(?:\x1b\\|\x07)|\x1bP>\|[^\x1b]*\x1b\\|\x1b\[6;\d+;\d+t|\x1b\[\?[\d;]*c|\x1b\[\?[\d;]*\$y",
+    re.DOTALL,
 )
 _NAME = re.compile(rb"\x1bP>\|([^\x1b]*)\x1b\\")
 _CELL = re.compile(rb"\x1b\[6;(\d+);(\d+)t")
@@ -58,6 +61,16 @@ def is_complete(answers: bytes) -> bool:
 def typed_among(answers: bytes) -> bytes:
     """Return what is no answer: keys that were pressed meanwhile."""
     return _ANSWERS.sub(b"", answers)
+
+
+def is_light(answers: bytes) -> bool:
+    """Return whether the terminal says that it writes on a light colour: by luma (ITU-R BT.601), above one half."""
+    told = _BACKGROUND.search(answers)
+    parts = told[1].split(b"/")[:3] if told else []
+    if len(parts) < 3 or not all(parts):
+        return False
+    red, green, blue = (int(part, 16) / float(16 ** len(part) - 1) for part in parts)
+    return bool(0.299 * red + 0.587 * green + 0.114 * blue > 0.5)
 
 
 def graphics_of(

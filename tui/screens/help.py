@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
 from longsearch.tui.bindings import BASKET, LIST_MOVES, MAIN, PAGE_MOVES, TEXT_MOVES
-from longsearch.tui.preferences import Preferences, sound_keys, split_keys
+from longsearch.tui.preferences import Preferences, key_name, sound_keys, split_keys
 from longsearch.tui.text import styles
 
 _QUERIES = (
@@ -41,15 +41,6 @@ _OTHERS = (
     ("Ctrl+P", "Every command; change the colours"),
     ("Ctrl+Q", "Quit; indexing goes on"),
 )
-_KEY_NAMES = {"slash": "/", "question_mark": "?", "pagedown": "PgDn", "pageup": "PgUp", "escape": "Esc"}
-_KEY_NAMES |= {
-    "colon": ":",
-    "plus": "+",
-    "equals_sign": "=",
-    "minus": "-",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-}
 _MARGIN = (
     ("▌  │", "the current passage, the other passages"),
     ("12", "page 12 starts here"),
@@ -96,19 +87,12 @@ def help_content(keymap: Mapping[str, str] | None = None) -> Content:
 def _keys(bindings: list[BindingType], keymap: Mapping[str, str]) -> list[tuple[str, str]]:
     return [
         (
-            ", ".join(_key_name(key) for key in split_keys(keymap.get(binding.id or "", binding.key))),
+            ", ".join(key_name(key) for key in split_keys(keymap.get(binding.id or "", binding.key))),
             binding.tooltip or binding.description,
         )
         for binding in bindings
         if isinstance(binding, Binding)
     ]
-
-
-def _key_name(key: str) -> str:
-    """Return the key's name as printed on a keyboard."""
-    if len(key) == 1:
-        return key
-    return _KEY_NAMES.get(key) or "+".join(part.capitalize() for part in key.split("+"))
 
 
 def _table(heading: str, rows: "list[tuple[str, str]] | tuple[tuple[str, str], ...]") -> Content:

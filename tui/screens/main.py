@@ -172,6 +172,7 @@ class MainScreen(ReadingKeys, OwnThings):
         """Show the progress; repeat a search that found nothing if the index has changed."""
         self._status.progress = wording.progress_line(event.progress)
         self._status.share = wording.share_embedded(event.progress)
+        self._status.offline = shown(event.progress.problem)
         if self._results is None:
             self._say_why_empty()
         elif not self._results.hits:

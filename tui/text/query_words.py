@@ -12,6 +12,14 @@ _MIN_STEM = 4
 """The pattern also matches words of at least this length with an ending: "model" in "models"."""
 
 
+_WHERE = re.compile(r"\s*where:", re.IGNORECASE)
+
+
+def is_quotation(query: str) -> bool:
+    """Return whether the query looks for a quotation."""
+    return _WHERE.match(query) is not None
+
+
 def word_pattern(terms: Iterable[Term]) -> re.Pattern[str] | None:
     """Return the pattern that finds these words and phrases in a text, in any case; None if there are none."""
     pieces = {piece: None for term in terms if (piece := _piece(term))}

@@ -10,6 +10,11 @@ _EXAMPLES = (
     ('"loss of coolant"', "these words, one after the other"),
     ("cooling -turbine", "leave out passages with this word"),
 )
+_EMPTY = (
+    "Put documents into it: PDF, Word, EPUB, Markdown, HTML, slides, mails, text and more.",
+    "They are found here as soon as they are read. F3 lists every file.",
+    "Or look around first: `longsearch demo` opens the app over twelve sample notes.",
+)
 _EXAMPLE_WIDTH = max(len(example) for example, _ in _EXAMPLES)
 
 
@@ -19,7 +24,9 @@ def welcome(progress: IndexProgress | None, offline: str) -> list[Content | str]
     if missing := wording.not_ready(progress):
         lines.append(missing)
     if offline:
-        lines += [Content.styled(f"Indexing is not running: {offline}", styles.WARNING)]
+        lines += [Content.styled(f"! {offline}", styles.WARNING)]
+    if wording.is_empty(progress):
+        return [*lines, "", *(Content.styled(line, styles.MUTED) for line in _EMPTY)]
     lines += ["", Content.styled("Type what you mean, for example", styles.MUTED), ""]
     for example, meaning in _EXAMPLES:
         lines.append(

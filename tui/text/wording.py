@@ -20,9 +20,16 @@ from longsearch.engine.types import (
     SearchResults,
 )
 from longsearch.tui.text.display import shown
+from longsearch.tui.text.query_words import is_quotation
 
 BELOW_BY_CHANCE = "── below: no better than chance ──"
 ALL_BY_CHANCE = "── nothing here says that; the nearest: ──"
+
+
+_QUOTE_AGAIN = (
+    "A quotation is looked for word by word; a few words or letters may differ.",
+    "Give less of it, or leave out `where:` to search by meaning.",
+)
 
 
 def with_language(title: str, code: str) -> str:
@@ -85,6 +92,11 @@ def _embedded(progress: IndexProgress) -> str:
     return text
 
 
+def is_empty(progress: IndexProgress | None) -> bool:
+    """Return whether the folder holds no document, as far as the index knows."""
+    return progress is not None and not progress.n_files and not progress.activity
+
+
 def readiness(progress: IndexProgress | None) -> str:
     """Say in one sentence how many documents can be searched."""
     if progress is None:
@@ -113,6 +125,8 @@ def nothing_found(results: SearchResults, progress: IndexProgress | None) -> lis
     if results.similar_to:
         return [f"No other document is similar to “{shown(results.similar_to)}”.", "Esc goes back to the results."]
     lines = [f"Nothing found for “{shown(results.query)}”."]
+    if is_quotation(results.query):
+        return [*lines, *_QUOTE_AGAIN]
     if progress is not None and not n_ready(progress):
         return [*lines, readiness(progress), "This search is repeated as documents are added."]
     if results.mode is SearchMode.WORDS:

@@ -1,0 +1,36 @@
+"""`longsearch serve`: the app in a browser of this machine."""
+
+import importlib.util
+from argparse import ArgumentParser, Namespace
+
+from longsearch.engine.errors import LongsearchError
+
+HELP = "open the app in a browser of this machine; a secret address, never the network"
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of `longsearch serve`."""
+    from longsearch.app.commands.search import add_think_option
+
+    parser.add_argument("folder", nargs="?", default="", help="the folder to search (default: all indexed folders)")
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="the port of 127.0.0.1 (default: a free one)")
+    add_think_option(parser)
+
+
+def run(options: Namespace) -> int:
+    """Serve until Ctrl+C; return 0. Raises LongsearchError without textual-serve, or if the port is taken."""
+    if importlib.util.find_spec("textual_serve") is None or importlib.util.find_spec("aiohttp") is None:
+        hint = "install it: pip install 'longsearch[serve]' (from a clone: pip install -c constraints.txt '.[serve]')"
+        raise LongsearchError("longsearch serve needs the package textual-serve", hint)
+    from longsearch.app.commands.open import root_to_open
+    from longsearch.app.web.server import GuardedServer
+
+    root = root_to_open(options.folder)
+    try:
+        server = GuardedServer(str(root or ""), options.port, options.think)
+    except (OSError, OverflowError) as error:
+        raise LongsearchError(f"port {options.port} cannot be used: {error}", "choose another: --port N") from error
+    print(f"longsearch is at {server.address}", flush=True)
+    print("Whoever knows this address can read your index. Ctrl+C ends.", flush=True)
+    server.serve()
+    return 0

@@ -1,0 +1,87 @@
+"""The server of `longsearch serve`: textual-serve's, behind a guard. Listens on the loopback address only.
+
+textual-serve starts one process of the app for each window and passes on keys and output; it admits everybody. The
+guard admits a request only if its path begins with the secret token, if it names this machine as its host (so that no
+other site's name can lead here, as DNS rebinding does), and if no other site sent it. A websocket must say its origin.
+"""
+
+import secrets
+import shlex
+import socket
+import sys
+from collections.abc import Awaitable, Callable
+
+from aiohttp import web
+from textual_serve.server import Server
+
+from longsearch.app.web.page import page
+
+HOST = "127.0.0.1"
+CLOSE_WITHIN_S = 2.0
+_NAMES = (HOST, "localhost")
+_TOKEN_BYTES = 32
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data:;"
+    " connect-src 'self' ws://{host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""Nothing is loaded from elsewhere. xterm.js writes styles of its own."""
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class GuardedServer(Server):  # type: ignore[misc]
+    """Serves the app over a folder, or over all (""), at `address`."""
+
+    def __init__(self, root: str, port: int = 0, think: int | None = None) -> None:
+        """`port`: 0 takes a free one. `think`: the soft tokens of queries. Raises OSError if the port is taken."""
+        self.socket = socket.create_server((HOST, port))
+        arguments = [root, *([] if think is None else [str(think)])]
+        command = shlex.join([sys.executable, "-P", "-m", "longsearch.app.web.window", *arguments])
+        super().__init__(command, host=HOST, port=self.socket.getsockname()[1], title="longsearch")
+        self.token = secrets.token_urlsafe(_TOKEN_BYTES)
+
+    @property
+    def address(self) -> str:
+        """Where a browser finds the app. Whoever knows it can read the index."""
+        return f"http://{HOST}:{self.port}/{self.token}/"
+
+    def serve(self, debug: bool = False) -> None:
+        """Serve until Ctrl+C or SIGTERM; then end the app of each window."""
+        web.run_app(
+            self._make_app(), sock=self.socket, print=None, access_log=None, shutdown_timeout=CLOSE_WITHIN_S
+        )  # no log of requests: it would hold the token
+
+    async def on_startup(self, app: web.Application) -> None:
+        """Say nothing: the command has said where to look."""
+
+    async def _make_app(self) -> web.Application:
+        guarded = web.Application(middlewares=[self._guard])
+        guarded.add_subapp(f"/{self.token}/", await super()._make_app())
+        return guarded
+
+    @web.middleware  # type: ignore[untyped-decorator]
+    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Answer a request that may come in; refuse others without saying what is here."""
+        given = request.path.split("/", 2)[1]
+        if not secrets.compare_digest(given.encode(), self.token.encode()):
+            raise web.HTTPNotFound
+        hosts = [f"{name}:{self.port}" for name in _NAMES]
+        origin = request.headers.get("Origin", "" if "Upgrade" in request.headers else None)
+        is_foreign = origin is not None and origin not in [f"http://{host}" for host in hosts]
+        if request.host not in hosts or is_foreign or request.headers.get("Sec-Fetch-Site") == "cross-site":
+            raise web.HTTPForbidden
+        response = await handler(request)
+        if not response.prepared:
+            response.headers.update({**_HEADERS, "Content-Security-Policy": _POLICY.format(host=request.host)})
+        return response
+
+    async def handle_index(self, request: web.Request) -> web.Response:
+        """Answer with the page. It loads nothing from other machines, as textual-serve's own page does."""
+        return web.Response(text=page(f"ws://{request.host}/{self.token}/ws"), content_type="text/html")

@@ -1,0 +1,53 @@
+"""What the command palette offers: every action of the screen that has a key, made from its bindings."""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+
+from textual.actions import parse
+from textual.app import App, SystemCommand
+from textual.binding import Binding
+from textual.dom import DOMNode
+from textual.screen import Screen
+
+from longsearch.tui.preferences import key_name, split_keys
+
+_ROOMS = frozenset({"main", "files", "basket", "preview", "page"})
+_MOVES = frozenset(
+    {
+        *("back", "query", "cursor_down", "cursor_up", "down", "up", "left", "right", "first", "last", "start", "end"),
+        *("page_down", "page_up", "screen_down", "screen_up"),
+    }
+)
+"""Steps for which nobody opens a palette."""
+_TITLES = {
+    "main.instruction": "Instruction",
+    "main.saved": "Saved searches",
+    "main.next": "Next passage",
+    "main.back_step": "Passage before",
+    "main.previous": "Previous passage",
+}
+"""Where the word of the footer says too little."""
+
+
+def palette_commands(app: App[str], screen: Screen[object], keymap: Mapping[str, str]) -> Iterable[SystemCommand]:
+    """Yield a command for each action that works now, also those whose keys are text in the query line.
+
+    Its help says what it does, and its keys; `keymap` has other keys, by the id of the binding.
+    """
+    focused = screen.focused
+    for node in focused.ancestors_with_self if focused is not None else [screen]:
+        for binding in node.BINDINGS:
+            if isinstance(binding, Binding) and binding.id and _is_offered(binding, node):
+                keys = map(key_name, split_keys(keymap.get(binding.id, binding.key)))
+                about = f"{binding.tooltip or binding.description} ({', '.join(keys)})"
+                title = _TITLES.get(binding.id, binding.description)
+                yield SystemCommand(title, about, partial(app.run_action, binding.action, node))
+
+
+def _is_offered(binding: Binding, node: DOMNode) -> bool:
+    """Return whether the command is one for the palette, and works now."""
+    room, _, name = (binding.id or "").rpartition(".")
+    if room not in _ROOMS or name in _MOVES:
+        return False
+    _, action, parameters = parse(binding.action)
+    return node.check_action(action, parameters) is True
