@@ -10,6 +10,7 @@ from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import ids
 from longsearch.engine.store import documents, files, metadata, texts
+from longsearch.engine.store.elsewhere.answers import elsewhere
 from longsearch.engine.store.excerpts import Nearest
 from longsearch.engine.store.records import Outline, PassageRow
 from longsearch.engine.types import DocumentHit, PassageHit
@@ -25,6 +26,8 @@ def to_hits(
     nearest: Mapping[int, Nearest],
 ) -> tuple[DocumentHit, ...]:
     """A hit for each document, best first. `nearest`: for each passage, the excerpt to highlight."""
+    if (engine := elsewhere(db)) is not None:
+        engine.expect([id_ for document in ranked for id_ in ids(document.passages)])
     return tuple(
         to_hit(db, root, file_filter, rank, document, nearest) for rank, document in enumerate(ranked, start=1)
     )
