@@ -14,6 +14,7 @@ from longsearch.engine.search.fusion import best_first
 from longsearch.engine.search.lookup import Lookup, any_of, by_term, forms_of
 from longsearch.engine.search.statistics import WordStatistics
 from longsearch.engine.store import documents, keywords
+from longsearch.engine.store.elsewhere.answers import elsewhere
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.segments.word_search import WordSearch
 
@@ -40,6 +41,9 @@ class QueryWords(Protocol):
 
 def words_of(db: apsw.Connection, asked: Lookup) -> QueryWords:
     """What the index holds of the query's words."""
+    if (engine := elsewhere(db)) is not None:
+        words: QueryWords = engine.words(asked.terms)
+        return words
     return by_segments(db, asked) or by_fts5(db, asked)
 
 

@@ -181,13 +181,13 @@ def first_passages(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int
 def passage_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, PassageRow]:
     """Where each of these passages lies."""
     sql = "SELECT id, content_id, start, stop, page FROM passages WHERE id IN (SELECT value FROM json_each(?))"
-    return {row[0]: PassageRow(*row) for row in db.execute(sql, (json.dumps(list(ids)),))}
+    return {row[0]: PassageRow(*row) for row in db.execute(sql, (json.dumps(list(ids)),))} if ids else {}
 
 
 def documents_of(db: apsw.Connection, passage_ids: Sequence[int]) -> dict[int, int]:
     """The document that each of these passages belongs to."""
     sql = "SELECT id, content_id FROM passages WHERE id IN (SELECT value FROM json_each(?))"
-    return dict(db.execute(sql, (json.dumps(list(passage_ids)),)))
+    return dict(db.execute(sql, (json.dumps(list(passage_ids)),))) if passage_ids else {}
 
 
 def hashes_of(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, bytes]:

@@ -89,7 +89,7 @@ def _nearest(
         "SELECT passage_id, vectors FROM excerpt_vectors"
         " WHERE passage_id IN (SELECT value FROM json_each(?)) ORDER BY passage_id"
     )
-    rows: list[tuple[int, bytes]] = list(db.execute(sql, (json.dumps(list(passage_ids)),)))
+    rows: list[tuple[int, bytes]] = list(db.execute(sql, (json.dumps(list(passage_ids)),))) if len(passage_ids) else []
     if not rows:
         none = np.empty(0, np.int64)
         return none, none, none, np.empty(0, np.float32)

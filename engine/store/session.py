@@ -7,6 +7,7 @@ a time may write; other threads and processes open read-only sessions of their o
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -29,6 +30,8 @@ from longsearch.engine.store.segments import upkeep
 from longsearch.engine.store.vec0 import compaction
 from longsearch.engine.types import FileReport, IndexProgress
 
+POINTER = ".lance"
+"""The ending of a file that names the store of an index instead of being one."""
 _LOG_MAX_BYTES = 32 * 2**20  # under a reader the log grew to 462 MB in 10 s
 
 
@@ -50,7 +53,12 @@ class Session:
 
         A reader raises `StoreError` if the index is missing or corrupt. A writer moves a corrupt index aside and begins
         an empty one (`notes` says so). An index with a newer schema always raises `StoreError`.
+
+        A file that ends in `POINTER` names a store of another engine, which is opened instead.
         """
+        if path.suffix == POINTER:  # by name: the engine of such a store imports this module
+            session: Self = import_module("longsearch.engine.lance.session").opened(path, read_only)
+            return session
         with errors_explained(path):
             db, notes = (open_for_reading(path), ()) if read_only else open_for_writing(path)
             session = cls(db, path, read_only, notes)

@@ -1,0 +1,127 @@
+"""What a store in LanceDB answers in place of FTS5 and sqlite-vec: `store.elsewhere.answers.Answers`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.lance.address import errors_explained
+from longsearch.engine.lance.indexes import has_vector_index
+from longsearch.engine.lance.match import Matcher, phrases_of
+from longsearch.engine.lance.snapshot import Snapshot
+from longsearch.engine.lance.words import WordsInLance, search_of, words_of
+from longsearch.engine.search import bm25
+from longsearch.engine.store import documents
+from longsearch.engine.store.elsewhere.answers import Scored
+from longsearch.engine.store.manifest import Kind
+from longsearch.engine.store.segments.allowed import Allowed
+
+_READ_ALL = 5_000
+"""So few vectors are read and compared one by one."""
+_SELECTIVE = 0.1
+"""A filter that leaves a smaller share is given to LanceDB; else more neighbours are asked for and some left out."""
+_NPROBES, _REFINE = 32, 4
+_TABLES = {Kind.VECTORS: ("passages", "id"), Kind.DOCUMENTS: ("document_vectors", "content_id")}
+
+
+class LanceAnswers:
+    """A store at one publication. Make one for each connection."""
+
+    def __init__(self, db: apsw.Connection, snapshot: Snapshot) -> None:
+        self._db = db
+        self._snapshot = snapshot
+        self._matcher: Matcher | None = None
+
+    def nearest_passages(self, query: Vectors, k: int, allowed: Allowed | None) -> Scored:
+        """See `Answers`. Exact, unless the store is so large that it has an index of vectors."""
+        snapshot = self._snapshot
+        if allowed is None:
+            return self._nearest(query, k, "")
+        mask = allowed.mask(snapshot.passage_ids, snapshot.document_ids, snapshot.first_of)
+        n_allowed = int(np.count_nonzero(mask))
+        if n_allowed <= _READ_ALL:
+            found = snapshot.vectors("passages", "id", snapshot.passage_ids[mask].tolist())
+            return _best(found, query, k)
+        if n_allowed < _SELECTIVE * len(mask):
+            listed = ", ".join(map(str, snapshot.passage_ids[mask].tolist()))
+            return self._nearest(query, k, f"id IN ({listed})")
+        wanted = k
+        while True:
+            wanted = min(int(1.5 * wanted * len(mask) / n_allowed) + 100, len(mask))
+            found_all = self._nearest(query, wanted, "")
+            places = np.searchsorted(snapshot.passage_ids, [id_ for id_, _ in found_all])
+            kept = [one for one, is_kept in zip(found_all, mask[places].tolist(), strict=True) if is_kept]
+            if len(kept) >= k or wanted == len(mask):
+                return kept[:k]
+
+    def nearest_documents(self, query: Vectors, k: int, allowed: NDArray[np.int64] | None) -> Scored:
+        """See `Answers`."""
+        if allowed is not None:
+            return _best(self.vectors_of(Kind.DOCUMENTS, allowed.tolist()), query, k)
+        return self._asked("document_vectors", "content_id", query, k, "")
+
+    def vectors_of(self, kind: Kind, ids: Sequence[int]) -> dict[int, Vectors]:
+        """See `Answers`."""
+        return self._snapshot.vectors(*_TABLES[kind], ids)
+
+    def vectors_of_document(self, document_id: int) -> Vectors:
+        """See `Answers`."""
+        found = self._snapshot.rows_by("passages", ("id", "vector"), "content_id", [document_id])
+        rows = [np.frombuffer(own, np.float32) for _, own in sorted(found, key=lambda row: row[0]) if own is not None]
+        return np.stack(rows) if rows else np.empty((0, self._snapshot.at.dim), np.float32)
+
+    def words(self, expressions: Sequence[str]) -> WordsInLance:
+        """See `Answers`."""
+        return words_of(self._snapshot, self._look_up(), expressions, documents.count(self._db))
+
+    def matching(self, match: str) -> NDArray[np.int64]:
+        """See `Answers`."""
+        return self._look_up().matching(match)
+
+    def best(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> Scored:
+        """See `Answers`."""
+        phrases = phrases_of(match)
+        matcher, n = self._look_up(), self._snapshot.at.n_passages
+        matcher.look_up(phrases)
+        found = search_of(self._snapshot, [matcher.held(phrase) for phrase in phrases])
+        weights = [bm25.idf(count, n) for count in found.n_passages_with]
+        mean = self._snapshot.at.n_words / max(1, n)
+        ranked = found.best(weights, mean, limit, None if allowed is None else Allowed(holding=allowed))
+        return list(zip(ranked.ids.tolist(), ranked.scores.tolist(), strict=True))
+
+    def totals(self) -> tuple[int, int]:
+        """See `Answers`."""
+        return self._snapshot.at.n_passages, self._snapshot.at.n_words
+
+    def expect(self, passage_ids: Sequence[int]) -> None:
+        """See `Answers`."""
+        self._snapshot.expect(passage_ids)
+
+    def _look_up(self) -> Matcher:
+        if self._matcher is None:
+            self._matcher = Matcher(self._db, self._snapshot)
+        return self._matcher
+
+    def _nearest(self, query: Vectors, k: int, where: str) -> Scored:
+        return self._asked("passages", "id", query, k, where)
+
+    def _asked(self, name: str, key: str, query: Vectors, k: int, where: str) -> Scored:
+        """The `k` nearest rows of a table, as (id, cosine), highest first."""
+        table = self._snapshot.table(name)
+        with errors_explained(self._snapshot.tables.uri):
+            asked: Any = table.search(query, vector_column_name="vector").distance_type("dot").limit(k)
+            if name == "passages" and has_vector_index(table):
+                asked = asked.nprobes(_NPROBES).ef(max(2 * k, 200)).refine_factor(_REFINE)
+            if where:
+                asked = asked.where(where)
+            found = asked.select([key, "_distance"]).to_arrow()
+        rows = zip(found[key].to_pylist(), found["_distance"].to_pylist(), strict=True)
+        return sorted(((id_, 1 - distance) for id_, distance in rows), key=lambda row: (-row[1], row[0]))
+
+
+def _best(found: dict[int, Vectors], query: Vectors, k: int) -> Scored:
+    scored = ((id_, float(own @ query)) for id_, own in found.items())
+    return sorted(scored, key=lambda row: (-row[1], row[0]))[:k]

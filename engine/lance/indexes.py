@@ -1,0 +1,47 @@
+"""Which indexes the tables of a store have, and when they are made."""
+
+from typing import Any
+
+from longsearch.engine.lance.address import errors_explained
+from longsearch.engine.lance.tables import Tables
+
+LEAST_PASSAGES = 50_000
+"""A smaller store has no index of vectors: every vector is compared, which is exact."""
+_LEAST_ROWS = 2_000  # a smaller table is scanned as fast
+_ROWS_PER_PARTITION = 2_048
+_SCALAR = {"passages": ("id", "content_id"), "text_parts": ("content_id",), "document_vectors": ("content_id",)}
+
+
+def keep_indexes(tables: Tables, n_passages: int, dim: int) -> None:
+    """Make the indexes that are missing, and bring the others up to date with the rows."""
+    from lancedb.index import BTree
+
+    with errors_explained(tables.uri):
+        for name, columns in {**_SCALAR, "postings": ("term", "bucket")}.items():
+            table = tables.open(name)
+            there = _indexed(table)
+            if table.count_rows() >= _LEAST_ROWS:
+                for column in columns:
+                    if column not in there:
+                        table.create_index(column, config=BTree())
+        table = tables.open("passages")
+        if n_passages >= LEAST_PASSAGES and dim and "vector" not in _indexed(table):
+            table.create_index("vector", config=_of_vectors(n_passages))
+    for name in (*_SCALAR, "postings"):
+        tables.tidy(name)
+
+
+def has_vector_index(table: Any) -> bool:
+    """Whether the vectors of a table of passages have an index."""
+    return "vector" in _indexed(table)
+
+
+def _of_vectors(n_passages: int) -> Any:
+    from lancedb.index import HnswSq
+
+    n = max(1, n_passages // _ROWS_PER_PARTITION)
+    return HnswSq(distance_type="dot", num_partitions=n)
+
+
+def _indexed(table: Any) -> set[str]:
+    return {column for index in table.list_indices() for column in index.columns}

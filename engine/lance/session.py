@@ -1,0 +1,53 @@
+"""A session that reads a store of LanceDB. It opens like any other, by a file: the *pointer*, which names the store."""
+
+from pathlib import Path
+
+from longsearch.engine.errors import StoreError
+from longsearch.engine.json_files import load_object, replace_object
+from longsearch.engine.lance.address import PREFIX, uri_of
+from longsearch.engine.lance.answers import LanceAnswers
+from longsearch.engine.lance.snapshot import newest
+from longsearch.engine.lance.virtual import add_tables
+from longsearch.engine.store.elsewhere.answers import ElsewhereConnection
+from longsearch.engine.store.session import Session
+
+
+class LanceSession(Session):
+    """An open store at one publication, read-only; `Session.open` makes one of a pointer."""
+
+
+def opened(pointer: Path, read_only: bool) -> LanceSession:
+    """Open the store that a pointer names. Raises StoreError for writing: the working file is written."""
+    address = address_of(pointer)
+    if not read_only:
+        raise StoreError(f"{address} is written by longsearch index", "Run: longsearch index FOLDER")
+    snapshot = newest(uri_of(address))
+    db = ElsewhereConnection(":memory:")
+    try:
+        db.deserialize("main", snapshot.image)
+        add_tables(db, snapshot)
+        db.engine = LanceAnswers(db, snapshot)
+    except BaseException:
+        db.close()
+        raise
+    return LanceSession(db, pointer, True, ())
+
+
+def address_of(pointer: Path) -> str:
+    """The address of the store that a pointer names. Raises StoreError for a damaged pointer."""
+    address = load_object(pointer).get("store")
+    if not isinstance(address, str) or not address.startswith(PREFIX):
+        raise StoreError(
+            f"{pointer} names no store", f"Delete it, and run: longsearch index FOLDER --store {PREFIX}URI"
+        )
+    return address
+
+
+def base_of(pointer: Path) -> int:
+    """The number of the publication that the working file holds; 0: there is no working file."""
+    return int(load_object(pointer).get("base") or 0)
+
+
+def point(pointer: Path, address: str, base: int = 0) -> None:
+    """Write a pointer to a store."""
+    replace_object(pointer, {"store": address, "base": base})

@@ -1,0 +1,1 @@
+"""ELSEWHERE: what another engine answers for an index whose passages, texts and vectors it holds instead of SQLite."""
