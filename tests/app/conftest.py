@@ -1,6 +1,6 @@
 """Fixtures: a home folder for each test, so that the real one is neither read nor written, and a daemon in it.
 
-Puts `engine` on the import path, so that every test can import its tiny models.
+Puts `engine` and `indexer` on the import path, so that every test can import tiny models and what writes PDFs.
 """
 
 import shutil
@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "engine"))
+for folder in ("engine", "indexer"):
+    sys.path.append(str(Path(__file__).parents[1] / folder))
 
 from app_helpers import Clock, running
 from homes import SAMPLES, make_home

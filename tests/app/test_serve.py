@@ -1,5 +1,6 @@
 """The app in a browser: what the server admits and refuses, and what each window runs."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -7,9 +8,11 @@ import sys
 from argparse import Namespace
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from longsearch.app.background.daemon import Daemon
 from longsearch.app.doors import serve
 from longsearch.app.web.page import page
 from longsearch.engine.errors import LongsearchError
@@ -108,8 +111,15 @@ async def test_other_hosts_and_other_sites_are_refused(
 
 
 async def test_a_websocket_needs_the_token_and_the_origin_of_the_page(
-    server: GuardedServer, client: TestClient
+    server: GuardedServer, client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    started, start = [], asyncio.create_subprocess_shell
+
+    async def note(*given: Any, **more: Any) -> asyncio.subprocess.Process:
+        started.append(await start(*given, **more))
+        return started[-1]
+
+    monkeypatch.setattr(asyncio, "create_subprocess_shell", note)
     origin = f"http://127.0.0.1:{server.port}"
     for token, more in (("wrong", {"Origin": origin}), (server.token, {}), (server.token, {"Origin": "http://evil"})):
         with pytest.raises(aiohttp.WSServerHandshakeError):
@@ -118,16 +128,27 @@ async def test_a_websocket_needs_the_token_and_the_origin_of_the_page(
         assert await socket.receive_bytes() == b"hello"
         await socket.send_str(json.dumps(["stdin", "ab"]))
         assert await socket.receive_bytes() == b"ab"
+    (window,) = started
+    assert await window.wait() == 0
+    window._transport.close()  # textual-serve leaves that to the end of the loop
 
 
-def test_a_window_runs_the_app(home: Path, samples: Path) -> None:
-    environment = os.environ | {"TEXTUAL_DRIVER": "textual.drivers.web_driver:WebDriver", "LONGSEARCH_MODEL": "/none"}
-    environment |= {"COLUMNS": "80", "ROWS": "24"}
-    quits = b"D\0\0\0\1\x11"
+def test_a_window_runs_the_app_until_it_is_closed(daemon: Daemon, samples: Path) -> None:
+    environment = os.environ | {"TEXTUAL_DRIVER": "textual.drivers.web_driver:WebDriver", "COLUMNS": "80", "ROWS": "24"}
     command = [sys.executable, "-m", "longsearch.app.web.window", str(samples)]
-    ended = subprocess.run(command, input=quits, env=environment, capture_output=True, check=True)
-    assert ended.stdout.startswith(b"__GANGLION__\n")
-    assert b"what are you looking for?" in ended.stdout or b"samples" in ended.stdout
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as window:
+        assert window.stdin is not None and window.stdout is not None
+        output = window.stdout.readline()
+        assert output == b"__GANGLION__\n"
+        while b"samples" not in output:
+            more = window.stdout.read1(1 << 16)
+            assert more, output[-500:]
+            output += more
+        window.stdin.write(b"D\0\0\0\1\x11")  # Ctrl+Q
+        window.stdin.flush()
+        while b'{"type": "exit"}' not in output:
+            output += window.stdout.read1(1 << 16)
+        assert window.wait(60) == 0
 
 
 def test_the_address_of_the_websocket_cannot_leave_its_attribute() -> None:

@@ -1,0 +1,144 @@
+"""A day in the life: a person opens the app over the real backend, a daemon and the bundled model, and does their work.
+
+Ask, see the page as printed, keep three passages, export them, add a file, see it in the news, search all folders.
+"""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from app_helpers import PATIENCE_S, wait_until
+from homes import SAMPLES
+from pdf_writing import lines_of, write_pdf
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from longsearch.app.background.daemon import Daemon
+from longsearch.app.background.daemon_control import watch
+from longsearch.app.evidence.desk import PersonsDesk
+from longsearch.app.folders_backend import FoldersBackend
+from longsearch.app.local_backend import LocalBackend
+from longsearch.tui.app import LongsearchApp
+from longsearch.tui.asking.backend import Backend
+from longsearch.tui.asking.backend_calls import BackendCalls
+from longsearch.tui.text.wording import is_complete
+from longsearch.tui.widgets.page_view import PageView
+from longsearch.tui.widgets.results import Results
+
+PAGES = (
+    "The relief valve of the second pump stayed open, and the coolant was lost within the hour.",
+    "The crew had been trained for a large break. What they had in front of them was a small one.",
+    "The committee found that the same relief valve had failed nine times before in other plants.",
+)
+QUERY = "relief valve stayed open"
+
+
+@pytest.fixture
+def papers(home: Path) -> Path:
+    """A folder of a report as a PDF and two notes."""
+    folder = home / "papers"
+    folder.mkdir()
+    for name in ("tides.md", "violin.md"):
+        shutil.copy(SAMPLES / name, folder)
+    write_pdf(folder / "report.pdf", [lines_of(f"{page}\n" * 12) for page in PAGES], title="Report on unit 2")
+    return folder
+
+
+async def until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:
+    """Let the app run until the condition holds."""
+    for _ in range(int(PATIENCE_S / 0.05)):
+        if condition():
+            return
+        await pilot.pause(0.05)
+    pytest.fail(f"it did not happen:\n{seen(pilot)}")
+
+
+def seen(pilot: Pilot[Any]) -> str:
+    """Return what is on the screen."""
+    strips = pilot.app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+
+def app_over(backend: Backend) -> LongsearchApp:
+    return LongsearchApp(backend)
+
+
+async def ask(pilot: Pilot[Any], query: str) -> None:
+    """Paste the query, press Enter, and wait for the answer by meaning and words."""
+    pilot.app.screen.query_one(Input).value = query
+    await pilot.press("enter")
+    await until(pilot, lambda: "by hybrid" in seen(pilot) and pilot.app.screen.query_one(Results).has_focus)
+
+
+async def read_whole(pilot: Pilot[Any], n_documents: int) -> None:
+    """Wait until so many documents can be searched by meaning."""
+
+    def is_done() -> bool:
+        found = pilot.app.screen_stack[0].query_one(BackendCalls).progress
+        return found is not None and found.n_current == n_documents and is_complete(found)
+
+    await until(pilot, is_done)
+
+
+async def export_three_passages(pilot: Pilot[Any], papers: Path) -> None:
+    for step in ("space", "n", "space", "down", "space"):
+        await pilot.press(step)
+        await pilot.pause()
+    await until(pilot, lambda: "kept: 3 passages" in seen(pilot))
+    await pilot.press("b")
+    await until(pilot, lambda: "Report on unit 2" in seen(pilot) and "Export" in seen(pilot))
+    await pilot.press("e")
+    await pilot.pause()
+    pilot.app.screen.query_one(Input).value = str(papers.parent / "evidence.json")
+    await pilot.press("enter")
+    await until(pilot, lambda: "3 passages written" in seen(pilot))
+    await pilot.press("escape")
+    await pilot.pause()
+
+
+async def save_this_search(pilot: Pilot[Any]) -> None:
+    await pilot.press("f6")
+    await until(pilot, lambda: f"Save: {QUERY}" in seen(pilot))
+    await pilot.press("enter")
+    await until(pilot, lambda: "Save this search as" in seen(pilot))
+    await pilot.press("enter")
+    await until(pilot, lambda: "saved: " in seen(pilot))
+
+
+async def test_a_day_in_the_life(daemon: Daemon, home: Path, papers: Path) -> None:
+    async with app_over(LocalBackend(papers)).run_test(size=(120, 30)) as pilot:
+        await read_whole(pilot, 3)
+        await ask(pilot, QUERY)
+        assert "Report on unit 2" in seen(pilot).split("\n")[4]
+
+        await pilot.press("v")
+        view = pilot.app.screen.query_one(PageView)
+        await until(pilot, lambda: view.display and "▀" in seen(pilot))
+        assert "p. 1 of 3" in seen(pilot)
+        await pilot.press("v")
+        await until(pilot, lambda: "the coolant was lost within the hour" in seen(pilot))
+
+        await export_three_passages(pilot, papers)
+        exported = json.loads((home / "evidence.json").read_text())
+        assert any("coolant" in json.dumps(item) for item in exported)
+
+        await save_this_search(pilot)
+        (papers / "letter.md").write_text("# A letter\n\nThe relief valve stayed open again last night.\n")
+        await read_whole(pilot, 4)
+        wait_until(lambda: PersonsDesk(papers).n_new() == 1)
+        pilot.app.screen.count_news()
+        await until(pilot, lambda: "● 1 new passage (F6)" in seen(pilot))
+        await pilot.press("ctrl+q")
+
+    other = home / "notes"
+    other.mkdir()
+    (other / "pumps.md").write_text("# Pumps\n\nA relief valve that stayed open was found at the third pump as well.\n")
+    watch(other)
+    async with app_over(FoldersBackend()).run_test(size=(120, 30)) as pilot:
+        await read_whole(pilot, 5)
+        await ask(pilot, QUERY)
+        for place in ("papers/report.pdf", "papers/letter.md", "notes/pumps.md"):
+            assert place in seen(pilot), place
