@@ -45,6 +45,11 @@ def add_options(parser: ArgumentParser) -> None:
         action="store_true",
         help="then read the documents again at full width that were read at a smaller width",
     )
+    _add_cluster_options(parser)
+    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress, only the summary")
+
+
+def _add_cluster_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--on",
         metavar="CLUSTER",
@@ -58,7 +63,6 @@ def add_options(parser: ArgumentParser) -> None:
         type=_positive,
         help="with --on: processor cores of each worker (default: 4); a cluster with GPUs has a worker for each GPU",
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress, only the summary")
 
 
 def add_model_option(parser: ArgumentParser) -> None:
