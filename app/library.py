@@ -18,7 +18,7 @@ from longsearch.engine.store.store import Store
 from longsearch.indexer.encoders import DocumentEncoder
 from longsearch.indexer.extract.formats import use_adapters
 from longsearch.indexer.extract.pool import ExtractorPool
-from longsearch.indexer.pipeline import Pipeline
+from longsearch.indexer.pipeline import Extractor, Pipeline
 
 log = logging.getLogger("longsearch.library")
 
@@ -65,11 +65,13 @@ def open_pipeline(
     should_stop: Callable[[], bool],
     ocr: str | None = None,
     path: Path | None = None,
+    extractor: Extractor | None = None,
 ) -> Iterator[tuple[Pipeline, Store]]:
     """Open the pipeline of `root`, for one thread. Only one process at a time can have it open.
 
     `ocr`: languages for OCR of pages without text, from the settings; None: only of pages that are known.
-    `path`: the index file, if it is not the one in use. Raises IndexLockedError at once if another process has it open,
+    `path`: the index file, if it is not the one in use. `extractor` reads texts in place of child processes here, but
+    not pages by OCR, whose results are kept here. Raises IndexLockedError at once if another process has it open,
     StoreError if the index cannot be written, LongsearchError if the config file holds a mistake.
     """
     require_sound()
@@ -83,6 +85,7 @@ def open_pipeline(
     except OSError as error:
         raise StoreError(f"the index cannot be written: {error.strerror}", f"check {path.parent}") from error
     wanted = recognition(root, ocr)
-    with held, Store.open(path, root=root) as store, ExtractorPool(ocr=wanted, should_stop=should_stop) as extractor:
-        yield Pipeline(root, store, extractor, encoder, should_stop), store
+    with held, Store.open(path, root=root) as store, ExtractorPool(ocr=wanted, should_stop=should_stop) as own:
+        chosen = own if extractor is None or wanted is not None else extractor
+        yield Pipeline(root, store, chosen, encoder, should_stop), store
         store.tidy()

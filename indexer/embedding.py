@@ -25,7 +25,8 @@ SAVE_EVERY_S = 10.0
 RESUME_FROM_TOKENS = 8192
 """Documents of at least this length keep a state, in case they grow. A shorter document is read again in a second, and
 its text is no larger than the state."""
-_GROUP = 256  # documents that are taken from the store at a time
+N_TOGETHER = 256
+"""Documents that are taken from the store at a time."""
 
 
 class Embedder:
@@ -38,15 +39,18 @@ class Embedder:
         tokens: TokenCache,
         should_stop: Callable[[], bool],
         on_progress: Callable[[str, int], None],
+        n_together: int = N_TOGETHER,
     ) -> None:
         """`tokens` may hold the tokens of documents that were read just now. `on_progress` is called after each part
-        with the activity in a few words and the number of tokens read.
+        with the activity in a few words and the number of tokens read. `n_together` documents are taken from the store
+        at a time.
         """
         self._store = store
         self._encoder = encoder
         self._tokens = tokens
         self._should_stop = should_stop
         self._on_progress = on_progress
+        self._n_together = n_together
 
     def embed_all(self) -> bool:
         """Embed every pending document. Returns False if `should_stop` ended it.
@@ -65,7 +69,7 @@ class Embedder:
     # ---- the queue of documents, which `Deepener` replaces
 
     def _waiting(self) -> list[PendingDocument]:
-        return self._store.pending(limit=_GROUP)
+        return self._store.pending(limit=self._n_together)
 
     def _width_of_new(self) -> float:
         return self._encoder.width_for(self._n_tokens_waiting)
@@ -152,7 +156,7 @@ class Deepener(Embedder):
     """Reads the documents again at width 1 that were read at a smaller width; meanwhile they keep their vectors."""
 
     def _waiting(self) -> list[PendingDocument]:
-        return self._store.narrow(limit=_GROUP)
+        return self._store.narrow(limit=self._n_together)
 
     def _width_of_new(self) -> float:
         return 1.0

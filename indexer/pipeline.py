@@ -21,7 +21,7 @@ from longsearch.engine.store.store import Store
 from longsearch.engine.types import Passage
 from longsearch.indexer.describing import describe_old
 from longsearch.indexer.drives import find_drives
-from longsearch.indexer.embedding import Deepener, Embedder
+from longsearch.indexer.embedding import N_TOGETHER, Deepener, Embedder
 from longsearch.indexer.encoders import DocumentEncoder
 from longsearch.indexer.extract.reader import Result
 from longsearch.indexer.plan import Action, Forget, Move, Read, RootOffline, identity, plan
@@ -76,6 +76,7 @@ class Pipeline:
         self._should_stop = should_stop
         self._tokens = TokenCache()
         self._rate = Rate()
+        self._embedding = (store, encoder, self._tokens, should_stop, self._embedded)
         self._activity_at = 0.0
         self._catalogue: dict[str, KnownFile] = {}
         if store.model_in_use() not in (None, (encoder.fingerprint, encoder.dim)):
@@ -119,19 +120,18 @@ class Pipeline:
             self._store.remember_drives(drives.folders)
         return drives.away
 
-    def embed(self) -> bool:
-        """Run phase B: compute the vectors of every document without them. Returns False if `should_stop` ended it."""
+    def embed(self, n_together: int = N_TOGETHER) -> bool:
+        """Run phase B: compute missing vectors, `n_together` documents at a time. Returns False if it was stopped."""
         while self._store.index_words_again():  # none, unless an older longsearch made the index
             if self._should_stop():
                 return False
-        finished = Embedder(self._store, self._encoder, self._tokens, self._should_stop, self._embedded).embed_all()
-        if finished:
+        if finished := Embedder(*self._embedding, n_together).embed_all():
             self._report("")
         return finished
 
-    def deepen(self) -> bool:
-        """Read narrow documents again at full width (see `Deepener`). Returns False if `should_stop` ended it."""
-        finished = Deepener(self._store, self._encoder, self._tokens, self._should_stop, self._embedded).embed_all()
+    def deepen(self, n_together: int = N_TOGETHER) -> bool:
+        """Read narrow documents again at full width (see `Deepener`). Otherwise as `embed`."""
+        finished = Deepener(*self._embedding, n_together).embed_all()
         self._report("")
         return finished
 

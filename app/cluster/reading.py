@@ -1,0 +1,88 @@
+"""An extractor whose files are read by the workers of a pool. The results come back in the order of the files."""
+
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from longsearch.app.cluster.embedding import RemoteEncoder
+from longsearch.app.cluster.pool import MAX_LOSSES, Pool, WorkerLostError, too_many_losses
+from longsearch.app.cluster.work import Extracted
+from longsearch.engine.errors import TemporaryError
+from longsearch.indexer.extract.reader import Result
+
+FILES_PER_CALL = 8
+_BATCHES_AHEAD = 3
+"""Batches for each worker that are taken ahead of the result that is yielded."""
+
+
+@dataclass(slots=True, eq=False)
+class _Batch:
+    paths: list[Path]
+    n_losses: int = 0
+    found: list[Extracted] = field(default_factory=list)
+
+
+class RemoteExtractor:
+    """An `indexer.pipeline.Extractor`. Hands the passages that workers have cut to the encoder, which is asked next."""
+
+    def __init__(self, pool: Pool, encoder: RemoteEncoder) -> None:
+        self._pool = pool
+        self._encoder = encoder
+
+    def extract_all(self, paths: Iterable[Path], head_only: bool = False) -> Generator[tuple[Path, Result]]:
+        """As `ExtractorPool.extract_all`. A file that loses its worker several times gets an error of its own."""
+        rest, order, waiting = iter(paths), deque[_Batch](), deque[_Batch]()
+        try:
+            while True:
+                for batch in _batches(rest, _BATCHES_AHEAD * self._pool.n_wanted - len(order)):
+                    order.append(batch)
+                    waiting.append(batch)
+                while waiting and (worker := self._pool.free()) is not None:
+                    batch = waiting.popleft()
+                    self._pool.call(worker, batch, "extract", batch.paths, head_only)
+                while order and order[0].found:
+                    yield from self._results(order.popleft())
+                    if not waiting:
+                        break  # the places of these files are free: take others before the next result
+                else:
+                    if not order:
+                        return
+                    self._take(waiting, order)
+        finally:
+            self._pool.forget_calls()
+
+    def _results(self, batch: _Batch) -> Iterator[tuple[Path, Result]]:
+        for path, found in zip(batch.paths, batch.found, strict=True):
+            self._encoder.expect(found)
+            yield path, found.result
+
+    def _take(self, waiting: deque[_Batch], order: deque[_Batch]) -> None:
+        """Wait for a result. The files of a lost worker are read again one by one: one of them may be the cause."""
+        outcome = self._pool.outcome()
+        if outcome is None:
+            return
+        batch = outcome.ticket
+        assert isinstance(batch, _Batch)  # noqa: S101 - no other calls are under way
+        if not isinstance(outcome.result, WorkerLostError):
+            batch.found = outcome.result
+            return
+        again = [_Batch([path], batch.n_losses + 1) for path in batch.paths]
+        place = order.index(batch)
+        order.remove(batch)
+        for one in reversed(again):
+            order.insert(place, one)
+            if one.n_losses < MAX_LOSSES:
+                waiting.appendleft(one)
+            else:
+                error = too_many_losses("this file")
+                one.found = [Extracted(TemporaryError(error.message, error.hint), None, 0)]
+
+
+def _batches(paths: Iterator[Path], n_batches: int) -> Iterator[_Batch]:
+    for _ in range(n_batches):
+        batch = list(islice(paths, FILES_PER_CALL))
+        if not batch:
+            return
+        yield _Batch(batch)

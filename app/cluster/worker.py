@@ -1,0 +1,170 @@
+"""A worker: extracts the texts of files and reads documents, a stretch at a time. Knows neither Ray nor the index.
+
+Ray makes one in a process of its own on some machine. A worker keeps the packets that it has begun, so that it goes on
+without loading a state. It may lose them at any time: the driver has the states and the vectors of all stretches.
+"""
+
+import os
+import platform
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from longsearch.app.cluster.work import Extracted, Job, RemotePart, Stretch, UnknownPacketError, Unread
+from longsearch.engine import __version__
+from longsearch.engine.errors import LongsearchError
+from longsearch.indexer.embedding import RESUME_FROM_TOKENS
+from longsearch.indexer.encoders import Part, Reader
+from longsearch.indexer.extract.assembly import Extraction
+from longsearch.indexer.extract.formats import use_adapters
+from longsearch.indexer.extract.pool import ExtractorPool
+
+if TYPE_CHECKING:
+    from longsearch.engine.inference.encoder import Encoder
+
+_KEPT_PACKETS = 4
+"""Begun packets that are kept. The driver gives a worker two at a time; more are left over from packets that moved."""
+
+
+class Worker:
+    """One model and a few children that read files. For one thread."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._encoder: Encoder | None = None
+        self._extractor: ExtractorPool | None = None
+        self._packets: dict[int, _Packet] = {}
+
+    def start(self) -> tuple[str, int]:
+        """Check the machine and load the model. Returns the machine's name and the process id.
+
+        Raises LongsearchError, which says what this machine lacks.
+        """
+        from longsearch.engine.inference.encoder import Encoder
+
+        job = self._job
+        if job.version != __version__:
+            hint = "install the same version on every machine"
+            raise LongsearchError(f"a worker runs longsearch {__version__}, the driver {job.version}", hint)
+        missing = [name for name in job.entries if not (job.root / name).exists()]
+        if missing:
+            hint = "the folder must lie on shared storage, at the same path on every machine"
+            raise LongsearchError(f"a worker does not see {job.root / missing[0]}", hint)
+        use_adapters(job.adapters)
+        encoder = Encoder.open(job.model, job.device, job.dtype)
+        if encoder.fingerprint != job.fingerprint:
+            hint = "copy the model to every machine, or name a folder on shared storage"
+            raise LongsearchError(f"a worker has another model under the name {job.model}", hint)
+        self._encoder = encoder
+        return platform.node(), os.getpid()
+
+    def extract(self, paths: Sequence[Path], head_only: bool) -> list[Extracted]:
+        """Return the text of each file in order, in the sandbox that is used at home too."""
+        if self._extractor is None:
+            self._extractor = ExtractorPool(self._job.n_children)
+        return [self._extracted(result, head_only) for _, result in self._extractor.extract_all(paths, head_only)]
+
+    def _extracted(self, result: object, head_only: bool) -> Extracted:
+        if head_only or not isinstance(result, Extraction):
+            return Extracted(result, None, 0)  # type: ignore[arg-type] # a Result, as `extract_all` says
+        tokens, passages = self._loaded().split(result.document.text)
+        return Extracted(result, passages, len(tokens))
+
+    def begin(self, packet: int, documents: Sequence[Unread], width: float) -> Stretch:
+        """Read the first stretch of a packet, each document from its state on."""
+        while len(self._packets) >= _KEPT_PACKETS:
+            del self._packets[next(iter(self._packets))]
+        self._packets[packet] = _Packet(self._loaded(), documents, width)
+        return self.read_on(packet)
+
+    def read_on(self, packet: int) -> Stretch:
+        """Read the next stretch. Raises UnknownPacketError if this worker does not hold the packet."""
+        if packet not in self._packets:
+            raise UnknownPacketError
+        stretch = self._packets[packet].stretch(self._job.stretch_tokens, self._job.stretch_s)
+        if stretch.is_done:
+            del self._packets[packet]
+        return stretch
+
+    def _loaded(self) -> "Encoder":
+        if self._encoder is None:
+            self.start()
+        assert self._encoder is not None  # noqa: S101 - `start` has set it
+        return self._encoder
+
+
+class _Packet:
+    """Documents of one call: short ones are read in the engine's batches, long ones one by one, as at home."""
+
+    def __init__(self, encoder: "Encoder", documents: Sequence[Unread], width: float) -> None:
+        self._n_open = len(documents)
+        self._documents = {document.key: _Document(document) for document in documents}
+        self._parts = self._read(encoder, documents, encoder.at(width))
+
+    @staticmethod
+    def _read(encoder: "Encoder", documents: Sequence[Unread], reader: Reader) -> Iterator[tuple[int, Part]]:
+        short = [document for document in documents if document.n_tokens < reader.batch_below_tokens]
+        short = short if len(short) > 1 else []  # one document is as fast by itself
+        if short:
+            yield from reader.stream_many((d.key, encoder.tokenize(d.text), d.passages, d.state) for d in short)
+        taken = {document.key for document in short}
+        for document in (d for d in documents if d.key not in taken):
+            for part in reader.stream(encoder.tokenize(document.text), document.passages, document.state):
+                yield document.key, part
+
+    def stretch(self, n_tokens: int, seconds: float) -> Stretch:
+        """Read on until so many tokens were read, or for so long."""
+        until, found = time.monotonic() + seconds, list[tuple[int, RemotePart]]()
+        while self._n_open:
+            key, part = next(self._parts)
+            document = self._documents[key]
+            n_tokens -= document.n_tokens_of(part)
+            found += ((key, before) for before in document.add(part))
+            self._n_open -= part.is_last
+            if n_tokens <= 0 or time.monotonic() >= until:
+                break
+        for key, document in self._documents.items():
+            found += ((key, rest) for rest in document.unsent())
+        return Stretch(found, is_done=not self._n_open)
+
+
+class _Document:
+    """A document of a packet: the parts that were not sent yet."""
+
+    def __init__(self, unread: Unread) -> None:
+        n_tokens = unread.n_tokens
+        # as in `indexer.embedding`: the driver keeps the last state that stays valid if text is added at the end
+        is_kept = n_tokens >= RESUME_FROM_TOKENS
+        self._stable_tokens = n_tokens - unread.passages[-1].n_tokens if is_kept else 0
+        self._n_tokens_done = 0
+        self._parts: list[Part] = []
+
+    def n_tokens_of(self, part: Part) -> int:
+        """Return how many tokens a part has read."""
+        before, self._n_tokens_done = self._n_tokens_done, part.n_tokens_done
+        return part.n_tokens_done - before
+
+    def add(self, part: Part) -> Iterator[RemotePart]:
+        """Take over a part. Yield the parts before it, joined, if their state is the last stable one."""
+        if self._parts and self._parts[-1].n_tokens_done <= self._stable_tokens < part.n_tokens_done:
+            yield from self.unsent()
+        self._parts.append(part)
+
+    def unsent(self) -> Iterator[RemotePart]:
+        """Yield the parts that were not sent yet, joined into one, if there are any."""
+        if not self._parts:
+            return
+        parts, self._parts = self._parts, []
+        first, last = parts[0], parts[-1]
+        yield RemotePart(
+            first.first_passage,
+            np.concatenate([part.vectors for part in parts]),
+            [(starts, vectors) for part in parts for starts, vectors in part.excerpts],
+            last.n_tokens_done,
+            None if last.is_last else last.saved_state(),
+            last.document_vector,
+            last.is_last,
+        )

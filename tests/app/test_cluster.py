@@ -1,0 +1,201 @@
+"""A folder is read by a real Ray cluster of two nodes on this machine, with a tiny model.
+
+All tests with Ray are in this file, and pytest-xdist runs them in one process.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "engine"))
+
+from homes import make_home
+from ray_cluster import Nodes, ray_cluster
+from tiny_models import PROSE, save_embedder
+
+from longsearch.app.cli import main
+from longsearch.app.cluster import embedding, running
+from longsearch.app.cluster.pool import Outcome
+from longsearch.app.cluster.work import Stretch
+from longsearch.app.paths import index_path
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.store import documents, files, vectors
+from longsearch.engine.store.store import Store
+
+ray = pytest.importorskip("ray", reason="the extra is not installed: pip install -e '.[cluster]'")
+from longsearch.app.cluster.ray_pool import RayPool  # noqa: E402
+
+pytestmark = [
+    pytest.mark.xdist_group("ray"),
+    # Ray leaves sockets and children behind that it no longer needs
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning"),
+]
+
+STRETCH_TOKENS = 2000
+N_LONG = 8
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with pytest.MonkeyPatch.context() as patch:
+        home = make_home(tmp_path_factory.mktemp("home"), patch)
+        patch.setenv("LONGSEARCH_MODEL", str(save_embedder(home / "model", "mean")))
+        patch.setenv("OMP_NUM_THREADS", "1")
+        yield home
+
+
+@pytest.fixture(scope="module")
+def nodes(home: Path) -> Iterator[Nodes]:
+    """Two nodes of one core: the head, and `second`."""
+    with ray_cluster() as nodes:
+        yield nodes
+
+
+@pytest.fixture
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each document of the tests its own packet, read in several stretches; begin when all workers run."""
+    monkeypatch.setattr(embedding, "PACKET_TOKENS", STRETCH_TOKENS)
+    monkeypatch.setattr(running, "PACKET_TOKENS", STRETCH_TOKENS)
+    wait = RayPool.wait_for
+    monkeypatch.setattr(RayPool, "wait_for", lambda pool, _: wait(pool, pool.n_wanted))
+
+
+@pytest.fixture(scope="module")
+def at_home(home: Path) -> "Index":
+    """The index of the folder, made by one process."""
+    root = make_folder(home / "one-process")
+    assert main(["index", "-q", str(root)]) == 0
+    return index_of(root)
+
+
+def make_folder(folder: Path) -> Path:
+    """Write notes, two of them the same, a file that cannot be read, and long documents, which keep a state."""
+    folder.mkdir()
+    for number in range(4):
+        (folder / f"note-{number}.txt").write_text(f"Note {number}. {PROSE[number * 300 : number * 300 + 600]}")
+    (folder / "copy.txt").write_bytes((folder / "note-3.txt").read_bytes())
+    (folder / "broken.docx").write_bytes(b"no archive")
+    for number in range(N_LONG):
+        (folder / f"long-{number}.txt").write_text(f"Document {number}. {PROSE * 3}")
+    return folder
+
+
+@dataclass(frozen=True)
+class Index:
+    """What an index holds."""
+
+    statuses: dict[str, str]
+    rows: dict[str, tuple[object, ...]]
+    """For each file hash, spans, lengths of the excerpts, tokens read, width, and where the saved state lies."""
+    vectors: dict[str, tuple[Vectors, Vectors | None]]
+    """Of the passages and of the document, for each file."""
+    n_documents: int
+    n_vectors: int
+
+    def check_equals(self, other: "Index") -> None:
+        """Check that both hold the same; the same text may be read in slices of other lengths, so not bit by bit."""
+        assert (self.statuses, self.rows) == (other.statuses, other.rows)
+        assert (self.n_documents, self.n_vectors) == (other.n_documents, other.n_vectors)
+        for path, (passages, document) in self.vectors.items():
+            np.testing.assert_allclose(passages, other.vectors[path][0], atol=1e-5)
+            np.testing.assert_allclose(document, other.vectors[path][1], atol=1e-5)
+
+
+_ROW = """
+    SELECT hash, embeddings.n_passages_done, embeddings.n_tokens_done, embeddings.width, resume_points.n_tokens_done
+    FROM contents JOIN embeddings ON embeddings.content_id = contents.id
+    LEFT JOIN resume_points ON resume_points.content_id = contents.id WHERE contents.id = ?
+"""
+_EXCERPTS = """
+    SELECT length(vectors) FROM excerpt_vectors JOIN passages ON passages.id = passage_id WHERE content_id = ?
+    ORDER BY ordinal
+"""
+
+
+def index_of(root: Path) -> Index:
+    with Store.open(index_path(root.resolve()), read_only=True) as store:
+        statuses = {report.path: str(report.status) for report in store.files()}
+        rows, found = {}, {}
+        with store.reading() as db:
+            for path in statuses:
+                document = files.document_of(db, path)
+                if document is None:
+                    continue
+                spans = [(passage.start, passage.stop) for passage in documents.passages(db, document)]
+                rows[path] = (*db.execute(_ROW, (document,)).fetchall(), *spans, *db.execute(_EXCERPTS, (document,)))
+                found[path] = vectors.of_passages(db, document), vectors.of_document(db, document)
+            counts = [db.execute(f"SELECT count(*) FROM {table}").get for table in ("contents", "passage_vectors")]
+        assert store.progress().n_waiting == 0
+    return Index(statuses, rows, found, *counts)
+
+
+def on_first_stretch(monkeypatch: pytest.MonkeyPatch, act: Callable[[RayPool, Outcome], bool]) -> list[Outcome]:
+    """Call `act` with unfinished stretches, as they arrive, until it returns True. Returns the one that it took."""
+    taken: list[Outcome] = []
+    wait = RayPool.outcome
+
+    def outcome(pool: RayPool) -> Outcome | None:
+        found = wait(pool)
+        if not taken and found and isinstance(found.result, Stretch) and not found.result.is_done and act(pool, found):
+            taken.append(found)
+        return found
+
+    monkeypatch.setattr(RayPool, "outcome", outcome)
+    return taken
+
+
+def test_a_worker_is_killed_and_another_reads_on_from_its_states(
+    nodes: Nodes, home: Path, at_home: Index, small_pieces: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes.add("second")
+    root = make_folder(home / "killed-worker")
+
+    def kill(pool: RayPool, outcome: Outcome) -> bool:
+        os.kill(pool.pid(outcome.worker), signal.SIGKILL)
+        return True
+
+    killed = on_first_stretch(monkeypatch, kill)
+    assert main(["index", "-q", "--on", "ray", str(root)]) == 0
+    assert killed
+    index_of(root).check_equals(at_home)
+
+
+def test_a_node_is_removed_and_the_other_reads_everything(
+    nodes: Nodes, home: Path, at_home: Index, small_pieces: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes.add("second")
+    root = make_folder(home / "removed-node")
+
+    def remove(pool: RayPool, outcome: Outcome) -> bool:
+        if not nodes.holds("second", pool.pid(outcome.worker)):
+            return False
+        nodes.kill("second")
+        return True
+
+    removed = on_first_stretch(monkeypatch, remove)
+    assert main(["index", "-q", "--on", "ray", str(root)]) == 0
+    assert removed
+    index_of(root).check_equals(at_home)
+
+
+def test_after_ctrl_c_ray_is_disconnected_and_the_next_run_ends_with_the_same_index(
+    nodes: Nodes, home: Path, at_home: Index, small_pieces: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_folder(home / "interrupted")
+
+    def interrupt(pool: RayPool, outcome: Outcome) -> bool:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        on_first_stretch(patch, interrupt)
+        assert main(["index", "-q", "--on", "ray", str(root)]) == 130
+    assert not ray.is_initialized()
+    assert main(["index", "-q", "--on", "ray", str(root)]) == 0
+    index_of(root).check_equals(at_home)
