@@ -51,6 +51,7 @@ def to_hit(
         root=os.fspath(root),
         metadata=metadata.of_documents(db, [document.document_id]).get(document.document_id, ()),
         language=outline.language,
+        reason=document.reason,
     )
 
 

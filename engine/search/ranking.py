@@ -6,6 +6,8 @@ Files with the same bytes are one document, so a copy never takes a place of its
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from longsearch.engine.types import Reason
+
 
 @dataclass(frozen=True, slots=True)
 class RankedDocument:
@@ -15,6 +17,8 @@ class RankedDocument:
     score: float
     passages: tuple[tuple[int, float], ...]
     """(passage id, score), best first."""
+    reason: Reason | None = None
+    """What the parts of the query gave to the score of its best passage."""
 
 
 def group(
