@@ -39,10 +39,11 @@ def search_folders(
     k: int = 10,
     prefix_last: bool = False,
     also: Sequence[Given] = (),
+    explain: bool = False,
 ) -> SearchResults:
     """Search these folders, or those of them that the query names by `folder:`; return `k` documents at most.
 
-    `also`: fields beside those in the text, as (field, value).
+    `also`: fields beside those in the text, as (field, value). `explain`: give each hit the reason for its score.
 
     Hybrid falls back to words for a folder whose index was made with another model, and the note names it; meaning
     leaves it out. Raises QueryError for a name that no folder has, and LongsearchError if no folder can be searched.
@@ -54,7 +55,7 @@ def search_folders(
             vectors, vector_ms, vector_notes = _vectors(sessions, query, mode, instruction, vector_source)
             notes = [*notes, *vector_notes]
         parts = [Part(session, folder.name, vectors[folder.name]) for folder, session in sessions]
-        results = search_together(parts, query, mode, k, instruction)
+        results = search_together(parts, query, mode, k, instruction, explain=explain)
         searched = tuple(folder for folder, _ in sessions)
     note = "; ".join(filter(None, (results.note, *notes)))
     return replace(results, note=note, vector_ms=vector_ms, folders=searched)

@@ -93,7 +93,14 @@ class FoldersBackend:
             return self._numbered(where(query, None, self.folders(), SHOWN_DOCUMENTS))
         prefix_last = mode is SearchMode.WORDS
         results = search_folders(
-            self.folders(), query, mode, self._vector, instruction, k=SHOWN_DOCUMENTS, prefix_last=prefix_last
+            self.folders(),
+            query,
+            mode,
+            self._vector,
+            instruction,
+            k=SHOWN_DOCUMENTS,
+            prefix_last=prefix_last,
+            explain=True,
         )
         return replace(self._numbered(results), soft_tokens=self._think)
 

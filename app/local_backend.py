@@ -89,7 +89,14 @@ class LocalBackend:
             if quote_in(query) is not None:
                 return where(query, self._root, (), SHOWN_DOCUMENTS)
             results = search_index(
-                self._root, query, mode, self._vector, instruction, k=SHOWN_DOCUMENTS, prefix_last=prefix_last
+                self._root,
+                query,
+                mode,
+                self._vector,
+                instruction,
+                k=SHOWN_DOCUMENTS,
+                prefix_last=prefix_last,
+                explain=True,
             )
             return replace(results, soft_tokens=self._think)
         except NoIndexError:

@@ -33,12 +33,13 @@ def search_index(
     k: int = 10,
     prefix_last: bool = False,
     also: Sequence[Given] = (),
+    explain: bool = False,
 ) -> SearchResults:
     """Search the index of `root`, or only its folder `under`, and return `k` documents at most.
 
     Without a vector, hybrid falls back to words and says why; meaning raises LongsearchError. Raises QueryError if the
     query names another folder by `folder:`. `prefix_last`: the last word may be unfinished, as while a person types.
-    `also`: fields beside those in the text, as (field, value).
+    `also`: fields beside those in the text, as (field, value). `explain`: give each hit the reason for its score.
     """
     with Session.open(index_path(root), read_only=True) as session:
         with session.reading() as db:
@@ -56,7 +57,7 @@ def search_index(
                 problem = error
             else:
                 vector, vector_ms = found.vector, found.took_ms
-        results = search(session, query, mode, vector, k=k, instruction=instruction, under=under)
+        results = search(session, query, mode, vector, k=k, instruction=instruction, under=under, explain=explain)
     results = replace(_with_folder(results, root), vector_ms=vector_ms)
     if not problem:
         return results

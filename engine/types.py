@@ -108,6 +108,60 @@ class ChanceLevel(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class WordShare:
+    """What a word or phrase of the query gave to a hit."""
+
+    word: str
+    passage: float
+    """Points for the best passage: its share of the passage's BM25."""
+    document: float
+    """Points for the whole document: its share of the document's BM25."""
+    n_passages: int
+    """Passages of the index, or of all indexes that were searched, that hold the word."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningShare:
+    """What a vector gave to a hit."""
+
+    vector_of: str
+    """`passage`, `excerpt` or `document`."""
+    cosine: float
+    """Its cosine similarity with the query's vector."""
+    points: float
+    beats: float | None = None
+    """The share of random queries (0 to 1) whose best hit by meaning has a lower cosine; None if not calibrated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a hit has its score: the points of all parts add up to it. See `engine.search.explaining`."""
+
+    words: tuple[WordShare, ...]
+    """Of each word and phrase; () in a search by meaning."""
+    meaning: tuple[MeaningShare, ...]
+    """Of each vector; () in a search by words, and for a document without vectors."""
+    words_beat: float | None = None
+    """The share of random queries (0 to 1) whose best hit has a lower score by words; None if not calibrated."""
+    meaning_beats: float | None = None
+    """The same for the score by meaning."""
+    beats: float | None = None
+    """The same for the whole score: what the hit's level is decided by."""
+    lines: tuple[float, float] | None = None
+    """The shares at which a weak hit and a good one begin; None if not calibrated."""
+
+    @property
+    def by_words(self) -> float:
+        """The points of all words."""
+        return sum(share.passage + share.document for share in self.words)
+
+    @property
+    def by_meaning(self) -> float:
+        """The points of all vectors."""
+        return sum(share.points for share in self.meaning)
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentHit:
     """A document that answers a query, best passage first."""
 
@@ -132,6 +186,8 @@ class DocumentHit:
     """ISO 639 code of the language that most of the document is in; "" if it is unclear."""
     level: ChanceLevel | None = None
     """How much better than chance the hit is; None if the index is not calibrated yet, or too small to be."""
+    reason: Reason | None = field(default=None, compare=False)
+    """What the parts of the query gave to the score; None for similar documents and in a list without a query."""
 
     @property
     def date(self) -> str:

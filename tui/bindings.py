@@ -33,6 +33,7 @@ MAIN: list[BindingType] = [
         priority=True,
         tooltip="Go to the query line; in the text: find in it",
     ),
+    Binding("x", "explain", "Why", id="main.explain", show=False, tooltip="Why this document has its score"),
     Binding("t", "outline", "Outline", id="main.outline", show=False, tooltip="Outline: headings or pages; go to one"),
     Binding("colon", "ask_page", "Go to page", id="main.ask_page", show=False, tooltip="Go to a page by its number"),
     Binding("ctrl+l", "query", "Query", id="main.query", show=False, priority=True, tooltip="Go to the query line"),

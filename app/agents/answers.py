@@ -15,7 +15,9 @@ from longsearch.app.folders.listing import fingerprint_and_time
 from longsearch.app.kept.saved import NewPassage, SavedSearch
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import StoreError
+from longsearch.engine.places import place_name
 from longsearch.engine.printable import printable
+from longsearch.engine.reason_lines import reason_lines
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import DocumentHit, Folder, PassageHit, Quotation
 
@@ -41,13 +43,15 @@ def from_hit(hit: DocumentHit, shelf: Shelf, folder: Folder, n_passages: int) ->
         "language": hit.language or None,
         "freshness": shelf.freshness(folder, path),
         "metadata": [[value.field, printable(value.value)] for value in hit.metadata if value.field != "title"],
-        "passages": [_from_passage(passage) for passage in hit.passages[:n_passages]],
+        "passages": [_from_passage(passage, hit.path) for passage in hit.passages[:n_passages]],
+        **({"why": reason_lines(hit)} if hit.reason else {}),
     }
 
 
-def _from_passage(passage: PassageHit) -> Json:
+def _from_passage(passage: PassageHit, path: str) -> Json:
     found: Json = {
         "page": passage.page,
+        "place": printable(place_name(path, passage.page, passage.heading, is_ocr=passage.is_ocr)),
         "heading": printable(passage.heading),
         "start": passage.start,
         "stop": passage.stop,
@@ -69,6 +73,7 @@ def from_quotation(one: Quotation, shelf: Shelf, folder: Folder) -> Json:
         "folder": printable(folder.name),
         "title": printable(one.title),
         "page": one.page,
+        "place": printable(place_name(one.path, one.page, one.heading)),
         "heading": printable(one.heading),
         "start": one.start,
         "stop": one.stop,

@@ -107,9 +107,10 @@ class _Asked:
         min_level: Literal["chance", "weak", "good"] = "chance",
         max_tokens: Tokens = DEFAULT_TOKENS,
         cursor: Cursor = "",
+        explain: Annotated[bool, Field(description="Say what each word and vector gave to a score")] = False,
     ) -> Json:
         """Search the indexed documents by meaning and words; return the best documents with their best passages."""
-        return self._tools.search(query, folder, mode, k, passages, min_level, max_tokens, cursor)
+        return self._tools.search(query, folder, mode, k, passages, min_level, max_tokens, cursor, explain)
 
     def similar(
         self,

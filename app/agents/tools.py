@@ -47,10 +47,11 @@ class Tools:
         min_level: str = "chance",
         max_tokens: int = DEFAULT_TOKENS,
         cursor: str = "",
+        explain: bool = False,
     ) -> Json:
-        """Search for passages that mean or say the query."""
+        """Search for passages that mean or say the query; `explain`: say why each hit has its score."""
         folders = self.shelf.folders(folder)
-        results = search_folders(folders, query, SearchMode(mode), self._source, k=MAX_RESULTS)
+        results = search_folders(folders, query, SearchMode(mode), self._source, k=MAX_RESULTS, explain=explain)
         results = at_least(results, min_level)
         question = repr(("search", query, folder, mode, min_level))
         return self._paged(results, folders, question, k, passages, max_tokens, cursor)

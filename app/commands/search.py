@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from longsearch.app.commands import filters
-from longsearch.app.output import records
+from longsearch.app.output import reasons, records
 from longsearch.engine.amounts import counted
 from longsearch.engine.metadata_lines import describe
 from longsearch.engine.places import place_name
 from longsearch.engine.printable import condensed, printable
+from longsearch.engine.reason_lines import reason_lines
 
 if TYPE_CHECKING:
     from longsearch.engine.types import DocumentHit, MetadataValue, PassageHit, SearchResults
@@ -52,6 +53,7 @@ def add_options(parser: ArgumentParser) -> None:
     )
     add_think_option(parser)
     add_result_options(parser)
+    reasons.add_option(parser)
     records.add_options(parser)
     filters.add_options(parser)
 
@@ -112,11 +114,13 @@ def run(options: Namespace) -> int:
     also = filters.given(options)
     if place is None:
         folders = indexed_folders()
-        results = search_folders(folders, options.query, mode, source, options.instruction, options.k, also=also)
+        results = search_folders(
+            folders, options.query, mode, source, options.instruction, options.k, also=also, explain=options.explain
+        )
     else:
         root, under = place
         results = search_index(
-            root, options.query, mode, source, options.instruction, under=under, k=options.k, also=also
+            root, options.query, mode, source, options.instruction, under, options.k, also=also, explain=options.explain
         )
         if not results.hits and root.is_dir():
             resolve_root(root / under)  # raises if nothing was found because that folder does not exist
@@ -143,21 +147,21 @@ def show(results: "SearchResults", options: Namespace) -> int:
 
     last_hits.remember(results)
     if not records.are_wanted(options):
-        return report(results, options.json)
+        return report(results, options.json, getattr(options, "explain", False))
     records.write(results, options)
     return 0 if results.hits else 1
 
 
-def report(results: "SearchResults", as_json: bool) -> int:
+def report(results: "SearchResults", as_json: bool, explain: bool = False) -> int:
     """Print the results. Returns 0, or 1 if there are none."""
     if as_json:
-        print(json.dumps(to_json(results), indent=2))
+        print(json.dumps(to_json(results, explain), indent=2))
     else:
-        print(to_text(results, shutil.get_terminal_size().columns))
+        print(to_text(results, shutil.get_terminal_size().columns, explain))
     return 0 if results.hits else 1
 
 
-def to_json(results: "SearchResults") -> dict[str, Any]:
+def to_json(results: "SearchResults", explain: bool = False) -> dict[str, Any]:
     """Return the results as the JSON object that the documentation describes."""
     asked = {"like": results.similar_to} if results.similar_to else {"query": results.query}
     return {
@@ -172,11 +176,11 @@ def to_json(results: "SearchResults") -> dict[str, Any]:
             {"name": folder.name, "path": folder.root, "away": folder.away, "problem": folder.problem}
             for folder in results.folders
         ],
-        "results": [_hit_to_json(hit) for hit in results.hits],
+        "results": [_hit_to_json(hit) | reasons.in_json(hit, explain) for hit in results.hits],
     }
 
 
-def to_text(results: "SearchResults", width: int) -> str:
+def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
     """Return the results as text of `width` columns, without control characters."""
     from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE, first_by_chance
 
@@ -200,6 +204,7 @@ def to_text(results: "SearchResults", width: int) -> str:
                 initial_indent="     > ",
                 subsequent_indent="       ",
             )
+        lines += [f"     {line}" for line in reason_lines(hit)] if explain else []
         lines.append("")
     found = counted(len(results.hits), "document") if results.hits else "nothing found"
     how = f"similar to {printable(results.similar_to)}" if results.similar_to else results.mode.value

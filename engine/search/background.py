@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 
 import apsw
 
+from longsearch.engine.search.fusion import both
 from longsearch.engine.store import documents, vectors
-from longsearch.engine.types import ChanceLevel, DocumentHit, SearchMode
+from longsearch.engine.types import ChanceLevel, DocumentHit, Reason, SearchMode
 
 LINES = {SearchMode.HYBRID: (0.25, 0.5), SearchMode.MEANING: (0.5, 0.8), SearchMode.WORDS: (0.1, 0.4)}
 """The shares of the background that a weak hit beats, and a good one. They were chosen on squad2_dev and stackfaq: few
@@ -37,12 +38,17 @@ class Background:
     n_passages: int
     """How many passages the index had when it was measured."""
     scores: Mapping[str, Sequence[float]]
-    """For each mode, by its value, the score of the best hit for each query, ascending."""
+    """For each mode, by its value, the score of the best hit for each query, ascending; by `vector_of`, the cosines
+    of the best hits by meaning."""
+
+    def beaten(self, score: float, kind: str) -> float | None:
+        """Return the share of random queries (0 to 1) that a score or a cosine of this kind beats; None if unknown."""
+        scores = self.scores.get(kind)
+        return bisect_left(scores, score) / len(scores) if scores else None
 
     def level(self, score: float, mode: SearchMode) -> ChanceLevel:
         """Return how much better than chance a hit with this score is."""
-        scores = self.scores[mode.value]
-        share = bisect_left(scores, score) / len(scores)
+        share = self.beaten(score, mode.value) or 0.0
         weak, good = LINES[mode]
         return ChanceLevel.CHANCE if share < weak else ChanceLevel.WEAK if share < good else ChanceLevel.GOOD
 
@@ -72,6 +78,8 @@ def is_stale(db: apsw.Connection) -> bool:
     if n_passages < LEAST_PASSAGES or vectors.model_in_use(db) is None or vectors.n_waiting(db):
         return False
     known = load(db)
+    if known is not None and "passage" not in known.scores:
+        return True  # measured before there were reasons
     return known is None or abs(n_passages - known.n_passages) > _STALE_SHARE * known.n_passages
 
 
@@ -88,5 +96,28 @@ def with_levels(
         return tuple(hits)
     order = list(ChanceLevel)
     return tuple(
-        replace(hit, level=min((one.level(hit.score, mode) for one in known), key=order.index)) for hit in hits
+        replace(
+            hit,
+            level=min((one.level(hit.score, mode) for one in known), key=order.index),
+            reason=hit.reason and _beside_chance(hit.reason, hit.score, known, mode),
+        )
+        for hit in hits
+    )
+
+
+def _beside_chance(reason: Reason, score: float, known: Sequence[Background], mode: SearchMode) -> Reason:
+    """The reason with what each of its parts beats."""
+
+    def beaten(score: float, kind: str) -> float | None:
+        shares = [one.beaten(score, kind) for one in known]
+        return min((share for share in shares if share is not None), default=None)
+
+    words, meaning = (both(1.0, 0.0), both(0.0, 1.0)) if mode is SearchMode.HYBRID else (1.0, 1.0)
+    return replace(
+        reason,
+        meaning=tuple(replace(share, beats=beaten(share.cosine, share.vector_of)) for share in reason.meaning),
+        words_beat=beaten(reason.by_words / words, SearchMode.WORDS) if reason.words else None,
+        meaning_beats=beaten(reason.by_meaning / meaning, SearchMode.MEANING) if reason.meaning else None,
+        beats=beaten(score, mode),
+        lines=LINES[mode],
     )

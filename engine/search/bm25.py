@@ -8,7 +8,7 @@ and not only passages, because a report may name its company on every tenth page
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,12 +48,16 @@ def of_passage(frequencies: Sequence[float], length: int, statistics: WordStatis
     `frequencies`: for each term how often the passage holds it, a word of the title counted with its weight. `length`:
     the passage's words, title included.
     """
+    return sum(parts_of_passage(frequencies, length, statistics))
+
+
+def parts_of_passage(frequencies: Sequence[float], length: int, statistics: WordStatistics) -> list[float]:
+    """What each term gives to `of_passage`."""
     half = _K1 * (1 - _B + _B * length / mean_length(statistics))
-    return sum(
-        idf(n, statistics.n_passages) * frequency * (_K1 + 1) / (frequency + half)
+    return [
+        idf(n, statistics.n_passages) * frequency * (_K1 + 1) / (frequency + half) if frequency else 0.0
         for n, frequency in zip(statistics.n_passages_with, frequencies, strict=True)
-        if frequency
-    )
+    ]
 
 
 def of_documents(
@@ -72,14 +76,20 @@ def of_documents(
 
 def of_counts(counts: Counts, lengths: Counts, statistics: WordStatistics) -> NDArray[np.float64]:
     """(n,): the same for documents of which counts[i, j] passages of document j hold term i, of `lengths` (n,)."""
+    found = np.zeros(len(lengths))
+    for own in parts_of_counts(counts, lengths, statistics):
+        found += own
+    return found
+
+
+def parts_of_counts(counts: Counts, lengths: Counts, statistics: WordStatistics) -> Iterator[NDArray[np.float64]]:
+    """(n,) for each term: what it gives to `of_counts`."""
     n_documents, mean_passages = statistics.n_documents, statistics.n_passages / max(1, statistics.n_documents)
     # FTS5's idf is nearly 0 for frequent terms; this one never is: a term in one of two documents must tell them apart
     weights = [math.log(1 + (n_documents - n + 0.5) / (n + 0.5)) for n in statistics.n_documents_with]
     half = _K1 * (1 - _B + _B * lengths / max(mean_passages, 1e-9))  # with so many passages a term gets half its weight
-    found = np.zeros(len(lengths))
-    for weight, own in zip(weights, counts, strict=True):
-        found += weight * own / (own + half)
-    return found / (sum(weights) or 1.0)  # 1.0 for a query without words
+    total = sum(weights) or 1.0  # 1.0 for a query without words
+    return (weight * own / (own + half) / total for weight, own in zip(weights, counts, strict=True))
 
 
 def idf(n_matching: int, n_passages: int) -> float:

@@ -44,7 +44,7 @@ def measure(
     """
     with session.reading() as db:
         queries, n_passages = random_queries(db), documents.n_passages(db)
-    scores: dict[str, list[float]] = {mode.value: [] for mode in SearchMode}
+    scores: dict[str, list[float]] = {kind: [] for kind in (*map(str, SearchMode), "passage")}
     for text in queries:
         if must_stop():
             return None
@@ -54,8 +54,11 @@ def measure(
             continue
         vector = encode(query.meaning)
         for mode in SearchMode:
-            hits = search(session, query, mode, vector, k=1).hits
+            hits = search(session, query, mode, vector, k=1, explain=mode is SearchMode.MEANING).hits
             scores[mode.value].append(round(hits[0].score, 4) if hits else 0.0)
+            if mode is SearchMode.MEANING and hits and hits[0].reason:
+                for share in hits[0].reason.meaning:
+                    scores.setdefault(share.vector_of, []).append(round(share.cosine, 4))
     if len(scores[SearchMode.HYBRID.value]) < N_QUERIES // 2:
         return None
     return Background(session.fingerprint, n_passages, {mode: sorted(found) for mode, found in scores.items()})

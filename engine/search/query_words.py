@@ -1,6 +1,6 @@
 """What an index holds of a query's words: by its segments, or by FTS5, the slow twin. Both rank and count alike."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, Self
@@ -37,6 +37,9 @@ class QueryWords(Protocol):
 
     def in_documents(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """(n_terms, n): how many passages of each of these documents (n,), ascending, hold each term."""
+
+    def by_term(self, passage_ids: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(n_terms, n): what each term gives to the BM25 of each of these passages (n,)."""
 
 
 def words_of(db: apsw.Connection, asked: Lookup) -> QueryWords:
@@ -92,6 +95,11 @@ class WordsBySegments:
         """See `QueryWords`."""
         return self.found.in_documents(document_ids)
 
+    def by_term(self, passage_ids: NDArray[np.int64]) -> NDArray[np.float64]:
+        """See `QueryWords`."""
+        figures = self.statistics
+        return self.found.by_term(passage_ids, bm25.idfs(figures), bm25.mean_length(figures))
+
 
 @dataclass(frozen=True, slots=True)
 class WordsByFts5:
@@ -119,16 +127,30 @@ class WordsByFts5:
             idf = partial(bm25.idf, n_passages=self.statistics.n_passages)
             return keywords.best_of_forms(self.db, list(map(forms_of, terms)), idf, limit, ids)
         found = keywords.best(self.db, any_of(terms), limit, ids)
-        counts = keywords.occurrences(self.db, any_of(terms), [id_ for id_, _ in found])
-        return best_first(
-            {
-                id_: bm25.of_passage(by_term(terms, own.frequencies), own.length, self.statistics)
-                for id_, own in counts.items()
-            }
-        )
+        return best_first({id_: sum(parts) for id_, parts in self._parts([id_ for id_, _ in found]).items()})
+
+    def _parts(self, ids: Sequence[int]) -> dict[int, list[float]]:
+        """What each term gives to the BM25 of each of these passages, by the figures of several indexes."""
+        terms, counts = self.asked.terms, keywords.occurrences(self.db, any_of(self.asked.terms), ids)
+        return {
+            id_: bm25.parts_of_passage(by_term(terms, own.frequencies), own.length, self.statistics)
+            for id_, own in counts.items()
+        }
 
     def in_documents(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """See `QueryWords`."""
         ids = document_ids.tolist()
         counts = np.array([[own.get(id_, 0) for id_ in ids] for own in self.holding], np.int64)
         return counts.reshape(len(self.holding), len(ids))
+
+    def by_term(self, passage_ids: NDArray[np.int64]) -> NDArray[np.float64]:
+        """See `QueryWords`."""
+        ids, terms = passage_ids.tolist(), self.asked.terms
+        if self.is_pooled:
+            parts = self._parts(ids)
+            rows = [parts.get(id_, [0.0] * len(terms)) for id_ in ids]
+            return np.array(rows, np.float64).reshape(len(ids), len(terms)).T
+        idf = partial(bm25.idf, n_passages=self.statistics.n_passages)
+        sorted_ids = np.unique(passage_ids)
+        each = [dict(keywords.best_of_forms(self.db, [forms_of(term)], idf, len(ids), sorted_ids)) for term in terms]
+        return np.array([[own.get(id_, 0.0) for id_ in ids] for own in each]).reshape(len(terms), len(ids))

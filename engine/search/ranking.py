@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
+from longsearch.engine.types import Reason
+
 
 @dataclass(frozen=True, slots=True)
 class RankedDocument:
@@ -16,6 +18,8 @@ class RankedDocument:
     score: float
     passages: tuple[tuple[int, float], ...]
     """(passage id, score), best first."""
+    reason: Reason | None = None
+    """What the parts of the query gave to the score of its best passage."""
 
 
 def group(

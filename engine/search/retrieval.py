@@ -105,22 +105,38 @@ def by_words(db: apsw.Connection, words: QueryWords, found: Candidates) -> Score
     return words_in_document(np.clip(found.bm25 / highest, 0.0, 1.0), whole[found.documents])
 
 
-def by_meaning(db: apsw.Connection, vector: Vectors, found: Candidates) -> Scores:
+@dataclass(frozen=True, slots=True)
+class Cosines:
+    """How near the candidates are to the query; NaN where there is no vector."""
+
+    passages: Scores
+    """(n,)"""
+    excerpts: Scores
+    """(n,): of the nearest excerpt of each passage."""
+    documents: Scores
+    """(n,): of each passage's document."""
+
+
+def cosines(db: apsw.Connection, vector: Vectors, found: Candidates) -> Cosines:
+    """The cosines of passages, nearest excerpts and documents."""
+    of_excerpts: Scores = np.full(len(found.ids), np.nan)
+    ids, highest = excerpts.highest(db, vector, found.ids.tolist())
+    of_excerpts[np.searchsorted(found.ids, ids)] = highest
+    of_documents: Scores = np.full(len(found.document_ids), np.nan)
+    whole = nearest.cosines(db, Kind.DOCUMENTS, found.document_ids.tolist(), vector)
+    of_documents[np.searchsorted(found.document_ids, list(whole))] = list(whole.values())
+    return Cosines(found.cosines, of_excerpts, of_documents[found.documents])
+
+
+def by_meaning(near: Cosines) -> Scores:
     """(n,): scores by meaning, from the cosines of passage, nearest excerpt and document; 0 without a vector.
 
     If a document has no vector yet, the passage's own score takes its place.
     """
-    own: Scores = found.cosines.copy()
-    ids, cosines = excerpts.highest(db, vector, found.ids.tolist())
-    places = np.searchsorted(found.ids, ids)
-    own[places] = with_excerpt(found.cosines[places], cosines.astype(np.float64))
-    of_document: Scores = np.full(len(found.document_ids), np.nan)
-    whole = nearest.cosines(db, Kind.DOCUMENTS, found.document_ids.tolist(), vector)
-    of_document[np.searchsorted(found.document_ids, list(whole))] = list(whole.values())
-    of_passages: Scores = of_document[found.documents]
-    lacking = np.isnan(of_passages)
-    of_passages[lacking] = own[lacking]
-    scores: Scores = in_document(own, of_passages)
+    mixed = with_excerpt(near.passages, near.excerpts)
+    own = np.where(np.isnan(near.excerpts), near.passages, mixed)
+    of_documents = np.where(np.isnan(near.documents), own, near.documents)
+    scores: Scores = in_document(own, of_documents)
     return np.nan_to_num(np.clip(scores, 0.0, 1.0))
 
 

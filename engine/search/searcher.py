@@ -14,6 +14,7 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.search import background
 from longsearch.engine.search.background import with_levels
+from longsearch.engine.search.explaining.points import Parts, with_reasons
 from longsearch.engine.search.fusion import both
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.lookup import Lookup, lookup
@@ -21,7 +22,15 @@ from longsearch.engine.search.metadata_filter import list_order, listed, sort_hi
 from longsearch.engine.search.query_language.query import Query
 from longsearch.engine.search.query_words import Found, QueryWords, words_of
 from longsearch.engine.search.ranking import RankedDocument, group
-from longsearch.engine.search.retrieval import Candidates, allowed_passages, by_meaning, by_words, candidates, ids
+from longsearch.engine.search.retrieval import (
+    Candidates,
+    allowed_passages,
+    by_meaning,
+    by_words,
+    candidates,
+    cosines,
+    ids,
+)
 from longsearch.engine.store import documents, excerpts, languages, metadata, vectors
 from longsearch.engine.store.excerpts import Nearest
 from longsearch.engine.store.segments import nearest
@@ -49,6 +58,8 @@ class Plan:
     passages_per_document: int
     words: QueryWords | None
     """What the index holds of the query's words; None in a search by meaning and for a list without words."""
+    is_explained: bool = False
+    """Whether each hit gets the reason for its score, which costs a millisecond or two."""
 
     @property
     def admits_no_document(self) -> bool:
@@ -66,13 +77,14 @@ def search(
     instruction: str = "",
     under: str = "",
     passages_per_document: int = 5,
+    explain: bool = False,
 ) -> SearchResults:
     """Find the best `k` documents for a query, with at most `passages_per_document` passages each.
 
     A query of filters alone lists the documents that they admit, newest first. `query_vector` (dim,) is a unit vector
     from the model that made the index's vectors; without it, HYBRID runs as WORDS and the note says so. `under`: only
-    files in this folder, relative to the root. Raises ValueError for MEANING without a vector, or for a vector of
-    another dimension.
+    files in this folder, relative to the root. `explain`: give each hit the reason for its score. Raises ValueError for
+    MEANING without a vector, or for a vector of another dimension.
     """
     started = time.perf_counter()
     file_filter = replace(query.files, under=under)
@@ -82,7 +94,7 @@ def search(
         asked = lookup(query, spoken)
         allowed = allowed_passages(db, asked, file_filter, query.conditions)
         words = None if query.is_listing or mode is SearchMode.MEANING else words_of(db, asked)
-        plan = Plan(query, asked, mode, query_vector, allowed, k, passages_per_document, words)
+        plan = Plan(query, asked, mode, query_vector, allowed, k, passages_per_document, words, explain)
         ranked = best_documents(db, plan)
         hits = to_hits(db, session.root, file_filter, ranked, nearest_excerpts(db, plan, ranked))
         if not query.is_listing:
@@ -160,7 +172,8 @@ def _ranked(db: apsw.Connection, plan: Plan, found: Candidates) -> list[RankedDo
     """The best `k` documents of the candidates with their final scores, best first."""
     nothing = np.zeros(len(found.ids))
     words = nothing if plan.words is None else by_words(db, plan.words, found)
-    meaning = nothing if plan.vector is None or plan.mode is SearchMode.WORDS else by_meaning(db, plan.vector, found)
+    near = None if plan.vector is None or plan.mode is SearchMode.WORDS else cosines(db, plan.vector, found)
+    meaning = nothing if near is None else by_meaning(near)
     scores = {SearchMode.WORDS: words, SearchMode.MEANING: meaning}.get(plan.mode, both(words, meaning))
     kept = np.ones(len(scores), np.bool_)
     if plan.mode is not SearchMode.WORDS and not plan.asked.phrases:
@@ -171,7 +184,10 @@ def _ranked(db: apsw.Connection, plan: Plan, found: Candidates) -> list[RankedDo
     best_ids = found.ids[order].tolist()
     owners = found.document_ids[found.documents[order]].tolist()
     scored = zip(best_ids, scores[order].tolist(), strict=True)
-    return group(scored, dict(zip(best_ids, owners, strict=True)), plan.passages_per_document, plan.k)
+    ranked = group(scored, dict(zip(best_ids, owners, strict=True)), plan.passages_per_document, plan.k)
+    if not plan.is_explained:
+        return ranked
+    return with_reasons(db, ranked, Parts(plan.asked.terms, plan.mode, plan.words, found, near))
 
 
 def nearest_excerpts(db: apsw.Connection, plan: Plan, ranked: list[RankedDocument]) -> dict[int, Nearest]:

@@ -63,12 +63,14 @@ def search_together(
     k: int = 10,
     instruction: str = "",
     passages_per_document: int = 5,
+    explain: bool = False,
 ) -> SearchResults:
     """Find the best `k` documents of all parts, with at most `passages_per_document` passages each.
 
     A part without a vector is left out of a search by meaning. In a hybrid search its documents have their score by
     words alone, as a document that waits for its vectors. If no part has a vector, HYBRID runs as WORDS. A document
-    that several parts hold is listed once: with its best score, then in the innermost folder. Raises ValueError if no
+    that several parts hold is listed once: with its best score, then in the innermost folder. `explain`: give each hit
+    the reason for its score. Raises ValueError if no
     part can be searched.
     """
     started = time.perf_counter()
@@ -84,6 +86,7 @@ def search_together(
         dbs = [stack.enter_context(part.session.reading()) for part in parts]
         spoken = languages.joined([languages.in_index(db) for db in dbs])
         plans = _plans(dbs, parts, query, lookup(query, spoken), mode, k, passages_per_document)
+        plans = [replace(plan, is_explained=explain) for plan in plans]
         best = _merged(dbs, parts, plans)[:k]
         hits = _hits(dbs, parts, plans, best)
         if not query.is_listing:

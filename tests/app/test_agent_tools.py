@@ -323,3 +323,17 @@ def test_no_tool_writes_anything_into_the_indexed_folder_or_its_index(tools: Too
     for ask in ask_everything(tools):
         ask()
     assert {path: read for path, read in listing().items() if not path.endswith("-shm")} == before
+
+
+def test_a_search_says_why_only_if_it_is_asked_to(tools: Tools) -> None:
+    assert "why" not in tools.search("tide moon", mode="words")["results"][0]
+    why = tools.search("tide moon", mode="words", explain=True)["results"][0]["why"]
+    assert any(line.split()[0] == "tide" for line in why)
+
+
+def test_a_passage_names_its_place_as_people_do(tools: Tools, home: Path) -> None:
+    root = paged(home)
+    (hit,) = tools.search("word", folder=str(root), mode="words")["results"]
+    assert hit["passages"][0]["place"] == "p. 1"
+    (place,) = tools.where("Page 1. Word by word it goes on", folder=str(root))["places"]
+    assert place["place"] == "p. 1"

@@ -1,9 +1,19 @@
 """`longsearch search` prints the part of a passage that is nearest to the query, as text and as JSON."""
 
 import json
+from dataclasses import replace
 
 from longsearch.app.commands.search import LEVELS, MODES, at_least, report, to_json, to_text
-from longsearch.engine.types import ChanceLevel, DocumentHit, PassageHit, SearchMode, SearchResults
+from longsearch.engine.types import (
+    ChanceLevel,
+    DocumentHit,
+    MeaningShare,
+    PassageHit,
+    Reason,
+    SearchMode,
+    SearchResults,
+    WordShare,
+)
 
 SENTENCES = [f"Sentence {number} speaks of apples, and of what it is that apples are." for number in range(20)]
 TEXT = " ".join(SENTENCES)
@@ -90,3 +100,51 @@ def test_hits_below_the_level_asked_for_are_left_out_and_counted() -> None:
 
 def test_the_min_option_offers_every_level() -> None:
     assert tuple(level.value for level in ChanceLevel) == LEVELS
+
+
+REASON = Reason(
+    (WordShare("apples", 0.21, 0.09, 12), WordShare("\x1b[31mfig", 0.0, 0.0, 0)),
+    (
+        MeaningShare("passage", 0.45, 0.063, 0.71),
+        MeaningShare("excerpt", 0.55, 0.077, 0.9),
+        MeaningShare("document", 0.5, 0.06, None),
+    ),
+    0.84,
+    0.75,
+    0.97,
+    (0.25, 0.5),
+)
+
+
+def explained(level: ChanceLevel | None = ChanceLevel.GOOD, reason: Reason | None = REASON) -> SearchResults:
+    found = results(3)
+    return replace(found, hits=(replace(found.hits[0], level=level, reason=reason),))
+
+
+def test_explain_says_what_each_part_gave_and_where_the_line_is() -> None:
+    assert "beats" not in to_text(explained(), 80)
+    shown = [line.strip() for line in to_text(explained(), 80, explain=True).splitlines()]
+    assert "good, above the line: beats 97% of random queries (weak: 25%, good: 50%)" in shown
+    assert "words              0.30  beats 84% of random queries" in shown
+    assert "apples           0.30  passage 0.21, document 0.09; in 12 passages" in shown
+    assert "?[31mfig         0.00  in no passage of the index" in [line.replace("\ufffd", "?") for line in shown]
+    assert "meaning            0.20  beats 75% of random queries" in shown
+    assert "excerpt          0.08  cosine 0.55, beats 90% of random queries" in shown
+    assert "document         0.06  cosine 0.50" in shown
+
+
+def test_explain_says_when_a_hit_is_below_the_line_or_nothing_is_known() -> None:
+    below = replace(REASON, beats=0.1)
+    assert "chance, below the line: beats 10%" in to_text(explained(ChanceLevel.CHANCE, below), 80, explain=True)
+    assert "the index is not calibrated" in to_text(explained(None), 80, explain=True)
+    assert "has no parts" in to_text(explained(None, None), 80, explain=True)
+
+
+def test_json_has_the_reason_only_with_explain() -> None:
+    assert "reason" not in to_json(explained())["results"][0]
+    reason = json.loads(json.dumps(to_json(explained(), explain=True)))["results"][0]["reason"]
+    assert reason["words"][0] == {"word": "apples", "passage": 0.21, "document": 0.09, "n_passages": 12}
+    assert reason["meaning"][2] == {"vector_of": "document", "cosine": 0.5, "points": 0.06, "beats": None}
+    assert (reason["by_words"], reason["by_meaning"], reason["beats"]) == (0.3, 0.2, 0.97)
+    assert reason["lines"] == {"weak": 0.25, "good": 0.5}
+    assert to_json(explained(reason=None), explain=True)["results"][0]["reason"] is None

@@ -20,7 +20,7 @@ from textual.pilot import Pilot
 from tui_helpers import ask, settle
 
 from longsearch.engine.errors import ModelError
-from longsearch.engine.types import ChanceLevel
+from longsearch.engine.types import ChanceLevel, MeaningShare, Reason, WordShare
 from longsearch.tui.app import LongsearchApp
 
 SIZES = [(80, 24), (140, 40)]
@@ -179,3 +179,18 @@ def test_the_strip_by_nearness(snap_compare: Compare, size: tuple[int, int]) -> 
     cosines = [0.2 + 0.02 * (part * 7 % 13) for part in range(30)]
     backend.near = {1: tuple(zip(parts, parts[1:], cosines, strict=False))}
     compare(snap_compare, backend, size, ask_and_press("enter"))
+
+
+@both_sizes
+def test_why_a_document_has_its_score(snap_compare: Compare, size: tuple[int, int]) -> None:
+    backend = three_reports()
+    best, *others = backend.hits
+    words = (WordShare("valve", 0.17, 0.09, 12), WordShare("fail", 0.16, 0.08, 3), WordShare("why", 0.0, 0.0, 0))
+    meaning = (
+        MeaningShare("passage", 0.71, 0.10, 0.81),
+        MeaningShare("excerpt", 0.78, 0.11, 0.92),
+        MeaningShare("document", 0.66, 0.08, 0.73),
+    )
+    reason = Reason(words, meaning, 0.84, 0.88, 0.97, (0.25, 0.5))
+    backend.hits = (replace(best, level=ChanceLevel.GOOD, reason=reason), *others)
+    compare(snap_compare, backend, size, ask_and_press("x"))

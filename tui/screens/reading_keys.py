@@ -10,6 +10,7 @@ from longsearch.tui.asking.lane import Lane, attempt
 from longsearch.tui.graphics.page_texts import excerpt_text
 from longsearch.tui.screens.carrying_out import carry_out
 from longsearch.tui.screens.outline import OutlineScreen
+from longsearch.tui.screens.why import WhyScreen
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.outline import entry_at, outline
 from longsearch.tui.widgets.prompt import Prompt, Purpose
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from longsearch.tui.widgets.status_line import StatusLine
     from longsearch.tui.widgets.text_pane import TextPane
 
-READING_ACTIONS = frozenset({"open", "passage", "step", "printed_page", "outline", "ask_page"})
+READING_ACTIONS = frozenset({"open", "passage", "step", "printed_page", "outline", "ask_page", "explain"})
 """The actions that need a document."""
 
 
@@ -125,6 +126,11 @@ class ReadingKeys(Screen[None]):
         title = shown(self._text_pane.hit.title if self._text_pane.hit else document.title)
         at = entry_at(entries, self._text_pane.reader.preview.reading_at)
         self.app.push_screen(OutlineScreen(title, entries, at), self._go_to)
+
+    def action_explain(self) -> None:
+        """Say why the document in view has its score."""
+        if hit := self._text_pane.hit:
+            self.app.push_screen(WhyScreen(hit))
 
     def _go_to(self, offset: int | None) -> None:
         if offset is not None:

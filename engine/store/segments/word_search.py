@@ -4,7 +4,7 @@ A first pass adds up the BM25 of every passage that holds a word, in float32 and
 them are scored again as FTS5 scores them, in float64 and in the order of the query: the two agree to the last bit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +57,16 @@ class WordSearch:
         scores = np.concatenate([one.scores for one in found])
         order = np.lexsort((ids, -scores))[:limit]
         return Ranked(ids[order], scores[order])
+
+    def by_term(self, passage_ids: NDArray[np.int64], idfs: Sequence[float], mean_length: float) -> NDArray[np.float64]:
+        """(n_terms, n): what each term gives to the BM25 of each of these passages."""
+        found, weights = np.zeros((len(idfs), len(passage_ids))), np.array(idfs)
+        for part in self._parts:
+            places = np.searchsorted(part.passage_ids, passage_ids)
+            own = places < len(part.passage_ids)
+            own[own] = part.passage_ids[places[own]] == passage_ids[own]
+            found[:, own] = list(_by_term(part, places[own].astype(np.int64), weights, mean_length))
+        return found
 
     def in_documents(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """(n_terms, n): how many passages of each of these documents (ascending) hold each term."""
@@ -120,6 +130,13 @@ def _highest(sums: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
 def _exact(part: Part, places: NDArray[np.int64], weights: Floats, mean_length: float) -> NDArray[np.float64]:
     """(p,): the BM25 of the passages at these places, as FTS5 computes it."""
     scores = np.zeros(len(places))
+    for own in _by_term(part, places, weights, mean_length):
+        scores += own
+    return scores
+
+
+def _by_term(part: Part, places: NDArray[np.int64], weights: Floats, mean_length: float) -> Iterator[Floats]:
+    """Yield (p,) for each term: what it gives to the BM25 of the passages at these places."""
     half = _K1 * (1 - _B + _B * part.lengths[places].astype(np.float64) / max(mean_length, 1e-9))
     for postings, weight in zip(part.postings, weights.tolist(), strict=True):
         own = np.searchsorted(postings.places, places.astype(postings.places.dtype))
@@ -127,5 +144,4 @@ def _exact(part: Part, places: NDArray[np.int64], weights: Floats, mean_length: 
         held[held] = postings.places[own[held]] == places[held]
         counts = np.zeros(len(places))
         counts[held] = postings.counts[own[held]]
-        scores += weight * (counts * (_K1 + 1) / (counts + half))
-    return scores
+        yield weight * (counts * (_K1 + 1) / (counts + half))

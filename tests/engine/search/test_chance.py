@@ -37,7 +37,8 @@ def full(store: Store) -> Store:
 
 
 def of(*scores: float, n_passages: int = 40) -> Background:
-    return Background("model-a", n_passages, {mode.value: sorted(scores) for mode in SearchMode})
+    kinds = [*(mode.value for mode in SearchMode), "passage"]
+    return Background("model-a", n_passages, {kind: sorted(scores) for kind in kinds})
 
 
 def keep(store: Store, known: Background) -> None:

@@ -1,0 +1,1 @@
+"""Says why a hit has its score: the same sums as in `retrieval`, taken apart."""

@@ -1,0 +1,111 @@
+"""The points that each word and each vector gave to the score of a hit. They add up to the score.
+
+A score is linear in its parts: BM25 is a sum over words, and `fusion` weighs sums. So the points of a part are what
+`fusion` makes of that part where all others are 0. The parts are the arrays of the search itself.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from longsearch.engine.search import bm25
+from longsearch.engine.search.fusion import both, in_document, with_excerpt, words_in_document
+from longsearch.engine.search.lookup import forms_of
+from longsearch.engine.search.query_words import QueryWords
+from longsearch.engine.search.ranking import RankedDocument
+from longsearch.engine.search.retrieval import Candidates, Cosines
+from longsearch.engine.store import documents
+from longsearch.engine.types import MeaningShare, Reason, SearchMode, WordShare
+
+Points = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the scores of a search were made of."""
+
+    terms: Sequence[str]
+    """The expressions that were looked up, in the order of `words`."""
+    mode: SearchMode
+    words: QueryWords | None
+    """None in a search by meaning."""
+    found: Candidates
+    near: Cosines | None
+    """None in a search by words."""
+
+
+def with_reasons(db: apsw.Connection, ranked: Sequence[RankedDocument], parts: Parts) -> list[RankedDocument]:
+    """Give each document the reason for its score, which is that of its best passage."""
+    if not ranked:
+        return []
+    best = np.array([document.passages[0][0] for document in ranked], np.int64)
+    places = np.searchsorted(parts.found.ids, best)
+    words: list[tuple[WordShare, ...]] = [()] * len(ranked) if parts.words is None else _by_words(db, parts, places)
+    meaning = [() if parts.near is None else _by_meaning(parts.near, parts.mode, place) for place in places.tolist()]
+    return [
+        replace(document, reason=Reason(by_words, near))
+        for document, by_words, near in zip(ranked, words, meaning, strict=True)
+    ]
+
+
+def _by_words(db: apsw.Connection, parts: Parts, places: NDArray[np.intp]) -> list[tuple[WordShare, ...]]:
+    """The points of each word for each of the passages at these places."""
+    if parts.words is None:
+        return []
+    of_passages, of_documents = _of_passages(parts, parts.words, places), _of_documents(db, parts, parts.words, places)
+    if parts.mode is SearchMode.HYBRID:
+        of_passages, of_documents = both(of_passages, 0 * of_passages), both(of_documents, 0 * of_documents)
+    names = [_name(term) for term in parts.terms]
+    n_with = parts.words.statistics.n_passages_with
+    return [
+        tuple(map(WordShare, names, own.tolist(), whole.tolist(), n_with))
+        for own, whole in zip(of_passages.T, of_documents.T, strict=True)
+    ]
+
+
+def _of_passages(parts: Parts, words: QueryWords, places: NDArray[np.intp]) -> Points:
+    """(n_terms, p): as `retrieval.by_words` counts a passage. One that is not among the best by words has none."""
+    figures = words.statistics
+    each = words.by_term(parts.found.ids[places]) * parts.found.is_by_words[places]
+    total = each.sum(axis=0)
+    highest = bm25.highest(figures.n_passages_with, figures.n_passages) or 1.0
+    counted = np.clip(parts.found.bm25[places] / highest, 0.0, 1.0)
+    shares = each * (counted / np.where(total > 0, total, 1.0))
+    return words_in_document(shares, 0 * shares)
+
+
+def _of_documents(db: apsw.Connection, parts: Parts, words: QueryWords, places: NDArray[np.intp]) -> Points:
+    """(n_terms, p): the same for the documents of these passages."""
+    owners, own = np.unique(parts.found.documents[places], return_inverse=True)
+    ids = parts.found.document_ids[owners]
+    length_of = documents.lengths(db, ids.tolist())
+    lengths = np.array([length_of[id_] for id_ in ids.tolist()], np.int64)
+    shares = np.array(list(bm25.parts_of_counts(words.in_documents(ids), lengths, words.statistics)))
+    each = shares.reshape(len(parts.terms), len(ids))[:, own]
+    return words_in_document(0 * each, each)
+
+
+def _by_meaning(near: Cosines, mode: SearchMode, place: int) -> tuple[MeaningShare, ...]:
+    """The points of each vector, as `retrieval.by_meaning` weighs them; () for a passage without a vector."""
+    passage, excerpt, document = (float(part[place]) for part in (near.passages, near.excerpts, near.documents))
+    if np.isnan(passage):
+        return ()
+    own = {"passage": passage}
+    if not np.isnan(excerpt):
+        own = {"passage": with_excerpt(passage, 0.0), "excerpt": with_excerpt(0.0, excerpt)}
+    if not np.isnan(document):
+        own = {name: in_document(part, 0.0) for name, part in own.items()} | {"document": in_document(0.0, document)}
+    total = sum(own.values())
+    scale = 0.0 if total <= 0 else min(1.0, 1 / total)  # a score is between 0 and 1
+    cosines = {"passage": passage, "excerpt": excerpt, "document": document}
+    weighed = {name: both(0.0, part) if mode is SearchMode.HYBRID else part for name, part in own.items()}
+    return tuple(MeaningShare(name, cosines[name], scale * points) for name, points in weighed.items())
+
+
+def _name(term: str) -> str:
+    """The word as it was typed: the first form of an expression."""
+    form = forms_of(term)[0]
+    return form.replace('""', "\0").replace('"', "").replace("\0", '"')
