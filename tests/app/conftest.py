@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-for folder in ("engine", "indexer"):
-    sys.path.append(str(Path(__file__).parents[1] / folder))
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in ("engine", "indexer"))
 
 from app_helpers import Clock, running
 from homes import SAMPLES, make_home

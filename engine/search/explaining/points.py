@@ -17,7 +17,7 @@ from longsearch.engine.search.lookup import forms_of
 from longsearch.engine.search.query_words import QueryWords
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import Candidates, Cosines
-from longsearch.engine.store import documents
+from longsearch.engine.store.segments import owners
 from longsearch.engine.types import MeaningShare, Reason, SearchMode, WordShare
 
 Points = NDArray[np.float64]
@@ -79,10 +79,9 @@ def _of_passages(parts: Parts, words: QueryWords, places: NDArray[np.intp]) -> P
 
 def _of_documents(db: apsw.Connection, parts: Parts, words: QueryWords, places: NDArray[np.intp]) -> Points:
     """(n_terms, p): the same for the documents of these passages."""
-    owners, own = np.unique(parts.found.documents[places], return_inverse=True)
-    ids = parts.found.document_ids[owners]
-    length_of = documents.lengths(db, ids.tolist())
-    lengths = np.array([length_of[id_] for id_ in ids.tolist()], np.int64)
+    numbers, own = np.unique(parts.found.documents[places], return_inverse=True)
+    ids = parts.found.document_ids[numbers]
+    lengths = owners.lengths(db, ids)
     shares = np.array(list(bm25.parts_of_counts(words.in_documents(ids), lengths, words.statistics)))
     each = shares.reshape(len(parts.terms), len(ids))[:, own]
     return words_in_document(0 * each, each)
