@@ -37,8 +37,10 @@ def run(options: Namespace) -> int:
     """Open the app; return 0 when the user quits. Indexing goes on in the daemon."""
     from longsearch.app.folders.listing import register_configured
     from longsearch.app.paths import index_paths, resolve_root
+    from longsearch.app.stores.pointers import read_store
+    from longsearch.engine.lance.address import is_address
 
-    root = resolve_root(options.folder) if options.folder else None
+    root = (read_store if is_address(options.folder) else resolve_root)(options.folder) if options.folder else None
     if root is None:
         register_configured()
     if root is None and not index_paths():
