@@ -69,6 +69,7 @@ COMMANDS = {
     "saved": "commands.own.saved",
     "news": "commands.own.news",
     "folders": "commands.folders",
+    "move": "doors.move",
     "status": "commands.status",
     "config": "commands.config",
     "doctor": "commands.doctor",

@@ -9,8 +9,9 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from longsearch.app.ocr.scans import recognition
-from longsearch.app.paths import base_index_path, index_path, index_paths
+from longsearch.app.paths import base_index_path, index_paths, working_path
 from longsearch.app.settings.reading import current, require_sound
+from longsearch.app.stores.working import prepare, publish_changes
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
 from longsearch.engine.store.connection import CorruptIndexError
 from longsearch.engine.store.session import Session
@@ -76,16 +77,29 @@ def open_pipeline(
     """
     require_sound()
     use_adapters(current().adapters)
-    path = path or index_path(root)
-    lock = FileLock(base_index_path(root).with_suffix(".lock"), timeout=0, mode=0o600)
+    wanted = recognition(root, ocr)
+    with locked(root):
+        if path is None:
+            prepare(root)
+        opened = Store.open(path or working_path(root), root=root)
+        with opened as store, ExtractorPool(ocr=wanted, should_stop=should_stop) as own:
+            chosen = own if extractor is None or wanted is not None else extractor
+            yield Pipeline(root, store, chosen, encoder, should_stop), store
+            store.tidy()
+            if path is None:
+                publish_changes(root, store)
+
+
+@contextmanager
+def locked(root: Path) -> Iterator[None]:
+    """Hold the lock of the index of a folder. Raises IndexLockedError at once if another process has it."""
+    path = base_index_path(root)
+    lock = FileLock(path.with_suffix(".lock"), timeout=0, mode=0o600)
     try:
         held = lock.acquire()
     except Timeout as error:
         raise IndexLockedError(f"another longsearch is indexing {root}") from error
     except OSError as error:
         raise StoreError(f"the index cannot be written: {error.strerror}", f"check {path.parent}") from error
-    wanted = recognition(root, ocr)
-    with held, Store.open(path, root=root) as store, ExtractorPool(ocr=wanted, should_stop=should_stop) as own:
-        chosen = own if extractor is None or wanted is not None else extractor
-        yield Pipeline(root, store, chosen, encoder, should_stop), store
-        store.tidy()
+    with held:
+        yield

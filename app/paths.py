@@ -17,6 +17,8 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.json_files import load_object
 
 _NAME = "longsearch"
+POINTER = ".lance"
+"""The ending of a file that names the store of an index; `engine.store.session` opens it."""
 
 
 def data_folder() -> Path:
@@ -47,8 +49,21 @@ def speed_path() -> Path:
 
 
 def index_path(root: Path) -> Path:
-    """Return the index file in use of a root (an absolute path), whether or not the file exists."""
+    """Return the file that a reader of a root's index opens (`root` is absolute), whether or not it exists.
+
+    It is the index file in use or, if the index is in a store, the pointer to the store (see `app.stores`).
+    """
+    return _read_from(base_index_path(root))
+
+
+def working_path(root: Path) -> Path:
+    """Return the index file of a root that is written, whether or not it exists."""
     return _in_use(base_index_path(root))
+
+
+def pointer_path(root: Path) -> Path:
+    """Return the file that names the store of a root's index. It exists only if the index is in a store."""
+    return base_index_path(root).with_suffix(POINTER)
 
 
 def choice_path(root: Path) -> Path:
@@ -65,9 +80,15 @@ def base_index_path(root: Path) -> Path:
 
 def index_paths() -> list[Path]:
     """Return the index files in use that exist."""
-    found = _private(data_folder() / "indexes").glob("*.sqlite")
-    in_use = {_in_use(path.with_name(f"{path.name.partition('.')[0]}.sqlite")) for path in found}
+    folder = _private(data_folder() / "indexes")
+    found = [*folder.glob("*.sqlite"), *folder.glob(f"*{POINTER}")]
+    in_use = {_read_from(path.with_name(f"{path.name.partition('.')[0]}.sqlite")) for path in found}
     return sorted(path for path in in_use if path.exists())
+
+
+def _read_from(base: Path) -> Path:
+    pointer = base.with_suffix(POINTER)
+    return pointer if pointer.exists() else _in_use(base)
 
 
 def _in_use(base: Path) -> Path:

@@ -24,6 +24,11 @@ def add_options(parser: ArgumentParser) -> None:
 
     parser.epilog = f"Reads files that end in {' '.join(sorted(FORMAT_OF_SUFFIX))}."
     parser.add_argument("folder", help="the folder to index, with all its subfolders")
+    parser.add_argument(
+        "--store",
+        metavar="lance:URI",
+        help="keep the index in a store that other machines read: a folder on a shared disk, or an object store",
+    )
     add_model_option(parser)
     parser.add_argument("--retry-failed", action="store_true", help="read failed and partial files again")
     parser.add_argument(
@@ -103,15 +108,18 @@ def run(options: Namespace) -> int:
     from longsearch.app.background import daemon_control
     from longsearch.app.folder_models import choose_model, folder_model
     from longsearch.app.library import IndexLockedError
-    from longsearch.app.paths import index_path, resolve_root
+    from longsearch.app.paths import resolve_root, working_path
     from longsearch.app.progress_bar import ProgressBar
+    from longsearch.app.stores.pointers import write_store
 
     root = resolve_root(options.folder)
+    if options.store:
+        write_store(root, options.store)
     if options.model:
         choose_model(root, options.model)
     daemon_control.check_model(daemon_control.daemon_status())
     ocr = _ocr_languages(options.ocr)
-    with ProgressBar(folder_model(root).next_path or index_path(root), options.quiet, options.deepen) as bar:
+    with ProgressBar(folder_model(root).next_path or working_path(root), options.quiet, options.deepen) as bar:
         if options.on:
             return _report(root, _index_on_cluster(root, options, bar.announce))
         try:

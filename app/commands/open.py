@@ -54,12 +54,14 @@ def run(options: Namespace) -> int:
 
 
 def root_to_open(folder: str) -> Path | None:
-    """Return the folder to open; None for all ("" is named). Raises LongsearchError if there is none."""
+    """Return the folder to open, named by its path or its store; None for all (""). Raises LongsearchError if there is none."""
     from longsearch.app.folders.listing import register_configured
     from longsearch.app.paths import index_paths, resolve_root
+    from longsearch.app.stores.pointers import read_store
+    from longsearch.engine.lance.address import is_address
 
     if folder:
-        return resolve_root(folder)
+        return read_store(folder) if is_address(folder) else resolve_root(folder)
     register_configured()
     if not index_paths():
         raise LongsearchError("no folder is indexed yet", FIRST_STEPS)

@@ -3,7 +3,9 @@
 from pathlib import Path
 
 from longsearch.app.paths import find_index, index_paths
+from longsearch.app.stores.pointers import read_store
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.lance.address import is_address
 
 
 def chosen_index(folder: str, everywhere: bool) -> tuple[Path, str] | None:
@@ -18,6 +20,8 @@ def chosen_index(folder: str, everywhere: bool) -> tuple[Path, str] | None:
         if not index_paths():
             raise LongsearchError("no folder is indexed yet", "index one: longsearch index FOLDER")
         return None
+    if is_address(folder):
+        return read_store(folder), ""
     if folder:
         return find_index(folder)
     try:

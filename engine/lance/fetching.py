@@ -12,7 +12,7 @@ from longsearch.engine.lance import rows
 from longsearch.engine.lance.address import PREFIX
 from longsearch.engine.lance.tables import Publication, Tables, batches_of, from_arrow, schema_of
 from longsearch.engine.store import keywords, vectors
-from longsearch.engine.store.schema import MIGRATIONS
+from longsearch.engine.store.schema import MIGRATIONS, migrate
 from longsearch.engine.store.store import Store
 
 
@@ -48,6 +48,17 @@ def check_schema(at: Publication, uri: str) -> None:
     if at.schema < len(MIGRATIONS):
         hint = "Publish it again from the machine that indexes it: longsearch index FOLDER"
         raise StoreError(f"{PREFIX}{uri} was written by an older longsearch", hint)
+
+
+def columns_of_all(dim: int) -> dict[str, list[str]]:
+    """The columns of each table that SQLite has too."""
+    db = apsw.Connection(":memory:")
+    try:
+        migrate(db)
+        small = {table: [name for name, _ in rows.columns_of(db, table)] for table in rows.SMALL}
+    finally:
+        db.close()
+    return small | {table: schema_of(table, dim).names for table in rows.LARGE}
 
 
 def small_rows(tables: Tables, at: Publication, table: str, columns: Iterable[str]) -> list[rows.Row]:

@@ -1,9 +1,12 @@
 """A session that reads a store of LanceDB. It opens like any other, by a file: the *pointer*, which names the store."""
 
+import os
 from pathlib import Path
 
+import apsw
+
 from longsearch.engine.errors import StoreError
-from longsearch.engine.json_files import load_object, replace_object
+from longsearch.engine.json_files import load_object
 from longsearch.engine.lance.address import PREFIX, uri_of
 from longsearch.engine.lance.answers import LanceAnswers
 from longsearch.engine.lance.snapshot import newest
@@ -43,11 +46,12 @@ def address_of(pointer: Path) -> str:
     return address
 
 
-def base_of(pointer: Path) -> int:
-    """The number of the publication that the working file holds; 0: there is no working file."""
-    return int(load_object(pointer).get("base") or 0)
-
-
-def point(pointer: Path, address: str, base: int = 0) -> None:
-    """Write a pointer to a store."""
-    replace_object(pointer, {"store": address, "base": base})
+def root_of(address: str) -> Path:
+    """The folder whose index is in the store with this address."""
+    snapshot = newest(uri_of(address))
+    db = apsw.Connection(":memory:")
+    try:
+        db.deserialize("main", snapshot.image)
+        return Path(os.fsdecode(db.execute("SELECT value FROM meta WHERE key = 'root'").get))
+    finally:
+        db.close()

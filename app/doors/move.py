@@ -1,0 +1,123 @@
+"""`longsearch move`: move the index of a folder to a store that other machines read, and back."""
+
+import json
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longsearch.app.commands.actions import add_json
+from longsearch.engine.amounts import counted
+from longsearch.engine.errors import LongsearchError, StoreError
+from longsearch.engine.printable import printable
+
+if TYPE_CHECKING:
+    from longsearch.engine.lance.rows import Sum
+
+HELP = "move the index of a folder to a store on LanceDB, which many machines can read, or back to SQLite"
+HOME = "sqlite"
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of `longsearch move`."""
+    parser.epilog = (
+        "Nothing is embedded again; every row is counted and hashed on both sides."
+        " Needs LanceDB: pip install 'longsearch[lance]'."
+    )
+    parser.add_argument("folder", help="an indexed folder")
+    parser.add_argument(
+        "--to",
+        required=True,
+        metavar="STORE",
+        help="lance:/a/folder on a shared disk, lance:s3://bucket/path on an object store, or sqlite for this machine",
+    )
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Move the index; return 0. Raises LongsearchError if it cannot be moved, and then it stays where it was."""
+    from longsearch.app.paths import find_index
+
+    root, under = find_index(options.folder)
+    if under:
+        raise LongsearchError(f"{options.folder} is a part of {root}", f"move all of it: longsearch move {root}")
+    sums = _home(root) if options.to == HOME else _to_store(root, options.to)
+    if options.json:
+        told = {name: {"rows": one.n, "hash": one.hash} for name, one in sums.items()}
+        print(json.dumps({"root": str(root), "to": options.to, "tables": told}, indent=2))
+        return 0
+    n_documents, n_passages = sums["contents"].n, sums["passages"].n
+    print(
+        f"moved {counted(n_documents, 'document')} and {counted(n_passages, 'passage')} to {printable(options.to)};"
+        f" {counted(sum(one.n for one in sums.values()), 'row')} compared by their hashes"
+    )
+    return 0
+
+
+def _to_store(root: Path, text: str) -> "dict[str, Sum]":
+    from longsearch.app.library import locked
+    from longsearch.app.paths import working_path
+    from longsearch.app.stores import pointers
+    from longsearch.engine.lance.address import uri_of
+    from longsearch.engine.lance.publishing import publish
+    from longsearch.engine.lance.rows import sums
+    from longsearch.engine.lance.tables import Tables
+    from longsearch.engine.store.store import Store
+
+    address = pointers.full_address(text)
+    if known := pointers.address_of(root):
+        raise LongsearchError(
+            f"the index of {root} is in {known}", f"move it back first: longsearch move {root} --to sqlite"
+        )
+    uri = uri_of(address)
+    if Tables(uri).last() is not None:
+        hint = f"name an empty place; to read that store: longsearch search QUERY {address}"
+        raise LongsearchError(f"there is a store at {address} already", hint)
+    with locked(root), Store.open(working_path(root), root=root) as store:
+        made = publish(store, uri, base=0)
+        with store.reading() as db:
+            here = sums(db)
+        _compare(here, _sums_of_store(uri))
+        pointers.point(root, address, base=made.number)
+    return here
+
+
+def _home(root: Path) -> "dict[str, Sum]":
+    from longsearch.app.library import locked
+    from longsearch.app.paths import working_path
+    from longsearch.app.stores import pointers
+    from longsearch.app.stores.working import prepare, publish_changes
+    from longsearch.engine.lance.address import uri_of
+    from longsearch.engine.lance.rows import sums
+    from longsearch.engine.store.store import Store
+
+    address = pointers.address_of(root)
+    if not address:
+        raise LongsearchError(f"the index of {root} is in SQLite already", "nothing is to be moved")
+    with locked(root):
+        if not pointers.is_writer(root):
+            pointers.point(root, address)  # from now on this machine has an index of its own
+        prepare(root)
+        with Store.open(working_path(root), root=root) as store:
+            publish_changes(root, store)
+            with store.reading() as db:
+                here = sums(db)
+            _compare(here, _sums_of_store(uri_of(address)))
+        pointers.point_home(root)
+    return here
+
+
+def _sums_of_store(uri: str) -> "dict[str, Sum]":
+    from longsearch.engine.lance.fetching import columns_of_all
+    from longsearch.engine.lance.tables import Tables, sums_of
+
+    tables = Tables(uri)
+    at = tables.newest()
+    return sums_of(tables, at, columns_of_all(at.dim))
+
+
+def _compare(here: "dict[str, Sum]", there: "dict[str, Sum]") -> None:
+    """Raise StoreError unless both sides have the same rows."""
+    differing = [name for name, own in here.items() if (own.n, own.hash) != (there[name].n, there[name].hash)]
+    if differing:
+        told = ", ".join(f"{name} ({here[name].n:,} and {there[name].n:,} rows)" for name in differing)
+        raise StoreError(f"the two sides differ in {told}", "the index stays where it was; run the command again")

@@ -1,0 +1,57 @@
+"""The working file of a folder whose index is in a store: fetched if it is missing, published when it has changed."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from longsearch.app.paths import working_path
+from longsearch.app.stores.pointers import address_of, base_of, is_writer, point
+from longsearch.engine.errors import LongsearchError, StoreError
+from longsearch.engine.store.session import Session
+
+
+def prepare(root: Path, report: Callable[[str], None] = lambda _: None) -> None:
+    """Make sure that the working file of a folder holds what its store holds. Nothing happens without a store.
+
+    The caller has the lock of the index. Raises LongsearchError if this machine only reads the store.
+    """
+    address = address_of(root)
+    if not address:
+        return
+    if not is_writer(root):
+        raise LongsearchError(
+            f"{address} is kept current by another machine",
+            f"to write it from here: longsearch index --store {address}",
+        )
+    from longsearch.engine.lance.address import uri_of
+    from longsearch.engine.lance.fetching import fetch
+    from longsearch.engine.lance.tables import Tables
+
+    uri, path, base = uri_of(address), working_path(root), base_of(root)
+    last = Tables(uri).last()
+    if last is None or (path.exists() and base == last.number):
+        return
+    if path.exists() and not base:
+        raise StoreError(
+            f"there is an index of {root} here and another one in {address}",
+            f"read the store: longsearch search QUERY {address}, or name an empty one",
+        )
+    remove(path)
+    point(root, address, base=fetch(uri, path, report).number)
+
+
+def publish_changes(root: Path, session: Session, report: Callable[[str], None] = lambda _: None) -> None:
+    """Publish what the working file of a folder has and its store has not. Nothing happens without a store."""
+    address = address_of(root)
+    if address:
+        from longsearch.engine.lance.address import uri_of
+        from longsearch.engine.lance.publishing import publish
+
+        made = publish(session, uri_of(address), base_of(root), report)
+        if made.number != base_of(root):
+            point(root, address, base=made.number)
+
+
+def remove(path: Path) -> None:
+    """Remove an index file, its log and its segments."""
+    for file in path.parent.glob(f"{path.name}*"):
+        file.unlink(missing_ok=True)
