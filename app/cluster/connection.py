@@ -3,6 +3,7 @@
 Ray's usage statistics are off, and so is its dashboard. Knows no worker and no index.
 """
 
+import logging
 import os
 import shutil
 import tempfile
@@ -46,6 +47,8 @@ def connected(address: str) -> Iterator[Resources]:
     ends with the block. `ray://HOST:PORT`: a cluster to which this machine need not belong, by Ray's client server.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # before the import, which reads it
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")
+    logging.getLogger("ray").setLevel(logging.CRITICAL)  # what goes wrong is an exception, and is said in our words
     try:
         import ray
     except ImportError as error:
@@ -62,7 +65,7 @@ def connected(address: str) -> Iterator[Resources]:
     try:
         try:
             ray.init(**options)
-        except (ConnectionError, OSError, RuntimeError, ValueError, ray.exceptions.RayError, ImportError) as error:
+        except Exception as error:  # Ray raises Exception itself where a node does not start
             raise _cannot_connect(address, error) from error
         alive = [node["Resources"] for node in ray.nodes() if node["Alive"]]
         yield Resources(tuple(own.get("CPU", 0.0) for own in alive), tuple(own.get("GPU", 0.0) for own in alive))
