@@ -51,12 +51,10 @@ def main() -> None:
         began = time.process_time()
         store.tidy()
         tidy_s = time.process_time() - began
-    for what, seconds in (("texts and words", words_s), ("vectors", vectors_s), ("segments", tidy_s)):
-        print(
-            f"{what:16} {1e6 * seconds / n_passages:7.0f} µs a passage, {n_passages / max(seconds, 1e-9):9,.0f} a second"
-        )
     whole_s = words_s + vectors_s + tidy_s
-    print(f"{'all':16} {1e6 * whole_s / n_passages:7.0f} µs a passage, {n_passages / whole_s:9,.0f} a second")
+    for what, seconds in (("texts and words", words_s), ("vectors", vectors_s), ("segments", tidy_s), ("all", whole_s)):
+        rate = n_passages / max(seconds, 1e-9)
+        print(f"{what:16} {1e6 * seconds / n_passages:7.0f} µs a passage, {rate:9,.0f} passages a second")
     print(f"{n_passages:,} passages of {_TOKENS} tokens in {len(made):,} documents")
 
 
