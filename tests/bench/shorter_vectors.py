@@ -110,9 +110,10 @@ def main() -> None:
     parser.add_argument("sets", nargs="+", type=Path, help="sets in BEIR format")
     parser.add_argument("--limit", type=int, default=300, help="queries of each set")
     parser.add_argument("--model", default="bundled")
+    parser.add_argument("--dtype", default="auto", help="auto, float32, bfloat16 or int8: how the model runs")
     parser.add_argument("--cache", type=Path, help="a folder that keeps the vectors")
     options = parser.parse_args()
-    encoder = Encoder.open(options.model)
+    encoder = Encoder.open(options.model, dtype=options.dtype)
     cache = VectorCache(options.cache)
     sets = [OurVectors(load_dataset(path).limited(options.limit), encoder, None, cache=cache) for path in options.sets]
     queries = np.concatenate([own.queries for own in sets])
