@@ -16,10 +16,11 @@ from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
 from longsearch.engine.store.connection import CorruptIndexError
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
+from longsearch.indexer.describing import Extractor
 from longsearch.indexer.encoders import DocumentEncoder
 from longsearch.indexer.extract.formats import use_adapters
 from longsearch.indexer.extract.pool import ExtractorPool
-from longsearch.indexer.pipeline import Extractor, Pipeline
+from longsearch.indexer.pipeline import Pipeline
 
 log = logging.getLogger("longsearch.library")
 

@@ -13,14 +13,17 @@ from longsearch.indexer.extract.assembly import Extraction
 from longsearch.indexer.extract.reader import Result
 
 
-class _ExtractAll(Protocol):
-    def __call__(self, paths: Iterable[Path], head_only: bool = False) -> Generator[tuple[Path, Result]]: ...
+class Extractor(Protocol):
+    """The part of `indexer.extract.pool.ExtractorPool` that the pipeline uses."""
+
+    def extract_all(self, paths: Iterable[Path], head_only: bool = False) -> Generator[tuple[Path, Result]]:
+        """Yield the text of each file (or its head), or the error, in order. May take a few `paths` ahead."""
 
 
 def describe_old(
     store: Store,
     root: Path,
-    extract_all: _ExtractAll,
+    extractor: Extractor,
     should_stop: Callable[[], bool],
     report: Callable[[str], None],
 ) -> None:
@@ -32,7 +35,7 @@ def describe_old(
     places = iter(waiting)
     if not waiting or should_stop():
         return
-    with closing(extract_all((root / path for _, path in waiting), head_only=True)) as results:
+    with closing(extractor.extract_all((root / path for _, path in waiting), head_only=True)) as results:
         for (document_id, path), (_, result) in zip(places, results, strict=False):
             document = result.document if isinstance(result, Extraction) else None
             store.describe(document_id, document.title if document else "", document.metadata if document else ())

@@ -8,36 +8,29 @@ import hashlib
 import os
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from longsearch.engine.errors import BeingWrittenError, ExtractionError, ReadingStoppedError, TemporaryError
 from longsearch.engine.store.records import FileStamp, KnownFile, SavedState
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import Passage
-from longsearch.indexer.describing import describe_old
+from longsearch.indexer.describing import Extractor, describe_old
 from longsearch.indexer.drives import find_drives
 from longsearch.indexer.embedding import N_TOGETHER, Deepener, Embedder
 from longsearch.indexer.encoders import DocumentEncoder
 from longsearch.indexer.extract.reader import Result
-from longsearch.indexer.plan import Action, Forget, Move, Read, RootOffline, identity, plan
+from longsearch.indexer.plan import Action, Forget, Move, Read, RootOffline, chosen, identity, plan
 from longsearch.indexer.rate import Rate
 from longsearch.indexer.retries import retry_at
 from longsearch.indexer.token_cache import TokenCache
 from longsearch.indexer.walk import Listing, WalkProblem, device_around, take_listing
 
 ACTIVITY_S = 1.0
-
-
-class Extractor(Protocol):
-    """The part of `indexer.extract.pool.ExtractorPool` that the pipeline uses."""
-
-    def extract_all(self, paths: Iterable[Path], head_only: bool = False) -> Generator[tuple[Path, Result]]:
-        """Yield the text of each file (or its head), or the error, in order. May take a few `paths` ahead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +76,24 @@ class Pipeline:
             encoder.ensure_loaded()
         store.use_model(encoder.fingerprint, encoder.dim)
 
-    def read(self) -> ReadSummary:
-        """Run phase A: bring the files, texts and words in the store in step with the disk."""
+    def read(self, only: Collection[str] | None = None) -> ReadSummary:
+        """Run phase A: bring the files, texts and words in the store in step with the disk.
+
+        `only`: the paths of the files to look at, relative to the root; None: all. The others stay as they are.
+        """
         listing = take_listing(self._root)
         self._catalogue = self._store.catalogue()
         problems = [*listing.problems, *self._drives_away(listing)]
-        reasons = tuple(map(str, problems))
+        found, known, missing = chosen(listing.files, self._catalogue, only)
+        reasons = (*map(str, problems), *missing)
         try:
-            actions = plan(listing.files, self._catalogue, {problem.path for problem in problems}, time.time())
+            actions = plan(found, known, {problem.path for problem in problems}, time.time())
         except RootOffline as offline:
             return ReadSummary(0, 0, 0, 0, (*reasons, offline.message), finished=True)
         if not listing.is_steady:  # a file that seems to be gone may have moved during the walk
             actions = [action for action in actions if not isinstance(action, Forget)]
         summary = self._carry_out(actions, reasons)
-        describe_old(self._store, self._root, self._extractor.extract_all, self._should_stop, self._report)
+        describe_old(self._store, self._root, self._extractor, self._should_stop, self._report)
         return summary
 
     def _drives_away(self, listing: Listing) -> tuple[WalkProblem, ...]:

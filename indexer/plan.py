@@ -90,6 +90,23 @@ def plan(
     return [*copies, *moves, *overwritten, *forgets, *others]
 
 
+def chosen(
+    listing: Mapping[str, FileStamp], catalogue: Mapping[str, KnownFile], only: Collection[str] | None
+) -> tuple[Mapping[str, FileStamp], Mapping[str, KnownFile], tuple[str, ...]]:
+    """Return the part of listing and catalogue that `plan` is to see, and a line for chosen paths that are not listed.
+
+    `only` holds the chosen paths; None: all. A chosen file that is gone is not forgotten: a whole sweep does that.
+    """
+    if only is None:
+        return listing, catalogue, ()
+    found = {path: listing[path] for path in only if path in listing}
+    missing = sorted(path for path in only if path not in listing)
+    more = f" and {len(missing) - 1:,} more" if missing[1:] else ""
+    reason = "of the list, but not among the files that are read here: gone, ignored, or of another format"
+    notes = (f"{missing[0]}{more}: {reason}",) if missing else ()
+    return found, {path: catalogue[path] for path in found if path in catalogue}, notes
+
+
 def identity(stamp: FileStamp) -> tuple[int | str, int, int]:
     """Return a key that stays the same when a file is renamed; without inodes the key changes with the path."""
     return stamp.inode or stamp.path, stamp.size, stamp.mtime_ns

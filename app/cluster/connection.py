@@ -3,9 +3,11 @@
 Ray's usage statistics are off, and so is its dashboard. Knows no worker and no index.
 """
 
+import logging
 import os
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -46,10 +48,12 @@ def connected(address: str) -> Iterator[Resources]:
     ends with the block. `ray://HOST:PORT`: a cluster to which this machine need not belong, by Ray's client server.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # before the import, which reads it
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")
     try:
         import ray
     except ImportError as error:
         raise LongsearchError("indexing on many machines needs Ray", INSTALL_HINT) from error
+    logging.getLogger("ray").setLevel(logging.CRITICAL)  # what goes wrong is an exception, and is said in our words
     own_folder = "" if address != LOCAL or os.environ.get("RAY_ADDRESS") else tempfile.mkdtemp(prefix="longsearch-")
     options: dict[str, object] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
     if address != LOCAL:
@@ -61,8 +65,9 @@ def connected(address: str) -> Iterator[Resources]:
         options |= {"_temp_dir": own_folder, "object_store_memory": _OBJECT_STORE_BYTES}
     try:
         try:
-            ray.init(**options)
-        except (ConnectionError, OSError, RuntimeError, ValueError, ray.exceptions.RayError, ImportError) as error:
+            with warnings.catch_warnings(action="ignore"):
+                ray.init(**options)
+        except Exception as error:  # Ray raises Exception itself where a node does not start
             raise _cannot_connect(address, error) from error
         alive = [node["Resources"] for node in ray.nodes() if node["Alive"]]
         yield Resources(tuple(own.get("CPU", 0.0) for own in alive), tuple(own.get("GPU", 0.0) for own in alive))

@@ -25,7 +25,7 @@ class _Batch:
 
 
 class RemoteExtractor:
-    """An `indexer.pipeline.Extractor`. Hands the passages that workers have cut to the encoder, which is asked next."""
+    """An `indexer.describing.Extractor`. Hands the passages that workers have cut to the encoder."""
 
     def __init__(self, pool: Pool, encoder: RemoteEncoder) -> None:
         self._pool = pool

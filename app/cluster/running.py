@@ -49,6 +49,8 @@ class Wish:
     """The width at which new documents are read; None: 1."""
     retry_failed: bool = False
     deepen: bool = False
+    only: frozenset[str] | None = None
+    """The paths of the files to look at, relative to the root; None: all."""
 
 
 def index_on_cluster(root: Path, wish: Wish, announce: Callable[[str], None]) -> ReadSummary:
@@ -62,7 +64,7 @@ def index_on_cluster(root: Path, wish: Wish, announce: Callable[[str], None]) ->
     announce("connecting to Ray")
     with connected(wish.address) as resources:
         driver = _Driver(root, wish, models, resources, announce)
-        summary = driver.index(folder.model, None, is_in_use=not folder.next_model)
+        summary = driver.index(folder.model, None, wish.only, is_in_use=not folder.next_model)
         if folder.next_path is None:
             return summary
         return replace(summary, problems=(*summary.problems, *driver.change_model(folder)))
@@ -77,13 +79,16 @@ class _Driver:
         self._root, self._wish, self._models, self._announce = root, wish, models, announce
         self._share = share(resources, wish.cores)
 
-    def index(self, name: str, path: Path | None, is_in_use: bool) -> ReadSummary:
-        """Read the folder with a model into an index. Without `is_in_use` only texts and words are brought in step."""
+    def index(self, name: str, path: Path | None, only: frozenset[str] | None, is_in_use: bool) -> ReadSummary:
+        """Read the folder, or only some of its files, with a model into an index.
+
+        Without `is_in_use` only texts and words are brought in step: the index is about to be replaced.
+        """
         model = self._models.of(name)
         with self._open(model, name, path) as (pipeline, store):
             if self._wish.retry_failed:
                 store.read_again()
-            summary = pipeline.read()
+            summary = pipeline.read(only)
             if is_in_use:
                 pipeline.embed(self._n_together)
                 if self._wish.deepen:
@@ -96,7 +101,7 @@ class _Driver:
         self._announce(f"reading the folder again with the model {folder.next_model}")
         with Store.open(index_path(self._root), read_only=True) as old:
             wanted = {path for path, file in old.catalogue().items() if not file.failed}
-        summary = self.index(folder.next_model, folder.next_path, is_in_use=True)
+        summary = self.index(folder.next_model, folder.next_path, None, is_in_use=True)
         assert folder.next_path is not None  # noqa: S101 - the caller has seen it
         with Store.open(folder.next_path, read_only=True) as new:
             n_missing = len(wanted - set(new.catalogue()))

@@ -30,6 +30,12 @@ def add_options(parser: ArgumentParser) -> None:
         help="keep the index in a store that other machines read: a folder on a shared disk, or an object store",
     )
     add_model_option(parser)
+    parser.add_argument(
+        "--files",
+        metavar="LIST",
+        help="read only the files that a text file names (- for stdin), a path on each line, under the folder; what the"
+        " index has of others stays",
+    )
     parser.add_argument("--retry-failed", action="store_true", help="read failed and partial files again")
     parser.add_argument(
         "--ocr",
@@ -107,6 +113,7 @@ def run(options: Namespace) -> int:
     """Index until all is current. Returns 0: a file that cannot be read is reported with its reason, not an error."""
     from longsearch.app.background import daemon_control
     from longsearch.app.folder_models import choose_model, folder_model
+    from longsearch.app.folders.file_list import read_list
     from longsearch.app.library import IndexLockedError
     from longsearch.app.paths import resolve_root, working_path
     from longsearch.app.progress_bar import ProgressBar
@@ -119,16 +126,17 @@ def run(options: Namespace) -> int:
         choose_model(root, options.model)
     daemon_control.check_model(daemon_control.daemon_status())
     ocr = _ocr_languages(options.ocr)
+    listed = None if options.files is None else read_list(options.files, root)
     with ProgressBar(folder_model(root).next_path or working_path(root), options.quiet, options.deepen) as bar:
         if options.on:
-            return _report(root, _index_on_cluster(root, options, bar.announce))
+            return _report(root, _index_on_cluster(root, options, listed, bar.announce))
         try:
-            summary = _index_here(root, options, ocr, bar.announce)
+            summary = _index_here(root, options, ocr, listed, bar.announce)
         except IndexLockedError as error:
             _refuse_for_daemon(options, error)
             summary = _follow_daemon(root, options.retry_failed, bar.announce)
             if options.deepen:  # the daemon has lost the lock by now, and leaves the index alone for a minute
-                summary = _index_here(root, options, ocr, bar.announce)
+                summary = _index_here(root, options, ocr, listed, bar.announce)
     return _report(root, summary)
 
 
@@ -136,6 +144,10 @@ def _refuse_for_daemon(options: Namespace, locked: LongsearchError) -> None:
     """Raise LongsearchError if the daemon, which holds the lock, cannot do what the options ask for."""
     from longsearch.app.settings.schema import variable_of
 
+    if options.files is not None:
+        raise LongsearchError(
+            locked.message, "the daemon reads all files; to read a list, stop it: longsearch daemon stop"
+        )
     settings = (options.ocr, f"{variable_of('ocr')}=1"), (options.width, f"{variable_of('width')}={options.width}")
     for asked, setting in settings:
         if asked:
@@ -154,7 +166,9 @@ def _ocr_languages(asked_for: bool) -> str | None:
     return "" if asked_for and languages is None else languages
 
 
-def _index_here(root: Path, options: Namespace, ocr: str | None, announce: Callable[[str], None]) -> "ReadSummary":
+def _index_here(
+    root: Path, options: Namespace, ocr: str | None, listed: frozenset[str] | None, announce: Callable[[str], None]
+) -> "ReadSummary":
     """Index in this process."""
     from dataclasses import replace
 
@@ -177,7 +191,7 @@ def _index_here(root: Path, options: Namespace, ocr: str | None, announce: Calla
             store.read_again()
         if ocr is not None:
             store.ask_for_scans()
-        summary = pipeline.read()
+        summary = pipeline.read(listed)
         if not folder.next_model:
             embed_waiting(pipeline, store, model.loaded)
         if options.deepen:
@@ -191,7 +205,9 @@ def _index_here(root: Path, options: Namespace, ocr: str | None, announce: Calla
     return summary
 
 
-def _index_on_cluster(root: Path, options: Namespace, announce: Callable[[str], None]) -> "ReadSummary":
+def _index_on_cluster(
+    root: Path, options: Namespace, listed: frozenset[str] | None, announce: Callable[[str], None]
+) -> "ReadSummary":
     """Index with the workers of a cluster."""
     from longsearch.app.cluster.running import Wish, index_on_cluster
     from longsearch.app.library import IndexLockedError
@@ -200,7 +216,7 @@ def _index_on_cluster(root: Path, options: Namespace, announce: Callable[[str], 
         hint = "index with --on first, then without it and with --ocr"
         raise LongsearchError("scanned pages are read by one machine, not by a cluster", hint)
     width = None if options.width is None else parse_wish(options.width)
-    wish = Wish(options.on, options.worker_cores, width, options.retry_failed, options.deepen)
+    wish = Wish(options.on, options.worker_cores, width, options.retry_failed, options.deepen, listed)
     try:
         return index_on_cluster(root, wish, announce)
     except IndexLockedError as error:

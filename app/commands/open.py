@@ -54,7 +54,10 @@ def run(options: Namespace) -> int:
 
 
 def root_to_open(folder: str) -> Path | None:
-    """Return the folder to open, named by its path or its store; None for all (""). Raises LongsearchError if there is none."""
+    """Return the folder to open; `folder` names it by its path or its store, "" all folders (None).
+
+    Raises LongsearchError if there is none.
+    """
     from longsearch.app.folders.listing import register_configured
     from longsearch.app.paths import index_paths, resolve_root
     from longsearch.app.stores.pointers import read_store

@@ -1,5 +1,6 @@
 """The driver's side of indexing on many machines, with workers that are simulated: no Ray, no model."""
 
+import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -13,8 +14,9 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "indexer"))
 from fake_encoder import FakeEncoder
 
+from longsearch.app.cli import main
 from longsearch.app.cluster import embedding, reading
-from longsearch.app.cluster.connection import Resources, check_address
+from longsearch.app.cluster.connection import Resources, check_address, connected
 from longsearch.app.cluster.embedding import RemoteEncoder
 from longsearch.app.cluster.pool import CALLS_PER_WORKER, MAX_LOSSES, Outcome, WorkerLostError
 from longsearch.app.cluster.reading import RemoteExtractor
@@ -256,3 +258,24 @@ def test_a_cluster_is_named_ray_or_by_its_address() -> None:
     for text in ("", "spark", "ray:", "ray://", "ray://head", "ray://head:x", "ray://:10001"):
         with pytest.raises(ValueError):
             check_address(text)
+
+
+def test_without_ray_the_error_says_what_to_install(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(LongsearchError) as raised, connected("ray"):
+        pass
+    assert "longsearch[cluster]" in raised.value.hint
+
+
+def test_scanned_pages_and_unknown_clusters_are_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["index", "--on", "spark", str(home)])
+    assert "'spark' is no cluster" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["index", "--on", "ray", "--worker-cores", "0", str(home)])
+
+
+def test_the_index_command_imports_nothing_of_ray_without_on(root: Path) -> None:
+    script = f"import sys; from longsearch.app.cli import main; main(['index', '-q', {str(root)!r}]);"
+    script += "sys.exit(any(name.split('.')[0] == 'ray' or 'cluster' in name for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True).returncode == 0
