@@ -18,9 +18,9 @@ from longsearch.engine.search.metadata_filter import narrowed
 from longsearch.engine.search.query_language.fields import Condition
 from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.search.query_words import Found, QueryWords
-from longsearch.engine.store import documents, excerpts, files, keywords, languages
+from longsearch.engine.store import documents, excerpts, keywords, languages
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.segments import nearest, owners
+from longsearch.engine.store.segments import admitted, nearest, owners
 from longsearch.engine.store.segments.allowed import Allowed
 
 Scores = NDArray[np.float64]
@@ -32,12 +32,13 @@ def allowed_documents(
     """Ids of the documents in files that the filter admits and of which the conditions hold, ascending; None: all."""
     allowed = None
     if not file_filter.admits_all:
-        found = files.documents_where(db, file_filter.under, file_filter, file_filter.admits)
+        found = admitted.documents_where(db, file_filter)
         if file_filter.languages:
-            found &= languages.documents_in(db, file_filter.languages)
+            found = found[np.isin(found, list(languages.documents_in(db, file_filter.languages)))]
         if file_filter.languages_excluded:
-            found -= languages.documents_in(db, file_filter.languages_excluded)
-        allowed = np.array(sorted(found), np.int64) if len(found) < documents.count(db) else None
+            left_out = list(languages.documents_in(db, file_filter.languages_excluded))
+            found = found[np.isin(found, left_out, invert=True)]
+        allowed = found if len(found) < documents.count(db) else None
     return narrowed(db, allowed, conditions)
 
 

@@ -2,7 +2,7 @@
 
 The table of documents is called `contents`, and a document's id `content_id`, for historical reasons: released
 migrations never change. `resume_points` holds the saved states. The two vector tables are not here, because the model
-decides their dimension: `vectors.use_model` creates them.
+decides their dimension: `vectors.use_model` creates them. Longer than 260 lines because migrations are only appended.
 """
 
 from collections.abc import Sequence
@@ -224,7 +224,24 @@ UPDATE files SET n_scanned = 1 WHERE reason LIKE '%which letters they show%' OR 
 ALTER TABLE contents ADD COLUMN ocr_pages TEXT NOT NULL DEFAULT '[]';
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10)
+_V11 = """
+-- Another number after every change of the files' names and documents: a search keeps which documents a filter admits.
+INSERT INTO meta VALUES ('files_version', random());
+CREATE TRIGGER files_come AFTER INSERT ON files BEGIN
+    UPDATE meta SET value = random() WHERE key = 'files_version';
+END;
+CREATE TRIGGER files_go AFTER DELETE ON files BEGIN
+    UPDATE meta SET value = random() WHERE key = 'files_version';
+END;
+CREATE TRIGGER files_change AFTER UPDATE OF path, content_id ON files BEGIN
+    UPDATE meta SET value = random() WHERE key = 'files_version';
+END;
+
+-- Every search counts the documents that wait for their vectors.
+CREATE INDEX embeddings_unfinished ON embeddings (content_id) WHERE NOT done;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11)
 """Append only: a script that has been released is never edited."""
 
 

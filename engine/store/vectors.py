@@ -88,7 +88,11 @@ def pending(db: apsw.Connection, limit: int) -> list[PendingDocument]:
 
 def n_waiting(db: apsw.Connection) -> int:
     """The number of documents whose vectors are not complete."""
-    sql = "SELECT (SELECT count(*) FROM contents) - (SELECT count(*) FROM embeddings WHERE done)"
+    # without a condition SQLite counts whole pages, and an index holds the few that are not done
+    sql = (
+        "SELECT (SELECT count(*) FROM contents) - (SELECT count(*) FROM embeddings)"
+        " + (SELECT count(*) FROM embeddings WHERE NOT done)"
+    )
     return int(db.execute(sql).get)
 
 

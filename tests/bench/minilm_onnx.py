@@ -11,9 +11,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
-from longsearch.engine.evaluation.embedders.minilm import MiniLM, padded
+from longsearch.engine.evaluation.embedders.bert import padded
+from longsearch.engine.evaluation.embedders.minilm import MiniLM
 
 
 def missing() -> list[str]:
@@ -39,7 +41,7 @@ class OnnxMiniLM:
 
     def encode_ids(self, ids: list[Any]) -> Any:
         """Return hidden states or vectors of texts, given as token ids without [CLS] and [SEP]."""
-        tokens, mask = padded(ids, self.torch_twin.cls, self.torch_twin.sep, "cpu")
+        tokens, mask = padded(ids, self.torch_twin.before, self.torch_twin.after, "cpu")
         given = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": torch.zeros_like(tokens)}
         return self._session.run(None, {name: given[name].numpy() for name in self._inputs})[0]
 
@@ -48,7 +50,7 @@ def _exported(minilm: MiniLM, folder: Path) -> Path:
     """Write the model as an ONNX file in float32, with onnxruntime's fused operations for BERT."""
     from onnxruntime.transformers.optimizer import optimize_model
 
-    tokens, mask = padded([[7592, 2088], [2204, 2851, 999]], minilm.cls, minilm.sep, "cpu")  # type: ignore[list-item]
+    tokens, mask = padded([np.array([7592, 2088]), np.array([2204, 2851, 999])], minilm.before, minilm.after, "cpu")
     names = ["input_ids", "attention_mask"]
     axes = {name: {0: "batch", 1: "length"} for name in [*names, "hidden"]}
     minilm.model.set_attn_implementation("eager")

@@ -17,6 +17,7 @@ from longsearch.engine.store.segments.word_parts import Part, Term, parts_of, te
 
 _K1, _B = 1.2, 0.75  # FTS5's constants; do not change them
 _ROUNDING = 1e-5  # float32 sums of at most 128 terms are off by less, as a share
+_AT_ONCE = 16_384  # postings: what is computed of them stays in a core's own cache, which is three times as fast
 _BLOCK = 256  # passages of which the best stands for all when the limit is looked for
 
 Floats = NDArray[np.floating[Any]]
@@ -96,19 +97,19 @@ def _best_of(part: Part, weights: Floats, mean_length: float, limit: int, allowe
 def _summed(part: Part, weights: Floats, mean_length: float) -> NDArray[np.float32]:
     """(n,): about the BM25 of every passage; 0 where it holds no term."""
     sums = np.zeros(len(part.passage_ids), np.float32)
-    n_postings = sum(len(postings.places) for postings in part.postings)
     scale, offset = np.float32(_K1 * _B / max(mean_length, 1e-9)), np.float32(_K1 * (1 - _B))
-    halves = None
-    if n_postings > len(sums):  # cheaper once for all passages than for each posting
-        halves = part.lengths * scale + offset
     for postings, weight in zip(part.postings, weights.tolist(), strict=True):
-        places = postings.places.astype(np.int64)
-        counts = postings.counts.astype(np.float32)
-        half = part.lengths[places] * scale + offset if halves is None else halves[places]
-        half += counts
-        counts *= np.float32(weight * (_K1 + 1))
-        counts /= half
-        sums[places] += counts
+        factor = np.float32(weight * (_K1 + 1))
+        for start in range(0, len(postings.places), _AT_ONCE):
+            places = postings.places[start : start + _AT_ONCE].astype(np.int64)
+            counts = postings.counts[start : start + _AT_ONCE].astype(np.float32)
+            half = part.lengths[places].astype(np.float32)
+            half *= scale
+            half += offset
+            half += counts
+            counts *= factor
+            counts /= half
+            sums[places] += counts
     return sums
 
 

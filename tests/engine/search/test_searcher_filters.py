@@ -3,14 +3,17 @@
 import os
 
 import apsw
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from search_helpers import add, names, search, toward
 
 from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.store import files
 from longsearch.engine.store.records import FileStamp
+from longsearch.engine.store.segments import admitted
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode
 
@@ -99,3 +102,37 @@ def test_sql_admits_the_files_that_the_filter_admits(
     found = files.documents_where(db, under, wanted, wanted.admits)
     inside = [n for n, path in enumerate(given_paths) if not under or path.startswith(under + "/")]
     assert found == {n for n in inside if wanted.admits(given_paths[n])}
+
+
+def test_the_documents_that_a_filter_admits_are_kept_until_files_change(store: Store) -> None:
+    wanted = FileFilter(parts=("law",), types_excluded=("md",))
+
+    def kept() -> NDArray[np.int64]:
+        with store.reading() as db:
+            found = admitted.documents_where(db, wanted)
+            assert set(found.tolist()) == files.documents_where(db, "", wanted, wanted.admits)
+            assert admitted.documents_where(db, wanted) is found
+        return found
+
+    first = add(store, "law/a.pdf", ["Apples."])
+    assert kept().tolist() == [first]
+    second = add(store, "law/b.pdf", ["Pears."])
+    assert kept().tolist() == [first, second]
+    store.move([("law/b.pdf", FileStamp("essays/b.pdf", 1, 1, 1))])
+    assert kept().tolist() == [first]
+    third = add(store, "law/a.pdf", ["Plums."])
+    assert kept().tolist() == [third]
+    store.forget(["law/a.pdf"])
+    before = kept()
+    assert before.tolist() == []
+    with store.changing() as db:
+        files.set_retry(db, "essays/b.pdf", 1, None)
+    assert kept() is before
+
+
+def test_few_answers_of_filters_are_kept(store: Store) -> None:
+    add(store, "a.pdf", ["Apples."])
+    with store.reading() as db:
+        for number in range(40):
+            assert len(admitted.documents_where(db, FileFilter(parts_excluded=(str(number),)))) == 1
+    assert len(admitted._kept) <= admitted._MOST

@@ -98,6 +98,7 @@ def test_segments_agree_with_fts5_after_any_changes(changes: list[tuple], least:
         patch.setattr(upkeep, "_MAX_OUTDATED", 3)
         patch.setattr(postings, "_POSTINGS_AT_ONCE", 7)
         patch.setattr(word_search, "_BLOCK", 2)
+        patch.setattr(word_search, "_AT_ONCE", 3)
         names = {number: f"{number}.md" for number in range(6)}
         for number, (kind, *given_values) in enumerate(changes):
             if kind == "tidy":

@@ -1,0 +1,44 @@
+"""The documents of the files that a filter admits, kept until the files of the index change.
+
+To look at 48,000 names takes 70 ms, and a person who types asks by the same filter at every key.
+"""
+
+from collections.abc import Hashable
+from typing import Protocol
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from longsearch.engine.store import files
+from longsearch.engine.store.files import NameTests
+
+_MOST = 16  # answers that a process keeps: of 100,000 documents they take 13 MB at most
+
+
+class FileTests(NameTests, Hashable, Protocol):
+    """What a file must pass: `engine.search.query_language.file_filter.FileFilter`."""
+
+    @property
+    def under(self) -> str:
+        """The folder in which the file lies, relative to the root; "" for any."""
+
+    def admits(self, path: str) -> bool:
+        """Whether the file at `path`, relative to the root, passes all tests."""
+
+
+_kept: dict[tuple[str, int, FileTests], NDArray[np.int64]] = {}
+
+
+def documents_where(db: apsw.Connection, wanted: FileTests) -> NDArray[np.int64]:
+    """The documents of the files that pass `wanted`, ascending. The slow twin is in `files`."""
+    version = db.execute("SELECT value FROM meta WHERE key = 'files_version'").get
+    key = db.filename, version, wanted
+    found = _kept.get(key)
+    if found is None:
+        found = np.array(sorted(files.documents_where(db, wanted.under, wanted, wanted.admits)), np.int64)
+        found.setflags(write=False)
+        if len(_kept) >= _MOST:
+            _kept.clear()
+        _kept[key] = found
+    return found
