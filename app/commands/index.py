@@ -2,11 +2,12 @@
 
 import sys
 import time
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longsearch.app.cluster.options import add_cluster_options, on_cluster
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
 from longsearch.engine.widths import WISHES, as_fractions, parse_wish
@@ -56,24 +57,8 @@ def add_options(parser: ArgumentParser) -> None:
         action="store_true",
         help="then read the documents again at full width that were read at a smaller width",
     )
-    _add_cluster_options(parser)
+    add_cluster_options(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress, only the summary")
-
-
-def _add_cluster_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--on",
-        metavar="CLUSTER",
-        type=_address,
-        help="read texts and compute vectors on many machines with Ray: ray for the cluster of RAY_ADDRESS, or for this"
-        " machine's GPUs or cores; ray://HOST:PORT for another cluster. See docs/cluster.md",
-    )
-    parser.add_argument(
-        "--worker-cores",
-        metavar="N",
-        type=_positive,
-        help="with --on: processor cores of each worker (default: 4); a cluster with GPUs has a worker for each GPU",
-    )
 
 
 def add_model_option(parser: ArgumentParser) -> None:
@@ -84,23 +69,6 @@ def add_model_option(parser: ArgumentParser) -> None:
         help="read this folder with another model from now on: english, multilingual, a downloaded one or a folder; the"
         " old index answers until the new one is complete",
     )
-
-
-def _address(text: str) -> str:
-    """Return the name of a cluster."""
-    from longsearch.app.cluster.connection import check_address
-
-    try:
-        return check_address(text)
-    except ValueError as error:
-        raise ArgumentTypeError(f"{text!r} is no cluster: give ray or ray://HOST:PORT") from error
-
-
-def _positive(text: str) -> int:
-    """Return a number from 1 on."""
-    if not text.isdigit() or int(text) < 1:
-        raise ArgumentTypeError(f"{text!r} is no number of cores")
-    return int(text)
 
 
 def _width(text: str) -> str:
@@ -129,7 +97,7 @@ def run(options: Namespace) -> int:
     listed = None if options.files is None else read_list(options.files, root)
     with ProgressBar(folder_model(root).next_path or working_path(root), options.quiet, options.deepen) as bar:
         if options.on:
-            return _report(root, _index_on_cluster(root, options, listed, bar.announce))
+            return _report(root, on_cluster(root, options, listed, bar.announce))
         try:
             summary = _index_here(root, options, ocr, listed, bar.announce)
         except IndexLockedError as error:
@@ -203,25 +171,6 @@ def _index_here(
     _, problems = read_again(root, folder, models, lambda: False, ocr)
     summary = replace(summary, problems=(*summary.problems, *problems))
     return summary
-
-
-def _index_on_cluster(
-    root: Path, options: Namespace, listed: frozenset[str] | None, announce: Callable[[str], None]
-) -> "ReadSummary":
-    """Index with the workers of a cluster."""
-    from longsearch.app.cluster.running import Wish, index_on_cluster
-    from longsearch.app.library import IndexLockedError
-
-    if options.ocr:
-        hint = "index with --on first, then without it and with --ocr"
-        raise LongsearchError("scanned pages are read by one machine, not by a cluster", hint)
-    width = None if options.width is None else parse_wish(options.width)
-    wish = Wish(options.on, options.worker_cores, width, options.retry_failed, options.deepen, listed)
-    try:
-        return index_on_cluster(root, wish, announce)
-    except IndexLockedError as error:
-        hint = "stop the daemon first (longsearch daemon stop): only one process can index a folder"
-        raise LongsearchError(error.message, hint) from error
 
 
 def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], None]) -> "ReadSummary":
