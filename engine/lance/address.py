@@ -30,8 +30,7 @@ def uri_of(address: str) -> str:
 
 def connected(uri: str) -> Any:
     """A connection to the store at `uri`, which need not exist. Raises LongsearchError without the extra."""
-    for name in ("LANCE_LOG", "LANCEDB_LOG"):  # else it tells on stderr that a new table is new
-        os.environ.setdefault(name, "error")
+    os.environ.setdefault("LANCEDB_LOG", "error")  # else it tells on stderr that a new table is new
     try:
         import lancedb
     except ImportError as error:

@@ -77,7 +77,7 @@ def put_small(db: apsw.Connection, tables: Tables, at: Publication) -> None:
         if table == "meta":
             found = [(key, rows.unpacked(value)) for key, value in found]
         if table == "sqlite_sequence":
-            db.execute("DELETE FROM sqlite_sequence")
+            db.executemany("DELETE FROM sqlite_sequence WHERE name = ?", ((name,) for name in rows.NUMBERED))
         places = ", ".join("?" * len(names))
         sql = f"INSERT OR REPLACE INTO {table} ({', '.join(names)}) VALUES ({places})"  # noqa: S608 - constants
         db.executemany(sql, found)

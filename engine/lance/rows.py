@@ -15,11 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.store import vectors
+from longsearch.engine.store.documents import bindable
 from longsearch.engine.store.vec0 import storage_chunks
 
 SMALL = ("meta", "contents", "files", "metadata", "embeddings", "resume_points", "deepenings", "sqlite_sequence")
 """Tables that are copied whole; a table stands after those to which it refers."""
 LARGE = ("passages", "text_parts", "document_vectors")
+NUMBERED = ("contents", "passages", "resume_points")
+"""Tables whose ids are never used again: `sqlite_sequence` knows the last one. Others there belong to sqlite-vec."""
 AT_ONCE = 4_096
 """Passages in a batch: 6 MB of vectors of the bundled model."""
 _OF_THIS_FILE = ("writer",)  # keys of meta that say nothing about the documents
@@ -40,6 +43,8 @@ def small(db: apsw.Connection, table: str) -> list[Row]:
     rows = db.execute(f"SELECT {', '.join(names)} FROM {table}").fetchall()  # noqa: S608 - constants
     if table == "meta":
         return [(key, packed(value)) for key, value in rows if key not in _OF_THIS_FILE]
+    if table == "sqlite_sequence":
+        return [(name, last) for name, last in rows if name in NUMBERED]
     return [tuple(row) for row in rows]
 
 
@@ -61,7 +66,7 @@ def passages(db: apsw.Connection, document_ids: Sequence[int]) -> Iterator[list[
         "SELECT id, content_id, ordinal, start, stop, n_tokens, page, vectors FROM passages"
         " LEFT JOIN excerpt_vectors ON passage_id = id WHERE content_id IN carray(?) ORDER BY id"
     )
-    for rows in _batches(db.execute(sql, (_bound(document_ids),))):
+    for rows in _batches(db, sql, document_ids):
         found = vectors.of_ids(db, storage_chunks.PASSAGES, [row[0] for row in rows])
         yield [(*row[:7], _bytes(found.get(row[0])), row[7]) for row in rows]
 
@@ -69,7 +74,7 @@ def passages(db: apsw.Connection, document_ids: Sequence[int]) -> Iterator[list[
 def text_parts(db: apsw.Connection, document_ids: Sequence[int]) -> Iterator[list[Row]]:
     """Batches of (document, ordinal, body)."""
     sql = "SELECT content_id, ordinal, body FROM text_parts WHERE content_id IN carray(?)"
-    yield from _batches(db.execute(sql, (_bound(document_ids),)))
+    yield from _batches(db, sql, document_ids)
 
 
 def document_vectors(db: apsw.Connection, document_ids: Sequence[int]) -> Iterator[list[Row]]:
@@ -126,13 +131,12 @@ def _bytes(vector: NDArray[np.float32] | None) -> bytes | None:
     return None if vector is None else vector.tobytes()
 
 
-def _bound(ids: Sequence[int]) -> Any:
-    return apsw.carray(np.ascontiguousarray(ids, dtype=np.int64))
-
-
-def _batches(rows: Iterable[Any]) -> Iterator[list[Row]]:
+def _batches(db: apsw.Connection, sql: str, ids: Sequence[int]) -> Iterator[list[Row]]:
+    """The rows of a statement about these documents, so many at a time."""
+    if not len(ids):
+        return
     batch: list[Row] = []
-    for row in rows:
+    for row in db.execute(sql, (bindable(np.array(ids, np.int64)),)):
         batch.append(tuple(row))
         if len(batch) == AT_ONCE:
             yield batch

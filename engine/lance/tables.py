@@ -21,6 +21,7 @@ FORMAT = 1
 PUBLICATIONS = "publications"
 BUCKET_BITS = 15
 """The postings of 32,768 neighbouring passage ids stand together."""
+_MISSING = "null"  # LanceDB takes a missing vector for a bad one; bad ones never reach the working file
 _KEPT = timedelta(days=1)  # a reader may go on reading a version for so long
 _SQL_ARROW = {"INTEGER": "int64", "TEXT": "string", "REAL": "float64", "BLOB": "large_binary", "ANY": "large_binary"}
 
@@ -135,10 +136,10 @@ class Tables:
         with errors_explained(self.uri):
             reader = pa.RecordBatchReader.from_batches(schema, batches)
             if is_new or name not in self.names:
-                self._connection.create_table(name, reader, mode="overwrite")
+                self._connection.create_table(name, reader, mode="overwrite", on_bad_vectors=_MISSING)
                 self.names |= {name}
             else:
-                self._connection.open_table(name).add(reader)
+                self._connection.open_table(name).add(reader, on_bad_vectors=_MISSING)
 
     def go_back(self, to: Publication | None) -> None:
         """Undo what a writer did after this publication without publishing it."""

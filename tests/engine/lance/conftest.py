@@ -1,0 +1,32 @@
+"""The tests of stores on LanceDB need the extra `lance`; without it they are skipped."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "store"))
+sys.path.append(str(Path(__file__).parent))
+
+pytest.importorskip("lancedb", reason="needs pip install 'longsearch[lance]'")
+
+from lance_helpers import invented, published
+
+from longsearch.engine.store.store import Store
+
+
+@pytest.fixture(scope="session")
+def twins(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """An index of 60 documents, and the pointer to the store that holds the same. Only to be read."""
+    folder = tmp_path_factory.mktemp("twins")
+    with invented(folder / "index.sqlite", 60) as store:
+        pointer = published(store, folder)
+    return folder / "index.sqlite", pointer
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> Iterator[Store]:
+    """An index of six documents, open for writing."""
+    with invented(tmp_path / "index.sqlite", 6) as store:
+        yield store
