@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-for folder in ("engine", "indexer"):
-    sys.path.append(str(Path(__file__).parents[1] / folder))
+sys.path.append(str(Path(__file__).parents[1] / "engine"))
+sys.path.append(str(Path(__file__).parents[1] / "indexer"))
 
 from app_helpers import Clock, running
 from homes import SAMPLES, make_home
