@@ -53,7 +53,9 @@ brighter. For "more like this", the document's vector is compared with those of 
 Models: A folder has a model, its own or the default (`app.folder_models`). When that changes, the folder is read into a
 second index file, and searches go on in the first until the second is complete. One model is in memory at a time.
 
-Processes: The terminal app never loads torch, and a child process draws printed pages for it. Each user has one daemon,
-which owns the model. It watches the folders, indexes them, and encodes queries that arrive over a Unix socket. Every
-search reads the SQLite file directly, so a search by words works without a daemon, and so does the display of progress.
+Processes: The terminal app never loads torch, and a child process draws printed pages for it. In a browser
+(`longsearch serve`), each window has a process of its own, behind a server on the loopback address. Each user has one
+daemon, which owns the model. It watches the folders, indexes them, and encodes queries that arrive over a Unix socket.
+Every search reads the SQLite file directly, so a search by words works without a daemon, and so does the display of
+progress.
 """

@@ -21,6 +21,7 @@ from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
 from longsearch.app.viewing.nearness import passage_nearness
+from longsearch.app.viewing.neighbours import passage_map
 from longsearch.app.viewing.printed_pages import PrintedPages
 from longsearch.app.viewing.viewer import open_in_viewer
 from longsearch.engine.amounts import counted
@@ -35,6 +36,7 @@ from longsearch.engine.types import (
     FileReport,
     Folder,
     IndexProgress,
+    PassageMap,
     PassageNearness,
     ScannedPages,
     SearchMode,
@@ -125,6 +127,10 @@ class FoldersBackend:
         """Return how near each passage of a document is to a query."""
         root, own_id = self._place_of(document_id)
         return passage_nearness(root, own_id, query, instruction, self._vector)
+
+    def passage_map(self, places: Sequence[tuple[int, int]]) -> PassageMap:
+        """Return where passages lie to each other by meaning."""
+        return passage_map(places, self._place_of)
 
     def page_image(self, question: PageQuestion) -> PageImage:
         """Return a page as it is printed; a child process draws it."""

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
 from longsearch.app.searching import search_index
 from longsearch.app.viewing.nearness import passage_nearness
+from longsearch.app.viewing.neighbours import passage_map
 from longsearch.app.viewing.printed_pages import PrintedPages
 from longsearch.app.viewing.viewer import open_in_viewer
 from longsearch.engine.completions import Completion
@@ -31,6 +33,7 @@ from longsearch.engine.types import (
     FileReport,
     Folder,
     IndexProgress,
+    PassageMap,
     PassageNearness,
     ScannedPages,
     SearchMode,
@@ -125,6 +128,10 @@ class LocalBackend:
     def nearness(self, document_id: int, query: str, instruction: str) -> PassageNearness:
         """Return how near each passage of a document is to a query."""
         return passage_nearness(self._root, document_id, query, instruction, self._vector)
+
+    def passage_map(self, places: Sequence[tuple[int, int]]) -> PassageMap:
+        """Return where passages lie to each other by meaning."""
+        return passage_map(places, lambda document: (self._root, document))
 
     def page_image(self, question: PageQuestion) -> PageImage:
         """Return a page as it is printed; a child process draws it."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _SHOWN = ("author", "tag", "language", "date")
 _MAX_OF_FIELD = 3
+_PLAIN_TITLES = frozenset({"heading", "front matter", "title element"})
+"""Where everybody expects a title: not worth a word."""
 _HIDDEN = frozenset({"title", "created"})
 
 
@@ -32,7 +34,8 @@ def describe(values: "Sequence[MetadataValue]", with_others: bool = False) -> st
         f"{' · '.join(words for _, words in group)} ({_clean(source)})"
         for source, group in groupby(parts, lambda part: part[0])
     )
-    title = [f"title: {_clean(value.source)}" for value in values if value.field == "title" and with_others]
+    titles = [value.source for value in values if value.field == "title"] if with_others else []
+    title = [f"title: {_clean(source)}" for source in titles if source not in _PLAIN_TITLES]
     return " · ".join((*groups, *title))
 
 

@@ -4,7 +4,7 @@ Imports neither torch, tokenizers nor apsw, so it opens in the time that Textual
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import PurePath
@@ -45,16 +45,34 @@ class LongsearchApp(App[str]):
     # Listed here because Textual does not load the style sheet of a default screen.
     CSS_PATH: ClassVar[list[str | PurePath]] = [
         f"screens/{name}.tcss"
-        for name in ("main", "help", "instruction", "files", "folders", "basket", "dialogs", "picker", "outline")
+        for name in (
+            "main",
+            "help",
+            "instruction",
+            "files",
+            "folders",
+            "basket",
+            "dialogs",
+            "picker",
+            "outline",
+            "side_by_side",
+            "map",
+        )
     ]
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True)]
 
     def __init__(
-        self, backend: Backend, preferences: Preferences | None = None, graphics: Graphics = BLOCKS, typed: str = ""
+        self,
+        backend: Backend,
+        preferences: Preferences | None = None,
+        graphics: Graphics = BLOCKS,
+        typed: str = "",
+        when_shown: Callable[[], None] = lambda: None,
     ) -> None:
-        """`typed` is what a person has typed before the app could read it."""
+        """`typed` is what a person typed before the app could read it. `when_shown` is called after the first frame."""
         super().__init__()
+        self._when_shown = when_shown
         self._graphics, self._typed = graphics, typed
         self._backend = backend
         self.preferences = preferences or Preferences()
@@ -82,6 +100,7 @@ class LongsearchApp(App[str]):
 
     def on_ready(self) -> None:
         """Put into the query line what was typed early."""
+        self.call_after_refresh(self._when_shown)
         if self._typed:
             self.screen.query_one(Input).insert_text_at_cursor(self._typed)
 

@@ -34,6 +34,15 @@ MAIN: list[BindingType] = [
         tooltip="Go to the query line; in the text: find in it",
     ),
     Binding("x", "explain", "Why", id="main.explain", show=False, tooltip="Why this document has its score"),
+    Binding(
+        "s",
+        "side_by_side",
+        "Side by side",
+        id="main.side_by_side",
+        show=False,
+        tooltip="Mark this passage; on another one: show both side by side",
+    ),
+    Binding("M", "map", "Map", id="main.map", show=False, tooltip="A map of the passages that were found"),
     Binding("t", "outline", "Outline", id="main.outline", show=False, tooltip="Outline: headings or pages; go to one"),
     Binding("colon", "ask_page", "Go to page", id="main.ask_page", show=False, tooltip="Go to a page by its number"),
     Binding("ctrl+l", "query", "Query", id="main.query", show=False, priority=True, tooltip="Go to the query line"),
@@ -91,6 +100,25 @@ TEXT_MOVES: list[BindingType] = [
     Binding("u", "page_up", "Page up", id="preview.page_up", show=False),
     Binding("g", "scroll_home", "Start", id="preview.start", show=False),
     Binding("G", "scroll_end", "End", id="preview.end", show=False),
+]
+
+SIDES: list[BindingType] = [
+    Binding("escape,q,s", "leave", "Back", id="sides.back", tooltip="Back to the results"),
+    Binding(
+        "tab,shift+tab,left,right", "other", "Other side", id="sides.other", priority=True, tooltip="To the other side"
+    ),
+    Binding("n", "passage(1)", "Next", id="sides.next", tooltip="Next passage on this side"),
+    Binding("p", "passage(-1)", "Prev", id="sides.previous", tooltip="Previous passage on this side"),
+    Binding("v", "printed_page", "Page", id="sides.printed_page", tooltip="The page as printed; again: the text"),
+]
+
+MAP: list[BindingType] = [
+    Binding("escape,q,M", "leave", "Back", id="map.back", tooltip="Back to the results"),
+    Binding("enter", "choose", "Go there", id="map.choose", tooltip="Go to the document that is lit"),
+    Binding("j,down,right,tab", "move(1)", "Next", id="map.next", priority=True, tooltip="Light the next document"),
+    Binding(
+        "k,up,left,shift+tab", "move(-1)", "Before", id="map.previous", priority=True, tooltip="Light the one before"
+    ),
 ]
 
 BASKET: list[BindingType] = [

@@ -1,6 +1,7 @@
 """`longsearch FOLDER`: open the terminal app; without a folder, over all indexed folders."""
 
 import sys
+import threading
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from longsearch.tui.preferences import Preferences
 
 FIRST_STEPS = "open one: longsearch FOLDER; or try longsearch on sample notes: longsearch demo"
+LONGEST_FIRST_FRAME_S = 5.0
 HELP = "open the app over a folder (the same as `longsearch FOLDER`), or over all indexed folders"
 
 
@@ -73,9 +75,10 @@ def root_to_open(folder: str) -> Path | None:
 
 def show(root: str, think: int | None) -> int:
     """Open the app over a folder, or over all (""), and over the next one that the person chooses there. Returns 0."""
+    from longsearch.app.settings.reading import read
     from longsearch.tui.graphics.probe import Probe
 
-    probe = Probe()  # the terminal answers while the app is imported
+    probe = Probe(wished=read().settings.graphics)  # the terminal answers while the app is imported
     from longsearch.app.encoders import thinking
     from longsearch.tui.app import LongsearchApp
 
@@ -83,14 +86,27 @@ def show(root: str, think: int | None) -> int:
     next_root: str | None = root
     graphics, typed = probe.finish()
     while next_root is not None:
-        app = LongsearchApp(backend_of(next_root, steps), preferences(probe.is_light), graphics, typed)
+        backend, is_shown = backend_of(next_root, steps)
+        app = LongsearchApp(backend, preferences(probe.is_light), graphics, typed, is_shown.set)
         next_root, typed = app.run(), ""
     return 0
 
 
-def backend_of(root: str, think: int | None) -> "Backend":
-    """Return the backend over a folder, or over all (""). `think`: the soft tokens of queries."""
-    from longsearch.app.folders_backend import FoldersBackend
-    from longsearch.app.local_backend import LocalBackend
+def backend_of(root: str, think: int | None) -> "tuple[Backend, threading.Event]":
+    """Return the backend over a folder, or over all (""), and the event that the app must set at its first frame.
 
-    return LocalBackend(Path(root), think) if root else FoldersBackend(think)
+    The backend takes longer to import than the app. It is imported in a thread after that frame, because the thread
+    would slow the frame down. `think`: the soft tokens of queries.
+    """
+    from longsearch.tui.asking.late import late_backend
+
+    is_shown = threading.Event()
+
+    def make() -> "Backend":
+        is_shown.wait(LONGEST_FIRST_FRAME_S)
+        from longsearch.app.folders_backend import FoldersBackend
+        from longsearch.app.local_backend import LocalBackend
+
+        return LocalBackend(Path(root), think) if root else FoldersBackend(think)
+
+    return late_backend(Path(root) if root else None, make), is_shown

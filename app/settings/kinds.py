@@ -171,3 +171,4 @@ KEYS = Kind('a table of keys, such as "main.open" = "o,f9"', _keys, _no_text, is
 ADAPTERS = Kind('a table of commands, such as djvu = "djvutxt {path} -"', _adapters, _no_text, is_table=True)
 DTYPE = _one_of("auto", "float32", "bfloat16", "int8")
 FORM = _one_of("plain", "markdown", "pandoc", "latex", "org")
+GRAPHICS = _one_of("auto", "kitty", "iterm2", "sixel", "blocks")

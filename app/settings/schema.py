@@ -97,6 +97,11 @@ class Settings:
         kinds.TEXT, "auto", "`auto`", '"textual-light"',
         "[the colours of the app](app.md#colours-and-keys)",
     )  # fmt: skip
+    graphics: str = _setting(
+        kinds.GRAPHICS, "auto", "`auto`: what the terminal answers", '"sixel"',
+        "how the app draws [printed pages](app.md#the-page-as-printed): `kitty`, `iterm2`, `sixel` or `blocks`",
+        "LONGSEARCH_GRAPHICS",
+    )  # fmt: skip
     history: bool = _setting(
         kinds.FLAG, True, "`true`", "false",
         "whether [queries](app.md#earlier-queries) are remembered",

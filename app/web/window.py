@@ -12,7 +12,8 @@ def main(root: str, think: str = "") -> None:
     from longsearch.app.encoders import thinking
     from longsearch.tui.app import LongsearchApp
 
-    LongsearchApp(backend_of(root, thinking(int(think) if think else None)), preferences()).run()
+    backend, is_shown = backend_of(root, thinking(int(think) if think else None))
+    LongsearchApp(backend, preferences(), when_shown=is_shown.set).run()
 
 
 if __name__ == "__main__":

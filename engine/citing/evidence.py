@@ -21,6 +21,8 @@ class Evidence:
     """Eight hexadecimal digits; no two passages of a basket have the same."""
     page: int | None = None
     heading: str = ""
+    is_ocr: bool = False
+    """Whether its text was read from a picture of the page, so letters may be wrong."""
     start: int = 0
     """Offsets in the document's text, as it was when the passage was kept."""
     stop: int = 0
@@ -69,7 +71,9 @@ class Evidence:
             known[field.name] = tuple(map(str, value)) if isinstance(value, list | tuple) else value
         if not all(isinstance(known[name], str) for name in _TEXTS):
             raise ValueError("a text is no text")
-        if not all(isinstance(known[name], int | float | None) for name in ("page", "start", "stop", "added_at")):
+        if not all(
+            isinstance(known[name], int | float | None) for name in ("page", "start", "stop", "added_at", "is_ocr")
+        ):
             raise ValueError("a number is no number")
         return cls(**known)
 
@@ -109,6 +113,7 @@ def evidence_of(hit: DocumentHit, passage: PassageHit, query: str = "", added_at
         id=secrets.token_hex(4),
         page=passage.page,
         heading=passage.heading,
+        is_ocr=passage.is_ocr,
         start=passage.start,
         stop=passage.stop,
         root=hit.root,

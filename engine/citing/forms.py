@@ -22,7 +22,7 @@ FORMATS: Mapping[str, tuple[str, Callable[[Sequence[Evidence]], str]]] = {
 
 
 def _plain(one: Evidence) -> str:
-    place = printable(place_name(one.path, one.page, one.heading))
+    place = printable(place_name(one.path, one.page, one.heading, is_ocr=one.is_ocr))
     named = f", {place}" if place else ""
     return f"{printable(one.quote, keep=chr(10))}\n— {plain(one.title)}{named} ({printable(one.path)})\n"
 

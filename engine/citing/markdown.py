@@ -45,7 +45,11 @@ def source_line(one: Evidence) -> str:
     """Return who says it where: "Ann Lee (2004), *Cooling towers*, p. 12"."""
     year = f"({escaped(one.year)})" if one.year else ""
     who = " ".join(filter(None, (escaped(authors_line(one.authors)), year)))
-    return ", ".join(filter(None, (who, f"*{escaped(one.title)}*", page_words(one))))
+    return ", ".join(filter(None, (who, f"*{escaped(one.title)}*", _page(one))))
+
+
+def _page(one: Evidence) -> str:
+    return page_words(one) + (" (OCR)" if one.is_ocr and one.page is not None else "")
 
 
 def link_of(one: Evidence) -> str:
@@ -75,7 +79,7 @@ def _path(path: str) -> str:
 
 
 def _passage(one: Evidence) -> str:
-    place = page_words(one) or escaped(one.heading) or "open"
+    place = _page(one) or escaped(one.heading) or "open"
     link = link_of(one)
     source = f"[{place}]({link})" if link else place
     return quoted(one, source) + (f"\n{escaped(one.note)}\n" if one.note else "")

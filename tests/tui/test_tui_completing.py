@@ -100,4 +100,8 @@ def test_metadata_on_one_line_is_short_and_printable() -> None:
     assert describe(many) == "A0, A1, … [9] · #a\ufffdb (XMP)"
     own = [MetadataValue("status", "read", "front matter"), MetadataValue("title", "T", "heading")]
     assert describe(own) == ""
-    assert describe(own, with_others=True) == "status: read (front matter) · title: heading"
+    assert describe(own, with_others=True) == "status: read (front matter)", (
+        "a title from a heading is where everybody expects it"
+    )
+    read = [MetadataValue("title", "T", "largest type")]
+    assert describe(read, with_others=True) == "title: largest type"

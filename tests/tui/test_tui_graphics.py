@@ -1,19 +1,32 @@
 """Pictures in a terminal: what it is asked, what is understood, and that what it gets is the page."""
 
+import re
+
 import numpy as np
 import pytest
 from decoding import from_iterm2, from_kitty, from_png, from_sixel
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longsearch.app.settings import kinds
 from longsearch.engine.page_image import Light, LitBoxes, PageImage, PageQuestion
 from longsearch.tui.graphics.blocks import block_lines
 from longsearch.tui.graphics.canvas import Colours, View, canvas_of
 from longsearch.tui.graphics.encoders import iterm2, kitty, png
 from longsearch.tui.graphics.picture import Wish, make_picture
 from longsearch.tui.graphics.sixel import sixel
-from longsearch.tui.graphics.terminal import BLOCKS, Graphics, Protocol, graphics_of, is_complete, is_light, typed_among
+from longsearch.tui.graphics.terminal import (
+    AUTO,
+    BLOCKS,
+    Graphics,
+    Protocol,
+    graphics_of,
+    is_complete,
+    is_light,
+    typed_among,
+)
 
+NAMES = kinds.GRAPHICS.expected
 KITTY = b"\x1b_Gi=31;OK\x1b\\"
 KITTY_REFUSES = b"\x1b_Gi=31;ENOTSUPPORTED:\x1b\\"
 CELL = b"\x1b[6;18;9t"
@@ -36,15 +49,20 @@ def some_pixels(height: int, width: int) -> "np.ndarray[tuple[int, ...], np.dtyp
         (b"\x1b[?64;14;42c", {}, Protocol.BLOCKS),
         (b"\x1b[?6c", {}, Protocol.BLOCKS),
         (b"", {}, Protocol.BLOCKS),
-        (KITTY + CELL + PLAIN, {"LONGSEARCH_GRAPHICS": "blocks"}, Protocol.BLOCKS),
-        (b"", {"LONGSEARCH_GRAPHICS": "Sixel"}, Protocol.SIXEL),
-        (b"", {"LONGSEARCH_GRAPHICS": "oil"}, Protocol.BLOCKS),
     ],
 )
 def test_the_answers_of_a_terminal_choose_its_best_protocol(
     answers: bytes, environment: dict[str, str], protocol: Protocol
 ) -> None:
     assert graphics_of(answers, None, environment).protocol is protocol
+
+
+def test_the_settings_choose_a_protocol_whatever_the_terminal_answers() -> None:
+    assert graphics_of(KITTY + CELL + PLAIN, None, {}, wished="blocks") == BLOCKS
+    assert graphics_of(b"", (8, 16), {}, is_multiplexed=True, wished="kitty") == Graphics(Protocol.KITTY, 8, 16)
+    assert (
+        {AUTO, *Protocol} == {"auto", "kitty", "iterm2", "sixel", "blocks"} == set(re.findall(r"\w+", NAMES)) - {"or"}
+    )
 
 
 def test_inside_tmux_only_sixel_passes() -> None:

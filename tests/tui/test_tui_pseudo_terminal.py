@@ -37,7 +37,7 @@ LongsearchApp(three_reports(), graphics=graphics, typed=typed).run()
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[int, int]]:
     """A pseudo-terminal: (the terminal's side, the program's side)."""
-    for name in ("TMUX", "SSH_CONNECTION", "TERM_PROGRAM", "LONGSEARCH_GRAPHICS"):
+    for name in ("TMUX", "SSH_CONNECTION", "TERM_PROGRAM"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     ours, theirs = pty.openpty()

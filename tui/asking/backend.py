@@ -1,5 +1,6 @@
 """The interface between the terminal app and the rest of the program; `app` implements it, and the tests fake it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -11,6 +12,7 @@ from longsearch.engine.types import (
     FileReport,
     Folder,
     IndexProgress,
+    PassageMap,
     PassageNearness,
     ScannedPages,
     SearchMode,
@@ -57,6 +59,12 @@ class Backend(Protocol):
 
     def nearness(self, document_id: int, query: str, instruction: str) -> PassageNearness:
         """Return how near each passage of a document is to a query by meaning. May wait for the model to load."""
+
+    def passage_map(self, places: Sequence[tuple[int, int]]) -> PassageMap:
+        """Return where passages lie to each other by meaning, within milliseconds.
+
+        Each is (its document, the offset where it begins). Those without a vector are not on the map.
+        """
 
     def page_image(self, question: PageQuestion) -> PageImage:
         """Return a page of a PDF as it is printed, and where its lit texts stand."""

@@ -11,9 +11,9 @@ from contextlib import suppress
 from typing import Any
 
 from longsearch.tui.graphics.terminal import (
+    AUTO,
     BLOCKS,
     QUESTIONS,
-    SETTING,
     Graphics,
     graphics_of,
     is_complete,
@@ -29,12 +29,13 @@ WAIT_FAR_S = 0.5
 class Probe:
     """`Probe()` asks; `finish` returns what the terminal answered. Use both once, one after the other."""
 
-    def __init__(self, input_fd: int = 0, output_fd: int = 1) -> None:
-        self._input, self._output = input_fd, output_fd
+    def __init__(self, input_fd: int = 0, output_fd: int = 1, wished: str = AUTO) -> None:
+        """`wished`: the protocol of the settings."""
+        self._input, self._output, self._wished = input_fd, output_fd, wished
         self._mode: list[Any] | None = None
         self.is_light = False
         """Whether the terminal has said that its background is light; known once `finish` has returned."""
-        can_answer = os.environ.get("TERM", "dumb") != "dumb" and os.environ.get(SETTING) != "blocks"
+        can_answer = os.environ.get("TERM", "dumb") != "dumb"
         if sys.platform == "win32" or not (can_answer and os.isatty(input_fd) and os.isatty(output_fd)):
             return
         import termios
@@ -57,7 +58,7 @@ class Probe:
         is_multiplexed = "TMUX" in os.environ or os.environ.get("TERM", "").startswith(("screen", "tmux"))
         self.is_light = is_light(answers)
         typed = typed_among(answers).decode("utf-8", "ignore")
-        graphics = graphics_of(answers, self._cell(), os.environ, is_multiplexed)
+        graphics = graphics_of(answers, self._cell(), os.environ, is_multiplexed, self._wished)
         return graphics, typed if typed.isprintable() else ""
 
     def _answers(self) -> bytes:

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-SETTING = "LONGSEARCH_GRAPHICS"
+AUTO = "auto"
+"""The setting that leaves the choice to the terminal's answers."""
 
 
 class Protocol(StrEnum):
@@ -74,13 +75,17 @@ def is_light(answers: bytes) -> bool:
 
 
 def graphics_of(
-    answers: bytes, cell: tuple[int, int] | None, environment: Mapping[str, str], is_multiplexed: bool = False
+    answers: bytes,
+    cell: tuple[int, int] | None,
+    environment: Mapping[str, str],
+    is_multiplexed: bool = False,
+    wished: str = AUTO,
 ) -> Graphics:
     """Return what the terminal draws best, by its answers. `cell`: the pixels of a cell if the system knows them.
 
-    `is_multiplexed`: inside tmux or screen, which pass on Sixel at most.
+    `is_multiplexed`: inside tmux or screen, which pass on Sixel at most. `wished`: the protocol of the settings.
     """
-    protocol = _protocol(answers, environment, is_multiplexed)
+    protocol = _protocol(answers, environment, is_multiplexed) if wished == AUTO else Protocol(wished)
     if protocol is Protocol.BLOCKS:
         return BLOCKS
     told = _CELL.search(answers)
@@ -91,9 +96,6 @@ def graphics_of(
 
 
 def _protocol(answers: bytes, environment: Mapping[str, str], is_multiplexed: bool) -> Protocol:
-    asked = environment.get(SETTING, "").lower()
-    if asked in list(Protocol):
-        return Protocol(asked)
     name = (found[1] if (found := _NAME.search(answers)) else b"").lower()
     if not is_multiplexed:
         if b"\x1b_Gi=31;OK" in answers:

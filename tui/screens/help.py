@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
-from longsearch.tui.bindings import BASKET, LIST_MOVES, MAIN, PAGE_MOVES, TEXT_MOVES
+from longsearch.tui.bindings import BASKET, LIST_MOVES, MAIN, MAP, PAGE_MOVES, SIDES, TEXT_MOVES
 from longsearch.tui.preferences import Preferences, key_name, sound_keys, split_keys
 from longsearch.tui.text import styles
 
@@ -78,6 +78,8 @@ def help_content(keymap: Mapping[str, str] | None = None) -> Content:
         _table("In the results", _keys(LIST_MOVES, changed)),
         _table("In the text", _keys(TEXT_MOVES, changed)),
         _table("On the page as printed", _keys(PAGE_MOVES, changed)),
+        _table("Side by side", _keys(SIDES, changed)),
+        _table("On the map", _keys(MAP, changed)),
         _table("In the basket", _keys(BASKET, changed)),
         _table("In the margins of the text", _MARGIN),
     ]

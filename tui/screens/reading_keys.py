@@ -9,7 +9,9 @@ from longsearch.engine.types import SearchMode
 from longsearch.tui.asking.lane import Lane, attempt
 from longsearch.tui.graphics.page_texts import excerpt_text
 from longsearch.tui.screens.carrying_out import carry_out
+from longsearch.tui.screens.map import MapScreen
 from longsearch.tui.screens.outline import OutlineScreen
+from longsearch.tui.screens.side_by_side import Side, SideBySide
 from longsearch.tui.screens.why import WhyScreen
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.outline import entry_at, outline
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
     from longsearch.tui.widgets.status_line import StatusLine
     from longsearch.tui.widgets.text_pane import TextPane
 
-READING_ACTIONS = frozenset({"open", "passage", "step", "printed_page", "outline", "ask_page", "explain"})
+READING_ACTIONS = frozenset(
+    {"open", "passage", "step", "printed_page", "outline", "ask_page", "explain", "side_by_side", "map"}
+)
 """The actions that need a document."""
 
 
@@ -35,6 +39,8 @@ class ReadingKeys(Screen[None]):
     _text_pane: "TextPane"
     _results: "SearchResults | None"
     _nearness: Lane[tuple[int, str, str]]
+    _marked: Side | None = None
+    """The passage that waits for another beside it."""
     _find_from: int | None = None
     """Where the reader was when they began to type what to find."""
 
@@ -150,6 +156,36 @@ class ReadingKeys(Screen[None]):
     def on_screen_resume(self) -> None:
         """This screen is on top again."""
         self._text_pane.reader.cover(False)
+
+    def action_side_by_side(self) -> None:
+        """Mark the current passage; if another one is marked, show both side by side."""
+        hit, passage, marked = self._text_pane.hit, self._text_pane.passage, self._marked
+        if hit is None or passage is None:
+            return
+        here = Side(hit, passage, self._text_pane.words)
+        if marked is None or marked.is_at(here):
+            self._marked = here if marked is None else None
+            self._status.say("marked: s on another passage shows both" if marked is None else "no longer marked")
+            return
+        self._marked = None
+        self.app.push_screen(SideBySide((marked, here), *self._text_pane.how))
+
+    @work(exclusive=True, group="map")
+    async def action_map(self) -> None:
+        """Show where the passages that were found lie to each other; go to the chosen document."""
+        hits = self._results.hits if self._results else ()
+        owned = [(at, one.start) for at, hit in enumerate(hits) for one in hit.passages]
+        places = [(hits[at].document_id, start) for at, start in owned]
+        found, error = await attempt(self._backend.passage_map, places)
+        if found is None or not found.points:
+            self._status.say(error=error or "a map needs three passages that have been read for their meaning")
+            return
+        shown_hit = self._text_pane.hit
+        current = next((at for at, hit in enumerate(hits) if hit == shown_hit), 0)
+        self.app.push_screen(MapScreen(hits, [at for at, _ in owned], found, current), self.show_result)
+
+    def show_result(self, index: int | None) -> None:
+        raise NotImplementedError
 
     @work(exclusive=True, group="open")
     async def action_open(self) -> None:

@@ -40,10 +40,13 @@ class TextPane(Vertical):
         """The document, as text or as printed."""
         self.prompt = Prompt()
         """The line for what to find, or for a page; it is hidden until `Prompt.open`."""
+        self.how = (read, draw, graphics)
+        """What another pane needs to show the same documents."""
         self._read = read
         """Returns a document's text. May block: it is called in a thread."""
         self._reading: Lane[int] = Lane()
         self._documents = DocumentCache()
+        self._strip = RelevanceStrip()
         self._message: str | None = None
         self._about = ""
         self._words: Words | None = None
@@ -56,7 +59,7 @@ class TextPane(Vertical):
         yield Static(id="text-message", markup=False)
         with Horizontal(id="text"):
             yield self.reader
-            yield RelevanceStrip()
+            yield self._strip
         yield self.prompt
 
     @property
@@ -73,7 +76,7 @@ class TextPane(Vertical):
         self.hit, self._words = hit, words
         document_id = hit.document_id
         if not stay:
-            self.query_one(RelevanceStrip).warm(())
+            self._strip.warm(())
         if (document := self._documents.get(document_id)) is not None:
             self._show(document, stay)
             return
@@ -96,10 +99,15 @@ class TextPane(Vertical):
             else:
                 self._show(document, stay=False)
 
+    @property
+    def words(self) -> Words | None:
+        """The words that are lit."""
+        return self._words
+
     def warm(self, document_id: int, nearness: PassageNearness) -> None:
         """Show on the strip how near the document's passages are to the query, if the document is still in view."""
         if self.hit is not None and self.hit.document_id == document_id:
-            self.query_one(RelevanceStrip).warm(nearness)
+            self._strip.warm(nearness)
 
     def clear(self) -> None:
         """Show nothing."""
@@ -144,7 +152,7 @@ class TextPane(Vertical):
         words = place_in_words(told, event.spans, self.hit.path if self.hit else "")
         self.query_one(HeaderLine).right = " · ".join(filter(None, (words, event.note)))
         view = (place.first, place.last)
-        self.query_one(RelevanceStrip).show(event.spans, place.passage, len(preview.document.text), view)
+        self._strip.show(event.spans, place.passage, len(preview.document.text), view)
 
     def on_relevance_strip_clicked(self, event: RelevanceStrip.Clicked) -> None:
         """Go to the part of the document that was clicked."""

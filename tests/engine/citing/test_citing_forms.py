@@ -189,6 +189,10 @@ def test_the_forms_of_a_copied_quotation() -> None:
     assert FORMS["plain"](replace(PUMPS, quote="two\nlines", title="T\x1b", path="/a/b\udcff.pdf", page=2)) == (
         "two\nlines\n— T\ufffd, p. 2 (/a/b\ufffd.pdf)\n"
     )
+    scanned = replace(PUMPS, path="/a/scan.pdf", page=2, is_ocr=True)
+    assert FORMS["plain"](scanned).endswith("— pumps, p. 2 (OCR) (/a/scan.pdf)\n"), "letters may be wrong"
+    assert "*pumps*, p. 2 (OCR)](file:" in FORMS["markdown"](scanned)
+    assert Evidence.from_json(scanned.to_json()) == scanned
     assert FORMS["pandoc"](replace(TOWERS, citekey="lee04")).endswith("more. [@lee04, p. 12]\n")
     assert FORMS["latex"](PUMPS) == "\\begin{quote}\nPumps fail. \\cite{pumps}\n\\end{quote}\n"
     assert "\\cite[p.~12]{lee2004cooling}" in FORMS["latex"](TOWERS)

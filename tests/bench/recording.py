@@ -1,0 +1,131 @@
+"""Records the app at work for the README: `python tests/bench/recording.py FOLDER OUT.svg [QUERY]`.
+
+FOLDER must be indexed, and a daemon must be running. The app runs without a terminal; each step is taken as Textual's
+own picture of the screen, and the pictures become one animated SVG, which needs no player and no network. A letter that
+is typed is a frame as well. A screen that comes again is kept once.
+"""
+
+import argparse
+import asyncio
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from longsearch.app.local_backend import LocalBackend
+from longsearch.app.paths import resolve_root
+from longsearch.tui.app import LongsearchApp
+
+SIZE = (100, 28)
+QUERY = "what should a beekeeper do when the colony wants to leave"
+PATIENCE_S, STEP_S = 60.0, 0.1
+STEPS = (
+    ("enter", 2.0),
+    ("down", 1.2),
+    ("up", 0.8),
+    ("enter", 1.5),
+    ("n", 1.5),
+    ("space", 1.5),
+    ("escape", 0.8),
+    ("M", 3.0),
+    ("j", 1.0),
+    ("escape", 0.5),
+    ("s", 1.0),
+    ("down", 0.6),
+    ("s", 3.0),
+    ("escape", 0.5),
+    ("b", 3.0),
+)
+"""Keys, and how many seconds each result is shown."""
+_TYPED_S = 0.07
+_IDS = re.compile(r"terminal-\d+")
+_RULE = re.compile(r"\.t-(r\d+) \{(.*?)\}")
+_CLASS = re.compile(r'class="t-(r\d+)"')
+_FONTS = re.compile(r"@font-face \{.*?\}", re.DOTALL)
+"""Letters from another machine: none are loaded."""
+_SCREEN = '<g transform="translate(9, 41)"'
+
+
+async def frames(folder: Path, query: str) -> list[tuple[str, float]]:
+    """Return the pictures, each with the seconds for which it is shown."""
+    app, taken = LongsearchApp(LocalBackend(folder)), []
+
+    async def settle(pilot: Pilot[str | None], is_done: Callable[[], bool] = lambda: True) -> str:
+        """Wait until the screen no longer changes; return its picture."""
+        end, before = asyncio.get_running_loop().time() + PATIENCE_S, ""
+        while asyncio.get_running_loop().time() < end:
+            await pilot.pause(STEP_S)
+            picture = _IDS.sub("t", app.export_screenshot(title="longsearch"))
+            if picture == before and is_done():
+                break
+            before = picture
+        return before
+
+    async with app.run_test(size=SIZE) as pilot:
+        taken.append((await settle(pilot, lambda: "ready" in app.export_screenshot()), 1.5))
+        for letter in query:
+            await pilot.press("space" if letter == " " else letter)
+            await pilot.pause()
+            taken.append((_IDS.sub("t", app.export_screenshot(title="longsearch")), _TYPED_S))
+        for key, shown_s in STEPS:
+            await pilot.press(key)
+            taken.append((await settle(pilot), shown_s))
+    return taken
+
+
+def animated(taken: list[tuple[str, float]]) -> str:
+    """Return one SVG that shows the pictures one after the other, for ever.
+
+    The window around the screen is that of the first picture. Each picture's screen becomes a group that is visible for
+    its time; one that comes again is kept once. Styles are shared by all.
+    """
+    total_s, began_s = sum(shown_s for _, shown_s in taken), 0.0
+    styles: dict[str, str] = {}
+    groups: dict[str, list[tuple[float, float]]] = {}
+    for picture, shown_s in taken:
+        groups.setdefault(_screen(picture, styles), []).append((began_s, began_s + shown_s))
+        began_s += shown_s
+    rules = [f".{name} {{ {rule} }}" for rule, name in styles.items()]
+    parts = []
+    for number, (screen, times) in enumerate(groups.items()):
+        rules.append(f"@keyframes f{number} {{ {_keyframes(times, total_s)} }}")
+        rules.append(f".f{number} {{ animation: f{number} {total_s:.2f}s step-end infinite; visibility: hidden; }}")
+        parts.append(f'<g class="f{number}">{screen}</g>')
+    window = _FONTS.sub("", _RULE.sub("", taken[0][0].split(_SCREEN, 1)[0]))
+    return window.replace("</style>", "\n".join(rules) + "\n</style>", 1) + "\n".join(parts) + "\n</svg>\n"
+
+
+def _screen(picture: str, styles: dict[str, str]) -> str:
+    """Return the screen of a picture, without the window around it. Adds its styles to those of all: rule to name."""
+    start, inside = picture.split(_SCREEN, 1)
+    names = {name: styles.setdefault(rule.strip(), f"s{len(styles)}") for name, rule in _RULE.findall(start)}
+    body = _CLASS.sub(lambda found: f'class="{names[found[1]]}"', inside.rpartition("</svg>")[0])
+    return _SCREEN + body
+
+
+def _keyframes(times: list[tuple[float, float]], total_s: float) -> str:
+    """Return when a group is visible, as the steps of an animation in CSS."""
+    steps = {0.0: "hidden"}
+    for begin_s, end_s in times:
+        steps[100 * begin_s / total_s] = "visible"
+        steps.setdefault(min(100 * end_s / total_s, 100.0), "hidden")
+    for begin_s, _ in times:  # one that begins where another ends stays visible
+        steps[100 * begin_s / total_s] = "visible"
+    return " ".join(f"{at:.3f}% {{ visibility: {how}; }}" for at, how in sorted(steps.items()))
+
+
+def main() -> None:
+    """Record, and write the file."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("query", nargs="?", default=QUERY)
+    options = parser.parse_args()
+    svg = animated(asyncio.run(frames(resolve_root(options.folder), options.query)))
+    options.out.write_text(svg)
+    print(f"{options.out}: {len(svg) / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()

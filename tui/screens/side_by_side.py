@@ -1,0 +1,94 @@
+"""Two passages beside each other, of one document or of two; each side is a text to read."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.screen import Screen
+from textual.widgets import Footer
+
+from longsearch.engine.page_image import PageImage, PageQuestion
+from longsearch.engine.types import DocumentHit, DocumentText, PassageHit
+from longsearch.tui.bindings import SIDES
+from longsearch.tui.graphics.terminal import Graphics
+from longsearch.tui.text.lit_words import Words
+from longsearch.tui.widgets.text_pane import TextPane
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A passage, and the hit that it belongs to."""
+
+    hit: DocumentHit
+    passage: PassageHit
+    words: Words | None
+    """The words that are lit."""
+
+    def is_at(self, other: "Side") -> bool:
+        """Return whether both are the same passage."""
+        mine, theirs = self.passage, other.passage
+        return (self.hit.document_id, mine.start, mine.stop) == (other.hit.document_id, theirs.start, theirs.stop)
+
+
+class SideBySide(Screen[None]):
+    """Shows two sides; Esc closes it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = SIDES
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - as Screen declares it
+
+    def __init__(
+        self,
+        sides: tuple[Side, Side],
+        read: Callable[[int], DocumentText],
+        draw: Callable[[PageQuestion], PageImage],
+        graphics: Graphics,
+    ) -> None:
+        """`read` and `draw` as for `TextPane`."""
+        super().__init__()
+        self._sides = sides
+        self._panes = (TextPane(read, draw, graphics), TextPane(read, draw, graphics))
+
+    def compose(self) -> ComposeResult:
+        with Container(id="sides"):
+            yield from self._panes
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Show the passages once the panes have their parts."""
+        self.call_after_refresh(self._show)
+
+    def _show(self) -> None:
+        """Show each passage first among those of its hit, so that it is the current one."""
+        for pane, side in zip(self._panes, self._sides, strict=True):
+            others = (one for one in side.hit.passages if one.start != side.passage.start)
+            pane.select(replace(side.hit, passages=(side.passage, *others)), side.words, stay=False)
+        self._panes[0].reader.pane.focus()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Mark the side that has the focus."""
+        for pane in self._panes:
+            pane.set_class(event.widget is pane.reader.pane, "-active")
+
+    @property
+    def _active(self) -> TextPane:
+        return self._panes[1] if self._panes[1].has_class("-active") else self._panes[0]
+
+    def action_other(self) -> None:
+        """Go to the other side."""
+        self._panes[self._active is self._panes[0]].reader.pane.focus()
+
+    def action_passage(self, step: int) -> None:
+        self._active.reader.go_to_passage(step)
+
+    def action_printed_page(self) -> None:
+        """Show the page as printed, or the text again."""
+        self._active.reader.switch_view()
+
+    def action_leave(self) -> None:
+        for pane in self._panes:
+            pane.reader.cover(True)  # takes pictures away
+        self.dismiss(None)
