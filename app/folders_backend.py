@@ -145,7 +145,7 @@ class FoldersBackend:
     def files(self) -> list[FileReport]:
         """Return every file of every folder, and its status."""
         return [
-            replace(file, folder=folder.name, root=folder.root)
+            file._replace(folder=folder.name, root=folder.root)
             for folder, session in self._sessions()
             for file in session.files()
         ]

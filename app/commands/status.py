@@ -179,9 +179,7 @@ def _describe_widths(widths: dict[str, Any] | None) -> str:
 
 def _as_json(file: "FileReport", values: "Sequence[MetadataValue]") -> dict[str, Any]:
     """Return the file's fields and its document's metadata. Its status keeps the key "state", which scripts read."""
-    from dataclasses import asdict
-
-    fields = {name: value for name, value in asdict(file).items() if name not in ("folder", "root")}
+    fields = {name: value for name, value in file._asdict().items() if name not in ("folder", "root")}
     fields = {"state" if name == "status" else name: value for name, value in fields.items()}
     return {**fields, "metadata": metadata_as_json(values)}
 

@@ -53,7 +53,8 @@ def files(db: apsw.Connection) -> list[FileReport]:
         "SELECT path, state, file_states.reason, file_states.hint, n_pages, n_tokens, n_tokens_embedded, n_failures,"
         " retry_at, '', '', n_scanned FROM file_states JOIN files USING (path) ORDER BY 1"
     )
-    return [FileReport(os.fsdecode(path), FileStatus(state), *rest) for path, state, *rest in rows]
+    statuses = {status.value: status for status in FileStatus}
+    return [FileReport(os.fsdecode(path), statuses[state], *rest) for path, state, *rest in rows]
 
 
 def _activity(db: apsw.Connection) -> tuple[str, float]:

@@ -18,7 +18,7 @@ SIZE = (110, 26)
 def backend_with_scans(**changes: Any) -> FakeBackend:
     backend = FakeBackend()
     backend.file_list = [
-        replace(file, n_scanned=3412) if file.path.startswith("scans/") else file for file in some_files()
+        file._replace(n_scanned=3412) if file.path.startswith("scans/") else file for file in some_files()
     ]
     backend.scans = ScannedPages(0, 16_920.0, True, **changes)
     return backend

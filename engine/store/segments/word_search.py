@@ -120,7 +120,7 @@ def _highest(sums: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
     if n_blocks > limit:
         of_blocks = sums[: n_blocks * _BLOCK].reshape(n_blocks, _BLOCK).max(axis=1)
         least = np.partition(of_blocks, n_blocks - limit)[n_blocks - limit]  # so many passages are at least this good
-    places = np.flatnonzero(sums >= least * np.float32(1 - _ROUNDING)) if least > 0 else np.flatnonzero(sums)
+    places = np.flatnonzero(sums >= least * np.float32(1 - _ROUNDING)) if least > 0 else np.flatnonzero(sums > 0)
     if len(places) > limit:
         own = sums[places]
         least = np.partition(own, len(own) - limit)[len(own) - limit]

@@ -17,7 +17,7 @@ from longsearch.engine.store import keywords, lifecycle, manifest
 from longsearch.engine.store.documents import documents_of
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.segments import files, owners, postings, upkeep, word_search
+from longsearch.engine.store.segments import files, owners, postings, upkeep, word_parts, word_search
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import DocumentText, Passage
@@ -99,6 +99,7 @@ def test_segments_agree_with_fts5_after_any_changes(changes: list[tuple], least:
         patch.setattr(postings, "_POSTINGS_AT_ONCE", 7)
         patch.setattr(word_search, "_BLOCK", 2)
         patch.setattr(word_search, "_AT_ONCE", 3)
+        patch.setattr(word_parts, "_AT_ONCE", 3)
         names = {number: f"{number}.md" for number in range(6)}
         for number, (kind, *given_values) in enumerate(changes):
             if kind == "tidy":

@@ -1,7 +1,5 @@
 """Files that failed or are partial are retried, and keep their documents until the retry succeeds."""
 
-from dataclasses import replace
-
 import numpy as np
 from store_helpers import add, document, embed, record, vectors_of_passages
 
@@ -32,7 +30,7 @@ def test_failed_and_partial_files_are_retried_on_request_and_keep_their_document
     assert retry_times(store) == {"failed.pdf": 0, "partial.pdf": None, "waiting.pdf": 0, "whole.pdf": None}
     assert store.read_again() == 3
     assert retry_times(store) == {"failed.pdf": 0, "partial.pdf": 0, "waiting.pdf": 0, "whole.pdf": None}
-    assert [replace(file, retry_at=None) for file in store.files()] == before
+    assert [file._replace(retry_at=None) for file in store.files()] == before
 
 
 def test_a_partial_file_whose_retry_failed_keeps_its_document(store: Store) -> None:
