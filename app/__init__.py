@@ -54,6 +54,6 @@ Models: A folder has a model, its own or the default (`app.folder_models`). When
 second index file, and searches go on in the first until the second is complete. One model is in memory at a time.
 
 Processes: The terminal app never loads torch, and a child process draws printed pages for it. Each user has one daemon,
-which owns the model. It watches the folders, indexes them, and encodes queries that arrive over a Unix socket. Every
+which owns the model. It watches the folders, indexes them, and encodes queries that arrive over a local socket. Every
 search reads the SQLite file directly, so a search by words works without a daemon, and so does the display of progress.
 """
