@@ -55,7 +55,7 @@ second index file, and searches go on in the first until the second is complete.
 
 Processes: The terminal app never loads torch, and a child process draws printed pages for it. In a browser
 (`longsearch serve`), each window has a process of its own, behind a server on the loopback address. Each user has one
-daemon, which owns the model. It watches the folders, indexes them, and encodes queries that arrive over a Unix socket.
+daemon, which owns the model. It watches the folders, indexes them, and encodes queries that arrive over a local socket.
 Every search reads the SQLite file directly, so a search by words works without a daemon, and so does the display of
 progress.
 """

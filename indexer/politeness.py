@@ -1,6 +1,7 @@
 """Lets other programs go first, and saves the battery."""
 
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,7 +18,10 @@ def be_polite() -> None:
     """
     import psutil  # takes 30 ms to import, which `--help` need not pay
 
-    with suppress(AttributeError, OSError):  # Windows has no `nice`
+    if sys.platform == "win32":
+        psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS)
+        return
+    with suppress(OSError):
         os.nice(NICENESS)
     with suppress(OSError):  # not Linux, or no autogroups
         Path("/proc/self/autogroup").write_text(str(NICENESS))
@@ -31,6 +35,11 @@ def on_battery(supplies: Path = POWER_SUPPLIES) -> bool:
     Batteries of mice and keyboards (scope "Device") do not count. `psutil.sensors_battery` counts them: it takes a
     desktop with a wireless mouse for a laptop on battery.
     """
+    if sys.platform == "win32":
+        import psutil
+
+        battery = psutil.sensors_battery()
+        return battery is not None and not battery.power_plugged
     found = [folder for folder in _entries(supplies) if _read(folder / "scope") != "Device"]
     if any(_read(folder / "online") == "1" for folder in found if _read(folder / "type") != "Battery"):
         return False

@@ -16,6 +16,7 @@ from longsearch.app.paths import data_folder, expanded, socket_path
 from longsearch.app.settings.schema import variable_of
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.identity import identify
+from longsearch.engine.platforms.processes import outliving
 
 START_TIMEOUT_S = 15.0
 _CALL_TIMEOUT_S = 5.0
@@ -128,9 +129,9 @@ def _spawn(stay: bool) -> subprocess.Popen[bytes]:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            start_new_session=True,
             cwd=home if (home := expanded("~")).is_dir() else "/",
             env=_environment(),
+            **outliving(),
         )
     finally:
         os.close(log)

@@ -1,6 +1,6 @@
 """Calls between longsearch's processes: one JSON object each way over a local socket, never over the network.
 
-Knows no methods: the daemon passes in the function that answers. Only the user can enter the socket's folder.
+Knows no methods: the daemon passes in the function that answers. `local_sockets` lets only the user in.
 """
 
 import json
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.platforms import local_sockets
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -32,13 +33,13 @@ def call(
     `cancelled` is called ten times a second; once it returns True, the call ends with DaemonUnreachableError.
     """
     hint = "start one: longsearch daemon start"
-    if not path.exists():
+    there = local_sockets.door(path)
+    if not there.file.exists():
         raise DaemonUnreachableError("no daemon is running", hint)
-    from multiprocessing import AuthenticationError  # these two take 20 ms
-    from multiprocessing.connection import Client
+    from multiprocessing import AuthenticationError  # takes 20 ms
 
     try:
-        with Client(str(path), family="AF_UNIX") as connection:
+        with local_sockets.connect(there) as connection:
             connection.send_bytes(json.dumps({"method": method, "params": params}).encode())
             deadline = time.monotonic() + timeout_s
             while not connection.poll(_POLL_S):
@@ -57,15 +58,13 @@ def serve(path: Path, handle: Handler, stopping: threading.Event) -> None:
 
     If the handler raises, the caller gets the error: a LongsearchError as it is, any other exception as a defect.
     """
-    from multiprocessing.connection import Listener
+    from multiprocessing import AuthenticationError
 
-    path.unlink(missing_ok=True)  # left by a daemon that died: the caller of `serve` holds the lock
-    with Listener(str(path), family="AF_UNIX") as listener:
-        path.chmod(0o600)
+    with local_sockets.listening(local_sockets.door(path)) as listener:
         while not stopping.is_set():
             try:
                 connection = listener.accept()
-            except OSError:  # the caller closed the connection
+            except (OSError, EOFError, AuthenticationError):  # the caller closed the connection, or is a stranger
                 continue
             threading.Thread(target=_answer, args=(connection, handle), daemon=True).start()
 

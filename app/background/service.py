@@ -1,4 +1,4 @@
-"""Installs and uninstalls the daemon, so that the system starts it at login: systemd on Linux, launchd on macOS.
+"""Installs and uninstalls the daemon, so that the system starts it at login: by systemd, launchd or Task Scheduler.
 
 Knows where the service file belongs and which commands put it into effect; `service_files` writes its text.
 """
@@ -14,11 +14,14 @@ from pathlib import Path
 from longsearch.app.background.daemon_control import log_path
 from longsearch.app.background.service_files import (
     AGENT_LABEL,
+    TASK_NAME,
     UNIT_NAME,
     kept_environment,
     launchd_agent,
+    scheduled_task,
     systemd_unit,
 )
+from longsearch.app.paths import data_folder
 from longsearch.engine.errors import LongsearchError
 
 COMMAND_TIMEOUT_S = 60.0
@@ -64,6 +67,19 @@ def service(platform: str, environment: Mapping[str, str], home: Path) -> Servic
             ("launchctl", "bootout", f"{domain}/{AGENT_LABEL}"),
         )
         return Service(path, content, "launchctl", reload=(), start=(bootstrap,), stop=(bootout,))
+    if platform == "win32":
+        user = "\\".join(filter(None, (environment.get("USERDOMAIN"), environment.get("USERNAME"))))
+        path = data_folder() / "longsearch-task.xml"
+        named = ("/TN", TASK_NAME)
+        create = ("schtasks", "/Create", *named, "/XML", str(path), "/F")
+        return Service(
+            path,
+            scheduled_task(command, kept, user),
+            "schtasks",
+            reload=(),
+            start=(create, ("schtasks", "/Run", *named)),
+            stop=(("schtasks", "/End", *named), ("schtasks", "/Delete", *named, "/F")),
+        )
     raise LongsearchError(f"a daemon cannot be installed on {platform}", _ELSE_HINT)
 
 

@@ -18,7 +18,7 @@ _ACTIONS = {
     "status": "say which folders the daemon watches, and whether the model is in memory",
     "pause": "pause indexing; queries are still answered",
     "resume": "resume indexing",
-    "install": "let the system start the daemon now and at every login (systemd or launchd)",
+    "install": "let the system start the daemon now and at every login (systemd, launchd or Task Scheduler)",
     "uninstall": "stop the daemon, and no longer start it at login",
     "run": "run the daemon in the foreground",
 }

@@ -6,7 +6,6 @@ tokens in memory and reads the first TOKENS of them, so processes that read diff
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -34,6 +33,12 @@ def peak_mib() -> float:
     status = Path("/proc/self/status")
     if status.exists():  # on Linux a child inherits ru_maxrss: a small child would report its parent's peak
         return int(status.read_text("utf-8").partition("VmHWM:")[2].split()[0]) / 2**10
+    if sys.platform == "win32":
+        import psutil
+
+        return float(psutil.Process().memory_info().peak_wset) / 2**20
+    import resource
+
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 

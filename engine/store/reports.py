@@ -5,6 +5,7 @@ import time
 
 import apsw
 
+from longsearch.engine.platforms.processes import is_running
 from longsearch.engine.store import vectors
 from longsearch.engine.store.documents import storable
 from longsearch.engine.types import FileReport, FileStatus, IndexProgress
@@ -59,19 +60,9 @@ def files(db: apsw.Connection) -> list[FileReport]:
 
 def _activity(db: apsw.Connection) -> tuple[str, float]:
     row = db.execute("SELECT text, tokens_per_s, updated_at, pid FROM activity").fetchone()
-    if row is None or abs(time.time() - row[2]) > _STALE_S or not _is_alive(row[3]):  # abs: a clock may be set back
+    if row is None or abs(time.time() - row[2]) > _STALE_S or not is_running(row[3]):  # abs: a clock may be set back
         return "", 0.0
     return row[0], row[1]
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _narrow_left(db: apsw.Connection) -> tuple[int, int]:

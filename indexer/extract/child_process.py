@@ -1,10 +1,8 @@
 """A child process that reads or draws files for this one: starts it, asks it, waits until a deadline, kills it.
 
-POSIX only. This module knows the messages, and no file.
+This module knows the messages, and no file. `engine.platforms` knows the differences of platforms.
 """
 
-import os
-import selectors
 import signal
 import subprocess
 import time
@@ -12,12 +10,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from longsearch.engine.errors import ExtractionError
+from longsearch.engine.platforms.pipes import reader_of
+from longsearch.engine.platforms.processes import group_of, outliving
 from longsearch.indexer.extract.child import OUT_OF_MEMORY_STATUS
 from longsearch.indexer.extract.tools import remove_folder_of
 from longsearch.indexer.extract.wire import protocol
+from longsearch.indexer.extract.wire.limits import MEMORY_BYTES
 from longsearch.indexer.extract.wire.protocol import AnyRequest, Ended, Failed, Message
-
-_READ_BYTES = 1 << 20
 
 
 class ChildGoneError(Exception):
@@ -29,7 +28,7 @@ class ChildTimedOutError(ChildGoneError):
 
 
 class ChildProcess:
-    """One child process, in a POSIX session of its own."""
+    """One child process, apart from this one's terminal."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
@@ -37,13 +36,13 @@ class ChildProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,
             cwd="/",
+            **outliving(),
         )
+        self._group = group_of(self._process, MEMORY_BYTES)
         assert self._process.stdin is not None and self._process.stdout is not None  # noqa: S101 - both are PIPE
         self._requests, self._answers = self._process.stdin, self._process.stdout
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(self._answers, selectors.EVENT_READ)
+        self._reader = reader_of([self._answers])
         self._received = bytearray()
         self.pid = self._process.pid
 
@@ -90,9 +89,10 @@ class ChildProcess:
 
     def _receive(self, n_bytes: int, deadline: float, timeout_s: float) -> bytes:
         while len(self._received) < n_bytes:
-            if not self._selector.select(max(0.0, deadline - time.monotonic())):
+            found = self._reader.read(max(0.0, deadline - time.monotonic()))
+            if found is None:
                 raise ChildTimedOutError(f"took more than {timeout_s:.0f} s")
-            data = os.read(self._answers.fileno(), _READ_BYTES)
+            _, data = found
             if not data:
                 raise self._death()
             self._received += data
@@ -115,15 +115,15 @@ class ChildProcess:
 
     def interrupt(self) -> None:
         """Kill the child and its subprocesses. A `converse` in another thread then raises `ChildGoneError`."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGKILL) if self.is_alive else None
+        self._group.kill()
 
     def kill(self) -> None:
         """Kill the child and free its pipes; may be called twice."""
         self.interrupt()
         self._process.wait()
         remove_folder_of(self.pid)
-        self._selector.close()
+        self._group.close()
+        self._reader.close()
         for pipe in (self._requests, self._answers):
             with suppress(OSError):  # the rest of a request cannot be sent any more
                 pipe.close()

@@ -6,7 +6,6 @@ the child kills it too. It gets no standard input, and a folder of its own in wh
 """
 
 import os
-import selectors
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from longsearch.engine.errors import ExtractionError
+from longsearch.engine.platforms.pipes import reader_of
 from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.wire.limits import MAX_TEXT_FILE_BYTES
 from longsearch.indexer.extract.wire.sandbox import widen_limits
@@ -22,13 +22,12 @@ PATH, FOLDER = "{path}", "{folder}"
 """Words of a command that stand for the file's path and for the folder in which the program may write."""
 _MAX_ERROR_BYTES = 4_000
 _MAX_REASON_CHARACTERS = 120
-_READ_BYTES = 1 << 16
 
 
 def folder_of(pid: int) -> Path:
     """Return the folder in which programs of the child with this id may write. The parent removes it after a kill."""
-    # not tempfile.gettempdir(), which tries to write a file
-    return Path(os.environ.get("TMPDIR") or "/tmp") / f"longsearch-child-{pid}"  # noqa: S108
+    # not tempfile.gettempdir(), which tries to write a file; Windows has TEMP
+    return Path(os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp") / f"longsearch-child-{pid}"  # noqa: S108
 
 
 def remove_folder_of(pid: int) -> None:
@@ -67,7 +66,7 @@ def _run(words: Sequence[str], folder: Path) -> bytes:
             stderr=subprocess.PIPE,
             cwd=folder,
             env=environment,
-            preexec_fn=widen_limits,  # safe, because the child has one thread
+            preexec_fn=None if os.name == "nt" else widen_limits,  # safe, because the child has one thread
         )
     except OSError as error:
         raise ExtractionError(f"{name} cannot be started: {error.strerror}") from error
@@ -85,20 +84,19 @@ def _run(words: Sequence[str], folder: Path) -> bytes:
 
 def _outputs(process: subprocess.Popen[bytes], name: str) -> tuple[bytes, bytes]:
     """Return what the program prints, and its first complaints. Raises `ExtractionError` if it is too much."""
-    printed, errors = bytearray(), bytearray()
-    with selectors.DefaultSelector() as selector:
-        for pipe, held in ((process.stdout, printed), (process.stderr, errors)):
-            if pipe is not None:
-                selector.register(pipe, selectors.EVENT_READ, held)
-        while selector.get_map():
-            for key, _ in selector.select():
-                data = os.read(key.fd, _READ_BYTES)
-                if not data:
-                    selector.unregister(key.fileobj)
-                elif key.data is printed or len(errors) < _MAX_ERROR_BYTES:
-                    key.data.extend(data)
-            if len(printed) > MAX_TEXT_FILE_BYTES:
-                raise ExtractionError(f"{name} prints more than {MAX_TEXT_FILE_BYTES / 1e6:.0f} MB of text")
+    held = printed, errors = bytearray(), bytearray()
+    pipes = [pipe for pipe in (process.stdout, process.stderr) if pipe is not None]
+    reader = reader_of(pipes)
+    n_open = len(pipes)
+    while n_open and (found := reader.read()):
+        number, data = found
+        n_open -= not data
+        if held[number] is printed or len(errors) < _MAX_ERROR_BYTES:
+            held[number].extend(data)
+        if len(printed) > MAX_TEXT_FILE_BYTES:
+            reader.close()
+            raise ExtractionError(f"{name} prints more than {MAX_TEXT_FILE_BYTES / 1e6:.0f} MB of text")
+    reader.close()
     return bytes(printed), bytes(errors)
 
 

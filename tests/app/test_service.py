@@ -136,8 +136,8 @@ def test_without_systemd_the_error_says_what_to_do_and_nothing_is_written(
         install(on_linux(home))
     assert "daemon start --stay" in caught.value.hint
     assert not on_linux(home).path.exists()
-    with pytest.raises(LongsearchError, match="win32"):
-        service("win32", {}, home)
+    with pytest.raises(LongsearchError, match="freebsd14"):
+        service("freebsd14", {}, home)
 
 
 def test_the_message_of_a_systemd_that_refuses_is_quoted(home: Path, calls: Path) -> None:

@@ -1,0 +1,74 @@
+"""Where processes of one user on one machine meet: a Unix socket, or on Windows a named pipe with a key.
+
+The folder of a Unix socket lets only the user in. A named pipe lies in no folder, so both sides prove that they know a
+key: 32 random bytes in a file of the user's own folder, new with each server.
+"""
+
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection, Listener
+
+_KEY_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A place at which a server listens."""
+
+    family: str
+    """As `multiprocessing.connection` names it."""
+    address: str
+    file: Path
+    """The socket, or the file of the key. Without it nobody listens."""
+    has_key: bool
+
+    @property
+    def key(self) -> bytes | None:
+        """The key. Raises OSError if there is no file."""
+        return self.file.read_bytes() if self.has_key else None
+
+
+def door(path: Path, platform: str = sys.platform) -> Door:
+    """Return the door whose socket would lie at `path`."""
+    if platform == "win32":
+        return Door("AF_PIPE", rf"\\.\pipe\longsearch-{path.stem}", path.with_suffix(".key"), has_key=True)
+    return Door("AF_UNIX", str(path), path, has_key=False)
+
+
+def connect(there: Door) -> "Connection":
+    """Connect to the server. Raises OSError, EOFError or `multiprocessing.AuthenticationError` if there is none."""
+    from multiprocessing.connection import Client
+
+    return Client(there.address, family=there.family, authkey=there.key)
+
+
+@contextmanager
+def listening(here: Door) -> "Iterator[Listener]":
+    """Listen at the door. The caller holds a lock, so what lies there was left by a server that died."""
+    from multiprocessing.connection import Listener
+
+    here.file.unlink(missing_ok=True)
+    if here.has_key:
+        _write(here.file, secrets.token_bytes(_KEY_BYTES))
+    with Listener(here.address, family=here.family, authkey=here.key) as listener:
+        if not here.has_key:
+            here.file.chmod(0o600)
+        try:
+            yield listener
+        finally:
+            if here.has_key:
+                here.file.unlink(missing_ok=True)
+
+
+def _write(file: Path, key: bytes) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(file, flags, 0o600), "wb") as made:
+        made.write(key)
