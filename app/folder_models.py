@@ -50,12 +50,12 @@ def choose_model(root: Path, name: str) -> FolderModel:
     """
     from longsearch.engine.models.identity import identify
 
-    name = resolved(name)
-    identify(name)
     if index_path(root).suffix == POINTER:
         raise LongsearchError(
             f"the index of {root} is in a store", f"move it back first: longsearch move {root} --to sqlite"
         )
+    name = resolved(name)
+    identify(name)
     with _lock(root):
         before = folder_model(root)
         if name == before.next_model:
