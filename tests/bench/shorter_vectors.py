@@ -23,9 +23,8 @@ from longsearch.engine.inference.encoder import Encoder
 
 NEAREST = 20
 DIMS = (256, 192, 128, 64)
-RESCORED = (1 / 400, 1 / 100, 1 / 40)
-"""The share of all passages that the signs pick, but at least 100."""
-_MIN_RESCORED = 100
+RESCORED = (100, 200, 400)
+"""Passages that the signs pick."""
 
 Scores = Callable[[Vectors, Vectors], Vectors]
 """Of queries (n_queries, dim) and passages (n, dim) the scores (n_queries, n)."""
@@ -52,12 +51,12 @@ def by_signs(queries: Vectors, passages: Vectors) -> Vectors:
     return exactly(np.sign(queries), np.sign(passages))
 
 
-def rescored(share: float, dim: int | None = None) -> Scores:
-    """By signs, of the first dimensions if `dim` is given; then a share of the passages by all dimensions in int8."""
+def rescored(n_picked: int, dim: int | None = None) -> Scores:
+    """By signs, of the first dimensions if `dim` is given; then the first of these by all dimensions in int8."""
 
     def scores(queries: Vectors, passages: Vectors) -> Vectors:
         rough = by_signs(queries[:, :dim], passages[:, :dim])
-        n = min(max(_MIN_RESCORED, round(share * len(passages))), len(passages))
+        n = min(n_picked, len(passages))
         picked = np.argpartition(-rough, n - 1, axis=1)[:, :n]
         fine = np.take_along_axis(by_int8(queries, passages), picked, axis=1)
         found = np.full_like(rough, -2.0)
@@ -79,10 +78,9 @@ def forms(dim: int) -> dict[str, tuple[float, Scores]]:
         found[f"first {size}, float32"] = 4.0 * size, first(size)
         found[f"first {size}, int8"] = size + 4.0, first(size, by_int8)
     found["signs"] = dim / 8, by_signs
-    for share in RESCORED:
-        found[f"signs, {share:.2%} rescored in int8"] = dim / 8, rescored(share)
-    for size in (d for d in DIMS if d < dim):
-        found[f"signs of the first {size}, {RESCORED[1]:.2%} rescored"] = size / 8, rescored(RESCORED[1], size)
+    for size in (dim, *(d for d in DIMS if d < dim)):
+        which = "signs" if size == dim else f"signs of the first {size}"
+        found |= {f"{which}, {n} rescored in int8": (size / 8, rescored(n, size)) for n in RESCORED}
     return found
 
 
