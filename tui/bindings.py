@@ -105,7 +105,13 @@ TEXT_MOVES: list[BindingType] = [
 SIDES: list[BindingType] = [
     Binding("escape,q,s", "leave", "Back", id="sides.back", tooltip="Back to the results"),
     Binding(
-        "tab,shift+tab,left,right", "other", "Other side", id="sides.other", priority=True, tooltip="To the other side"
+        "tab,shift+tab,left,right",
+        "other",
+        "Other side",
+        id="sides.other",
+        key_display="tab",
+        priority=True,
+        tooltip="To the other side",
     ),
     Binding("n", "passage(1)", "Next", id="sides.next", tooltip="Next passage on this side"),
     Binding("p", "passage(-1)", "Prev", id="sides.previous", tooltip="Previous passage on this side"),
@@ -115,9 +121,23 @@ SIDES: list[BindingType] = [
 MAP: list[BindingType] = [
     Binding("escape,q,M", "leave", "Back", id="map.back", tooltip="Back to the results"),
     Binding("enter", "choose", "Go there", id="map.choose", tooltip="Go to the document that is lit"),
-    Binding("j,down,right,tab", "move(1)", "Next", id="map.next", priority=True, tooltip="Light the next document"),
     Binding(
-        "k,up,left,shift+tab", "move(-1)", "Before", id="map.previous", priority=True, tooltip="Light the one before"
+        "j,down,right,tab",
+        "move(1)",
+        "Next",
+        id="map.next",
+        key_display="j",
+        priority=True,
+        tooltip="Light the next document",
+    ),
+    Binding(
+        "k,up,left,shift+tab",
+        "move(-1)",
+        "Before",
+        id="map.previous",
+        key_display="k",
+        priority=True,
+        tooltip="Light the one before",
     ),
 ]
 

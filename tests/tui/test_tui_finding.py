@@ -13,7 +13,7 @@ from textual.widgets import OptionList
 from tui_helpers import SMALL, WIDE, ask, preview, results, screen_text, settle
 
 from longsearch.engine.page_image import Light
-from longsearch.engine.types import DocumentText, Heading
+from longsearch.engine.types import DocumentText, Heading, SearchMode
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.outline import OutlineScreen
 from longsearch.tui.text.finding import MAX_PLACES, find
@@ -251,6 +251,7 @@ def test_the_strip_is_warm_where_passages_are_nearer_than_usual() -> None:
     nearness = tuple((100 * index, 100 * index + 100, cosine) for index, cosine in enumerate((0.1, 0.2, 0.5, 0.1, 0.3)))
     assert warmth_of(nearness, 500, 5) == pytest.approx([0, 0, 1, 0, 1 / 3])
     assert warmth_of(nearness, 500, 1) == [1.0]
+    assert warmth_of(nearness, 500, 0) == [], "a strip without a text has no rows"
     assert warmth_of((), 500, 3) == [0, 0, 0] and warmth_of(((0, 9, 0.4), (9, 20, 0.4)), 20, 2) == [0, 0]
     assert warmth_of(((0, 10_000, 0.2), (40, 90, 0.9)), 10, 2) == [0, 0], "offsets beyond the text do not matter"
 
@@ -278,3 +279,15 @@ async def test_a_search_by_words_asks_for_no_nearness() -> None:
         await press(pilot, "ctrl+t", "ctrl+t")
         await ask(pilot, "valve", press_enter=True)
         assert backend.called("words") and backend.called("nearness") == []
+
+
+async def test_a_warm_strip_is_left_behind_by_an_answer_without_hits() -> None:
+    backend = three_reports()
+    backend.near = {1: ((0, 300, 0.1), (300, 900, 0.6), (900, 2_000, 0.3))}
+    backend.answers = {("nothing", mode): () for mode in SearchMode}
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await ask(pilot, "nothing", press_enter=True)
+        assert "Nothing found for “nothing”." in screen_text(pilot.app)
+        await ask(pilot, "valve")
+        assert "Report on the accident" in screen_text(pilot.app)

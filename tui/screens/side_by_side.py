@@ -77,6 +77,10 @@ class SideBySide(Screen[None]):
     def _active(self) -> TextPane:
         return self._panes[1] if self._panes[1].has_class("-active") else self._panes[0]
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer what works here: there is no line for what to find."""
+        return action != "find"
+
     def action_other(self) -> None:
         """Go to the other side."""
         self._panes[self._active is self._panes[0]].reader.pane.focus()

@@ -46,7 +46,7 @@ def warmth_of(nearness: PassageNearness, length: int, n_parts: int) -> list[floa
     0 is the median passage or less, 1 the nearest. A part in which no passage begins has the warmth of the one before.
     """
     cosines = sorted(cosine for _, _, cosine in nearness)
-    if not cosines or cosines[-1] <= cosines[len(cosines) // 2]:
+    if n_parts < 1 or not cosines or cosines[-1] <= cosines[len(cosines) // 2]:
         return [0.0] * n_parts
     usual, highest = cosines[len(cosines) // 2], cosines[-1]
     parts = [-1.0] * n_parts
