@@ -1,24 +1,27 @@
-"""Lists the indexes, and opens one for writing: its lock, store, extractor and the pipeline that uses them."""
+"""Lists the indexes, and opens one for writing: its lock, store, extractor and the pipeline that uses them.
+
+What only a writer needs is imported when one is opened: every search lists the indexes.
+"""
 
 import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from longsearch.app.ocr.scans import recognition
 from longsearch.app.paths import base_index_path, index_path, index_paths
 from longsearch.app.settings.reading import current, require_sound
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
 from longsearch.engine.store.connection import CorruptIndexError
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
-from longsearch.indexer.encoders import DocumentEncoder
-from longsearch.indexer.extract.formats import use_adapters
-from longsearch.indexer.extract.pool import ExtractorPool
-from longsearch.indexer.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from longsearch.indexer.encoders import DocumentEncoder
+    from longsearch.indexer.pipeline import Pipeline
 
 log = logging.getLogger("longsearch.library")
 
@@ -61,17 +64,22 @@ def root_of(path: Path) -> Path:
 @contextmanager
 def open_pipeline(
     root: Path,
-    encoder: DocumentEncoder,
+    encoder: "DocumentEncoder",
     should_stop: Callable[[], bool],
     ocr: str | None = None,
     path: Path | None = None,
-) -> Iterator[tuple[Pipeline, Store]]:
+) -> Iterator[tuple["Pipeline", Store]]:
     """Open the pipeline of `root`, for one thread. Only one process at a time can have it open.
 
     `ocr`: languages for OCR of pages without text, from the settings; None: only of pages that are known.
     `path`: the index file, if it is not the one in use. Raises IndexLockedError at once if another process has it open,
     StoreError if the index cannot be written, LongsearchError if the config file holds a mistake.
     """
+    from longsearch.app.ocr.scans import recognition
+    from longsearch.indexer.extract.formats import use_adapters
+    from longsearch.indexer.extract.pool import ExtractorPool
+    from longsearch.indexer.pipeline import Pipeline
+
     require_sound()
     use_adapters(current().adapters)
     path = path or index_path(root)
