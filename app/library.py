@@ -1,14 +1,17 @@
-"""Lists the indexes, and opens one for writing: its lock, store, extractor and the pipeline that uses them."""
+"""Lists the indexes, and opens one for writing: its lock, store, extractor and the pipeline that uses them.
+
+What only a writer needs is imported when one is opened: every search lists the indexes.
+"""
 
 import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from longsearch.app.ocr.scans import recognition
 from longsearch.app.paths import base_index_path, index_paths, working_path
 from longsearch.app.settings.reading import current, require_sound
 from longsearch.app.stores.working import prepare, publish_changes
@@ -16,11 +19,11 @@ from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
 from longsearch.engine.store.connection import CorruptIndexError
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
-from longsearch.indexer.describing import Extractor
-from longsearch.indexer.encoders import DocumentEncoder
-from longsearch.indexer.extract.formats import use_adapters
-from longsearch.indexer.extract.pool import ExtractorPool
-from longsearch.indexer.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from longsearch.indexer.describing import Extractor
+    from longsearch.indexer.encoders import DocumentEncoder
+    from longsearch.indexer.pipeline import Pipeline
 
 log = logging.getLogger("longsearch.library")
 
@@ -63,12 +66,12 @@ def root_of(path: Path) -> Path:
 @contextmanager
 def open_pipeline(
     root: Path,
-    encoder: DocumentEncoder,
+    encoder: "DocumentEncoder",
     should_stop: Callable[[], bool],
     ocr: str | None = None,
     path: Path | None = None,
-    extractor: Extractor | None = None,
-) -> Iterator[tuple[Pipeline, Store]]:
+    extractor: "Extractor | None" = None,
+) -> Iterator[tuple["Pipeline", Store]]:
     """Open the pipeline of `root`, for one thread. Only one process at a time can have it open.
 
     `ocr`: languages for OCR of pages without text, from the settings; None: only of pages that are known.
@@ -76,6 +79,11 @@ def open_pipeline(
     not pages by OCR, whose results are kept here. Raises IndexLockedError at once if another process has it open,
     StoreError if the index cannot be written, LongsearchError if the config file holds a mistake.
     """
+    from longsearch.app.ocr.scans import recognition
+    from longsearch.indexer.extract.formats import use_adapters
+    from longsearch.indexer.extract.pool import ExtractorPool
+    from longsearch.indexer.pipeline import Pipeline
+
     require_sound()
     use_adapters(current().adapters)
     wanted = recognition(root, ocr)

@@ -22,7 +22,8 @@ _SEARCH_CHARACTERS = 20_000
 _RUN_TOKENS = 3
 _SAFE_CUT = re.compile(r"(?<=[!-~]) (?=[A-Za-z])")
 _ZERO_WIDTH = (*range(0x200B, 0x2010), 0xFEFF)
-_WHITE_SPACE = np.array([*(code for code in range(0x3001) if chr(code).isspace()), *_ZERO_WIDTH], np.uint32)
+_IS_WHITE_SPACE = np.zeros(0x10000, np.bool_)  # by code; the last one stands for all higher ones
+_IS_WHITE_SPACE[[*(code for code in range(0x3001) if chr(code).isspace()), *_ZERO_WIDTH]] = True
 _ANY_SPACE = re.compile(r"(?<=\S)\s")
 
 
@@ -113,7 +114,7 @@ def _first_characters(piece: str, offsets: list[tuple[int, int]]) -> NDArray[np.
     """
     spans = np.array(offsets, dtype=np.int64).reshape(-1, 2)
     codes = np.frombuffer(piece.encode("utf-32-le"), dtype=np.uint32)
-    visible = np.append(np.flatnonzero(~np.isin(codes, _WHITE_SPACE)), len(codes))
+    visible = np.append(np.flatnonzero(~_IS_WHITE_SPACE[np.minimum(codes, 0xFFFF)]), len(codes))
     next_visible = visible[np.searchsorted(visible, spans[:, 0])]
     first: NDArray[np.int64] = np.where(next_visible < spans[:, 1], next_visible, spans[:, 0])
     return first

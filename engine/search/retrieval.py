@@ -34,10 +34,11 @@ def allowed_documents(
     if not file_filter.admits_all:
         found = admitted.documents_where(db, file_filter)
         if file_filter.languages:
-            found = found[np.isin(found, list(languages.documents_in(db, file_filter.languages)))]
+            spoken = list(languages.documents_in(db, file_filter.languages))
+            found = found[np.isin(found, spoken, assume_unique=True)]
         if file_filter.languages_excluded:
             left_out = list(languages.documents_in(db, file_filter.languages_excluded))
-            found = found[np.isin(found, left_out, invert=True)]
+            found = found[np.isin(found, left_out, assume_unique=True, invert=True)]
         allowed = found if len(found) < documents.count(db) else None
     return narrowed(db, allowed, conditions)
 

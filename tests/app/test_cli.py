@@ -52,6 +52,15 @@ def test_the_app_loads_no_torch() -> None:
     assert loaded == "['textual', 'apsw', 'numpy']"
 
 
+def test_a_search_loads_nothing_that_only_a_writer_needs() -> None:
+    program = """
+import longsearch.app.everywhere, longsearch.app.folders.listing
+from longsearch.engine.inference.query_encoder import QueryEncoder
+assert QueryEncoder.open().encode_query("red apples").shape
+"""
+    assert imported_by(program, ("torch", "numpy.ma", "subprocess", "longsearch.indexer")) == "[]"
+
+
 def test_help_lists_every_command_once(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
