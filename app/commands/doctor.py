@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
+from longsearch.app.stores.checking import stores
 from longsearch.engine import __version__
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError
@@ -250,6 +251,7 @@ CHECKS: dict[str, Callable[[], str]] = {
     "settings": _settings,
     "sqlite": _sqlite,
     "data": _data,
+    "stores": stores,
     "languages": _languages,
     "daemon": _daemon,
     "ocr": _ocr,
