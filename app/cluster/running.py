@@ -88,8 +88,10 @@ class _Driver:
         with self._open(model, name, path) as (pipeline, store, pool):
             if self._wish.retry_failed:
                 store.read_again()
+            self._announce("looking through the folder")
             summary = pipeline.read(only)
             if is_in_use:
+                self._announce("waiting for the first vectors")
                 pipeline.embed(self._n_together)
                 if self._wish.deepen:
                     pipeline.deepen(self._n_together)
