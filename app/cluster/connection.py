@@ -48,7 +48,6 @@ def connected(address: str) -> Iterator[Resources]:
     ends with the block. `ray://HOST:PORT`: a cluster to which this machine need not belong, by Ray's client server.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # before the import, which reads it
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")
     try:
         import ray
     except ImportError as error:

@@ -21,6 +21,8 @@ PACKET_DOCUMENTS = 32
 """As many as a GPU reads at once."""
 PACKET_TOKENS = 65_536
 """Documents are put into a packet until it has so many: some seconds of work on a processor."""
+FIRST_TOKENS = 4_096
+"""The first packets have so few, so that all workers soon have one; each next round of packets has twice as many."""
 MAX_BYTES = 256 * 2**20
 """Text that is under way. A document larger than that is under way alone."""
 
@@ -134,7 +136,7 @@ class _Reading:
 
     def read(self, documents: Iterator[Given]) -> Iterator[tuple[int, Part]]:
         """Yield the parts of all documents as they come back."""
-        packets = _packets(documents, self._numbers)
+        packets = _packets(documents, self._numbers, self._pool.n_wanted)
         ahead = next(packets, None)
         try:
             while True:
@@ -205,15 +207,16 @@ class _Reading:
         self._n_bytes -= packet.n_bytes
 
 
-def _packets(documents: Iterator[Given], numbers: Iterator[int]) -> Iterator[_Packet]:
-    """Put documents into packets of about `PACKET_TOKENS`; a longer document has one of its own."""
-    packet, n_tokens = _Packet(next(numbers), {}, 0), 0
+def _packets(documents: Iterator[Given], numbers: Iterator[int], n_workers: int) -> Iterator[_Packet]:
+    """Put documents into packets of at most `PACKET_TOKENS`; a longer document has one of its own."""
+    packet, n_tokens, n_made = _Packet(next(numbers), {}, 0), 0, 0
     for key, tokens, passages, state in documents:
         unread = Unread(key, tokens.text, passages, state)
-        is_full = n_tokens + unread.n_tokens > PACKET_TOKENS or len(packet.documents) == PACKET_DOCUMENTS
+        most_tokens = min(PACKET_TOKENS, FIRST_TOKENS << min(n_made // n_workers, 16))
+        is_full = n_tokens + unread.n_tokens > most_tokens or len(packet.documents) == PACKET_DOCUMENTS
         if packet.documents and (is_full or packet.n_bytes + len(tokens.text) > MAX_BYTES):
             yield packet
-            packet, n_tokens = _Packet(next(numbers), {}, 0), 0
+            packet, n_tokens, n_made = _Packet(next(numbers), {}, 0), 0, n_made + 1
         packet.documents[key] = unread
         packet.n_bytes += len(tokens.text)
         n_tokens += unread.n_tokens

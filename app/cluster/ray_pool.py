@@ -4,6 +4,7 @@ Ray's own restarts are not used: the driver must know when a worker has lost its
 Ray's queue, and counts when it has started.
 """
 
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -44,17 +45,20 @@ _FORGOTTEN = object()
 class RayPool:
     """An `app.cluster.pool.Pool`. Ray must be connected."""
 
-    def __init__(self, job: Job, n_workers: int, cores: float, gpus: float, announce: Callable[[str], None]) -> None:
-        """`cores`, `gpus`: what each worker reserves. `announce` shows a note that the person should see."""
+    def __init__(self, job: Job, n_workers: int, cores: float, gpus: float) -> None:
+        """`cores`, `gpus`: what each worker reserves."""
         # an actor has one thread: the two calls that it may have waiting run one after the other
         self._start_actor: Callable[[], Any] = lambda: actor_class.remote(job)
         actor_class = ray.remote(Worker).options(num_cpus=cores, num_gpus=gpus)
-        self._announce = announce
         self._n_workers = n_workers
         self._n_failed_starts = 0
         self._actors: dict[int, _Actor] = {}
         self._calls: dict[Any, _Call] = {}
+        self._refused: deque[Outcome] = deque()
+        """Calls of workers whose loss is known already: another call of theirs told of it first."""
         self._next = 0
+        self.n_lost: Counter[str] = Counter()
+        """How many workers were lost, by the name of their machine."""
         for _ in range(n_workers):
             self._add()
 
@@ -85,13 +89,16 @@ class RayPool:
 
     def call(self, worker: int, ticket: object, method: str, *arguments: object) -> None:
         """See `Pool`."""
+        if worker not in self._actors:
+            self._refused.append(Outcome(ticket, worker, WorkerLostError()))
+            return
         actor = self._actors[worker]
         actor.n_calls += 1
         self._calls[getattr(actor.handle, method).remote(*arguments)] = _Call(worker, ticket)
 
     def outcome(self) -> Outcome | None:
         """See `Pool`."""
-        while True:
+        while not self._refused:
             done, _ = ray.wait(list(self._calls), num_returns=1, timeout=_WAKE_S)
             for reference in done:
                 call = self._calls.pop(reference)
@@ -100,9 +107,11 @@ class RayPool:
                     return None
                 if call.ticket is not _FORGOTTEN:
                     return Outcome(call.ticket, call.worker, result)
+        return self._refused.popleft()
 
     def forget_calls(self) -> None:
         """See `Pool`."""
+        self._refused.clear()
         self._calls = {
             reference: call if call.ticket is _START else _Call(call.worker, _FORGOTTEN)
             for reference, call in self._calls.items()
@@ -150,7 +159,8 @@ class RayPool:
                 if self._n_failed_starts >= _MAX_FAILED_STARTS:
                     hint = "longsearch must be installed on every machine, with the same Python and Ray"
                     raise LongsearchError(f"workers cannot be started: {first_line(error)}", hint)
-            self._announce(f"a worker {f'on {actor.machine} ' if actor.machine else ''}was lost; another takes over")
+            else:
+                self.n_lost[actor.machine] += 1
             self._add()
         return WorkerLostError()
 

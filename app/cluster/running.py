@@ -85,16 +85,18 @@ class _Driver:
         Without `is_in_use` only texts and words are brought in step: the index is about to be replaced.
         """
         model = self._models.of(name)
-        with self._open(model, name, path) as (pipeline, store):
+        with self._open(model, name, path) as (pipeline, store, pool):
             if self._wish.retry_failed:
                 store.read_again()
+            self._announce("looking through the folder")
             summary = pipeline.read(only)
             if is_in_use:
+                self._announce("waiting for the first vectors")
                 pipeline.embed(self._n_together)
                 if self._wish.deepen:
                     pipeline.deepen(self._n_together)
                 conclude(store, model)
-        return summary
+        return replace(summary, problems=(*summary.problems, *_losses(pool)))
 
     def change_model(self, folder: FolderModel) -> tuple[str, ...]:
         """Read the folder with its next model, and put that index in use. Returns why it must wait, if it must."""
@@ -116,12 +118,14 @@ class _Driver:
         return self._share.n_workers * _PACKETS_PER_WORKER * PACKET_DOCUMENTS
 
     @contextmanager
-    def _open(self, model: "ResidentModel", name: str, path: Path | None) -> Iterator[tuple[Pipeline, Store]]:
+    def _open(
+        self, model: "ResidentModel", name: str, path: Path | None
+    ) -> "Iterator[tuple[Pipeline, Store, RayPool]]":
         with _pool(self._job(model, name), self._share, self._announce) as pool:
             encoder = RemoteEncoder(model, pool, self._width(name))
             extractor = RemoteExtractor(pool, encoder)
-            with open_pipeline(self._root, encoder, lambda: False, None, path, extractor) as opened:
-                yield opened
+            with open_pipeline(self._root, encoder, lambda: False, None, path, extractor) as (pipeline, store):
+                yield pipeline, store, pool
 
     def _job(self, model: "ResidentModel", name: str) -> Job:
         return Job(
@@ -149,12 +153,17 @@ def _pool(job: Job, shares: Share, announce: Callable[[str], None]) -> "Iterator
     from longsearch.app.cluster.ray_pool import RayPool
 
     announce(f"starting {counted(shares.n_workers, 'worker')}")
-    pool = RayPool(job, shares.n_workers, shares.cores, shares.gpus, announce)
+    pool = RayPool(job, shares.n_workers, shares.cores, shares.gpus)
     try:
         pool.wait_for(1)
         yield pool
     finally:
         pool.close()
+
+
+def _losses(pool: "RayPool") -> Iterator[str]:
+    for machine, n_lost in pool.n_lost.items():
+        yield f"{counted(n_lost, 'worker')} on {machine} ended before the time; others have read the rest"
 
 
 def _some_entries(root: Path) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ from tiny_models import PROSE, save_embedder
 
 from longsearch.app.cli import main
 from longsearch.app.cluster import embedding, running
-from longsearch.app.cluster.pool import Outcome
+from longsearch.app.cluster.pool import Outcome, WorkerLostError
 from longsearch.app.cluster.work import Stretch
 from longsearch.app.paths import index_path
 from longsearch.engine.arrays import Vectors
@@ -29,6 +31,7 @@ from longsearch.engine.store import documents, files, vectors
 from longsearch.engine.store.store import Store
 
 ray = pytest.importorskip("ray", reason="the extra is not installed: pip install -e '.[cluster]'")
+from longsearch.app.cluster import ray_pool  # noqa: E402
 from longsearch.app.cluster.ray_pool import RayPool  # noqa: E402
 
 pytestmark = [
@@ -58,11 +61,16 @@ def nodes(home: Path) -> Iterator[Nodes]:
         yield nodes
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give each document of the tests its own packet, read in several stretches; begin when all workers run."""
+    """Give each long document its own packet, and read it in several stretches."""
     monkeypatch.setattr(embedding, "PACKET_TOKENS", STRETCH_TOKENS)
     monkeypatch.setattr(running, "PACKET_TOKENS", STRETCH_TOKENS)
+
+
+@pytest.fixture
+def all_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin only when all workers run, so that each of them gets some of the documents."""
     wait = RayPool.wait_for
     monkeypatch.setattr(RayPool, "wait_for", lambda pool, _: wait(pool, pool.n_wanted))
 
@@ -152,7 +160,12 @@ def on_first_stretch(monkeypatch: pytest.MonkeyPatch, act: Callable[[RayPool, Ou
 
 
 def test_a_worker_is_killed_and_another_reads_on_from_its_states(
-    nodes: Nodes, home: Path, at_home: Index, small_pieces: None, monkeypatch: pytest.MonkeyPatch
+    nodes: Nodes,
+    home: Path,
+    at_home: Index,
+    all_started: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     nodes.add("second")
     root = make_folder(home / "killed-worker")
@@ -164,11 +177,12 @@ def test_a_worker_is_killed_and_another_reads_on_from_its_states(
     killed = on_first_stretch(monkeypatch, kill)
     assert main(["index", "-q", "--on", "ray", str(root)]) == 0
     assert killed
+    assert "note: 1 worker on " in capsys.readouterr().err
     index_of(root).check_equals(at_home)
 
 
 def test_a_node_is_removed_and_the_other_reads_everything(
-    nodes: Nodes, home: Path, at_home: Index, small_pieces: None, monkeypatch: pytest.MonkeyPatch
+    nodes: Nodes, home: Path, at_home: Index, all_started: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nodes.add("second")
     root = make_folder(home / "removed-node")
@@ -186,7 +200,7 @@ def test_a_node_is_removed_and_the_other_reads_everything(
 
 
 def test_after_ctrl_c_ray_is_disconnected_and_the_next_run_ends_with_the_same_index(
-    nodes: Nodes, home: Path, at_home: Index, small_pieces: None, monkeypatch: pytest.MonkeyPatch
+    nodes: Nodes, home: Path, at_home: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = make_folder(home / "interrupted")
 
@@ -199,3 +213,48 @@ def test_after_ctrl_c_ray_is_disconnected_and_the_next_run_ends_with_the_same_in
     assert not ray.is_initialized()
     assert main(["index", "-q", "--on", "ray", str(root)]) == 0
     index_of(root).check_equals(at_home)
+
+
+class FakeRay:
+    """What the pool uses of Ray, for workers that start at once and answer what the test has put into `answers`."""
+
+    def __init__(self, answers: dict[str, object]) -> None:
+        self._answers = answers
+
+    def remote(self, *_: object) -> Any:
+        return SimpleNamespace(options=lambda **_: SimpleNamespace(remote=lambda *_: self))
+
+    def __getattr__(self, method: str) -> Any:
+        return SimpleNamespace(remote=lambda ticket=None: (method, ticket))
+
+    def wait(self, references: list[Any], **_: object) -> tuple[list[Any], list[Any]]:
+        return references[:1], []
+
+    def get(self, reference: Any) -> object:
+        answer = ("a machine", 1) if reference[0] == "start" else self._answers[reference[1]]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def kill(self, actor: object) -> None:
+        pass
+
+
+def test_the_last_result_of_a_lost_worker_counts_and_its_next_call_is_made_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers: dict[str, object] = {"first": ray.exceptions.ActorDiedError(), "second": "a stretch"}
+    monkeypatch.setattr(ray_pool, "ray", FakeRay(answers))
+    pool = RayPool(Any, 1, 1, 0)
+    pool.wait_for(1)
+    worker = pool.free()
+    assert worker is not None
+    pool.call(worker, 1, "read_on", "first")
+    pool.call(worker, 2, "read_on", "second")
+    lost, last = pool.outcome(), pool.outcome()
+    assert lost is not None and isinstance(lost.result, WorkerLostError)
+    assert last is not None and (last.ticket, last.result) == (2, "a stretch")
+    pool.call(worker, 3, "read_on", "third")
+    refused = pool.outcome()
+    assert refused is not None and refused.ticket == 3 and isinstance(refused.result, WorkerLostError)
+    assert pool.n_lost == {"a machine": 1}

@@ -170,6 +170,15 @@ def test_calls_under_way_are_bounded_by_the_workers_and_by_bytes(monkeypatch: py
     assert pool.most_calls == 1
 
 
+def test_the_first_packets_are_small_so_that_every_worker_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding, "PACKET_TOKENS", 10_000)
+    monkeypatch.setattr(embedding, "FIRST_TOKENS", 100)
+    pool = FakePool(n_wanted=3)
+    check(read(pool, texts(30, 20)), texts(30, 20))
+    sizes = [sum(document.n_tokens for document in a[1]) for method, a in pool.made if method == "begin"]
+    assert max(sizes[:3]) <= 100 < max(sizes[3:6]) <= 200
+
+
 def test_a_document_that_loses_every_worker_is_named_and_ends_the_run() -> None:
     given = texts(3)
 
