@@ -51,7 +51,7 @@ KEYS = (
     ("Esc, back", "\x1b"),
     ("F3, 50,000 files", "\x1bOR"),
     ("j in the files", "j"),
-    ("G, to the last file", "G"),
+    ("G, to the last of them", "G"),
     ("Esc, back to the text", "\x1b"),
     ("F1, the help", "\x1bOP"),
     ("Esc, back again", "\x1b"),

@@ -1,14 +1,14 @@
 """Records the app at work for the README: `python tests/bench/recording.py FOLDER OUT.svg [QUERY]`.
 
 FOLDER must be indexed, and a daemon must be running. The app runs without a terminal; each step is taken as Textual's
-own picture of the screen, and the pictures become one animated SVG, which needs no player and no network. A letter that
-is typed is a frame as well. A screen that comes again is kept once.
+own picture of the screen, and the pictures become one animated SVG, which needs no player and no network. Each word
+that is typed is a frame as well. A row that comes again is kept once, so the file stays small.
 """
 
 import argparse
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from textual.pilot import Pilot
@@ -38,12 +38,15 @@ STEPS = (
     ("b", 3.0),
 )
 """Keys, and how many seconds each result is shown."""
-_TYPED_S = 0.07
+_WORD_S = 0.3
 _IDS = re.compile(r"terminal-\d+")
 _RULE = re.compile(r"\.t-(r\d+) \{(.*?)\}")
 _CLASS = re.compile(r'class="t-(r\d+)"')
 _FONTS = re.compile(r"@font-face \{.*?\}", re.DOTALL)
 """Letters from another machine: none are loaded."""
+_ELEMENT = re.compile(r'<rect [^>]*? y="(?P<y>[\d.]+)"[^>]*/>|<text [^>]*?-line-(?P<line>\d+)\)">.*?</text>', re.DOTALL)
+_CLIP = re.compile(r' clip-path="[^"]*"')
+_FIRST_ROW, _ROW_HEIGHT = 1.0, 24.4
 _SCREEN = '<g transform="translate(9, 41)"'
 
 
@@ -64,10 +67,10 @@ async def frames(folder: Path, query: str) -> list[tuple[str, float]]:
 
     async with app.run_test(size=SIZE) as pilot:
         taken.append((await settle(pilot, lambda: "ready" in app.export_screenshot()), 1.5))
-        for letter in query:
-            await pilot.press("space" if letter == " " else letter)
+        for word in query.split():
+            await pilot.press(*word, "space")
             await pilot.pause()
-            taken.append((_IDS.sub("t", app.export_screenshot(title="longsearch")), _TYPED_S))
+            taken.append((_IDS.sub("t", app.export_screenshot(title="longsearch")), _WORD_S))
         for key, shown_s in STEPS:
             await pilot.press(key)
             taken.append((await settle(pilot), shown_s))
@@ -77,31 +80,45 @@ async def frames(folder: Path, query: str) -> list[tuple[str, float]]:
 def animated(taken: list[tuple[str, float]]) -> str:
     """Return one SVG that shows the pictures one after the other, for ever.
 
-    The window around the screen is that of the first picture. Each picture's screen becomes a group that is visible for
-    its time; one that comes again is kept once. Styles are shared by all.
+    The window around the screen is that of the first picture. Each row of a screen is a group that is visible for its
+    time; a row that comes again is kept once. Styles are shared by all.
     """
     total_s, began_s = sum(shown_s for _, shown_s in taken), 0.0
     styles: dict[str, str] = {}
     groups: dict[str, list[tuple[float, float]]] = {}
     for picture, shown_s in taken:
-        groups.setdefault(_screen(picture, styles), []).append((began_s, began_s + shown_s))
+        for row in _rows(picture, styles):
+            times = groups.setdefault(row, [])
+            begin_s = times.pop()[0] if times and times[-1][1] == began_s else began_s
+            times.append((begin_s, began_s + shown_s))
         began_s += shown_s
     rules = [f".{name} {{ {rule} }}" for rule, name in styles.items()]
-    parts = []
-    for number, (screen, times) in enumerate(groups.items()):
-        rules.append(f"@keyframes f{number} {{ {_keyframes(times, total_s)} }}")
-        rules.append(f".f{number} {{ animation: f{number} {total_s:.2f}s step-end infinite; visibility: hidden; }}")
-        parts.append(f'<g class="f{number}">{screen}</g>')
+    parts, visible = [], {}
+    for row, times in groups.items():
+        name = visible.setdefault(_keyframes(times, total_s), f"f{len(visible)}")
+        parts.append(f'<g class="{name}">{row}</g>')
+    for steps, name in visible.items():
+        rules.append(f"@keyframes {name} {{ {steps} }}")
+        rules.append(f".{name} {{ animation: {name} {total_s:.2f}s step-end infinite; visibility: hidden; }}")
     window = _FONTS.sub("", _RULE.sub("", taken[0][0].split(_SCREEN, 1)[0]))
-    return window.replace("</style>", "\n".join(rules) + "\n</style>", 1) + "\n".join(parts) + "\n</svg>\n"
+    style = "\n".join(rules)
+    return (
+        window.replace("</style>", f"{style}\n</style>", 1)
+        + _SCREEN
+        + f' class="t-matrix">{"".join(parts)}</g></svg>\n'
+    )
 
 
-def _screen(picture: str, styles: dict[str, str]) -> str:
-    """Return the screen of a picture, without the window around it. Adds its styles to those of all: rule to name."""
+def _rows(picture: str, styles: dict[str, str]) -> Iterator[str]:
+    """Yield the drawing of each row of a picture's screen. Adds its styles to those of all: rule to name."""
     start, inside = picture.split(_SCREEN, 1)
     names = {name: styles.setdefault(rule.strip(), f"s{len(styles)}") for name, rule in _RULE.findall(start)}
-    body = _CLASS.sub(lambda found: f'class="{names[found[1]]}"', inside.rpartition("</svg>")[0])
-    return _SCREEN + body
+    rows: dict[int, list[str]] = {}
+    for element in _ELEMENT.finditer(inside):
+        drawn = _CLASS.sub(lambda found: f'class="{names[found[1]]}"', element[0])
+        row = element["line"] or (float(element["y"]) - _FIRST_ROW) // _ROW_HEIGHT
+        rows.setdefault(int(row), []).append(_CLIP.sub("", drawn).replace(' shape-rendering="crispEdges"', ""))
+    yield from map("".join, rows.values())
 
 
 def _keyframes(times: list[tuple[float, float]], total_s: float) -> str:

@@ -31,6 +31,18 @@ def statuses(pilot: Pilot[None]) -> list[str]:
     return [str(table.row_at(row)[0]) for row in range(table.row_count)]
 
 
+async def test_letters_move_in_the_list_as_they_do_elsewhere() -> None:
+    backend = backend_with_files()
+    async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
+        await open_files(pilot)
+        table = pilot.app.screen.query_one(LongTable)
+        rows = []
+        for key in ("j", "j", "k", "G", "g"):
+            await pilot.press(key)
+            rows.append(table.cursor_row)
+        assert rows == [1, 2, 1, len(backend.file_list) - 1, 0]
+
+
 async def test_failed_files_come_first_with_their_reason_and_hint() -> None:
     async with LongsearchApp(backend_with_files()).run_test(size=SIZE) as pilot:
         await open_files(pilot)

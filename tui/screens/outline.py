@@ -29,6 +29,7 @@ class OutlineScreen(ModalScreen[int | None]):
         """`title` has passed through `shown`; `current` is the index of the entry where the reader is."""
         super().__init__()
         self._title, self._entries, self._current = title, entries, current
+        self._filled_width = 0
 
     def compose(self) -> ComposeResult:
         outline = OptionList(id="outline", markup=False)
@@ -46,8 +47,9 @@ class OutlineScreen(ModalScreen[int | None]):
     def _fill(self) -> None:
         outline = self.query_one(OptionList)
         width = outline.scrollable_content_region.width - 2
-        if width < 1:
+        if width < 1 or width == self._filled_width:  # 3,000 pages take half a second
             return
+        self._filled_width = width
         highlighted = outline.highlighted if outline.highlighted is not None else self._current
         outline.set_options([Option(_line(entry, width)) for entry in self._entries])
         outline.highlighted = highlighted

@@ -27,12 +27,12 @@ class LongTable(ScrollView, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", "Select", show=False),
-        Binding("up", "move(-1)", "Up", show=False),
-        Binding("down", "move(1)", "Down", show=False),
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False),
         Binding("pageup", "page(-1)", "Page up", show=False),
         Binding("pagedown", "page(1)", "Page down", show=False),
-        Binding("home,ctrl+home", "go_to(0)", "First", show=False),
-        Binding("end,ctrl+end", "go_to(-1)", "Last", show=False),
+        Binding("home,ctrl+home,g", "go_to(0)", "First", show=False),
+        Binding("end,ctrl+end,G", "go_to(-1)", "Last", show=False),
     ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {"table--header", "table--cursor", "table--even-row", "table--odd-row"}
     DEFAULT_CSS = """
