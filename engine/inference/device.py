@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from longsearch.engine.errors import ModelError
+from longsearch.engine.models.ops.int8 import has_vnni
 
 _DEVICE = re.compile(r"cpu|cuda(:[0-9]{1,3})?")
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "int8": torch.float32}
@@ -50,7 +51,8 @@ def choose_hardware(device: str = "auto", dtype: str = "auto", can_be_int8: bool
     if dtype == "auto":
         number, why = _best_dtype(chosen)
         if can_be_int8 and chosen == "cpu" and number is torch.float32 and has_fast_int8():
-            int8, why = True, f"{why}, and int8 is faster than float32 with {torch.backends.cpu.get_cpu_capability()}"
+            with_these = torch.backends.cpu.get_cpu_capability() + (" and VNNI" if has_vnni() else "")
+            int8, why = True, f"{why}, and int8 is faster than float32 with {with_these}"
         reasons.append(why)
     elif dtype in _DTYPES:
         number = _DTYPES[dtype]

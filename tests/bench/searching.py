@@ -123,7 +123,14 @@ def _worker(arguments: argparse.Namespace, path: Path) -> dict[str, Any]:
             figures[f"{mode} {name}".strip()] = _best_of(arguments.rounds, run, asked)
     measured: dict[str, Any] = {}
     exec(PEAK, measured)
-    return figures | {"peak MiB": measured["peak_mib"]()}
+    return figures | {"peak MiB": measured["peak_mib"]()} | _private()
+
+
+def _private() -> dict[str, float]:
+    """The memory that the process has for itself, without pages of the index that the system may take back (Linux)."""
+    status = Path("/proc/self/status")
+    found = status.read_text().partition("RssAnon:")[2].split()[:1] if status.exists() else []
+    return {"of that its own MiB": int(found[0]) / 2**10} if found else {}
 
 
 def _keys(arguments: argparse.Namespace, path: Path, questions: list[Question]) -> dict[str, Any]:

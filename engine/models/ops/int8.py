@@ -17,9 +17,14 @@ from torch.nn import functional as F
 _LEAST_SCALE = 1e-30  # of a token whose activations are all equal
 
 
+def has_vnni() -> bool:
+    """Return whether the processor adds four products of 8 bits in 32 bits: AVX-512 with VNNI."""
+    return torch.cpu._is_vnni_supported()
+
+
 def largest_activation() -> int:
     """Return the largest q: 255 on processors with VNNI, else 127."""
-    return 255 if torch.cpu._is_vnni_supported() else 127
+    return 255 if has_vnni() else 127
 
 
 class Int8Linear(nn.Linear):

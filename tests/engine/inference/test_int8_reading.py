@@ -13,7 +13,7 @@ from longsearch.engine.inference import device
 from longsearch.engine.inference.device import choose_hardware, keep_freed_memory
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.mamba2_quick import QuickMamba2
-from longsearch.engine.models.ops.int8 import Int8Linear
+from longsearch.engine.models.ops.int8 import Int8Linear, largest_activation
 
 TEXT = (Path(__file__).parents[3] / "assets" / "samples" / "glaciers.md").read_text("utf-8")
 
@@ -92,3 +92,14 @@ def test_freed_buffers_are_used_again_instead_of_new_pages() -> None:
     for _ in range(50):
         torch.empty(4 << 20).zero_()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 50 * 1024  # 16 MB are 4,096 pages
+
+
+@pytest.mark.parametrize(("has_vnni", "largest"), [(True, 255), (False, 127)])
+def test_vnni_decides_how_many_bits_activations_have_and_the_reason_names_it(
+    monkeypatch: pytest.MonkeyPatch, has_vnni: bool, largest: int
+) -> None:
+    monkeypatch.setattr(device, "has_fast_bfloat16", lambda _: False)
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
+    monkeypatch.setattr(torch.cpu, "_is_vnni_supported", lambda: has_vnni)
+    assert largest_activation() == largest
+    assert choose_hardware("cpu", can_be_int8=True).reason.endswith(f"with AVX512{' and VNNI' if has_vnni else ''}")
