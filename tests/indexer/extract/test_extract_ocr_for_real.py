@@ -48,9 +48,8 @@ def scan(path: Path, pages: tuple[str, ...]) -> None:
 
 def test_a_scan_is_read_by_tesseract_with_its_pages_and_only_once(tmp_path: Path) -> None:
     scan(tmp_path / "scan.pdf", PAGES)
-    with ExtractorProcess() as extractor:
-        with pytest.raises(ExtractionError, match="no text in 2 pages"):
-            extractor.extract(tmp_path / "scan.pdf")
+    with ExtractorProcess() as extractor, pytest.raises(ExtractionError, match="no text in 2 pages"):
+        extractor.extract(tmp_path / "scan.pdf")
     wish = Recognition("eng", tmp_path / "a.ocr")
     with ExtractorProcess(ocr=wish) as extractor:
         document = extractor.extract(tmp_path / "scan.pdf").document
