@@ -1,4 +1,4 @@
-"""Shows a document's metadata on one line: authors, date, language and tags, each with where it was read.
+"""Shows a document's metadata on one line: authors, tags, language and date, and if asked where each was read.
 
 Pure. Values pass through `printable`: they come from documents.
 """
@@ -20,21 +20,24 @@ _HIDDEN = frozenset({"title", "created"})
 
 
 def describe(values: "Sequence[MetadataValue]", with_others: bool = False) -> str:
-    """Return the line, or "" if nothing is known: "Ann Lee, Bo Li · #steel (XMP) · 2004-06 (arXiv id)".
+    """Return the line, or "" if nothing is known: "Ann Lee, Bo Li · #steel · 2004-06".
 
-    A source in brackets is that of all values before it, back to the source before. With `with_others`, the fields of
-    the document's own follow, and the source of the title.
+    With `with_others`, the sources stand in brackets, "Ann Lee, Bo Li · #steel (XMP) · 2004-06 (arXiv id)", each of
+    all values before it, back to the source before; the fields of the document's own follow, and the source of the
+    title.
     """
     fields = [(field, [value for value in values if value.field == field]) for field in _SHOWN]
     if with_others:
         others = sorted((v for v in values if v.field not in (*_SHOWN, *_HIDDEN)), key=lambda value: value.field)
         fields += [(field, list(own)) for field, own in groupby(others, lambda value: value.field)]
     parts = [(own[0].source, _words(field, own)) for field, own in fields if own]
+    if not with_others:
+        return " · ".join(words for _, words in parts)
     groups = (
         f"{' · '.join(words for _, words in group)} ({_clean(source)})"
         for source, group in groupby(parts, lambda part: part[0])
     )
-    titles = [value.source for value in values if value.field == "title"] if with_others else []
+    titles = [value.source for value in values if value.field == "title"]
     title = [f"title: {_clean(source)}" for source in titles if source not in _PLAIN_TITLES]
     return " · ".join((*groups, *title))
 

@@ -191,7 +191,7 @@ def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
             lines += [ALL_BY_CHANCE if number == 0 else BELOW_BY_CHANCE, ""]
         score = f"  [{hit.score:.2f}]" if hit.score else ""  # a list without a query has no scores
         lines.append(f"{hit.rank:>3}. {printable(hit.title)}{score}")
-        if described := describe(hit.metadata):
+        if described := describe(hit.metadata, with_others=explain):
             lines.append("     " + textwrap.shorten(described, max(width, 40) - 5, placeholder="…"))
         folder = f"  ({printable(hit.folder)})" if results.folders else ""
         lines.append(f"     {printable(hit.path)}{folder}")

@@ -13,7 +13,8 @@ def add_option(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--explain",
         action="store_true",
-        help="say what each word, the passage, the excerpt and the document gave to a score, and what chance reaches",
+        help="say what each word, the passage, the excerpt and the document gave to a score, what chance reaches, and"
+        " where the metadata were read",
     )
 
 

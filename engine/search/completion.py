@@ -5,17 +5,22 @@ The grammar is that of `query`; the indexes that are searched say which fields a
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 import apsw
+import numpy as np
+from numpy.typing import NDArray
 
 from longsearch.engine.completions import Completion, CompletionChoice
+from longsearch.engine.errors import QueryError
 from longsearch.engine.languages.names import name_of
 from longsearch.engine.search.query_language import fields
 from longsearch.engine.search.query_language.file_filter import folded
-from longsearch.engine.search.query_language.query import is_common, quoted, unfinished
+from longsearch.engine.search.query_language.query import is_common, parse, quoted, unfinished
+from longsearch.engine.search.retrieval import allowed_documents
 from longsearch.engine.store import languages, metadata
+from longsearch.engine.store.connection import among
 
 _CHOICES = 12
 _READ_OF_EACH = 200  # values of one index; with several indexes, the counts of these are added
@@ -23,37 +28,47 @@ _MIN_NAME = 2
 _AGES = ("7d", "30d", "6m", "1y")
 _SUFFIX_MAX_CHARACTERS = 8
 
+Ids = NDArray[np.int64]
+Part = tuple[apsw.Connection, Ids | None]
+"""An index, and the documents in it that the rest of the query admits; None: all."""
+
 
 def complete(dbs: Sequence[apsw.Connection], text: str, folders: Mapping[str, int] | None = None) -> Completion:
     """What may follow at the end of `text`, the query up to the cursor: most documents first.
 
     `dbs`: the indexes that are searched. `folders`: if `folder:` can choose among them, the name of each with its
-    number of documents. A field is completed from its second letter on, unless what was typed is a common word such
-    as "in".
+    number of documents. The numbers are of documents that the query's other filters admit. A field is completed from
+    its second letter on, unless what was typed is a common word such as "in".
     """
     start, typed, name = unfinished(text)
     keys = frozenset[str]().union(*map(metadata.fields, dbs))
+    parts = [(db, _allowed(db, text[:start], keys)) for db in dbs]
     if name is None:
         if len(typed) < _MIN_NAME or is_common(typed):
             return Completion(start, ())
-        return Completion(start, tuple(_names(dbs, typed, keys, bool(folders))))
+        return Completion(start, tuple(_names(parts, typed, keys, bool(folders))))
     known = fields.name_of(name, keys)
-    return Completion(start, tuple(_values(dbs, known, typed, folders or {})) if known else ())
+    return Completion(start, tuple(_values(parts, known, typed, folders or {})) if known else ())
 
 
-def _names(
-    dbs: Sequence[apsw.Connection], typed: str, keys: frozenset[str], has_folders: bool
-) -> Iterator[CompletionChoice]:
+def _allowed(db: apsw.Connection, before: str, keys: Collection[str]) -> Ids | None:
+    """The documents that the other filters of the query, which stand before what is typed, admit; None: all."""
+    try:
+        query = parse(before, keys=keys)
+    except QueryError:  # there is nothing before it, or nothing to search for
+        return None
+    return allowed_documents(db, query.files, query.conditions)
+
+
+def _names(parts: Sequence[Part], typed: str, keys: frozenset[str], has_folders: bool) -> Iterator[CompletionChoice]:
     own = sorted(key for key in keys - {"language", "created"} if key not in fields.NAMES)
     for name in (*fields.NAMES, *own):
         if name.startswith(typed) and (has_folders or name != fields.FOLDER):
-            n = sum(metadata.n_documents_with(db, name) for db in dbs) if name in keys else None
+            n = sum(metadata.n_documents_with(db, name, allowed) for db, allowed in parts) if name in keys else None
             yield CompletionChoice(f"{name}:", n)
 
 
-def _values(
-    dbs: Sequence[apsw.Connection], name: str, typed: str, folders: Mapping[str, int]
-) -> Iterator[CompletionChoice]:
+def _values(parts: Sequence[Part], name: str, typed: str, folders: Mapping[str, int]) -> Iterator[CompletionChoice]:
     if name in ("sort", "since"):
         values = [str(sort) for sort in fields.Sort] if name == "sort" else _AGES
         yield from (CompletionChoice(value, None) for value in values if value.startswith(typed))
@@ -62,29 +77,30 @@ def _values(
         counts = Counter({folder: n for folder, n in folders.items() if f"/{folded(typed)}" in f"/{folded(folder)}"})
     else:
         counts = Counter()
-        for db in dbs:
-            counts.update(_counts(db, name, typed))
+        for db, allowed in parts:
+            counts.update(_counts(db, allowed, name, typed))
     for value, n in sorted(counts.items(), key=lambda row: (-row[1], row[0]))[:_CHOICES]:
         meaning = name_of(value) if name == "lang" else value
         yield CompletionChoice(quoted(value), n, meaning if meaning != value else "")
 
 
-def _counts(db: apsw.Connection, name: str, typed: str) -> dict[str, int]:
+def _counts(db: apsw.Connection, allowed: Ids | None, name: str, typed: str) -> dict[str, int]:
     """The values of a field that begin with `typed`, each with its number of documents, or of files."""
     if name == "lang":
-        codes = ((code, n) for code, n in languages.counts(db).items() if code)
+        codes = ((code, n) for code, n in languages.counts(db, allowed).items() if code)
         return {
             code: n for code, n in codes if code.startswith(typed) or folded(name_of(code)).startswith(folded(typed))
         }
     if name in fields.OF_FILES:
-        return {value: n for value, n in _of_files(db, name).items() if value.startswith(typed)}
-    return dict(metadata.values_with_counts(db, name, typed, _READ_OF_EACH))
+        return {value: n for value, n in _of_files(db, allowed, name).items() if value.startswith(typed)}
+    return dict(metadata.values_with_counts(db, name, typed, _READ_OF_EACH, allowed))
 
 
-def _of_files(db: apsw.Connection, name: str) -> Counter[str]:
+def _of_files(db: apsw.Connection, allowed: Ids | None, name: str) -> Counter[str]:
     """The endings of files, or the folders in which they lie, each with its number of files."""
     counts: Counter[str] = Counter()
-    for (path,) in db.execute("SELECT path FROM files WHERE content_id IS NOT NULL"):
+    condition, ids = among("content_id", allowed)
+    for (path,) in db.execute(f"SELECT path FROM files WHERE content_id IS NOT NULL{condition}", ids):  # noqa: S608
         parts = PurePosixPath(os.fsdecode(path))
         if name == "in":
             counts.update(str(folder) for folder in parts.parents if folder.name)

@@ -8,9 +8,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import apsw
+import numpy as np
 import sqlite_vec
+from numpy.typing import NDArray
 
 from longsearch.engine.errors import NoIndexError, StoreError
 from longsearch.engine.store.schema import MIGRATIONS, check_version, migrate
@@ -185,3 +188,25 @@ def _move_aside(path: Path) -> Path:
         log.rename(_log_of(aside))
     path.with_name(path.name + "-shm").unlink(missing_ok=True)
     return aside
+
+
+def distinct(db: apsw.Connection, table: str, column: str, limit: int = -1) -> list[Any]:
+    """The values of a column that begins an index, ascending, each once and without NULL; `limit` of them at most.
+
+    Jumps from value to value in that index: as many steps as values. SELECT DISTINCT takes as many as rows.
+    """
+    sql = f"""
+        WITH RECURSIVE step (reached) AS (
+            SELECT min({column}) FROM {table}
+            UNION ALL SELECT (SELECT min({column}) FROM {table} WHERE {column} > step.reached) FROM step
+            WHERE reached IS NOT NULL
+        ) SELECT reached FROM step WHERE reached IS NOT NULL LIMIT ?
+    """  # noqa: S608 - names of our own
+    return [row[0] for row in db.execute(sql, (limit,))]
+
+
+def among(column: str, ids: NDArray[np.int64] | None) -> tuple[str, tuple[Any, ...]]:
+    """The condition that a column holds one of these ids, and what to bind; nothing for None."""
+    if ids is None:
+        return "", ()
+    return (f" AND {column} IN carray(?)", (apsw.carray(np.ascontiguousarray(ids)),)) if len(ids) else (" AND 0", ())

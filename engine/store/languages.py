@@ -5,6 +5,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from longsearch.engine.store.connection import among, distinct
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,16 +22,8 @@ class IndexLanguages:
 
 
 def in_index(db: apsw.Connection) -> IndexLanguages:
-    """The languages of the index. Steps through the column's index: as many steps as languages, not as documents."""
-    sql = """
-        WITH RECURSIVE step(language) AS (
-            SELECT min(language) FROM contents
-            UNION ALL
-            SELECT (SELECT min(language) FROM contents WHERE language > step.language) FROM step
-            WHERE step.language IS NOT NULL
-        ) SELECT language FROM step WHERE language IS NOT NULL
-    """
-    return IndexLanguages(tuple(row[0] for row in db.execute(sql)), next_unsettled(db) is None)
+    """The languages of the index."""
+    return IndexLanguages(tuple(map(str, distinct(db, "contents", "language"))), next_unsettled(db) is None)
 
 
 def joined(parts: Sequence[IndexLanguages]) -> IndexLanguages:
@@ -59,7 +55,11 @@ def documents_in(db: apsw.Connection, codes: Collection[str]) -> set[int]:
     return {row[0] for row in db.execute(sql, (json.dumps(sorted(codes)),))}
 
 
-def counts(db: apsw.Connection) -> dict[str, int]:
-    """The number of documents in each language, most first; those whose language is not known yet are left out."""
-    sql = "SELECT language, count(*) FROM contents WHERE language IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1"
-    return dict(db.execute(sql))
+def counts(db: apsw.Connection, allowed: NDArray[np.int64] | None = None) -> dict[str, int]:
+    """The number of documents, or of these, in each language, most first.
+
+    Those whose language is not known yet are left out.
+    """
+    condition, ids = among("id", allowed)
+    sql = f"SELECT language, count(*) FROM contents WHERE language IS NOT NULL{condition} GROUP BY 1 ORDER BY 2 DESC, 1"  # noqa: S608
+    return dict(db.execute(sql, ids))

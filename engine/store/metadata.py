@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.dates import date_in_path, first_day, last_day
+from longsearch.engine.store.connection import among, distinct
 from longsearch.engine.store.documents import storable
 from longsearch.engine.types import MetadataValue
 
@@ -84,14 +85,8 @@ def of_files(db: apsw.Connection) -> dict[str, tuple[MetadataValue, ...]]:
 
 
 def fields(db: apsw.Connection) -> frozenset[str]:
-    """The names of the fields that documents have; at most 1,000. Jumps from name to name in the table's index."""
-    sql = """
-        WITH RECURSIVE names (name) AS (
-            SELECT min(field) FROM metadata
-            UNION ALL SELECT (SELECT min(field) FROM metadata WHERE field > name) FROM names WHERE name IS NOT NULL
-        ) SELECT name FROM names WHERE name IS NOT NULL LIMIT ?
-    """
-    return frozenset(row[0] for row in db.execute(sql, (_FIELDS_LISTED,)))
+    """The names of the fields that documents have; at most 1,000."""
+    return frozenset(map(str, distinct(db, "metadata", "field", _FIELDS_LISTED)))
 
 
 def with_words(db: apsw.Connection, field: str, words: str) -> NDArray[np.int64]:
@@ -133,23 +128,28 @@ def retitle(db: apsw.Connection, document_id: int, title: str) -> None:
     db.execute(sql, (storable(title), document_id))
 
 
-def n_documents_with(db: apsw.Connection, field: str) -> int:
-    """The number of documents that have this field."""
-    return int(db.execute("SELECT count(DISTINCT content_id) FROM metadata WHERE field = ?", (field,)).get)
+def n_documents_with(db: apsw.Connection, field: str, allowed: NDArray[np.int64] | None = None) -> int:
+    """The number of documents, or of these, that have this field."""
+    condition, ids = among("content_id", allowed)
+    sql = f"SELECT count(DISTINCT content_id) FROM metadata WHERE field = ?{condition}"  # noqa: S608
+    return int(db.execute(sql, (field, *ids)).get)
 
 
-def values_with_counts(db: apsw.Connection, field: str, typed: str, limit: int) -> list[tuple[str, int]]:
+def values_with_counts(
+    db: apsw.Connection, field: str, typed: str, limit: int, allowed: NDArray[np.int64] | None = None
+) -> list[tuple[str, int]]:
     """The values of a field in which a word begins with `typed`, each with its number of documents, most first.
 
-    Of dates, the years.
+    Of dates, the years. `allowed`: count these documents alone.
     """
+    condition, ids = among("content_id", allowed)
     value, words = ("substr(value, 1, 4)", f" {typed}") if field == "date" else ("value", as_words(typed).rstrip(" "))
     holds = "instr(' ' || value, ?)" if field == "date" else "instr(words, ?)"
     sql = (
         f"SELECT {value}, count(DISTINCT content_id) FROM metadata WHERE field = ? AND {holds}"  # noqa: S608
-        " GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?"
+        f"{condition} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?"
     )
-    return [(str(text), int(n)) for text, n in db.execute(sql, (field, words or " ", limit))]
+    return [(str(text), int(n)) for text, n in db.execute(sql, (field, words or " ", *ids, limit))]
 
 
 def as_words(text: str) -> str:

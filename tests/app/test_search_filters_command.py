@@ -81,7 +81,9 @@ def test_text_shows_metadata_without_control_characters_and_no_score_of_a_list(
 ) -> None:
     assert main(["search", "--mode", "words", "status:x", str(folder)]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("  1. Raft\n     Bo\ufffd Li · 2014-05 (XMP)\n")
+    assert out.startswith("  1. Raft\n     Bo\ufffd Li · 2014-05\n")
+    assert main(["search", "--mode", "words", "status:x", str(folder), "--explain"]) == 0
+    assert "(XMP)" in capsys.readouterr().out
 
 
 def test_an_option_without_meaning_is_an_error_and_a_slip_in_the_query_a_note(

@@ -97,7 +97,8 @@ def test_a_hint_begins_with_the_choice_in_place_and_fits() -> None:
 
 def test_metadata_on_one_line_is_short_and_printable() -> None:
     many = [MetadataValue("author", f"A{n}", "XMP") for n in range(9)] + [MetadataValue("tag", "a\x07b", "XMP")]
-    assert describe(many) == "A0, A1, … [9] · #a\ufffdb (XMP)"
+    assert describe(many) == "A0, A1, … [9] · #a\ufffdb"
+    assert describe(many, with_others=True) == "A0, A1, … [9] · #a\ufffdb (XMP)"
     own = [MetadataValue("status", "read", "front matter"), MetadataValue("title", "T", "heading")]
     assert describe(own) == ""
     assert describe(own, with_others=True) == "status: read (front matter)", (

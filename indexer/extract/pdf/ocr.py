@@ -21,6 +21,7 @@ INSTALL_HINT = "install it: apt install tesseract-ocr, dnf install tesseract, or
 DPI = 300
 """The resolution that tesseract was trained for."""
 _LANGUAGES = re.compile(r"[A-Za-z_/]{2,40}(?:\+[A-Za-z_/]{2,40}){0,9}")
+_NO_LANGUAGES = frozenset({"osd", "equ"})  # tesseract lists these data too: the direction of a page, and formulas
 _MAX_REASON_CHARACTERS = 120
 _LIST_TIMEOUT_S = 20.0
 
@@ -67,7 +68,9 @@ def known_languages() -> tuple[str, ...]:
     except (OSError, subprocess.SubprocessError) as error:
         raise ExtractionError("tesseract does not list its languages", "try: tesseract --list-langs") from error
     lines = clean_characters(done.stdout.decode("utf-8", "replace")).split("\n")
-    return tuple(line.strip() for line in lines[1:] if are_languages(line.strip()))
+    return tuple(
+        line.strip() for line in lines[1:] if are_languages(line.strip()) and line.strip() not in _NO_LANGUAGES
+    )
 
 
 def recognise(picture: Picture, languages: str) -> tuple[str, ...]:

@@ -252,3 +252,26 @@ def test_the_choices_of_several_indexes_are_pooled(tmp_path: Path, store: Store)
                 assert {choice.text: choice.n_documents for choice in pooled.choices} == counts
             spoken = complete([first, second], "lang:").choices
             assert [(one.text, one.meaning) for one in spoken] == [("de", "German"), ("en", "English")]
+
+
+def test_the_numbers_of_choices_are_those_of_documents_that_the_other_filters_admit(store: Store) -> None:
+    for name, author, year, code in (
+        ("a.pdf", "Ann Lee", "2020", "en"), ("b.pdf", "Ann Lee", "2021", "de"), ("c.md", "Bo Li", "2021", "de"),
+    ):  # fmt: skip
+        one = add(store, name, [f"apples of {name}"])
+        store.describe(one, "", [MetadataValue("author", author, "test"), MetadataValue("date", year, "test")])
+        with store.changing() as db:
+            languages.put(db, one, code)
+
+    def counts(text: str) -> dict[str, int | None]:
+        with store.reading() as db:
+            return {choice.text: choice.n_documents for choice in complete([db], text).choices}
+
+    assert counts("author:") == {'"Ann Lee"': 2, '"Bo Li"': 1}
+    assert counts("date:2021 author:") == {'"Ann Lee"': 1, '"Bo Li"': 1}
+    assert counts("apples type:pdf author:") == {'"Ann Lee"': 2}
+    assert counts('author:"ann lee" lang:') == {"en": 1, "de": 1}
+    assert counts("-type:pdf date:") == {"2021": 1}
+    assert counts("lang:de type:") == {"pdf": 1, "md": 1}
+    assert counts("date:1990 author:") == {}
+    assert counts("date:2020 auth") == {"author:": 1}
