@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.lance.address import errors_explained
-from longsearch.engine.lance.indexes import has_vector_index
+from longsearch.engine.lance.indexes import PARTITIONS, has_vector_index
 from longsearch.engine.lance.match import Matcher, phrases_of
 from longsearch.engine.lance.snapshot import Snapshot
 from longsearch.engine.lance.words import WordsInLance, search_of, words_of
@@ -23,7 +23,8 @@ _READ_ALL = 5_000
 """So few vectors are read and compared one by one."""
 _SELECTIVE = 0.1
 """A filter that leaves a smaller share is given to LanceDB; else more neighbours are asked for and some left out."""
-_NPROBES, _REFINE = 32, 4
+_LEAST_COMPARED = 1_000
+"""So many of the nearest by an index of vectors are compared whole."""
 _TABLES = {Kind.VECTORS: ("passages", "id"), Kind.DOCUMENTS: ("document_vectors", "content_id")}
 
 
@@ -114,7 +115,7 @@ class LanceAnswers:
         with errors_explained(self._snapshot.tables.uri):
             asked: Any = table.search(query, vector_column_name="vector").distance_type("dot").limit(k)
             if name == "passages" and has_vector_index(table):
-                asked = asked.nprobes(_NPROBES).ef(max(2 * k, 200)).refine_factor(_REFINE)
+                asked = asked.nprobes(PARTITIONS).refine_factor(max(2, _LEAST_COMPARED // k))
             if where:
                 asked = asked.where(where)
             found = asked.select([key, "_distance"]).to_arrow()

@@ -8,13 +8,15 @@ from longsearch.engine.lance.tables import Tables
 LEAST_PASSAGES = 50_000
 """A smaller store has no index of vectors: every vector is compared, which is exact."""
 _LEAST_ROWS = 2_000  # a smaller table is scanned as fast
-_ROWS_PER_PARTITION = 2_048
+PARTITIONS = 16
+"""All are searched. Among 100,000 invented passages, 32 of 48 partitions held only 96 % of the 20 nearest."""
+_BITS = 4  # of a coordinate (RaBitQ): the best 1,000 hold all 20 nearest; with one bit 92 % of them
 _SCALAR = {"passages": ("id", "content_id"), "text_parts": ("content_id",), "document_vectors": ("content_id",)}
 
 
 def keep_indexes(tables: Tables, n_passages: int, dim: int) -> None:
     """Make the indexes that are missing, and bring the others up to date with the rows."""
-    from lancedb.index import BTree
+    from lancedb.index import BTree, IvfRq
 
     with errors_explained(tables.uri):
         for name, columns in {**_SCALAR, "postings": ("term", "bucket")}.items():
@@ -26,7 +28,7 @@ def keep_indexes(tables: Tables, n_passages: int, dim: int) -> None:
                         table.create_index(column, config=BTree())
         table = tables.open("passages")
         if n_passages >= LEAST_PASSAGES and dim and "vector" not in _indexed(table):
-            table.create_index("vector", config=_of_vectors(n_passages))
+            table.create_index("vector", config=IvfRq(distance_type="dot", num_partitions=PARTITIONS, num_bits=_BITS))
     for name in (*_SCALAR, "postings"):
         tables.tidy(name)
 
@@ -34,13 +36,6 @@ def keep_indexes(tables: Tables, n_passages: int, dim: int) -> None:
 def has_vector_index(table: Any) -> bool:
     """Whether the vectors of a table of passages have an index."""
     return "vector" in _indexed(table)
-
-
-def _of_vectors(n_passages: int) -> Any:
-    from lancedb.index import HnswSq
-
-    n = max(1, n_passages // _ROWS_PER_PARTITION)
-    return HnswSq(distance_type="dot", num_partitions=n)
 
 
 def _indexed(table: Any) -> set[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from searching import _FILTERS, _prepare, _questions_of
+from searching import _prepare, _questions_of
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.json_files import replace_object
@@ -26,6 +26,7 @@ from longsearch.engine.store.session import Session
 from longsearch.engine.types import SearchMode
 
 _K = 20
+_FILTERS = {"": "", "in:papers": "in:papers "}
 
 
 def main() -> None:
