@@ -1,18 +1,20 @@
 """An extractor whose files are read by the workers of a pool. The results come back in the order of the files."""
 
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 
-from longsearch.app.cluster.embedding import RemoteEncoder
+from longsearch.app.cluster.embedding import MAX_BYTES, RemoteEncoder
 from longsearch.app.cluster.pool import MAX_LOSSES, Pool, WorkerLostError, too_many_losses
 from longsearch.app.cluster.work import Extracted
 from longsearch.engine.errors import TemporaryError
 from longsearch.indexer.extract.reader import Result
 
 FILES_PER_CALL = 8
+BATCH_BYTES = 32 * 2**20
+"""A call has no more files if they have so many bytes."""
 _BATCHES_AHEAD = 3
 """Batches for each worker that are taken ahead of the result that is yielded."""
 
@@ -20,6 +22,8 @@ _BATCHES_AHEAD = 3
 @dataclass(slots=True, eq=False)
 class _Batch:
     paths: list[Path]
+    n_bytes: int = 0
+    """Of the files, which is about what their texts have at most."""
     n_losses: int = 0
     found: list[Extracted] = field(default_factory=list)
 
@@ -36,7 +40,7 @@ class RemoteExtractor:
         rest, order, waiting = iter(paths), deque[_Batch](), deque[_Batch]()
         try:
             while True:
-                for batch in _batches(rest, _BATCHES_AHEAD * self._pool.n_wanted - len(order)):
+                while _has_room(order, self._pool.n_wanted) and (batch := _next_batch(rest)) is not None:
                     order.append(batch)
                     waiting.append(batch)
                 while waiting and (worker := self._pool.free()) is not None:
@@ -68,7 +72,7 @@ class RemoteExtractor:
         if not isinstance(outcome.result, WorkerLostError):
             batch.found = outcome.result
             return
-        again = [_Batch([path], batch.n_losses + 1) for path in batch.paths]
+        again = [_Batch([path], batch.n_bytes // len(batch.paths), batch.n_losses + 1) for path in batch.paths]
         place = order.index(batch)
         order.remove(batch)
         for one in reversed(again):
@@ -80,9 +84,18 @@ class RemoteExtractor:
                 one.found = [Extracted(TemporaryError(error.message, error.hint), None, 0)]
 
 
-def _batches(paths: Iterator[Path], n_batches: int) -> Iterator[_Batch]:
-    for _ in range(n_batches):
-        batch = list(islice(paths, FILES_PER_CALL))
-        if not batch:
-            return
-        yield _Batch(batch)
+def _has_room(order: Collection[_Batch], n_workers: int) -> bool:
+    """Whether one more batch may be under way."""
+    return len(order) < _BATCHES_AHEAD * n_workers and sum(batch.n_bytes for batch in order) < MAX_BYTES
+
+
+def _next_batch(paths: Iterator[Path]) -> _Batch | None:
+    batch = _Batch([])
+    while len(batch.paths) < FILES_PER_CALL and batch.n_bytes < BATCH_BYTES:
+        path = next(paths, None)
+        if path is None:
+            break
+        batch.paths.append(path)
+        with suppress(OSError):  # it is gone: the worker says so
+            batch.n_bytes += path.stat().st_size
+    return batch if batch.paths else None

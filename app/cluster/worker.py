@@ -61,6 +61,11 @@ class Worker:
         self._encoder = encoder
         return platform.node(), os.getpid()
 
+    def close(self) -> None:
+        """End the children. Those of a worker that is killed see the end of their input."""
+        if self._extractor is not None:
+            self._extractor.close()
+
     def extract(self, paths: Sequence[Path], head_only: bool) -> list[Extracted]:
         """Return the text of each file in order, in the sandbox that is used at home too."""
         if self._extractor is None:

@@ -212,6 +212,20 @@ def test_files_come_back_in_order_also_when_workers_are_lost() -> None:
         assert [(name, result.document.text) for name, result in found] == [(name, name) for name in names]
 
 
+def test_files_under_way_are_bounded_by_their_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "BATCH_BYTES", 10)
+    monkeypatch.setattr(reading, "MAX_BYTES", 25)
+    paths = [tmp_path / f"{number}.txt" for number in range(12)]
+    for path in paths:
+        path.write_bytes(b"ten bytes.")
+    pool, taken = FakePool(n_wanted=4), list[Path]()
+    extractor = RemoteExtractor(pool, RemoteEncoder(FakeEncoder(), pool, 1.0))
+    results = extractor.extract_all(taken.append(path) or path for path in paths)  # type: ignore[func-returns-value]
+    assert next(results)[0] == paths[0]
+    assert len(taken) == 3
+    assert [path for path, _ in results] == paths[1:]
+
+
 def test_a_file_that_loses_every_worker_fails_alone() -> None:
     pool = FakePool(is_lost=lambda method, arguments: any(path.name == "3.txt" for path in arguments[0]))
     found = dict(extracted(pool, [f"{number}.txt" for number in range(8)]))
