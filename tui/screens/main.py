@@ -241,12 +241,6 @@ class MainScreen(ReadingKeys, OwnThings):
             self._choice.make()
             self._result_pane.list.move(step)
 
-    def show_result(self, index: int | None) -> None:
-        if index is not None:
-            self._choice.make()
-            self._result_pane.list.highlighted = index
-            self._go_to_list()
-
     def action_files(self) -> None:
         self.app.push_screen(FilesScreen(self._backend))
 

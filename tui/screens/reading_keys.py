@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from longsearch.engine.types import SearchResults
     from longsearch.tui.asking.backend import Backend
     from longsearch.tui.asking.choice import Choice
+    from longsearch.tui.widgets.result_pane import ResultPane
     from longsearch.tui.widgets.status_line import StatusLine
     from longsearch.tui.widgets.text_pane import TextPane
 
@@ -36,6 +37,7 @@ class ReadingKeys(Screen[None]):
     _backend: "Backend"
     _choice: "Choice"
     _status: "StatusLine"
+    _result_pane: "ResultPane"
     _text_pane: "TextPane"
     _results: "SearchResults | None"
     _nearness: Lane[tuple[int, str, str]]
@@ -185,6 +187,13 @@ class ReadingKeys(Screen[None]):
         self.app.push_screen(MapScreen(hits, [at for at, _ in owned], found, current), self.show_result)
 
     def show_result(self, index: int | None) -> None:
+        """Go to a result."""
+        if index is not None:
+            self._choice.make()
+            self._result_pane.list.highlighted = index
+            self._go_to_list()
+
+    def _go_to_list(self) -> None:
         raise NotImplementedError
 
     @work(exclusive=True, group="open")
