@@ -2,12 +2,14 @@
 
 The cache lies beside the index, in a file of its own, and goes where the index goes. The key of a page is the hash of
 its picture: a file that has changed costs only its new pages, and a reading that was stopped goes on at its page. The
-child, which may write no file, looks pages up; the parent writes them. A cache that cannot be used counts as empty.
+child, which may write no file, looks pages up; the parent writes them, and when each was last of use. A cache that
+cannot be used counts as empty.
 """
 
 import hashlib
 import json
 import threading
+import time
 import zlib
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -18,7 +20,10 @@ from longsearch.indexer.extract.wire.protocol import Page
 
 _PAGES_BETWEEN_NOTES = 10
 _WAIT_MS = 2000
+_MAX_BYTES = 200_000_000
+"""Size above which the pages that were not used for longest go: room for more than 100,000 pages of a book."""
 _TABLE = "CREATE TABLE IF NOT EXISTS pages (key TEXT PRIMARY KEY, lines BLOB NOT NULL) STRICT, WITHOUT ROWID"
+_USED_AT = "ALTER TABLE pages ADD COLUMN used_at INTEGER NOT NULL DEFAULT 0"
 
 
 class Recognition:
@@ -46,9 +51,12 @@ class Recognition:
 
     def take(self, page: Page) -> None:
         """Note a page that has arrived."""
-        if not (page.ocr_key and page.ocr_s):
+        if not page.ocr_key or not (page.ocr_s or self.cache):
             return
         with self._lock:
+            if not page.ocr_s:  # from the cache
+                _note_use(Path(self.cache), page.ocr_key)
+                return
             self.n_pages += 1
             self.took_s += page.ocr_s
             if self.n_pages % _PAGES_BETWEEN_NOTES == 1:
@@ -94,12 +102,33 @@ def known_lines(cache: str, key: str) -> tuple[str, ...] | None:
 
 def _keep(cache: Path, key: str, lines: tuple[str, ...]) -> None:
     """Put the lines of a page into the cache. On a full disk the page is recognised again another time."""
+    with suppress(OSError):
+        cache.touch(mode=0o600)
+        packed = zlib.compress(json.dumps(lines).encode())
+        _write(cache, "INSERT OR REPLACE INTO pages (key, lines, used_at) VALUES (?, ?, ?)", (key, packed, _now()))
+
+
+def _note_use(cache: Path, key: str) -> None:
+    """Note that a page was of use, once a day."""
+    if cache.exists():
+        now = _now()
+        _write(cache, "UPDATE pages SET used_at = ? WHERE key = ? AND used_at < ?", (now, key, now - 86_400))
+
+
+def _now() -> int:
+    return int(time.time())
+
+
+def _write(cache: Path, sql: str, bindings: tuple[str | bytes | int, ...]) -> None:
     import apsw
 
-    with suppress(apsw.Error, OSError):
-        cache.touch(mode=0o600)
-        with closing(apsw.Connection(str(cache))) as connection:
-            connection.set_busy_timeout(_WAIT_MS)
-            connection.execute(_TABLE)
-            packed = zlib.compress(json.dumps(lines).encode())
-            connection.execute("INSERT OR REPLACE INTO pages VALUES (?, ?)", (key, packed))
+    with suppress(apsw.Error, OSError), closing(apsw.Connection(str(cache))) as connection:
+        connection.set_busy_timeout(_WAIT_MS)
+        connection.execute(_TABLE)
+        if not connection.execute("SELECT 1 FROM pragma_table_info('pages') WHERE name = 'used_at'").get:
+            connection.execute(_USED_AT)  # it was made before uses were noted
+        connection.execute(sql, bindings)
+        if cache.stat().st_size > _MAX_BYTES:
+            oldest = "SELECT key FROM pages ORDER BY used_at, key LIMIT (SELECT count(*) / 4 + 1 FROM pages)"
+            connection.execute(f"DELETE FROM pages WHERE key IN ({oldest})")  # noqa: S608
+            connection.execute("VACUUM")
