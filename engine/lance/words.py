@@ -48,6 +48,15 @@ class WordsInLance:
         """See `QueryWords`."""
         return self.terms.in_documents(document_ids)
 
+    def by_term(self, passage_ids: NDArray[np.int64]) -> NDArray[np.float64]:
+        """See `QueryWords`."""
+        figures, mean = self.statistics, bm25.mean_length(self.statistics)
+        if self.is_pooled:
+            return self.terms.by_term(passage_ids, bm25.idfs(figures), mean)
+        each = self.forms.by_term(passage_ids, self._weights(figures), mean)
+        shares = [each[list(own)].sum(axis=0) for own in self.forms_of_terms]
+        return np.array(shares).reshape(len(shares), len(passage_ids))
+
     def _weights(self, figures: WordStatistics) -> list[float]:
         counts = self.forms.n_passages_with
         weights = [0.0] * len(counts)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from store_helpers import DIM, ROOT, unit_vectors
 
@@ -92,8 +93,12 @@ def assert_same_hits(index: Path, pointer: Path, query: Query, mode: SearchMode,
     found = []
     for path in (index, pointer):
         with Session.open(path, read_only=True) as session:
-            found.append(search(session, query, mode, None if mode is SearchMode.WORDS else vector(seed), k))
+            asked = None if mode is SearchMode.WORDS else vector(seed)
+            found.append(search(session, query, mode, asked, k, explain=True))
     assert_same(*found)
+    points, others = map(_points, found)
+    for document_id in points.keys() & others.keys():
+        assert points[document_id] == pytest.approx(others[document_id], abs=_ROUNDING)
 
 
 def assert_same(left: SearchResults, right: SearchResults) -> None:
@@ -106,6 +111,18 @@ def assert_same(left: SearchResults, right: SearchResults) -> None:
             assert any(hit == one and abs(score - its_score) < _ROUNDING for its_score, one in others)
     assert left.note == right.note
     assert left.languages == right.languages
+
+
+def _points(results: SearchResults) -> dict[int, list[float]]:
+    """The points of each word and vector of each hit's best passage."""
+    reasons = {hit.document_id: hit.reason for hit in results.hits if hit.reason is not None}
+    return {
+        document_id: [
+            *(part for share in reason.words for part in (share.passage, share.document)),
+            *(share.points for share in reason.meaning),
+        ]
+        for document_id, reason in reasons.items()
+    }
 
 
 def _rows(results: SearchResults) -> list[tuple[float, tuple[object, ...]]]:

@@ -15,6 +15,7 @@ from longsearch.engine.search.similar import nearness_of_passages, similar_to_do
 from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
 from longsearch.engine.search.together import Part, search_together
 from longsearch.engine.store import documents, keywords, metadata
+from longsearch.engine.store.segments import owners
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import SearchMode
 
@@ -117,7 +118,7 @@ def test_status_texts_and_languages_are_the_same(twins: tuple[Path, Path]) -> No
         with Session.open(path, read_only=True) as session:
             with session.reading() as db:
                 texts = [documents.text(db, int(id_)) for id_ in documents.all_ids(db)]
-                spans = documents.passages(db, 3), documents.lengths(db, [1, 2, 3]), documents.n_passages(db)
+                spans = documents.passages(db, 3), owners.lengths(db, np.array([1, 2, 3])).tolist(), documents.n_passages(db)
             found.append((session.root, session.files(), session.languages(), session.fingerprint, texts, spans))
     assert found[0] == found[1]
 
