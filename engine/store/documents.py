@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from longsearch.engine.errors import StoreError
 from longsearch.engine.printable import printable
 from longsearch.engine.store import texts
+from longsearch.engine.store.elsewhere.answers import elsewhere
 from longsearch.engine.store.records import Outline, PassageRow
 from longsearch.engine.types import DocumentText, Heading, Passage
 
@@ -169,10 +170,10 @@ def n_passages(db: apsw.Connection) -> int:
 
 def lengths(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, int]:
     """The number of passages of each of these documents."""
-    sql = (
-        "SELECT id, (SELECT max(ordinal) + 1 FROM passages WHERE content_id = contents.id) FROM contents"
-        " WHERE id IN (SELECT value FROM json_each(?))"
-    )
+    if (engine := elsewhere(db)) is not None:
+        return engine.lengths(document_ids)
+    own = "SELECT max(ordinal) + 1 FROM passages WHERE content_id = contents.id"
+    sql = f"SELECT id, ({own}) FROM contents WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - constants
     return dict(db.execute(sql, (json.dumps(list(document_ids)),)))
 
 
