@@ -64,7 +64,8 @@ def add_folder_options(parser: ArgumentParser) -> None:
         "folder",
         nargs="?",
         default="",
-        help="an indexed folder, or a folder inside one (default: this folder; outside any, all indexed folders)",
+        help="an indexed folder, a folder inside one, or a store as lance:URI (default: this folder; outside any, all"
+        " indexed folders)",
     )
     parser.add_argument("--everywhere", action="store_true", help="all indexed folders, wherever you are")
 

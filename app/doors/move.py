@@ -54,6 +54,7 @@ def run(options: Namespace) -> int:
 
 
 def _to_store(root: Path, text: str) -> "dict[str, Sum]":
+    from longsearch.app.folder_models import folder_model
     from longsearch.app.library import locked
     from longsearch.app.paths import working_path
     from longsearch.app.stores import pointers
@@ -68,6 +69,9 @@ def _to_store(root: Path, text: str) -> "dict[str, Sum]":
         raise LongsearchError(
             f"the index of {root} is in {known}", f"move it back first: longsearch move {root} --to sqlite"
         )
+    if folder_model(root).next_model:
+        hint = f"wait until that is done: longsearch index {root}"
+        raise LongsearchError(f"{root} is being read again with another model", hint)
     uri = uri_of(address)
     if Tables(uri).last() is not None:
         hint = f"name an empty place; to read that store: longsearch search QUERY {address}"

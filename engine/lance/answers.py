@@ -74,6 +74,10 @@ class LanceAnswers:
         rows = [np.frombuffer(own, np.float32) for _, own in sorted(found, key=lambda row: row[0]) if own is not None]
         return np.stack(rows) if rows else np.empty((0, self._snapshot.at.dim), np.float32)
 
+    def lengths(self, document_ids: Sequence[int]) -> dict[int, int]:
+        """See `Answers`."""
+        return self._snapshot.n_passages_of(document_ids)
+
     def words(self, expressions: Sequence[str]) -> WordsInLance:
         """See `Answers`."""
         return words_of(self._snapshot, self._look_up(), expressions, documents.count(self._db))

@@ -14,6 +14,7 @@ from longsearch.engine.errors import StoreError
 from longsearch.engine.lance import postings, rows
 from longsearch.engine.lance.address import PREFIX
 from longsearch.engine.lance.indexes import keep_indexes
+from longsearch.engine.lance.snapshot import forget
 from longsearch.engine.lance.tables import Publication, Tables, batches_of, schema_of, schema_of_small, to_arrow
 from longsearch.engine.store import keywords, vectors
 from longsearch.engine.store.schema import MIGRATIONS
@@ -61,6 +62,7 @@ def publish(
         tables.go_back(last)
         made = _written(db, tables, last, small, sums, report)
     tables.publish(made)
+    forget(uri)
     return made
 
 

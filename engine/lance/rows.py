@@ -25,7 +25,7 @@ NUMBERED = ("contents", "passages", "resume_points")
 """Tables whose ids are never used again: `sqlite_sequence` knows the last one. Others there belong to sqlite-vec."""
 AT_ONCE = 4_096
 """Passages in a batch: 6 MB of vectors of the bundled model."""
-_OF_THIS_FILE = ("writer",)  # keys of meta that say nothing about the documents
+_OF_THIS_FILE = ("writer", "files_version")  # keys of meta that say nothing about the documents
 
 Row = tuple[Any, ...]
 

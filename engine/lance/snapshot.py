@@ -19,6 +19,7 @@ from longsearch.engine.lance.fetching import check_schema, put_small
 from longsearch.engine.lance.postings import LENGTHS, Held, joined, keys_of
 from longsearch.engine.lance.tables import Publication, Tables, batches_of, from_arrow
 from longsearch.engine.store.schema import migrate
+from longsearch.engine.store.segments.allowed import places_among
 
 _ASK_EVERY_S = 1.0
 PLACES = ("id", "content_id", "ordinal", "start", "stop", "n_tokens", "page")
@@ -147,6 +148,13 @@ class Snapshot:
             if 0 <= ordinal < int(self.first_of[place + 1] - self.first_of[place]):
                 found[id_] = int(self.document_ids[place]), ordinal
         return found
+
+    def n_passages_of(self, document_ids: Sequence[int]) -> dict[int, int]:
+        """The number of passages of each of these documents that has any."""
+        wanted = np.array(sorted(set(document_ids)), np.int64)
+        places, there = places_among(self.document_ids, wanted)
+        sizes = self.first_of[places + 1] - self.first_of[places]
+        return dict(zip(wanted[there].tolist(), sizes.tolist(), strict=True))
 
     def passages_of(self, document_ids: Iterable[int]) -> Iterator[tuple[int, int, int]]:
         """(id, document, ordinal) of the passages of these documents."""

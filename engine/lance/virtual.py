@@ -107,7 +107,7 @@ class _Passages(_Table):
             if "id" in where:
                 found = snapshot.document_of(where["id"])
                 return ((id_, *place, None, None, None, None) for id_, place in found.items())
-            owners = where.get("content_id", snapshot.document_ids.tolist())
+            owners = where["content_id"] if "content_id" in where else snapshot.document_ids.tolist()
             return ((*place, None, None, None, None) for place in snapshot.passages_of(owners))
         if "id" in where:
             return iter(snapshot.places(where["id"]))

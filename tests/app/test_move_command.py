@@ -12,6 +12,7 @@ from homes import SAMPLES
 
 from longsearch.app import paths
 from longsearch.app.cli import main
+from longsearch.app.folder_models import FolderModel
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.local_backend import LocalBackend
 from longsearch.app.stores import pointers
@@ -170,3 +171,13 @@ def test_the_model_of_a_folder_in_a_store_cannot_be_changed(
 
 def test_both_sides_know_the_ending_of_a_pointer() -> None:
     assert paths.POINTER == session.POINTER
+
+
+def test_a_folder_that_is_being_read_with_another_model_is_not_moved(
+    indexed: Path, store: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changing = FolderModel("english", True, "multilingual", paths.working_path(indexed))
+    monkeypatch.setattr("longsearch.app.folder_models.folder_model", lambda _: changing)
+    assert main(["move", str(indexed), "--to", store]) == 3
+    assert "is being read again" in capsys.readouterr().err
+    assert paths.index_path(indexed).suffix == ".sqlite"

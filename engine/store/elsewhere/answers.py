@@ -33,6 +33,9 @@ class Answers(Protocol):
     def vectors_of_document(self, document_id: int) -> Vectors:
         """(n, dim): the vectors of a document's passages, in their order."""
 
+    def lengths(self, document_ids: Sequence[int]) -> dict[int, int]:
+        """See `documents`."""
+
     def words(self, expressions: Sequence[str]) -> Any:
         """What the index holds of a query's terms: a `search.query_words.QueryWords`."""
 

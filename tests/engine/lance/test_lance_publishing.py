@@ -208,3 +208,11 @@ def test_a_new_file_is_not_written_over_an_index(tmp_path: Path) -> None:
         published(store, tmp_path)
     with pytest.raises(StoreError, match="There is an index"):
         fetch(str(tmp_path / "store"), tmp_path / "index.sqlite")
+
+
+def test_the_process_that_publishes_reads_what_it_published_at_once(few: Store, tmp_path: Path) -> None:
+    pointer = published(few, tmp_path)
+    assert "renamed" not in _titles(pointer)
+    few.move([("notes/old/file 1.pdf", record("notes/renamed.pdf"))])
+    publish(few, str(tmp_path / "store"), base=1)
+    assert "renamed" in _titles(pointer)

@@ -118,7 +118,8 @@ def test_status_texts_and_languages_are_the_same(twins: tuple[Path, Path]) -> No
         with Session.open(path, read_only=True) as session:
             with session.reading() as db:
                 texts = [documents.text(db, int(id_)) for id_ in documents.all_ids(db)]
-                spans = documents.passages(db, 3), owners.lengths(db, np.array([1, 2, 3])).tolist(), documents.n_passages(db)
+                lengths = owners.lengths(db, np.array([1, 2, 3])).tolist()
+                spans = documents.passages(db, 3), lengths, documents.n_passages(db)
             found.append((session.root, session.files(), session.languages(), session.fingerprint, texts, spans))
     assert found[0] == found[1]
 
