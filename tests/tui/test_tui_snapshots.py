@@ -48,8 +48,9 @@ def press(*keys: str) -> Steps:
 def ask_and_press(*keys: str) -> Steps:
     async def steps(pilot: Pilot[Any]) -> None:
         await ask(pilot, "why did the valve fail", press_enter=True)
-        await pilot.press(*keys)
-        await settle(pilot)
+        for key in keys:  # what a key opens may come from a thread, and the next key is for that
+            await pilot.press(key)
+            await settle(pilot)
 
     return steps
 

@@ -170,6 +170,7 @@ class ReadingKeys(Screen[None]):
             self._status.say("marked: s on another passage shows both" if marked is None else "no longer marked")
             return
         self._marked = None
+        self._status.say()
         self.app.push_screen(SideBySide((marked, here), *self._text_pane.how))
 
     @work(exclusive=True, group="map")
