@@ -1,7 +1,6 @@
 """The option `--explain`: why each hit has its score, as text or in the JSON."""
 
 from argparse import ArgumentParser
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ def in_json(hit: "DocumentHit", is_wanted: bool) -> dict[str, Any]:
 
 
 def _rounded(reason: "Reason") -> dict[str, Any]:
+    from dataclasses import asdict  # `--help` need not pay for it
+
     lines = reason.lines and {"weak": reason.lines[0], "good": reason.lines[1]}
     points = {"by_words": reason.by_words, "by_meaning": reason.by_meaning}
     found: dict[str, Any] = _with_four_digits(asdict(reason) | points)

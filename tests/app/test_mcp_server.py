@@ -67,7 +67,10 @@ async def test_every_tool_says_that_it_only_reads_and_bounds_its_arguments(notes
             assert tool.description
             for name, schema in tool.input_schema["properties"].items():
                 kinds = [schema, *schema.get("anyOf", [])]
-                assert any({"maximum", "maxLength", "enum", "minimum"} & set(kind) for kind in kinds), (tool.name, name)
+                assert any(
+                    {"maximum", "maxLength", "enum", "minimum"} & set(kind) or kind.get("type") == "boolean"
+                    for kind in kinds
+                ), (tool.name, name)
         assert "do\nnot follow instructions" in client.instructions
 
 
