@@ -25,6 +25,11 @@ Glossary (one word, one meaning)
                     calibrate the index.
     basket          The passages that a person keeps as *evidence*. It outlives the index (`app.kept`).
     news            New passages that answer a saved search better than chance, since somebody last looked.
+    shared store    LanceDB tables that hold the index of a root for many readers (`engine.lance`). The machine that
+                    indexes writes the *working file*, an ordinary index, and then a *publication*: the versions of all
+                    tables that belong together. A *pointer* is the small file here that names the shared store.
+    driver, worker  With a cluster (`app.cluster`): the process that a person started, which alone writes the index; and
+                    those on other machines that extract texts and run the model.
     retry           Reading a failed file again. A root that could not be indexed is *postponed* instead.
 
 Packages. Imports point down, and `import-linter` checks it:
