@@ -28,7 +28,7 @@ def run(options: Namespace) -> int:
     root = root_to_open(options.folder)
     try:
         server = GuardedServer(str(root or ""), options.port, options.think)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         raise LongsearchError(f"port {options.port} cannot be used: {error}", "choose another: --port N") from error
     print(f"longsearch is at {server.address}", flush=True)
     print("Whoever knows this address can read your index. Ctrl+C ends.", flush=True)

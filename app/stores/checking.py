@@ -2,24 +2,25 @@
 
 import importlib.util
 
-from longsearch.app.paths import index_paths
-from longsearch.app.stores.pointers import is_writer
 from longsearch.engine.amounts import counted
-from longsearch.engine.json_files import load_object
 from longsearch.engine.printable import printable
-from longsearch.engine.store.session import POINTER
 
 LACKS = "new documents are found when a run of indexing ends, and the model of such a folder cannot be changed"
 
 
 def stores() -> str:
     """Return each store that this machine uses, with what it holds. Raises LongsearchError if one cannot be read."""
+    from longsearch.app.paths import index_paths
+    from longsearch.engine.store.session import POINTER
+
     found = [path for path in index_paths() if path.suffix == POINTER]
     if not found:
         is_there = importlib.util.find_spec("lancedb") is not None
         return "none; " + (
             "LanceDB is installed" if is_there else "for stores on LanceDB: pip install 'longsearch[lance]'"
         )
+    from longsearch.app.stores.pointers import is_writer
+    from longsearch.engine.json_files import load_object
     from longsearch.engine.lance.address import uri_of
     from longsearch.engine.lance.session import root_of
     from longsearch.engine.lance.snapshot import newest

@@ -40,7 +40,9 @@ class GuardedServer(Server):  # type: ignore[misc]
     """Serves the app over a folder, or over all (""), at `address`."""
 
     def __init__(self, root: str, port: int = 0, think: int | None = None) -> None:
-        """`port`: 0 takes a free one. `think`: the soft tokens of queries. Raises OSError if the port is taken."""
+        """`port`: 0 takes a free one. `think`: the soft tokens of queries. Raises OSError if the port cannot be had."""
+        if port not in range(2**16):
+            raise OSError("ports are numbers up to 65535")
         self.socket = socket.create_server((HOST, port))
         arguments = [root, *([] if think is None else [str(think)])]
         command = shlex.join([sys.executable, "-P", "-m", "longsearch.app.web.window", *arguments])

@@ -2,10 +2,12 @@
 
 import os
 import signal
-import subprocess
 import sys
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import subprocess  # 5 ms that a search need not wait: it only asks whether a process runs
 
 _DETACHED_PROCESS, _NEW_PROCESS_GROUP = 0x8, 0x200  # of Windows' CreateProcess
 

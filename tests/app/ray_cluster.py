@@ -63,6 +63,8 @@ def ray_cluster(head_cores: int = 1) -> Iterator[Nodes]:
         patch.setattr(node.Node, "start_api_server", lambda *_, **__: None)  # a dashboard
         folder = tempfile.mkdtemp(prefix="ls-")  # not tmp_path: sockets lie in it, whose paths must be short
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        Path(folder, "ray").mkdir()  # where Ray notes the newest cluster
+        patch.setenv("RAY_TMPDIR", folder)
         own = {"no_monitor": True, "include_dashboard": False, "temp_dir": folder}
         cluster = Cluster(initialize_head=True, head_node_args=_options(head_cores) | own)
         stack.callback(cluster.shutdown)

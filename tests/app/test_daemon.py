@@ -79,7 +79,7 @@ def test_a_root_that_disappears_is_offline_and_becomes_current_again_when_it_ret
     watch(root)
     wait_until(lambda: len(current(LocalBackend(root))) == 2)
     root.rename(root.with_name("elsewhere"))
-    wait_until(lambda: "offline" in status()["roots"][0]["problem"])
+    wait_until(lambda: "folder is away" in status()["roots"][0]["problem"])
     assert not status()["roots"][0]["busy"]
     assert len(current(LocalBackend(root))) == 2
     shutil.copy(SAMPLES / "lease.txt", root.with_name("elsewhere"))
@@ -214,7 +214,10 @@ def test_without_a_daemon_hybrid_searches_by_words_and_says_why(home: Path, root
     backend = LocalBackend(root)
     assert backend.search("the moon pul", SearchMode.WORDS).hits
     found = backend.search("the moon", SearchMode.HYBRID)
-    assert (found.mode, found.note) == (SearchMode.WORDS, "words only: no daemon is running")
+    assert (found.mode, found.note) == (
+        SearchMode.WORDS,
+        "words only: no daemon is running (start one: longsearch daemon start)",
+    )
     with pytest.raises(LongsearchError, match="no daemon"):
         backend.search("the moon", SearchMode.MEANING)
 

@@ -84,7 +84,7 @@ def test_a_request_to_read_failed_files_again_holds_until_one_sweep_has_begun(ke
 def test_a_folder_that_goes_offline_has_nothing_left_to_do(kept: KeptRoot) -> None:
     kept.postpone("locked")
     kept.go_offline()
-    assert "offline" in kept.status()["problem"]
+    assert "folder is away" in kept.status()["problem"]
     assert flags(kept) == {"busy": False, "failing": False}
 
 

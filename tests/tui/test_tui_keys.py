@@ -115,7 +115,7 @@ async def test_the_command_palette_offers_every_action_that_works_now() -> None:
         assert set(palette(app)) == at_first
         await ask(pilot, "valve")
         more = {"Open", "Next passage", "Passage before", "Previous passage", "Page", "Copy", "Copy path", "Keep"}
-        with_document = at_first | more | {"Similar", "Outline", "Go to page", "Side by side", "Map"}
+        with_document = at_first | more | {"Similar", "Outline", "Go to page", "Side by side", "Map", "Why"}
         assert set(palette(app)) == with_document
         await pilot.press("enter")
         await settle(pilot)

@@ -23,6 +23,7 @@ async def test_the_app_shows_itself_and_takes_keys_while_the_backend_is_made() -
     async with app.run_test(size=WIDE) as pilot:
         await pilot.press(*"valve")
         assert "❯ valve" in screen_text(pilot.app) and str(ROOT) in screen_text(pilot.app)
+        await until(pilot, lambda: bool(shown))
         assert shown == [False], "the first frame does not wait for the backend"
         door.set()
         await until(pilot, lambda: "Report on the accident" in screen_text(pilot.app))

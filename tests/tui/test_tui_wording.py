@@ -103,7 +103,7 @@ def test_an_error_is_one_line_with_its_hint() -> None:
 def test_for_failed_and_partial_files_the_next_attempt_is_named() -> None:
     failed = FileReport("a.pdf", FileStatus.FAILED, "encrypted", "", 0, 0, 0, n_failures=1)
     assert next_try(failed, 1_000) == "read again once it has changed, or on request"
-    assert next_try(replace(failed, n_failures=3, retry_at=1_240), 1_000) == "tried 3 times; read again in 4 min"
-    assert next_try(replace(failed, retry_at=0), 1_000) == "read again at the next sweep"
-    assert next_try(replace(failed, status=FileStatus.PARTIAL, retry_at=1_060), 1_000) == "read again in 1 min"
-    assert next_try(replace(failed, status=FileStatus.CURRENT), 1_000) == ""
+    assert next_try(failed._replace(n_failures=3, retry_at=1_240), 1_000) == "tried 3 times; read again in 4 min"
+    assert next_try(failed._replace(retry_at=0), 1_000) == "read again at the next sweep"
+    assert next_try(failed._replace(status=FileStatus.PARTIAL, retry_at=1_060), 1_000) == "read again in 1 min"
+    assert next_try(failed._replace(status=FileStatus.CURRENT), 1_000) == ""

@@ -200,5 +200,5 @@ def test_djvutxt_reads_the_text_layer_of_each_page(extract: Extract, tmp_path: P
     assert page_text(found, 2).strip() == "the second page"
     with pytest.raises(ExtractionError, match=r"no text in it|djvutxt cannot read it"):
         extract(b"AT&TFORM" + bytes(40), "b.djvu")
-    with pytest.raises(ExtractionError, match="djvutxt cannot read it"):
+    with pytest.raises(ExtractionError, match=r"no text in it|djvutxt cannot read it"):
         extract(b"no DjVu", "c.djvu")
