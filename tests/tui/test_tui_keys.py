@@ -1,5 +1,6 @@
 """Keys and commands: typing quickly, opening and copying, help, the command palette, the keymap."""
 
+from pathlib import Path
 from typing import Any
 
 from fake_backend import FakeBackend, three_reports
@@ -8,6 +9,7 @@ from textual.widgets import Input
 from tui_helpers import WIDE, ask, screen_text, settle
 
 from longsearch.engine.types import Folder, SearchMode
+from longsearch.tui import keys_page
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.help import HelpScreen
 from longsearch.tui.screens.instruction import InstructionScreen
@@ -183,3 +185,8 @@ def test_every_binding_has_an_id_of_its_own() -> None:
     ids = [binding.id for table in tables for binding in table]
     assert None not in ids
     assert len(set(ids)) == len(ids)
+
+
+def test_the_page_of_the_app_holds_the_tables_of_the_keys() -> None:
+    written = (Path(__file__).parents[2] / "docs" / "app.md").read_text("utf-8")
+    assert keys_page.page() in written, "print the tables: python -m longsearch.tui.keys_page"

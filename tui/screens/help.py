@@ -10,8 +10,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
-from longsearch.tui.bindings import BASKET, LIST_MOVES, MAIN, MAP, PAGE_MOVES, SIDES, TEXT_MOVES
-from longsearch.tui.preferences import Preferences, key_name, sound_keys, split_keys
+from longsearch.tui.keys_page import tables
+from longsearch.tui.preferences import Preferences, sound_keys
 from longsearch.tui.text import styles
 
 _QUERIES = (
@@ -31,15 +31,6 @@ _MODES = (
     ("hybrid", "by meaning and by words, the two scores combined"),
     ("meaning", "by meaning alone: finds it said in other words too"),
     ("words", "by words alone: for names and numbers; answers at once"),
-)
-_OTHERS = (
-    ("Enter", "From the query: search now, go to the results"),
-    ("Enter", "From a result: read it"),
-    ("Tab", "In the query: complete the field or the value"),
-    ("Tab", "Otherwise: to the query, the results, the text in turn"),
-    ("Ctrl+U", "Clear the query up to the cursor"),
-    ("Ctrl+P", "Every command; change the colours"),
-    ("Ctrl+Q", "Quit; indexing goes on"),
 )
 _MARGIN = (
     ("▌  │", "the current passage, the other passages"),
@@ -70,31 +61,13 @@ class HelpScreen(ModalScreen[None]):
 
 def help_content(keymap: Mapping[str, str] | None = None) -> Content:
     """Return the whole help text. `keymap`: other keys, by the id of the binding."""
-    changed = keymap or {}
     parts = [
         _table("Asking", _QUERIES),
         _table("Modes", _MODES),
-        _table("Everywhere", [*_OTHERS, *_keys(MAIN, changed)]),
-        _table("In the results", _keys(LIST_MOVES, changed)),
-        _table("In the text", _keys(TEXT_MOVES, changed)),
-        _table("On the page as printed", _keys(PAGE_MOVES, changed)),
-        _table("Side by side", _keys(SIDES, changed)),
-        _table("On the map", _keys(MAP, changed)),
-        _table("In the basket", _keys(BASKET, changed)),
+        *(_table(place, rows) for place, rows in tables(keymap)),
         _table("In the margins of the text", _MARGIN),
     ]
     return Content("\n\n").join(parts)
-
-
-def _keys(bindings: list[BindingType], keymap: Mapping[str, str]) -> list[tuple[str, str]]:
-    return [
-        (
-            ", ".join(key_name(key) for key in split_keys(keymap.get(binding.id or "", binding.key))),
-            binding.tooltip or binding.description,
-        )
-        for binding in bindings
-        if isinstance(binding, Binding)
-    ]
 
 
 def _table(heading: str, rows: "list[tuple[str, str]] | tuple[tuple[str, str], ...]") -> Content:
