@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.lance.address import errors_explained
-from longsearch.engine.lance.indexes import PARTITIONS, has_vector_index
+from longsearch.engine.lance.indexes import ALL_PARTITIONS, has_vector_index
 from longsearch.engine.lance.match import Matcher, phrases_of
 from longsearch.engine.lance.snapshot import Snapshot
 from longsearch.engine.lance.words import WordsInLance, search_of, words_of
@@ -119,7 +119,8 @@ class LanceAnswers:
         with errors_explained(self._snapshot.tables.uri):
             asked: Any = table.search(query, vector_column_name="vector").distance_type("dot").limit(k)
             if name == "passages" and has_vector_index(table):
-                asked = asked.nprobes(PARTITIONS).refine_factor(max(2, _LEAST_COMPARED // k))
+                asked = asked.maximum_nprobes(ALL_PARTITIONS).minimum_nprobes(ALL_PARTITIONS)
+                asked = asked.refine_factor(max(2, _LEAST_COMPARED // k))
             if where:
                 asked = asked.where(where)
             found = asked.select([key, "_distance"]).to_arrow()
