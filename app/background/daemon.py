@@ -32,7 +32,7 @@ from longsearch.app.library import IndexLockedError, open_pipeline, roots_to_kee
 from longsearch.app.paths import data_folder, resolve_root, socket_path
 from longsearch.app.settings.reading import current
 from longsearch.engine import __version__
-from longsearch.engine.errors import LongsearchError
+from longsearch.engine.errors import LongsearchError, in_words
 from longsearch.indexer import retries
 from longsearch.indexer.politeness import on_battery
 
@@ -200,7 +200,7 @@ class Daemon:
             kept.postpone(error.message)
         except LongsearchError as error:
             log.warning("%s: %s (%s)", kept.root, error.message, error.hint)
-            kept.postpone(f"{error.message} ({error.hint})")
+            kept.postpone(in_words(error))
         except Exception as error:
             log.exception("indexing %s", kept.root)
             kept.postpone(f"defect: {error!r}")

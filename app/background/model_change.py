@@ -29,18 +29,30 @@ def read_again(
     if folder.next_path is None:
         return True, ()
     model = models.of(folder.next_model)
-    with Store.open(index_path(root), read_only=True) as old:
-        wanted = {path for path, file in old.catalogue().items() if not file.failed}
+    wanted = readable_files(root)
     with open_pipeline(root, model, should_stop, ocr, folder.next_path) as (pipeline, store):
         summary = pipeline.read()
         if not (embed_waiting(pipeline, store, model.loaded) and summary.finished):
             return False, ()
-        n_missing = len(wanted - set(store.catalogue()))
+    return True, put_in_use(root, folder, wanted)
+
+
+def readable_files(root: Path) -> frozenset[str]:
+    """Return the paths of the files that the index in use holds and could read."""
+    with Store.open(index_path(root), read_only=True) as old:
+        return frozenset(path for path, file in old.catalogue().items() if not file.failed)
+
+
+def put_in_use(root: Path, folder: FolderModel, wanted: frozenset[str]) -> tuple[str, ...]:
+    """Put the new index in use if it holds the wanted files. Returns why it must wait, if it must."""
+    assert folder.next_path is not None  # noqa: S101 - a change is under way
+    with Store.open(folder.next_path, read_only=True) as new:
+        n_missing = len(wanted - set(new.catalogue()))
     if n_missing:
         files = counted(n_missing, "file")
-        return True, (f"{files} cannot be read again with the model {folder.next_model} now: the old index stays",)
+        return (f"{files} cannot be read again with the model {folder.next_model} now: the old index stays",)
     finish_change(root, folder)
-    return True, ()
+    return ()
 
 
 def describe_change(root: Path) -> str:

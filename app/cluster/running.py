@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longsearch.app.background.model_change import put_in_use, readable_files
 from longsearch.app.background.models import Models
 from longsearch.app.calibrating import conclude
 from longsearch.app.cluster.connection import Resources, connected
@@ -15,9 +16,8 @@ from longsearch.app.cluster.embedding import PACKET_DOCUMENTS, PACKET_TOKENS, Re
 from longsearch.app.cluster.reading import RemoteExtractor
 from longsearch.app.cluster.sharing import Share, share
 from longsearch.app.cluster.work import Job
-from longsearch.app.folder_models import FolderModel, finish_change, folder_model
+from longsearch.app.folder_models import FolderModel, folder_model
 from longsearch.app.library import open_pipeline
-from longsearch.app.paths import index_path
 from longsearch.app.settings.reading import current, require_sound
 from longsearch.app.widths import Moment, width_of_documents
 from longsearch.engine import __version__
@@ -44,7 +44,7 @@ class Wish:
     address: str
     """`ray` or `ray://HOST:PORT`."""
     cores: int | None = None
-    """Of each worker; None: the usual number."""
+    """The cores of each worker; None: the usual number."""
     width: float | None = None
     """The width at which new documents are read; None: 1."""
     retry_failed: bool = False
@@ -56,8 +56,8 @@ class Wish:
 def index_on_cluster(root: Path, wish: Wish, announce: Callable[[str], None]) -> ReadSummary:
     """Bring the index of `root` in step with the disk. Raises IndexLockedError if another process indexes it.
 
-    As `longsearch index` at home, but texts are read and vectors computed by the workers of a cluster. What is stored
-    is stored if this is interrupted, and the next run goes on from there.
+    The workers of a cluster read the texts and compute the vectors. An interruption loses nothing that was stored, and
+    the next run goes on from there.
     """
     require_sound()
     folder, models = folder_model(root), Models()
@@ -101,17 +101,9 @@ class _Driver:
     def change_model(self, folder: FolderModel) -> tuple[str, ...]:
         """Read the folder with its next model, and put that index in use. Returns why it must wait, if it must."""
         self._announce(f"reading the folder again with the model {folder.next_model}")
-        with Store.open(index_path(self._root), read_only=True) as old:
-            wanted = {path for path, file in old.catalogue().items() if not file.failed}
+        wanted = readable_files(self._root)
         summary = self.index(folder.next_model, folder.next_path, None, is_in_use=True)
-        assert folder.next_path is not None  # noqa: S101 - the caller has seen it
-        with Store.open(folder.next_path, read_only=True) as new:
-            n_missing = len(wanted - set(new.catalogue()))
-        if n_missing:
-            files = counted(n_missing, "file")
-            return (f"{files} cannot be read again with the model {folder.next_model} now: the old index stays",)
-        finish_change(self._root, folder)
-        return summary.problems
+        return put_in_use(self._root, folder, wanted) or summary.problems
 
     @property
     def _n_together(self) -> int:

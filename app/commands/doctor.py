@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from longsearch.app.stores.checking import stores
 from longsearch.engine import __version__
 from longsearch.engine.amounts import counted
-from longsearch.engine.errors import LongsearchError
+from longsearch.engine.errors import LongsearchError, in_words
 
 if TYPE_CHECKING:
     from longsearch.engine.inference.encoder import Encoder
@@ -54,7 +54,7 @@ def _outcome(check: Callable[[], str]) -> tuple[bool, str]:
     try:
         return True, check()
     except LongsearchError as error:
-        return False, f"{error.message} ({error.hint})" if error.hint else error.message
+        return False, in_words(error)
     except Exception as error:
         return False, repr(error)
 

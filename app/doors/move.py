@@ -66,9 +66,7 @@ def _to_store(root: Path, text: str) -> "dict[str, Sum]":
 
     address = pointers.full_address(text)
     if known := pointers.address_of(root):
-        raise LongsearchError(
-            f"the index of {root} is in {known}", f"move it back first: longsearch move {root} --to sqlite"
-        )
+        raise pointers.already_moved(root, known)
     if folder_model(root).next_model:
         hint = f"wait until that is done: longsearch index {root}"
         raise LongsearchError(f"{root} is being read again with another model", hint)

@@ -13,7 +13,7 @@ from longsearch.app.folders.presence import reasons_away
 from longsearch.app.library import root_of
 from longsearch.app.paths import expanded, index_path, index_paths
 from longsearch.app.settings.reading import current
-from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
+from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError, in_words
 from longsearch.engine.search.query_language.file_filter import folded
 from longsearch.engine.store import documents, files, reports
 from longsearch.engine.store.connection import CorruptIndexError
@@ -44,7 +44,7 @@ def indexed_folders() -> list[Folder]:
         except NoIndexError:
             continue
         except StoreError as error:
-            problem = f"{error.message} ({error.hint})"
+            problem = in_words(error)
             if path in named:
                 problems[named[path]] = problem
             else:

@@ -19,16 +19,15 @@ def stores() -> str:
         return "none; " + (
             "LanceDB is installed" if is_there else "for stores on LanceDB: pip install 'longsearch[lance]'"
         )
-    from longsearch.app.stores.pointers import is_writer
+    from longsearch.app.stores.pointers import writes
     from longsearch.engine.json_files import load_object
     from longsearch.engine.lance.address import uri_of
-    from longsearch.engine.lance.session import root_of
     from longsearch.engine.lance.snapshot import newest
 
     told = []
     for path in found:
         address = str(load_object(path).get("store") or "")
         at = newest(uri_of(address)).at
-        role = "written here" if is_writer(root_of(address)) else "only read here"
+        role = "written here" if writes(path) else "only read here"
         told.append(printable(f"{address}: publication {at.number}, {counted(at.n_passages, 'passage')}, {role}"))
     return f"{'; '.join(told)} ({LACKS})"

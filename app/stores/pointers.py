@@ -20,7 +20,12 @@ def base_of(root: Path) -> int:
 
 def is_writer(root: Path) -> bool:
     """Return whether this machine keeps the index of a folder current; another one may do that."""
-    return not load_object(pointer_path(root)).get("reads")
+    return writes(pointer_path(root))
+
+
+def writes(pointer: Path) -> bool:
+    """Return the same for the folder of a pointer."""
+    return not load_object(pointer).get("reads")
 
 
 def point(root: Path, address: str, base: int = 0, reads: bool = False) -> None:
@@ -58,15 +63,20 @@ def read_store(text: str) -> Path:
     return root
 
 
+def already_moved(root: Path, address: str) -> LongsearchError:
+    """Return the error that the index of a folder is in another store."""
+    return LongsearchError(
+        f"the index of {root} is in {address}", f"move it back first: longsearch move {root} --to sqlite"
+    )
+
+
 def write_store(root: Path, text: str) -> None:
     """Let this machine keep the index of a folder in a store. Raises LongsearchError if it is in another one."""
     from longsearch.engine.lance.address import connected
 
     address, known = full_address(text), address_of(root)
     if known and known != address:
-        raise LongsearchError(
-            f"the index of {root} is in {known}", f"move it back first: longsearch move {root} --to sqlite"
-        )
+        raise already_moved(root, known)
     connected(uri_of(address))  # raises without the extra
     if not known or not is_writer(root):
         point(root, address)

@@ -15,12 +15,11 @@ from longsearch.engine.store.elsewhere.answers import ElsewhereConnection
 from longsearch.engine.store.session import Session
 
 
-class LanceSession(Session):
-    """An open store at one publication, read-only; `Session.open` makes one of a pointer."""
+def opened(pointer: Path, read_only: bool) -> Session:
+    """Open the store that a pointer names at its newest publication, for `Session.open`.
 
-
-def opened(pointer: Path, read_only: bool) -> LanceSession:
-    """Open the store that a pointer names. Raises StoreError for writing: the working file is written."""
+    Raises StoreError for writing: the working file is written.
+    """
     address = address_of(pointer)
     if not read_only:
         raise StoreError(f"{address} is written by longsearch index", "Run: longsearch index FOLDER")
@@ -33,7 +32,7 @@ def opened(pointer: Path, read_only: bool) -> LanceSession:
     except BaseException:
         db.close()
         raise
-    return LanceSession(db, pointer, True, ())
+    return Session(db, pointer, True, ())
 
 
 def address_of(pointer: Path) -> str:
