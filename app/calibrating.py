@@ -1,4 +1,4 @@
-"""What is done once a folder has been read: the index is calibrated, and news of saved searches is noted.
+"""Concludes the reading of a folder: calibrates its index, and notes the news of saved searches.
 
 To calibrate is to measure, with the model at hand, what queries that mean nothing find in the index.
 """

@@ -19,7 +19,7 @@ CLIENT = "ray://"
 INSTALL_HINT = "pip install 'longsearch[cluster]'"
 _LOOPBACK = "127.0.0.1"
 _OBJECT_STORE_BYTES = 512 * 2**20
-"""Of a Ray of this machine alone: the texts and results that are under way."""
+"""The memory for texts and results under way, in a Ray of this machine alone."""
 
 
 @dataclass(frozen=True, slots=True)

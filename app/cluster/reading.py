@@ -23,7 +23,7 @@ _BATCHES_AHEAD = 3
 class _Batch:
     paths: list[Path]
     n_bytes: int = 0
-    """Of the files, which is about what their texts have at most."""
+    """The size of the files. Their texts are seldom larger."""
     n_losses: int = 0
     found: list[Extracted] = field(default_factory=list)
 

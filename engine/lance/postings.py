@@ -25,7 +25,7 @@ _COUNTS = {size: np.dtype(f"<u{size}") for size in (1, 2, 4)}
 
 _KEY = np.dtype("<u4")
 PLACE_BITS = 32 - BUCKET_BITS
-"""Of a key, which says where a word stands: above them the passage, in them the number of the word in the passage."""
+"""A key says where a word stands: its low bits are the number of the word in the passage, its high bits the passage."""
 IN_TITLE = 1 << (PLACE_BITS - 1)
 """Added to the number of a word in the title, so that no phrase begins in the text and ends in the title."""
 

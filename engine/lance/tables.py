@@ -35,7 +35,7 @@ class Publication:
     schema: int
     """The number of migrations of the SQLite schema whose rows the small tables hold."""
     dim: int
-    """Of the vectors; 0 if there are none."""
+    """The dimension of the vectors; 0 if there are none."""
     n_passages: int
     n_words: int
     """The words of all passages, titles included, as FTS5 counts them."""

@@ -1,6 +1,6 @@
 """The narrow Protocol that another engine fulfils so that searches run on it unchanged: see `engine.lance`.
 
-Such an index is a connection to its small tables in memory (files, documents, metadata), with an engine for the rest.
+A connection to such an index has its small tables in memory (files, documents, metadata). An engine holds the rest.
 The functions of the store that ask FTS5 or sqlite-vec ask `elsewhere` first. Knows no engine.
 """
 
