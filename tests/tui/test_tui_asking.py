@@ -1,10 +1,17 @@
 """The parts that decide about calls and answers: lanes, the age of answers, the chosen document, the cache."""
 
+import threading
+from contextlib import suppress
 from dataclasses import replace
+
+from textual import work
+from textual.app import App, ComposeResult
+from textual.widgets import Static
+from textual.worker import WorkerCancelled
 
 from longsearch.engine.types import DocumentHit, DocumentText, SearchMode
 from longsearch.tui.asking.choice import Choice
-from longsearch.tui.asking.lane import Lane
+from longsearch.tui.asking.lane import Lane, attempt
 from longsearch.tui.asking.requests import Newest, Question, Request
 from longsearch.tui.document_cache import MAX_CHARACTERS, MAX_DOCUMENTS, DocumentCache
 
@@ -24,6 +31,38 @@ async def test_a_lane_makes_one_call_at_a_time_and_only_the_newest_request_waits
     assert lane.running is None
     assert lane.offer("d")
     assert await answered(lane) == [("d", "D")]
+
+
+class Asker(Static):
+    """Asks something that is answered when `may_answer` is set, then changes its child."""
+
+    may_answer = threading.Event()
+    is_done = False
+
+    def compose(self) -> ComposeResult:
+        yield Static()
+
+    @work
+    async def ask(self) -> None:
+        await attempt(self.may_answer.wait)
+        self.is_done = True
+
+
+async def test_an_answer_that_comes_while_its_widget_is_removed_is_dropped() -> None:
+    app: App[None] = App()
+    async with app.run_test():
+        for is_removed in (False, True):
+            asker = Asker()
+            asker.may_answer.clear()
+            await app.mount(asker)
+            worker = asker.ask()
+            removal = asker.remove() if is_removed else None
+            asker.may_answer.set()
+            with suppress(WorkerCancelled):
+                await worker.wait()
+            if removal is not None:
+                await removal
+            assert asker.is_done is not is_removed
 
 
 async def test_a_dropped_request_is_not_called() -> None:

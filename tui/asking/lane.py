@@ -7,6 +7,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Generic, ParamSpec, TypeVar
 
+from textual.worker import NoActiveWorker, get_current_worker
+
 from longsearch.tui.text import wording
 
 Parameters = ParamSpec("Parameters")
@@ -17,11 +19,25 @@ Answer = TypeVar("Answer")
 async def attempt(
     call: Callable[Parameters, Answer], *args: Parameters.args, **kwargs: Parameters.kwargs
 ) -> tuple[Answer | None, str]:
-    """Make a call in a thread. Return its answer and "", or None and any error it raised in one line."""
+    """Make a call in a thread. Return its answer and "", or None and any error it raised in one line.
+
+    Raises CancelledError if the widget whose worker asked is being removed: its children may be gone already.
+    """
     try:
-        return await asyncio.to_thread(call, *args, **kwargs), ""
+        answered: tuple[Answer | None, str] = await asyncio.to_thread(call, *args, **kwargs), ""
     except Exception as error:
-        return None, wording.trouble(error)
+        answered = None, wording.trouble(error)
+    if _asker_is_leaving():
+        raise asyncio.CancelledError
+    return answered
+
+
+def _asker_is_leaving() -> bool:
+    """Return whether this runs in the worker of a widget that is being removed. Textual cancels it only at the end."""
+    try:
+        return get_current_worker().node._pruning
+    except NoActiveWorker:
+        return False
 
 
 class Lane(Generic[Request]):
