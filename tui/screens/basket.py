@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from longsearch.engine.amounts import counted
@@ -26,6 +26,7 @@ from longsearch.tui.text import styles
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.evidence_words import detail_content, list_content
 from longsearch.tui.widgets.header_line import HeaderLine
+from longsearch.tui.widgets.key_line import KeyLine
 
 _EMPTY = "The basket is empty. Among the results and in the text, Space puts the passage into it."
 _EXPORT_ABOUT = "The ending says the format: .md Markdown, .csv CSV, .json CSL-JSON, .bib BibTeX."
@@ -49,7 +50,7 @@ class BasketScreen(Screen[Evidence | None]):
         yield OptionList(markup=False)
         yield Static(id="detail", markup=False)
         yield Static(id="said", markup=False)
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Read the basket."""

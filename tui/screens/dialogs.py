@@ -7,9 +7,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from longsearch.tui.text.display import shown
+from longsearch.tui.widgets.key_line import KeyLine
 
 
 class LineDialog(ModalScreen[str | None]):
@@ -27,7 +28,7 @@ class LineDialog(ModalScreen[str | None]):
             box.border_title = Content(shown(self._title))
             yield Input(shown(self._text), compact=True, select_on_focus=False)
             yield Static(Content(shown(self._about)))
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Get ready for typing."""
@@ -57,7 +58,7 @@ class YesNoDialog(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Static(Content(shown(self._question)))
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     def action_answer(self, is_yes: bool) -> None:
         self.dismiss(is_yes)
@@ -88,7 +89,7 @@ class TextBox(ModalScreen[None]):
         with VerticalScroll(id=self._box_id) as box:
             box.border_title = Content(self._box_title)
             yield Static(self.text(), markup=False)
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     def action_scroll(self, rows: int) -> None:
         self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)

@@ -14,7 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from longsearch.engine.amounts import counted, quantity
 from longsearch.engine.types import FileReport, FileStatus, ScannedPages
@@ -25,6 +25,7 @@ from longsearch.tui.screens.carrying_out import carry_out
 from longsearch.tui.text import styles, wording
 from longsearch.tui.text.display import shorten_middle, shown
 from longsearch.tui.widgets.header_line import HeaderLine
+from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.long_table import LongTable
 
 _ORDER = (FileStatus.FAILED, FileStatus.PARTIAL, FileStatus.WAITING, FileStatus.CURRENT)
@@ -59,7 +60,7 @@ class FilesScreen(Screen[None]):
         yield self._table
         yield Static(id="scans", markup=False)
         yield Static(id="detail", markup=False)
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Read the list."""

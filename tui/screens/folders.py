@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from longsearch.engine.types import Folder
@@ -18,6 +18,7 @@ from longsearch.tui.asking.backend import Backend
 from longsearch.tui.asking.lane import attempt
 from longsearch.tui.text import styles
 from longsearch.tui.text.folder_words import folder_lines
+from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.query_bar import QueryBar
 
 
@@ -42,7 +43,7 @@ class FoldersScreen(ModalScreen[int | None]):
                 options.append(Content.assemble((name, "bold"), "\n  ", (about, styles.MUTED)))
             yield OptionList(*map(Option, options), markup=False, compact=True)
             yield Static("Enter searches this folder only: it puts folder: into the query.", markup=False)
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Return the chosen folder."""

@@ -7,10 +7,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from longsearch.tui.text.display import shown
+from longsearch.tui.widgets.key_line import KeyLine
 
 PRESETS = (
     "Find passages that answer the question",
@@ -42,7 +43,7 @@ class InstructionScreen(ModalScreen[str | None]):
             yield Input(value=shown(self._instruction), placeholder="your own words, or a preset below", compact=True)
             yield OptionList(*(Option(Content(text)) for text in (_NONE, *PRESETS)), markup=False, compact=True)
             yield Static("Enter accepts; ↓ goes to the presets; an empty line means none.", markup=False)
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Get ready for typing."""

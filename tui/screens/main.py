@@ -10,7 +10,6 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
-from textual.widgets import Footer
 
 from longsearch.engine.types import SearchResults
 from longsearch.tui.asking import messages
@@ -27,6 +26,7 @@ from longsearch.tui.screens.reading_keys import READING_ACTIONS, ReadingKeys
 from longsearch.tui.text import wording
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.lit_words import lit_words
+from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.result_pane import ResultPane
 from longsearch.tui.widgets.results import Results
@@ -65,7 +65,7 @@ class MainScreen(ReadingKeys, OwnThings):
         """Whether Enter was pressed before there were results to go to."""
 
     def compose(self) -> ComposeResult:
-        yield from (self._bar, self._panes, self._status, Footer(show_command_palette=False, compact=True))
+        yield from (self._bar, self._panes, self._status, KeyLine())
 
     def on_mount(self) -> None:
         """Get ready for typing."""

@@ -9,12 +9,13 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from longsearch.engine.types import DocumentHit, PassageMap
 from longsearch.tui.bindings import MAP
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import clip, shown
+from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.scatter import Scatter, mark_of
 
 LEGEND_LINES = 3
@@ -39,7 +40,7 @@ class MapScreen(ModalScreen[int | None]):
             box.border_subtitle = kept_in_words(self._kept)
             yield self._scatter
             yield Static(id="map-legend", markup=False)
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Light the document in view."""

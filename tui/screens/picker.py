@@ -10,12 +10,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from longsearch.tui.asking.lane import attempt
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import clip, shown
+from longsearch.tui.widgets.key_line import KeyLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class PickerScreen(ModalScreen[int | None]):
             yield Input(placeholder="type to narrow the list", compact=True)
             yield OptionList(markup=False, compact=True)
             yield Static(Content(shown(self._about)), id="about-list")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Get ready for typing."""

@@ -9,13 +9,13 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.types import DocumentHit, DocumentText, PassageHit
 from longsearch.tui.bindings import SIDES
 from longsearch.tui.graphics.terminal import Graphics
 from longsearch.tui.text.lit_words import Words
+from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.text_pane import TextPane
 
 
@@ -55,7 +55,7 @@ class SideBySide(Screen[None]):
     def compose(self) -> ComposeResult:
         with Container(id="sides"):
             yield from self._panes
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Show the passages once the panes have their parts."""

@@ -1,0 +1,110 @@
+"""The last line of a screen: the keys that do something now, and what they do. A click on one presses it.
+
+One widget draws them all. Textual's Footer has a widget for each key and makes them anew whenever the focus moves,
+which took 20 ms.
+"""
+
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from textual import events
+from textual.content import Content
+from textual.reactive import reactive
+from textual.screen import Screen
+from textual.widget import Widget
+
+_KEY, _MEANING, _HOVER = "bold $footer-key-foreground", "$footer-description-foreground", " on $block-hover-background"
+_GAP = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ShownKey:
+    """A key of the line."""
+
+    key: str
+    """As Textual calls it."""
+    label: str
+    """As a person calls it."""
+    meaning: str
+    tooltip: str
+
+    @property
+    def width(self) -> int:
+        """Cells, without the gap to the next key."""
+        return cell_len(self.label) + 1 + cell_len(self.meaning)
+
+
+def fitting(keys: tuple[ShownKey, ...], width: int) -> tuple[ShownKey, ...]:
+    """Return the keys that fit into `width` cells, the first ones first; none is cut, and the help stays."""
+    helps = next((key for key in keys if key.meaning == "Help"), None)
+    chosen: list[ShownKey] = []
+    room = width + _GAP - (helps.width + _GAP if helps else 0)
+    for key in keys:
+        needs = 0 if key is helps else key.width + _GAP
+        if needs > room:
+            return (*chosen, helps) if helps and helps not in chosen else tuple(chosen)
+        room -= needs
+        chosen.append(key)
+    return tuple(chosen)
+
+
+class KeyLine(Widget):
+    """The keys in the order of the bindings. Those that do not fit are left out, from the end."""
+
+    DEFAULT_CSS = """
+    KeyLine { dock: bottom; height: 1; padding: 0 1; background: $footer-background; color: $footer-foreground; }
+    """
+    ALLOW_SELECT = False
+    keys: reactive[tuple[ShownKey, ...]] = reactive(())
+    hovered: reactive[ShownKey | None] = reactive(None)
+    """The key under the pointer."""
+
+    def on_mount(self) -> None:
+        """Follow the bindings."""
+        self.screen.bindings_updated_signal.subscribe(self, self._follow)
+        self._renew()
+
+    def _follow(self, screen: Screen[object]) -> None:
+        if screen.app.app_focus:  # while the window is in the background, nothing has the focus
+            self.call_after_refresh(self._renew)
+
+    def _renew(self) -> None:
+        if not self.is_attached:
+            return
+        by_action: dict[str, ShownKey] = {}
+        for one in self.screen.active_bindings.values():
+            binding = one.binding
+            if binding.show and binding.action not in by_action:
+                label = self.app.get_key_display(binding)
+                by_action[binding.action] = ShownKey(binding.key, label, binding.description, one.tooltip)
+        self.keys = tuple(by_action.values())
+
+    def render(self) -> Content:
+        parts = []
+        for key in fitting(self.keys, self.content_size.width):
+            hover = _HOVER if key == self.hovered else ""
+            parts.append(Content.assemble((f"{key.label} ", _KEY + hover), (key.meaning, _MEANING + hover)))
+        return Content(" " * _GAP).join(parts)
+
+    def _at(self, x: int) -> ShownKey | None:
+        """Return the key at a column of the widget."""
+        start = 1
+        for key in fitting(self.keys, self.content_size.width):
+            if start <= x < start + key.width:
+                return key
+            start += key.width + _GAP
+        return None
+
+    def on_click(self, event: events.Click) -> None:
+        """Press the key under the pointer."""
+        if key := self._at(event.x):
+            self.app.simulate_key(key.key)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Mark the key under the pointer, and tell what it does."""
+        self.hovered = self._at(event.x)
+        self.tooltip = self.hovered.tooltip if self.hovered else None
+
+    def on_leave(self) -> None:
+        """Mark none."""
+        self.hovered = None
