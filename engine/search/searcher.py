@@ -13,6 +13,8 @@ import numpy as np
 from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.search import background
+from longsearch.engine.search.answering.answers import Found, QueryWords
+from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.search.background import with_levels
 from longsearch.engine.search.explaining.points import Parts, with_reasons
 from longsearch.engine.search.fusion import both
@@ -20,7 +22,6 @@ from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.lookup import Lookup, lookup
 from longsearch.engine.search.metadata_filter import list_order, listed, sort_hits
 from longsearch.engine.search.query_language.query import Query
-from longsearch.engine.search.query_words import Found, QueryWords, words_of
 from longsearch.engine.search.ranking import RankedDocument, group
 from longsearch.engine.search.retrieval import (
     Candidates,
@@ -33,7 +34,6 @@ from longsearch.engine.search.retrieval import (
 )
 from longsearch.engine.store import documents, excerpts, languages, metadata, vectors
 from longsearch.engine.store.excerpts import Nearest
-from longsearch.engine.store.segments import nearest
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.vectors import K_MAX
@@ -93,7 +93,7 @@ def search(
         spoken = languages.in_index(db)
         asked = lookup(query, spoken)
         allowed = allowed_passages(db, asked, file_filter, query.conditions)
-        words = None if query.is_listing or mode is SearchMode.MEANING else words_of(db, asked)
+        words = None if query.is_listing or mode is SearchMode.MEANING else answers_of(db).words(asked)
         plan = Plan(query, asked, mode, query_vector, allowed, k, passages_per_document, words, explain)
         ranked = best_documents(db, plan)
         hits = to_hits(db, session.root, file_filter, ranked, nearest_excerpts(db, plan, ranked))
@@ -163,7 +163,7 @@ def _candidates(db: apsw.Connection, plan: Plan, n: int) -> tuple[Candidates, bo
     if plan.words is not None and not is_empty:
         words = plan.words.best(n, plan.allowed)
     if plan.vector is not None and plan.mode is not SearchMode.WORDS and not is_empty:
-        near = nearest.nearest_passages(db, plan.vector, n, plan.allowed)
+        near = answers_of(db).nearest_passages(plan.vector, n, plan.allowed)
     vector = None if plan.mode is SearchMode.WORDS else plan.vector
     return candidates(db, words, near, vector), max(len(words), len(near)) < n
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_helpers import ROOT, open_store, record
 
-from longsearch.engine.search import query_words
+from longsearch.engine.search.answering import query_words
 from longsearch.engine.search.lookup import Lookup, lookup
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.store import keywords, lifecycle, manifest
