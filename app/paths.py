@@ -6,6 +6,7 @@ Each root has one index file, in the user's data folder (XDG_DATA_HOME on Linux)
 import hashlib
 import os
 import re
+import shlex
 import stat
 import tempfile
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import platformdirs
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.json_files import load_object
+from longsearch.engine.printable import printable
 
 _NAME = "longsearch"
 POINTER = ".lance"
@@ -102,7 +104,7 @@ def resolve_root(folder: str | Path) -> Path:
     if not root.exists():
         raise LongsearchError(f"there is no folder {root}", "check the spelling, or that its drive is mounted")
     if not root.is_dir():
-        raise LongsearchError(f"{root} is a file, not a folder", f"name its folder: longsearch {root.parent}")
+        raise LongsearchError(f"{root} is a file, not a folder", f"name its folder: longsearch {in_shell(root.parent)}")
     return root.resolve()
 
 
@@ -119,7 +121,7 @@ def find_index(folder: str | Path) -> tuple[Path, str]:
         if index_path(root).exists():
             under = wanted.relative_to(root).as_posix()
             return root, "" if under == "." else under
-    raise LongsearchError(f"{wanted} is not indexed", f"index it first: longsearch index {wanted}")
+    raise LongsearchError(f"{wanted} is not indexed", f"index it first: longsearch index {in_shell(wanted)}")
 
 
 def socket_path() -> Path:
@@ -141,6 +143,15 @@ def socket_path() -> Path:
 def expanded(path: str | Path) -> Path:
     """Return `path` with a leading ~ replaced by the home folder, if that user exists."""
     return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises for an unknown user
+
+
+def in_shell(path: str | Path) -> str:
+    """Return a path or a name as a person can paste it into a shell, for hints: quoted if it has to be."""
+    if os.name == "nt":
+        from subprocess import list2cmdline
+
+        return printable(list2cmdline([str(path)]))
+    return printable(shlex.quote(str(path)))
 
 
 def home() -> Path:

@@ -8,7 +8,7 @@ import hashlib
 import os
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -178,14 +178,14 @@ class Pipeline:
                     return
 
     def _to_extract(
-        self, stamps: Iterable[FileStamp], begun: deque[tuple[FileStamp, bytes]], done: Counter[str]
+        self, stamps: Sequence[FileStamp], begun: deque[tuple[FileStamp, bytes]], done: Counter[str]
     ) -> Iterator[Path]:
         """Yield the files to extract, and add each with its hash to `begun`. Link files whose bytes are known."""
-        for stamp in stamps:
+        for number, stamp in enumerate(stamps, 1):
             if self._should_stop():
                 return
             path = self._root / stamp.path
-            self._report(f"reading {stamp.path}")
+            self._report(f"reading {number:,} of {len(stamps):,}: {stamp.path}")
             try:
                 content_hash = hash_file(path)
             except OSError as error:

@@ -13,6 +13,8 @@ from longsearch.engine.printable import printable
 from longsearch.engine.widths import WISHES, as_fractions, parse_wish
 
 if TYPE_CHECKING:
+    from longsearch.app.background.resident import ResidentModel
+    from longsearch.engine.inference.encoder import Encoder
     from longsearch.indexer.pipeline import ReadSummary
 
 HELP = "index a folder in the foreground, until all of it is current"
@@ -139,6 +141,7 @@ def _index_here(
 ) -> "ReadSummary":
     """Index in this process."""
     from dataclasses import replace
+    from functools import partial
 
     from longsearch.app.background.model_change import read_again
     from longsearch.app.background.models import Models
@@ -161,16 +164,22 @@ def _index_here(
             store.ask_for_scans()
         summary = pipeline.read(listed)
         if not folder.next_model:
-            embed_waiting(pipeline, store, model.loaded)
+            embed_waiting(pipeline, store, partial(_load, model, announce))
         if options.deepen:
             pipeline.deepen()
         if not folder.next_model:
+            announce("calibrating the index")
             conclude(store, model)
     if folder.next_model:
         announce(f"reading the folder again with the model {folder.next_model}")
     _, problems = read_again(root, folder, models, lambda: False, ocr)
     summary = replace(summary, problems=(*summary.problems, *problems))
     return summary
+
+
+def _load(model: "ResidentModel", announce: Callable[[str], None]) -> "Encoder":
+    announce("loading the model")
+    return model.loaded()
 
 
 def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], None]) -> "ReadSummary":
@@ -194,7 +203,7 @@ def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], Non
 def _report(root: Path, summary: "ReadSummary") -> int:
     """Print the files that could not be read whole, and a line for all files."""
     from longsearch.app.commands.status import describe, summarise
-    from longsearch.app.paths import index_path
+    from longsearch.app.paths import in_shell, index_path
     from longsearch.app.widths import describe_narrow
     from longsearch.engine.store.session import Session
     from longsearch.engine.types import FileStatus
@@ -207,6 +216,6 @@ def _report(root: Path, summary: "ReadSummary") -> int:
     for problem in summary.problems:
         print(f"note: {printable(problem)}", file=sys.stderr)
     print(summarise(progress))
-    if narrow := describe_narrow(progress, printable(str(root))):
+    if narrow := describe_narrow(progress, in_shell(root)):
         print(narrow)
     return 0

@@ -85,6 +85,7 @@ def _to_json(root: Path, under: str, daemon: dict[str, Any] | None) -> dict[str,
 def _print(root: Path, under: str, daemon: dict[str, Any] | None, with_all_files: bool) -> None:
     """Print the files of an index, and its status in a few lines."""
     from longsearch.app.background import daemon_control
+    from longsearch.app.paths import in_shell
     from longsearch.app.widths import describe_narrow
     from longsearch.engine.types import FileStatus
 
@@ -95,20 +96,21 @@ def _print(root: Path, under: str, daemon: dict[str, Any] | None, with_all_files
     print(summarise(progress))
     widths = _describe_widths(_widths(daemon, fingerprint, progress))
     watched = _watched_by(daemon_control.root_in(daemon, root), root)
-    narrow = describe_narrow(progress, printable(str(root)))
+    narrow = describe_narrow(progress, in_shell(root))
     scans = _about_scans(root, files)
     print(*filter(None, (*_about_model(root, languages), widths, narrow, scans, watched)), sep="\n")
 
 
 def _about_scans(root: Path, files: "Sequence[FileReport]") -> str:
     """Say how many scanned pages wait, about how long OCR takes, and what to do; "" if there are none."""
+    from longsearch.app.paths import in_shell
     from longsearch.tui.text.wording import scanned
 
     pages = _scanned(files, root)
     said = printable(scanned(pages))
     if not said or pages.is_wished or pages.problem:
         return said
-    return f"{said}; to read them: longsearch index {printable(str(root))} --ocr, or s in the app's list of files (F3)"
+    return f"{said}; to read them: longsearch index {in_shell(root)} --ocr, or s in the app's list of files (F3)"
 
 
 def _scanned(files: "Sequence[FileReport]", root: Path) -> "ScannedPages":
@@ -123,10 +125,11 @@ def _about_model(root: Path, languages: dict[str, int]) -> tuple[str, ...]:
     from longsearch.app.background.model_change import describe_change
     from longsearch.app.folder_models import folder_model
     from longsearch.app.folders.languages import describe_languages, has_multilingual
+    from longsearch.app.paths import in_shell
 
     folder = folder_model(root)
     read_by = f"read with the model {printable(folder.model)}" if folder.is_chosen else ""
-    advice = describe_languages(languages, folder.next_model or folder.model, printable(str(root)), has_multilingual())
+    advice = describe_languages(languages, folder.next_model or folder.model, in_shell(root), has_multilingual())
     return read_by, printable(describe_change(root)), advice
 
 
@@ -186,8 +189,10 @@ def _as_json(file: "FileReport", values: "Sequence[MetadataValue]") -> dict[str,
 
 def _watched_by(kept: dict[str, Any] | None, root: Path) -> str:
     """Say whether the daemon keeps the index current; `kept` is what it says of `root`, or None."""
+    from longsearch.app.paths import in_shell
+
     if kept is None:
-        return f"nothing watches for changes: run longsearch index {printable(str(root))}, or longsearch daemon install"
+        return f"nothing watches for changes: run longsearch index {in_shell(root)}, or longsearch daemon install"
     return f"watched by the daemon: {printable(kept['problem'])}" if kept["problem"] else "watched by the daemon"
 
 

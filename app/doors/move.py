@@ -36,11 +36,12 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Move the index; return 0. Raises LongsearchError if it cannot be moved, and then it stays where it was."""
-    from longsearch.app.paths import find_index
+    from longsearch.app.paths import find_index, in_shell
 
     root, under = find_index(options.folder)
     if under:
-        raise LongsearchError(f"{options.folder} is a part of {root}", f"move all of it: longsearch move {root}")
+        hint = f"move all of it: longsearch move {in_shell(root)}"
+        raise LongsearchError(f"{options.folder} is a part of {root}", hint)
     sums = _home(root) if options.to == HOME else _to_store(root, options.to)
     if options.json:
         told = {name: {"rows": one.n, "hash": one.hash} for name, one in sums.items()}
@@ -57,7 +58,7 @@ def run(options: Namespace) -> int:
 def _to_store(root: Path, text: str) -> "dict[str, Sum]":
     from longsearch.app.folder_models import folder_model
     from longsearch.app.library import locked
-    from longsearch.app.paths import working_path
+    from longsearch.app.paths import in_shell, working_path
     from longsearch.app.stores import pointers
     from longsearch.engine.lance.address import uri_of
     from longsearch.engine.lance.publishing import publish
@@ -69,7 +70,7 @@ def _to_store(root: Path, text: str) -> "dict[str, Sum]":
     if known := pointers.address_of(root):
         raise pointers.already_moved(root, known)
     if folder_model(root).next_model:
-        hint = f"wait until that is done: longsearch index {root}"
+        hint = f"wait until that is done: longsearch index {in_shell(root)}"
         raise LongsearchError(f"{root} is being read again with another model", hint)
     tables = Tables(uri_of(address))
     if tables.last() is not None:

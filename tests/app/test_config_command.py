@@ -39,7 +39,9 @@ def test_config_shows_each_value_and_where_it_comes_from(
     path = write('ocr = "deu+eng"\nfolders = ["~/papers"]\n')
     monkeypatch.setenv("LONGSEARCH_WIDTH", "1/2")
     assert main(["config"]) == 0
-    lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
+    printed = capsys.readouterr().out.splitlines()
+    assert {line[18:20] for line in printed[1:]} == {"  "} and all(line[20] != " " for line in printed[1:])
+    lines = [line.split(maxsplit=1) for line in printed]
     assert lines[0] == [str(path)]
     said = {line[0]: line[1] for line in lines[1:]}
     assert said["ocr"] == "deu+eng  (line 1)"
