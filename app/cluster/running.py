@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from longsearch.app.cluster.sharing import Share, share
 from longsearch.app.cluster.work import Job
 from longsearch.app.folder_models import FolderModel, folder_model
 from longsearch.app.library import open_pipeline
+from longsearch.app.paths import url_of
 from longsearch.app.settings.reading import current, require_sound
 from longsearch.app.widths import Moment, width_of_documents
 from longsearch.engine import __version__
@@ -115,7 +117,7 @@ class _Driver:
     ) -> "Iterator[tuple[Pipeline, Store, RayPool]]":
         with _pool(self._job(model, name), self._share, self._announce) as pool:
             encoder = RemoteEncoder(model, pool, self._width(name))
-            extractor = RemoteExtractor(pool, encoder)
+            extractor = partial(RemoteExtractor, pool, encoder)
             with open_pipeline(self._root, encoder, lambda: False, None, path, extractor) as (pipeline, store):
                 yield pipeline, store, pool
 
@@ -128,6 +130,7 @@ class _Driver:
             dtype=current("dtype").dtype,
             adapters=dict(current().adapters),
             root=self._root,
+            url=url_of(self._root),
             entries=_some_entries(self._root),
             n_children=self._share.cores,
             stretch_tokens=PACKET_TOKENS,

@@ -31,6 +31,8 @@ class Job:
     adapters: dict[str, Sequence[str]]
     """As in the config file of the driver."""
     root: Path
+    url: str
+    """The object store for which the root stands, or ""."""
     entries: tuple[str, ...]
     """Some names in the root: a worker that does not see them has another folder at this path, or none."""
     n_children: int
@@ -47,6 +49,10 @@ class Extracted:
     result: Result
     passages: list[Passage] | None
     n_tokens: int
+    content_hash: bytes = b""
+    """That of the bytes of an object, which only the worker has; b"" if there are none, and for a file."""
+    is_gone: bool = False
+    """Whether there is no such object any more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import os
 import platform
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,9 @@ from longsearch.indexer.encoders import Part, Reader
 from longsearch.indexer.extract.assembly import Extraction
 from longsearch.indexer.extract.formats import use_adapters
 from longsearch.indexer.extract.pool import ExtractorPool
+from longsearch.indexer.extract.reader import Result
+from longsearch.indexer.sources.fetching import FetchingExtractor
+from longsearch.indexer.sources.objects import ObjectStore
 
 if TYPE_CHECKING:
     from longsearch.engine.inference.encoder import Encoder
@@ -35,7 +39,8 @@ class Worker:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._encoder: Encoder | None = None
-        self._extractor: ExtractorPool | None = None
+        self._children: ExtractorPool | None = None
+        self._objects = ObjectStore(job.url, job.root) if job.url else None
         self._packets: dict[int, _Packet] = {}
 
     def start(self) -> tuple[str, int]:
@@ -53,6 +58,8 @@ class Worker:
         if missing:
             hint = "the folder must lie on shared storage, at the same path on every machine"
             raise LongsearchError(f"a worker does not see {job.root / missing[0]}", hint)
+        if self._objects is not None:
+            self._objects.check_there()
         use_adapters(job.adapters)
         encoder = Encoder.open(job.model, job.device, job.dtype)
         if encoder.fingerprint != job.fingerprint:
@@ -63,18 +70,25 @@ class Worker:
 
     def close(self) -> None:
         """End the children. Those of a worker that is killed see the end of their input."""
-        if self._extractor is not None:
-            self._extractor.close()
+        if self._children is not None:
+            self._children.close()
 
     def extract(self, paths: Sequence[Path], head_only: bool) -> list[Extracted]:
         """Return the text of each file in order, in the sandbox that is used at home too."""
-        if self._extractor is None:
-            self._extractor = ExtractorPool(self._job.n_children)
-        return [self._extracted(result, head_only) for _, result in self._extractor.extract_all(paths, head_only)]
+        self._children = self._children or ExtractorPool(self._job.n_children)
+        if self._objects is None:
+            return [self._cut(result, head_only) for _, result in self._children.extract_all(paths, head_only)]
+        store = self._objects
+        read = FetchingExtractor(store, self._children).extract_all(paths, head_only)
+        return [
+            replace(self._cut(result, head_only), content_hash=store.hash_read(path), is_gone=store.was_gone(path))
+            for path, result in read
+        ]
 
-    def _extracted(self, result: object, head_only: bool) -> Extracted:
+    def _cut(self, result: Result, head_only: bool) -> Extracted:
+        """Cut the passages of a text."""
         if head_only or not isinstance(result, Extraction):
-            return Extracted(result, None, 0)  # type: ignore[arg-type] # a Result, as `extract_all` says
+            return Extracted(result, None, 0)
         tokens, passages = self._loaded().split(result.document.text)
         return Extracted(result, passages, len(tokens))
 

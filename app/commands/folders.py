@@ -105,11 +105,13 @@ def _model_of(fingerprint: str) -> str:
 
 def _line(row: dict[str, Any]) -> str:
     """Return a folder as a line or two of text."""
+    from longsearch.app.paths import shown_path
+
     model = f"{row['model']} model" if row["model"] else "not read for its meaning yet"
     facts = [counted(row["documents"], "document"), f"{row['bytes'] / 1e6:,.1f} MB", model]
     if row["indexed_at"] is not None:
         facts.append(f"indexed {duration(max(time.time() - row['indexed_at'], 0))} ago")
-    lines = [f"{printable(row['name'])}  {printable(row['path'])}", f"    {printable(', '.join(facts))}"]
+    lines = [f"{printable(row['name'])}  {printable(shown_path(row['path']))}", f"    {printable(', '.join(facts))}"]
     lines += [f"    away: {printable(row['away'])}"] if row["away"] else []
     lines += [f"    cannot be searched: {printable(row['problem'])}"] if row["problem"] else []
     return "\n".join(lines)

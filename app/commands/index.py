@@ -26,7 +26,7 @@ def add_options(parser: ArgumentParser) -> None:
     from longsearch.indexer.extract.formats import FORMAT_OF_SUFFIX
 
     parser.epilog = f"Reads files that end in {' '.join(sorted(FORMAT_OF_SUFFIX))}."
-    parser.add_argument("folder", help="the folder to index, with all its subfolders")
+    parser.add_argument("folder", help="a folder, with all its subfolders, or an object store: s3://bucket/papers")
     parser.add_argument(
         "--store",
         metavar="lance:URI",
@@ -85,10 +85,13 @@ def run(options: Namespace) -> int:
     from longsearch.app.folder_models import choose_model, folder_model
     from longsearch.app.folders.file_list import read_list
     from longsearch.app.library import IndexLockedError
-    from longsearch.app.paths import resolve_root, working_path
+    from longsearch.app.paths import is_url, resolve_root, working_path
     from longsearch.app.progress_bar import ProgressBar
     from longsearch.app.stores.pointers import write_store
+    from longsearch.app.viewing.downloading import begin_store
 
+    if is_url(options.folder):
+        begin_store(options.folder)
     root = resolve_root(options.folder)
     if options.store:
         write_store(root, options.store)
@@ -112,8 +115,11 @@ def run(options: Namespace) -> int:
 
 def _refuse_for_daemon(options: Namespace, locked: LongsearchError) -> None:
     """Raise LongsearchError if the daemon, which holds the lock, cannot do what the options ask for."""
+    from longsearch.app.paths import is_url
     from longsearch.app.settings.schema import variable_of
 
+    if is_url(options.folder):  # then it was no daemon
+        raise locked
     if options.files is not None:
         raise LongsearchError(
             locked.message, "the daemon reads all files; to read a list, stop it: longsearch daemon stop"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from longsearch.app.commands import filters
 from longsearch.app.output import reasons, records, snippets
+from longsearch.app.paths import shown_path, url_of
 from longsearch.engine.amounts import counted
 from longsearch.engine.metadata_lines import describe
 from longsearch.engine.places import place_name
@@ -123,7 +124,7 @@ def run(options: Namespace) -> int:
         results = search_index(
             root, options.query, mode, source, options.instruction, under, options.k, also=also, explain=options.explain
         )
-        if not results.hits and root.is_dir():
+        if not results.hits and root.is_dir() and not url_of(root):
             resolve_root(root / under)  # raises if nothing was found because that folder does not exist
     return show(at_least(replace(results, soft_tokens=steps), options.min), options)
 
@@ -196,7 +197,7 @@ def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
         if described := describe(known, with_others=explain):
             lines.append("     " + textwrap.shorten(described, max(width, 40) - 5, placeholder="…"))
         folder = f"  ({printable(hit.folder)})" if results.folders else ""
-        lines.append(f"     {printable(hit.path)}{folder}")
+        lines.append(f"     {printable(shown_path(hit.path))}{folder}")
         for passage in hit.passages[: 2 if number < _N_FULL else 1]:
             place = place_name(hit.path, passage.page, passage.heading, is_ocr=passage.is_ocr) or passage.heading
             text = printable(condensed(snippets.snippet(passage).removeprefix(f"{place}\n")))
@@ -235,7 +236,7 @@ def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
     ]
     return {
         "rank": hit.rank,
-        "path": hit.path,
+        "path": shown_path(hit.path),
         "folder": hit.folder,
         "title": hit.title,
         "score": round(hit.score, 4),

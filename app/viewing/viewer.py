@@ -13,6 +13,7 @@ from pathlib import Path
 
 from longsearch.app.settings.editor import chosen_editor
 from longsearch.app.settings.reading import current
+from longsearch.app.viewing.downloading import download
 from longsearch.app.viewing.known import APPLICATIONS, AT_LINE, OWN_WINDOW, VIEWERS, Viewer
 from longsearch.app.viewing.lines import is_text, line_of
 from longsearch.engine.errors import LongsearchError
@@ -54,6 +55,7 @@ class Plan:
 
 def open_in_viewer(path: str, page: int | None, text: str = "") -> Opened:
     """Open the file at a place. Raises LongsearchError if it is gone, or no viewer can be started."""
+    download(path)
     if not Path(path).exists():
         raise LongsearchError("the file is gone", "it leaves the results after the next sweep of the folder")
     plan = plan_opening(Target(path, page, text), os.environ, sys.platform)

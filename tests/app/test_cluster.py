@@ -25,7 +25,7 @@ from longsearch.app.cli import main
 from longsearch.app.cluster import embedding, running
 from longsearch.app.cluster.pool import Outcome, WorkerLostError
 from longsearch.app.cluster.work import Stretch
-from longsearch.app.paths import index_path
+from longsearch.app.paths import index_path, stand_in
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.store import documents, files, vectors
 from longsearch.engine.store.store import Store
@@ -197,6 +197,15 @@ def test_a_node_is_removed_and_the_other_reads_everything(
     assert main(["index", "-q", "--on", "ray", str(root)]) == 0
     assert removed
     index_of(root).check_equals(at_home)
+
+
+def test_an_object_store_gives_the_index_of_the_folder_that_has_the_same_files(
+    nodes: Nodes, home: Path, at_home: Index
+) -> None:
+    nodes.add("second")
+    url = f"file://{make_folder(home / 'objects')}"
+    assert main(["index", "-q", "--on", "ray", url]) == 0
+    index_of(stand_in(url)).check_equals(at_home)
 
 
 def test_after_ctrl_c_ray_is_disconnected_and_the_next_run_ends_with_the_same_index(

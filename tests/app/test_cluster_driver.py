@@ -1,23 +1,15 @@
 """A whole run of `longsearch index --on`, with real workers and a tiny model in this process instead of Ray."""
 
 import sys
-from collections import Counter, deque
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 sys.path.append(str(Path(__file__).parents[1] / "engine"))
+from pool_here import PoolHere, without_ray
 from tiny_models import save_embedder
 
 from longsearch.app.cli import main
-from longsearch.app.cluster import running
-from longsearch.app.cluster.connection import Resources
-from longsearch.app.cluster.pool import CALLS_PER_WORKER, Outcome
-from longsearch.app.cluster.work import Job
-from longsearch.app.cluster.worker import Worker
 from longsearch.app.folder_models import folder_model
 from longsearch.app.ocr import scans
 from longsearch.app.paths import base_index_path, index_path
@@ -25,54 +17,11 @@ from longsearch.engine.models.identity import identify
 from longsearch.engine.store.store import Store
 
 
-class PoolHere:
-    """One worker, in this thread."""
-
-    n_wanted = 1
-
-    def __init__(self, job: Job) -> None:
-        self.worker = Worker(job)
-        self._calls: deque[tuple[object, str, tuple[Any, ...]]] = deque()
-        self.made: Counter[str] = Counter()
-        self.n_lost: Counter[str] = Counter()
-
-    def free(self) -> int | None:
-        return 0 if len(self._calls) < CALLS_PER_WORKER else None
-
-    def n_calls(self, worker: int) -> int:
-        return len(self._calls)
-
-    def call(self, worker: int, ticket: object, method: str, *arguments: object) -> None:
-        self._calls.append((ticket, method, arguments))
-        self.made[method] += 1
-
-    def outcome(self) -> Outcome | None:
-        ticket, method, arguments = self._calls.popleft()
-        return Outcome(ticket, 0, getattr(self.worker, method)(*arguments))
-
-    def forget_calls(self) -> None:
-        self._calls.clear()
-
-
 @pytest.fixture
 def pools(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[PoolHere]:
     """The pools of the runs so far. The model is tiny, of two widths."""
     monkeypatch.setenv("LONGSEARCH_MODEL", str(save_embedder(home / "model", "mean", widths=(1.0, 0.5))))
-    made: list[PoolHere] = []
-
-    @contextmanager
-    def connected(address: str) -> Iterator[Resources]:
-        yield Resources((1.0,), (0.0,))
-
-    @contextmanager
-    def pool(job: Job, *_: object) -> Iterator[PoolHere]:
-        made.append(PoolHere(job))
-        with closing(made[-1].worker):
-            yield made[-1]
-
-    monkeypatch.setattr(running, "connected", connected)
-    monkeypatch.setattr(running, "_pool", pool)
-    return made
+    return without_ray(monkeypatch)
 
 
 def n_narrow(root: Path) -> int:

@@ -8,13 +8,14 @@ import pytest
 from fake_encoder import FakeEncoder
 from pipeline_bench import Bench
 
-import longsearch.indexer.pipeline as pipeline_module
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.types import FileStatus, SearchMode
 from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.pipeline import Pipeline, ReadSummary
+from longsearch.indexer.pipeline import ReadSummary
+from longsearch.indexer.sources import source
 
 
 def test_new_files_become_current_and_a_second_run_does_nothing(bench: Bench) -> None:
@@ -97,7 +98,7 @@ def test_a_file_that_cannot_be_opened_fails(bench: Bench, monkeypatch: pytest.Mo
     def refuse(path: Path) -> bytes:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(pipeline_module, "hash_file", refuse)
+    monkeypatch.setattr(source, "hash_file", refuse)
     bench.run()
     (row,) = bench.store.files()
     assert (row.status, row.reason) == (FileStatus.FAILED, "cannot be opened: Permission denied")
