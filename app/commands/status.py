@@ -188,8 +188,11 @@ def _as_json(file: "FileReport", values: "Sequence[MetadataValue]") -> dict[str,
 
 def _watched_by(kept: dict[str, Any] | None, root: Path) -> str:
     """Say whether the daemon keeps the index current; `kept` is what it says of `root`, or None."""
+    from longsearch.app.folders.presence import reasons_away
     from longsearch.app.paths import in_shell
 
+    if away := reasons_away([root])[root]:
+        return f"away: {away}"
     if kept is None:
         return f"nothing watches for changes: run longsearch index {in_shell(root)}, or longsearch daemon install"
     return f"watched by the daemon: {printable(kept['problem'])}" if kept["problem"] else "watched by the daemon"

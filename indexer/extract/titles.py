@@ -36,6 +36,8 @@ _MARKUP = re.compile(
     r"</?(?:i|b|em|tt|sc|sub|sup|subscript|superscript|strong|italic|bold|emphasis|span|(?:mml|jats):\w+)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
+_TEX_DASH = re.compile(r"(?<=\w)\{(?=\w)")
+"""An en dash in TeX's old fonts, of which a PDF without a table of letters makes a brace: "Okapi at TREC{3"."""
 _CONTINUES = re.compile(r".*(?:[:,–—]|\b(?:of|in|and|the|for|with|a|an|to|on|from|by|or|using|via))", re.IGNORECASE)
 _SENTENCES = re.compile(r".*[a-z]{3}\. [A-Z][a-z]+ [a-z].*")
 """The end of a sentence and the beginning of another: a title is neither."""
@@ -89,6 +91,8 @@ def choose_title(
     """
     for candidate, source in candidates:
         title = _STAMP.sub("", one_line(_MARKUP.sub("", candidate), MAX_TITLE_CHARACTERS))
+        if "}" not in title:
+            title = _TEX_DASH.sub("\u2013", title)
         if is_title(title):
             return title, source
     return first_line(text, accepts), FIRST_LINE

@@ -1,6 +1,7 @@
 """`longsearch status` explains each file that is not fully searchable."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,11 @@ def test_the_files_that_need_a_person_stand_last_and_those_that_wait_are_cut_sho
     assert "their meaning" in lines[11]
     assert lines[12].startswith("failed   0.pdf") and len(lines) == 13
     assert list(_in_short([current])) == []
+
+
+def test_the_status_of_a_folder_that_is_gone_says_so(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.rmtree(root)
+    assert main(["status", str(root)]) == 0
+    said = capsys.readouterr().out
+    assert "away: it does not exist; is its drive mounted?" in said
+    assert "longsearch index" not in said

@@ -123,6 +123,8 @@ def test_a_title_in_metadata_loses_the_markup_of_its_publisher() -> None:
         ("H<sub>2</sub>O and <mml:mi>x</mml:mi>", "H2O and x"),
         ("Why List<Integer> is not List<int>", "Why List<Integer> is not List<int>"),
         ("If a < b and b > c", "If a < b and b > c"),
+        ("Okapi at TREC{3", "Okapi at TREC\u20133"),
+        ("The set f{x} of x", "The set f{x} of x"),
     ):
         assert choose_title(((written, "PDF info"),), "")[0] == title
 
