@@ -14,7 +14,6 @@ from longsearch.engine.search.searcher import search
 from longsearch.engine.types import FileStatus, SearchMode
 from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.pipeline import Pipeline, ReadSummary
-from longsearch.indexer.pipeline import ReadSummary
 from longsearch.indexer.sources import source
 
 
