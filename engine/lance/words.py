@@ -14,7 +14,8 @@ from longsearch.engine.search.answering.answers import Found
 from longsearch.engine.search.lookup import forms_of
 from longsearch.engine.search.statistics import WordStatistics
 from longsearch.engine.store.segments.allowed import Allowed
-from longsearch.engine.store.segments.word_parts import Part, Postings, n_documents_at
+from longsearch.engine.store.segments.term_counts import Postings, n_documents_at
+from longsearch.engine.store.segments.word_parts import Part
 from longsearch.engine.store.segments.word_search import WordSearch
 
 

@@ -19,7 +19,7 @@ from longsearch.engine.search.lookup import Lookup, all_of, any_of
 from longsearch.engine.search.metadata_filter import narrowed
 from longsearch.engine.search.query_language.fields import Condition
 from longsearch.engine.search.query_language.file_filter import FileFilter
-from longsearch.engine.store import documents, excerpts, languages
+from longsearch.engine.store import excerpts, languages
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments import admitted, owners
 from longsearch.engine.store.segments.allowed import Allowed
@@ -40,7 +40,7 @@ def allowed_documents(
         if file_filter.languages_excluded:
             left_out = list(languages.documents_in(db, file_filter.languages_excluded))
             found = found[np.isin(found, left_out, assume_unique=True, invert=True)]
-        allowed = found if len(found) < documents.count(db) else None
+        allowed = found if len(found) < admitted.n_documents(db) else None
     return narrowed(db, allowed, conditions)
 
 

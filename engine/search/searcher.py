@@ -32,8 +32,9 @@ from longsearch.engine.search.retrieval import (
     cosines,
     ids,
 )
-from longsearch.engine.store import documents, excerpts, languages, metadata, vectors
+from longsearch.engine.store import excerpts, languages, metadata, vectors
 from longsearch.engine.store.excerpts import Nearest
+from longsearch.engine.store.segments import admitted
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.vectors import K_MAX
@@ -64,8 +65,8 @@ class Plan:
     @property
     def admits_no_document(self) -> bool:
         """Whether the filters of documents leave none, whatever the query's words are."""
-        admitted = self.allowed.documents if self.allowed else None
-        return admitted is not None and not len(admitted)
+        left = self.allowed.documents if self.allowed else None
+        return left is not None and not len(left)
 
 
 def search(
@@ -144,13 +145,13 @@ def best_documents(db: apsw.Connection, plan: Plan) -> list[RankedDocument]:
     the index has one: otherwise asking an index of 30 for 50 took 1.5 times as long.
     """
     if plan.query.is_listing:
-        admitted = plan.allowed.documents if plan.allowed else None
-        return listed(db, admitted, list_order(plan.query.sort), plan.query.is_reversed, plan.k)
+        left = plan.allowed.documents if plan.allowed else None
+        return listed(db, left, list_order(plan.query.sort), plan.query.is_reversed, plan.k)
     n = _N_CANDIDATES
     while True:
         found, is_exhausted = _candidates(db, plan, n)
         n_documents = len(found.document_ids)
-        if n_documents >= plan.k or is_exhausted or n >= K_MAX or n_documents == documents.count(db):
+        if n_documents >= plan.k or is_exhausted or n >= K_MAX or n_documents == admitted.n_documents(db):
             return _ranked(db, plan, found)
         n = min(4 * n, K_MAX)
 

@@ -17,6 +17,7 @@ from longsearch.engine.search.fusion import best_first
 from longsearch.engine.search.lookup import Lookup, any_of, by_term, forms_of
 from longsearch.engine.search.statistics import WordStatistics
 from longsearch.engine.store import documents, keywords
+from longsearch.engine.store.segments import admitted
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.segments.word_search import WordSearch
 
@@ -32,7 +33,8 @@ def by_segments(db: apsw.Connection, asked: Lookup) -> "WordsBySegments | None":
     if found is None:
         return None
     n_passages, n_words = keywords.totals(db)
-    figures = WordStatistics(documents.count(db), n_passages, n_words, found.n_passages_with, found.n_documents_with)
+    n_documents = admitted.n_documents(db)
+    figures = WordStatistics(n_documents, n_passages, n_words, found.n_passages_with, found.n_documents_with)
     return WordsBySegments(found, figures)
 
 
