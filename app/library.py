@@ -23,6 +23,7 @@ from longsearch.engine.store.store import Store
 if TYPE_CHECKING:
     from longsearch.indexer.describing import Extractor
     from longsearch.indexer.encoders import DocumentEncoder
+    from longsearch.indexer.extract.pdf.recognition import Recognition
     from longsearch.indexer.extract.pool import ExtractorPool
     from longsearch.indexer.pipeline import Pipeline
     from longsearch.indexer.sources.source import Source
@@ -75,13 +76,13 @@ def open_pipeline(
     should_stop: Callable[[], bool],
     ocr: str | None = None,
     path: Path | None = None,
-    extractor: "Callable[[Source], Extractor] | None" = None,
+    extractor: "Callable[[Source, Recognition | None], Extractor] | None" = None,
 ) -> Iterator[tuple["Pipeline", Store]]:
     """Open the pipeline of `root`, for one thread. Only one process at a time can have it open.
 
     `ocr`: languages for OCR of pages without text, from the settings; None: only of pages that are known.
     `path`: the index file, if it is not the one in use. `extractor` makes what reads texts in place of child processes
-    here, but not pages by OCR, whose results are kept here. Raises IndexLockedError at once if another process has it
+    here. Raises IndexLockedError at once if another process has it
     open, StoreError if the index cannot be written, LongsearchError if the config file holds a mistake.
     """
     from longsearch.app.ocr.scans import recognition
@@ -98,7 +99,7 @@ def open_pipeline(
         opened = Store.open(path or working_path(root), root=root)
         with opened as store, ExtractorPool(ocr=wanted, should_stop=should_stop) as own:
             source, at_home = _source_of(root, own)
-            chosen = at_home if extractor is None or wanted is not None else extractor(source)
+            chosen = at_home if extractor is None else extractor(source, wanted)
             yield Pipeline(root, store, chosen, encoder, should_stop, source), store
             store.tidy()
             if path is None:

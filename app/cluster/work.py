@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from longsearch.app.cluster.recognised import OcrWish
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.types import Passage
 from longsearch.indexer.extract.reader import Result
+from longsearch.indexer.extract.wire.protocol import Page
 
 
 class UnknownPacketError(Exception):
@@ -35,6 +37,8 @@ class Job:
     """The object store for which the root stands, or ""."""
     entries: tuple[str, ...]
     """Some names in the root: a worker that does not see them has another folder at this path, or none."""
+    ocr: OcrWish | None
+    """How to read pages without text; None: not at all."""
     n_children: int
     """Child processes that read files at once."""
     stretch_tokens: int
@@ -53,6 +57,8 @@ class Extracted:
     """That of the bytes of an object, which only the worker has; b"" if there are none, and for a file."""
     is_gone: bool = False
     """Whether there is no such object any more."""
+    recognised: tuple[Page, ...] = ()
+    """Pages that were read by OCR since the last answer, with the last file of an answer."""
 
 
 @dataclass(frozen=True, slots=True)

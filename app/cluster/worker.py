@@ -6,6 +6,7 @@ without loading a state. It may lose them at any time: the driver has the states
 
 import os
 import platform
+import shutil
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -14,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from longsearch.app.cluster.recognised import OnWorker
+from longsearch.app.cluster.scratch import Scratch
 from longsearch.app.cluster.work import Extracted, Job, RemotePart, Stretch, UnknownPacketError, Unread
 from longsearch.engine import __version__
 from longsearch.engine.errors import LongsearchError
@@ -21,6 +24,7 @@ from longsearch.indexer.embedding import RESUME_FROM_TOKENS
 from longsearch.indexer.encoders import Part, Reader
 from longsearch.indexer.extract.assembly import Extraction
 from longsearch.indexer.extract.formats import use_adapters
+from longsearch.indexer.extract.pdf.ocr import INSTALL_HINT, TOOL
 from longsearch.indexer.extract.pool import ExtractorPool
 from longsearch.indexer.extract.reader import Result
 from longsearch.indexer.sources.fetching import FetchingExtractor
@@ -42,6 +46,8 @@ class Worker:
         self._children: ExtractorPool | None = None
         self._objects = ObjectStore(job.url, job.root) if job.url else None
         self._packets: dict[int, _Packet] = {}
+        self._scratch: Scratch | None = None
+        self._ocr: OnWorker | None = None
 
     def start(self) -> tuple[str, int]:
         """Check the machine and load the model. Returns the machine's name and the process id.
@@ -60,6 +66,8 @@ class Worker:
             raise LongsearchError(f"a worker does not see {job.root / missing[0]}", hint)
         if self._objects is not None:
             self._objects.check_there()
+        if job.ocr is not None and not job.ocr.known_only and shutil.which(TOOL) is None:
+            raise LongsearchError(f"a worker has no {TOOL}, which reads scanned pages", INSTALL_HINT)
         use_adapters(job.adapters)
         encoder = Encoder.open(job.model, job.device, job.dtype)
         if encoder.fingerprint != job.fingerprint:
@@ -72,18 +80,37 @@ class Worker:
         """End the children. Those of a worker that is killed see the end of their input."""
         if self._children is not None:
             self._children.close()
+        if self._scratch is not None:
+            self._scratch.close()
 
     def extract(self, paths: Sequence[Path], head_only: bool) -> list[Extracted]:
         """Return the text of each file in order, in the sandbox that is used at home too."""
-        self._children = self._children or ExtractorPool(self._job.n_children)
+        self._children = self._children or ExtractorPool(self._job.n_children, self._recognition())
         if self._objects is None:
-            return [self._cut(result, head_only) for _, result in self._children.extract_all(paths, head_only)]
-        store = self._objects
-        read = FetchingExtractor(store, self._children).extract_all(paths, head_only)
+            found = [self._cut(result, head_only) for _, result in self._children.extract_all(paths, head_only)]
+        else:
+            found = self._from_store(self._objects, self._children, paths, head_only)
+        if self._ocr is not None and found:
+            found[-1] = replace(found[-1], recognised=self._ocr.handed_over())
+        return found
+
+    def _from_store(
+        self, store: ObjectStore, children: ExtractorPool, paths: Sequence[Path], head_only: bool
+    ) -> list[Extracted]:
         return [
             replace(self._cut(result, head_only), content_hash=store.hash_read(path), is_gone=store.was_gone(path))
-            for path, result in read
+            for path, result in FetchingExtractor(store, children, self._folder()).extract_all(paths, head_only)
         ]
+
+    def _recognition(self) -> OnWorker | None:
+        """Return how pages without text are read."""
+        if self._job.ocr is not None:
+            self._ocr = OnWorker(self._job.ocr, self._folder() / "pages.ocr")
+        return self._ocr
+
+    def _folder(self) -> Path:
+        self._scratch = self._scratch or Scratch()
+        return self._scratch.path
 
     def _cut(self, result: Result, head_only: bool) -> Extracted:
         """Cut the passages of a text."""

@@ -98,11 +98,11 @@ def run(options: Namespace) -> int:
     if options.model:
         choose_model(root, options.model)
     daemon_control.check_model(daemon_control.daemon_status())
-    ocr = _ocr_languages(options.ocr)
+    ocr = _ocr_languages(options.ocr, is_here=not options.on)
     listed = None if options.files is None else read_list(options.files, root)
     with ProgressBar(folder_model(root).next_path or working_path(root), options.quiet, options.deepen) as bar:
         if options.on:
-            return _report(root, on_cluster(root, options, listed, bar.announce))
+            return _report(root, on_cluster(root, options, ocr, listed, bar.announce))
         try:
             summary = _index_here(root, options, ocr, listed, bar.announce)
         except IndexLockedError as error:
@@ -131,13 +131,16 @@ def _refuse_for_daemon(options: Namespace, locked: LongsearchError) -> None:
             raise LongsearchError(locked.message, hint) from locked
 
 
-def _ocr_languages(asked_for: bool) -> str | None:
-    """Return the languages for OCR, or None for no OCR. Raises LongsearchError if OCR is asked for but not possible."""
+def _ocr_languages(asked_for: bool, is_here: bool) -> str | None:
+    """Return the languages for OCR, or None for no OCR. Raises LongsearchError if OCR is asked for but not possible.
+
+    `is_here`: this machine reads the pages.
+    """
     from longsearch.app.settings.reading import current
     from longsearch.indexer.extract.pdf.ocr import require_tool
 
     languages = current("ocr").ocr
-    if asked_for:
+    if asked_for and is_here:
         require_tool()
     return "" if asked_for and languages is None else languages
 

@@ -55,8 +55,7 @@ def publish(
         hint = "delete the working file, and index again: longsearch fetches the store first"
         raise StoreError(f"Another machine has written to {PREFIX}{tables.uri} meanwhile", hint)
     with session.reading() as db:
-        small = {table: rows.small(db, table) for table in rows.SMALL}
-        sums = {table: _hash(own) for table, own in small.items()}
+        small, sums = _small(db)
         if last is not None and last.sums == sums:
             return last
         tables.go_back(last)
@@ -64,6 +63,18 @@ def publish(
     tables.publish(made)
     forget(tables.uri)
     return made
+
+
+def is_published(session: Session, publication: Publication) -> bool:
+    """Return whether a publication holds what the index in SQLite holds."""
+    with session.reading() as db:
+        return _small(db)[1] == publication.sums
+
+
+def _small(db: apsw.Connection) -> tuple[dict[str, list[rows.Row]], dict[str, str]]:
+    """The rows of the small tables, and their hashes: every change of a document changes one of them."""
+    small = {table: rows.small(db, table) for table in rows.SMALL}
+    return small, {table: _hash(own) for table, own in small.items()}
 
 
 def _written(

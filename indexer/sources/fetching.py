@@ -19,13 +19,14 @@ _Copied = tuple[Path, bytes]
 class FetchingExtractor:
     """An `Extractor` of files in an object store. `inner` reads their copies."""
 
-    def __init__(self, store: ObjectStore, inner: Extractor) -> None:
-        self._store, self._inner = store, inner
+    def __init__(self, store: ObjectStore, inner: Extractor, scratch: Path | None = None) -> None:
+        """`scratch`: the folder for copies; None: the system's for temporary files."""
+        self._store, self._inner, self._scratch = store, inner, scratch
 
     def extract_all(self, paths: Iterable[Path], head_only: bool = False) -> Generator[tuple[Path, Result]]:
         """As `ExtractorPool.extract_all`. Copies a few files ahead. The store knows the hash of what is yielded."""
         begun: deque[_Failed | _Copied] = deque()
-        with tempfile.TemporaryDirectory(prefix="longsearch-") as folder:
+        with tempfile.TemporaryDirectory(prefix="longsearch-", dir=self._scratch) as folder:
             copies = self._copies(iter(paths), Path(folder), begun)
             for local, result in self._inner.extract_all(copies, head_only):
                 local.unlink(missing_ok=True)
