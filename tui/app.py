@@ -7,7 +7,8 @@ import asyncio
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import PurePath
+from importlib import import_module
+from pathlib import Path, PurePath
 from typing import ClassVar
 
 from textual import work
@@ -31,6 +32,10 @@ from longsearch.tui.widgets.page_view import PageView
 
 SHOWN_PROBLEM_S = 20.0
 """How long the app shows a mistake in the config file."""
+OTHER_STYLES = (
+    *("help", "instruction", "files", "folders", "basket", "dialogs", "picker", "outline", "side_by_side", "map"),
+)
+"""The style sheets of the screens that open on top of the main one."""
 N_THREADS = 16
 """More than there are kinds of calls: each blocked call holds a thread, and Python's default pool may have only 5."""
 
@@ -42,23 +47,8 @@ class LongsearchApp(App[str]):
     """
 
     TITLE = "longsearch"
-    # Listed here because Textual does not load the style sheet of a default screen.
-    CSS_PATH: ClassVar[list[str | PurePath]] = [
-        f"screens/{name}.tcss"
-        for name in (
-            "main",
-            "help",
-            "instruction",
-            "files",
-            "folders",
-            "basket",
-            "dialogs",
-            "picker",
-            "outline",
-            "side_by_side",
-            "map",
-        )
-    ]
+    # Listed here because Textual does not load the style sheet of a default screen. The others follow: `_load_rest`.
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["screens/main.tcss"]
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True)]
 
@@ -100,9 +90,17 @@ class LongsearchApp(App[str]):
 
     def on_ready(self) -> None:
         """Put into the query line what was typed early."""
-        self.call_after_refresh(self._when_shown)
+        self.call_after_refresh(self._load_rest)
         if self._typed:
             self.screen.query_one(Input).insert_text_at_cursor(self._typed)
+
+    def _load_rest(self) -> None:
+        """Load what the first frame does not need: the styles of the other screens and, in a thread, the screens."""
+        self.stylesheet.read_all([Path(__file__).parent / "screens" / f"{name}.tcss" for name in OTHER_STYLES])
+        if len(self.screen_stack) > 1:
+            self.refresh_css(animate=False)
+        self._when_shown()
+        self.run_worker(partial(import_module, "longsearch.tui.screens.on_top"), thread=True, exit_on_error=False)
 
     def get_default_screen(self) -> Screen[None]:
         """Return the main screen."""

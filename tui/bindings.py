@@ -156,6 +156,31 @@ BASKET: list[BindingType] = [
     Binding("k", "cursor(-1)", "Previous", id="basket.previous", show=False, tooltip="Previous passage"),
 ]
 
+FILES: list[BindingType] = [
+    Binding("escape,q,f3,ctrl+f", "dismiss", "Back", id="files.back", tooltip="Back to the results"),
+    Binding("f", "filter", "Filter", id="files.filter", tooltip="Show only the files of the next status"),
+    Binding("o,enter", "open", "Open", id="files.open", tooltip="Open the file in its viewer"),
+    Binding("y", "copy_path", "Copy path", id="files.copy_path", tooltip="Copy the path of the file"),
+    Binding("r", "retry", "Read again", id="files.retry", tooltip="Read again the files that failed or are partial"),
+    Binding(
+        "s",
+        "scans",
+        "Scans",
+        id="files.scans",
+        tooltip="Have scanned pages read when the machine is idle and on mains; again: no longer",
+    ),
+    Binding("f5", "read", "Reload", id="files.reload", tooltip="Read the list again"),
+]
+
+TABLE_MOVES: list[BindingType] = [
+    Binding("down,j", "move(1)", "Down", show=False),
+    Binding("up,k", "move(-1)", "Up", show=False),
+    Binding("pagedown", "page(1)", "Page down", show=False),
+    Binding("pageup", "page(-1)", "Page up", show=False),
+    Binding("home,ctrl+home,g", "go_to(0)", "First", show=False),
+    Binding("end,ctrl+end,G", "go_to(-1)", "Last", show=False),
+]
+
 PAGE_MOVES: list[BindingType] = [
     Binding(
         "slash", "screen.find", "Find", id="page.find", key_display="/", priority=True, tooltip="Find in this text"

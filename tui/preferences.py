@@ -47,6 +47,8 @@ def problems(theme: str, keys: Mapping[str, str]) -> list[tuple[str, str]]:
     if theme not in (AUTO_THEME, *BUILTIN_THEMES):
         themes = ", ".join((AUTO_THEME, *sorted(BUILTIN_THEMES)))
         found.append((f"there is no theme {theme}", f"there are: {themes}"))
+    if not keys:
+        return found
     known = {binding.id for bindings in _bindings() for binding in bindings if binding.id}
     for name, text in keys.items():
         if name not in known:

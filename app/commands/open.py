@@ -63,13 +63,17 @@ def root_to_open(folder: str) -> Path | None:
 
     Raises LongsearchError if there is none.
     """
-    from longsearch.app.folders.listing import register_configured
     from longsearch.app.paths import index_paths, resolve_root
-    from longsearch.app.stores.pointers import read_store
     from longsearch.engine.lance.address import is_address
 
+    if folder and not is_address(folder):
+        return resolve_root(folder)  # imports neither the store nor numpy: they take longer than the first frame
     if folder:
-        return read_store(folder) if is_address(folder) else resolve_root(folder)
+        from longsearch.app.stores.pointers import read_store
+
+        return read_store(folder)
+    from longsearch.app.folders.listing import register_configured
+
     register_configured()
     if not index_paths():
         raise LongsearchError("no folder is indexed yet", FIRST_STEPS)

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from longsearch.app.paths import data_folder
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.json_files import replace_object
@@ -38,6 +36,11 @@ class OwnFile:
     @contextmanager
     def changing(self) -> Iterator[dict[str, Any]]:
         """Yield the object and write it back, if it was changed. Raises LongsearchError."""
+        from filelock import (  # takes longer than the rest, and the app only reads before its first frame
+            FileLock,
+            Timeout,
+        )
+
         try:
             with FileLock(self.path.with_suffix(".lock"), timeout=LOCK_TIMEOUT_S, mode=0o600):
                 known = self.read()

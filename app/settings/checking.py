@@ -17,19 +17,26 @@ def check() -> tuple[Reading, tuple[Problem, ...]]:
 
 def about_the_app() -> list[Problem]:
     """Return what is wrong with colours and keys."""
-    import longsearch.tui.app  # noqa: F401 - loads every screen, so that their commands are known
     from longsearch.tui.preferences import problems
 
     settings = current()
+    if settings.keys:
+        _load_screens()
     return [Problem(message, hint) for message, hint in problems(settings.theme, settings.keys)]
 
 
 def commands() -> dict[str, tuple[str, str]]:
     """Return every command of the app, by its name in `keys`: its keys in force, and what it does."""
-    import longsearch.tui.app  # noqa: F401 - loads every screen
     from longsearch.tui import preferences
 
+    _load_screens()
     return preferences.commands(current().keys)
+
+
+def _load_screens() -> None:
+    """Load every screen of the app, so that their commands are known."""
+    import longsearch.tui.app
+    import longsearch.tui.screens.on_top  # noqa: F401
 
 
 def notes() -> list[str]:

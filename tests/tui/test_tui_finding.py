@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual import events
 from textual.pilot import Pilot
-from textual.widgets import OptionList
 from tui_helpers import SMALL, WIDE, ask, preview, results, screen_text, settle
 
 from longsearch.engine.page_image import Light
@@ -19,6 +18,7 @@ from longsearch.tui.screens.outline import OutlineScreen
 from longsearch.tui.text.finding import MAX_PLACES, find
 from longsearch.tui.text.outline import entry_at, outline
 from longsearch.tui.widgets.header_line import HeaderLine
+from longsearch.tui.widgets.long_table import LongTable
 from longsearch.tui.widgets.prompt import Prompt
 from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.relevance_strip import RelevanceStrip, warmth_of
@@ -203,7 +203,7 @@ async def test_the_outline_opens_at_the_reader_and_goes_to_an_entry() -> None:
         await read(pilot)
         await press(pilot, "t")
         assert isinstance(pilot.app.screen, OutlineScreen)
-        assert pilot.app.screen.query_one(OptionList).highlighted == 2
+        assert pilot.app.screen.query_one(LongTable).cursor_row == 2
         assert "Chapter 2" in screen_text(pilot.app) and "p. 9" in screen_text(pilot.app)
         await press(pilot, "j", "j", "enter")
         assert heading(pilot).startswith("p. 17 of 40") and pilot.app.focused is preview(pilot)

@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from longsearch.engine.citing.evidence import PlacedEvidence
 from longsearch.engine.types import DocumentHit, Folder, PassageHit
 from longsearch.tui.asking.requests import Question
+
+if TYPE_CHECKING:
+    from longsearch.engine.citing.evidence import PlacedEvidence
 
 
 @dataclass(frozen=True, slots=True)
 class BasketView:
     """The basket as the app shows it."""
 
-    passages: tuple[PlacedEvidence, ...] = ()
+    passages: "tuple[PlacedEvidence, ...]" = ()
     undoes: str = ""
     """What `undo` would take back, in words; "" if there is nothing."""
     note: str = ""

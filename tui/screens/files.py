@@ -11,7 +11,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Footer, Static
@@ -20,6 +20,7 @@ from longsearch.engine.amounts import counted, quantity
 from longsearch.engine.types import FileReport, FileStatus, ScannedPages
 from longsearch.tui.asking.backend import Backend
 from longsearch.tui.asking.lane import attempt
+from longsearch.tui.bindings import FILES
 from longsearch.tui.screens.carrying_out import carry_out
 from longsearch.tui.text import styles, wording
 from longsearch.tui.text.display import shorten_middle, shown
@@ -42,15 +43,7 @@ _FIXED_WIDTH = _STATUS_WIDTH + 2 * _NUMBER_WIDTH + 5 * _CELL_PADDING + 1
 class FilesScreen(Screen[None]):
     """A table of all files; below it the reason and the hint of the selected file in full."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,f3,ctrl+f", "dismiss", "Back", id="files.back"),
-        Binding("f", "filter", "Filter", id="files.filter"),
-        Binding("o,enter", "open", "Open", id="files.open"),
-        Binding("y", "copy_path", "Copy path", id="files.copy_path"),
-        Binding("r", "retry", "Read again", id="files.retry"),
-        Binding("s", "scans", "Scans", id="files.scans"),
-        Binding("f5", "read", "Reload", id="files.reload"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = FILES
 
     def __init__(self, backend: Backend) -> None:
         super().__init__()

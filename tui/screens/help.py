@@ -3,15 +3,12 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.binding import BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
 
 from longsearch.tui.keys_page import tables
 from longsearch.tui.preferences import Preferences, sound_keys
+from longsearch.tui.screens.dialogs import TextBox, text_box_keys
 from longsearch.tui.text import styles
 
 _QUERIES = (
@@ -39,24 +36,17 @@ _MARGIN = (
 )
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(TextBox):
     """A box with the help text. Esc closes it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,f1,q,question_mark", "dismiss", "Close", id="help.close"),
-        Binding("j", "scroll(1)", "Down", id="help.down", show=False),
-        Binding("k", "scroll(-1)", "Up", id="help.up", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = text_box_keys("help", "escape,f1,q,question_mark")
 
-    def compose(self) -> ComposeResult:
-        with VerticalScroll(id="help") as box:
-            box.border_title = "Help"
-            preferences: Preferences = getattr(self.app, "preferences", Preferences())
-            yield Static(help_content(sound_keys(preferences.keys)), markup=False)
-        yield Footer(show_command_palette=False, compact=True)
+    def __init__(self) -> None:
+        super().__init__("help", "Help")
 
-    def action_scroll(self, rows: int) -> None:
-        self.query_one("#help").scroll_relative(y=rows, animate=False)
+    def text(self) -> Content:
+        preferences: Preferences = getattr(self.app, "preferences", Preferences())
+        return help_content(sound_keys(preferences.keys))
 
 
 def help_content(keymap: Mapping[str, str] | None = None) -> Content:

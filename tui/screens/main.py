@@ -21,10 +21,7 @@ from longsearch.tui.asking.lane import Lane
 from longsearch.tui.asking.requests import Question
 from longsearch.tui.bindings import MAIN
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
-from longsearch.tui.screens.files import FilesScreen
 from longsearch.tui.screens.folders import FolderChoice
-from longsearch.tui.screens.help import HelpScreen
-from longsearch.tui.screens.instruction import InstructionScreen
 from longsearch.tui.screens.own_things import OwnThings
 from longsearch.tui.screens.reading_keys import READING_ACTIONS, ReadingKeys
 from longsearch.tui.text import wording
@@ -49,12 +46,15 @@ class MainScreen(ReadingKeys, OwnThings):
 
     def __init__(self, backend: Backend, graphics: Graphics = BLOCKS) -> None:
         super().__init__()
+        self.add_class("-empty", update=False)
         root = os.fspath(backend.root or "")
         self._backend = backend
         self._bar = QueryBar(root, backend.complete)
         self._result_pane = ResultPane(root)
         self._text_pane = TextPane(backend.document, backend.page_image, graphics)
+        self._panes = Container(self._result_pane, id="panes")
         self._status = StatusLine()
+        self._status.progress = wording.progress_line(None)
         self._calls = BackendCalls(backend)
         self._folders = FolderChoice(backend, self._bar)
         self._question = Question()
@@ -65,20 +65,25 @@ class MainScreen(ReadingKeys, OwnThings):
         """Whether Enter was pressed before there were results to go to."""
 
     def compose(self) -> ComposeResult:
-        yield self._bar
-        with Container(id="panes"):
-            yield self._result_pane
-            yield self._text_pane
-        yield self._status
-        yield Footer(show_command_palette=False, compact=True)
-        yield from (self._calls, self._folders)
+        yield from (self._bar, self._panes, self._status, Footer(show_command_palette=False, compact=True))
 
     def on_mount(self) -> None:
         """Get ready for typing."""
         self._bar.focus_input()
-        self._status.progress = wording.progress_line(None)
         self._say_why_empty()
+        self.call_after_refresh(self._mount_rest)
+
+    async def _mount_rest(self) -> None:
+        """Mount what the first frame does not show, and begin to ask the backend."""
+        if not self.is_attached:
+            return  # the app is being left
+        text = self._panes.mount(self._text_pane)
+        for mounted in (self._result_pane.add_list(), text, self.mount(self._calls, self._folders)):
+            await mounted
+        self.begin()
         self.set_interval(self.RENEW_EVERY_S, self.keep_current)
+        if self._question.query:  # typed meanwhile
+            self._search()
 
     # Searching
 
@@ -99,6 +104,8 @@ class MainScreen(ReadingKeys, OwnThings):
             self._enter_waits = bool(self._question.query)
 
     def _search(self) -> None:
+        if not self._calls.is_mounted:
+            return
         self._choice.forget()
         self._enter_waits = False
         self._status.say()
@@ -134,10 +141,9 @@ class MainScreen(ReadingKeys, OwnThings):
         if self.focused is not None and self.focused in (self._text_pane.reader.pane, self._result_pane.list):
             self._bar.focus_input()
         self.add_class("-empty")
-        had_hit = self._text_pane.hit is not None
-        self._text_pane.clear()
         self._result_pane.explain(self._results, self._calls.progress, self._status.offline)
-        if had_hit:
+        if self._text_pane.hit is not None:
+            self._text_pane.clear()
             self.refresh_bindings()
 
     # The selected document
@@ -241,14 +247,10 @@ class MainScreen(ReadingKeys, OwnThings):
             self._choice.make()
             self._result_pane.list.move(step)
 
-    def action_files(self) -> None:
-        self.app.push_screen(FilesScreen(self._backend))
-
     def action_folders(self) -> None:
         self._folders.choose()
 
-    def action_help(self) -> None:
-        self.app.push_screen(HelpScreen())
-
     def action_instruction(self) -> None:
+        from longsearch.tui.screens.instruction import InstructionScreen
+
         self.app.push_screen(InstructionScreen(self._bar.instruction), self._bar.choose_instruction)

@@ -3,17 +3,14 @@
 from typing import ClassVar
 
 from rich.cells import cell_len
-from textual import events
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import OptionList
-from textual.widgets.option_list import Option
 
-from longsearch.tui.text import styles
-from longsearch.tui.text.display import clip
 from longsearch.tui.text.outline import Entry
+from longsearch.tui.widgets.long_table import LongTable
 
 
 class OutlineScreen(ModalScreen[int | None]):
@@ -21,50 +18,49 @@ class OutlineScreen(ModalScreen[int | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,t", "dismiss(None)", "Close", id="outline.close"),
-        Binding("j", "move(1)", "Down", id="outline.down", show=False),
-        Binding("k", "move(-1)", "Up", id="outline.up", show=False),
+        Binding("j", "move(1)", "Down", id="outline.down", show=False, priority=True),
+        Binding("k", "move(-1)", "Up", id="outline.up", show=False, priority=True),
     ]
 
     def __init__(self, title: str, entries: list[Entry], current: int | None) -> None:
         """`title` has passed through `shown`; `current` is the index of the entry where the reader is."""
         super().__init__()
-        self._title, self._entries, self._current = title, entries, current
-        self._filled_width = 0
+        self._entries, self._current = entries, current or 0
+        self._table = LongTable(has_labels=False, id="outline")
+        self._table.border_title = Content(title)
+        self._table.styles.height = len(entries) + 2  # with the frame; the style sheet has the most
 
     def compose(self) -> ComposeResult:
-        outline = OptionList(id="outline", markup=False)
-        outline.border_title = Content(self._title)
-        yield outline
+        yield self._table
 
     def on_mount(self) -> None:
-        """List the entries in the width that there is."""
-        self._fill()
+        """Get ready for the keys."""
+        self._table.focus()
 
-    def on_resize(self, event: events.Resize) -> None:
-        """List them again in the new width."""
+    def on_resize(self) -> None:
+        """List the entries in the width that there is."""
         self.call_after_refresh(self._fill)
 
     def _fill(self) -> None:
-        outline = self.query_one(OptionList)
-        width = outline.scrollable_content_region.width - 2
-        if width < 1 or width == self._filled_width:  # 3,000 pages take half a second
-            return
-        self._filled_width = width
-        highlighted = outline.highlighted if outline.highlighted is not None else self._current
-        outline.set_options([Option(_line(entry, width)) for entry in self._entries])
-        outline.highlighted = highlighted
+        if self.is_attached and (width := self._table.scrollable_content_region.width - 2) > 0:
+            cursor = self._table.cursor_row if self._table.row_count else self._current
+            page_width = max((cell_len(_page(entry)) for entry in self._entries[-1:]), default=0)
+            title_width = max(width - page_width - 2, 1)
+            columns = ((Text(), title_width), (Text(justify="right"), page_width)) if page_width else ((Text(), width),)
+            self._table.show(columns, len(self._entries), lambda row: _cells(self._entries[row])[: len(columns)])
+            self._table.move_cursor(cursor)
 
     def action_move(self, step: int) -> None:
-        outline = self.query_one(OptionList)
-        outline.action_cursor_down() if step > 0 else outline.action_cursor_up()
+        self._table.action_move(step)
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    def on_long_table_selected(self) -> None:
         """Go to the entry."""
-        self.dismiss(self._entries[event.option_index].start)
+        self.dismiss(self._entries[self._table.cursor_row].start)
 
 
-def _line(entry: Entry, width: int) -> Content:
-    page = f"p. {entry.page}" if entry.page is not None else ""
-    title = clip(entry.title, max(width - cell_len(page) - 1, 1))
-    gap = " " * max(width - cell_len(title) - cell_len(page), 0)
-    return Content.assemble(title, gap, (page, styles.MUTED))
+def _page(entry: Entry) -> str:
+    return f"p. {entry.page}" if entry.page is not None else ""
+
+
+def _cells(entry: Entry) -> tuple[Text, Text]:
+    return Text(entry.title, no_wrap=True), Text(_page(entry), style="dim", justify="right")

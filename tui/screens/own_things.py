@@ -5,12 +5,12 @@ Knows no file: `Desk` keeps things.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from textual import work
 from textual.screen import Screen
 
 from longsearch.engine.amounts import counted
-from longsearch.engine.citing.evidence import Evidence
 from longsearch.engine.types import DocumentHit, PassageHit, SearchMode
 from longsearch.tui.asking.backend import Backend
 from longsearch.tui.asking.choice import Choice
@@ -18,14 +18,14 @@ from longsearch.tui.asking.desk import InView, Saved
 from longsearch.tui.asking.history_steps import HistorySteps
 from longsearch.tui.asking.lane import attempt
 from longsearch.tui.asking.requests import Question
-from longsearch.tui.screens.basket import BasketScreen
-from longsearch.tui.screens.dialogs import LineDialog
-from longsearch.tui.screens.picker import Line, PickerScreen
 from longsearch.tui.text.display import one_line, shown
-from longsearch.tui.text.evidence_words import query_for
 from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.status_line import StatusLine
 from longsearch.tui.widgets.text_pane import TextPane
+
+if TYPE_CHECKING:
+    from longsearch.engine.citing.evidence import Evidence
+    from longsearch.tui.screens.picker import Line
 
 
 class OwnThings(Screen[None]):
@@ -83,7 +83,7 @@ class OwnThings(Screen[None]):
 
     # ---- earlier queries
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         """Read the history, and bring back what was in view when the app was last left."""
         self._read_history()
         self._restore()
@@ -144,6 +144,8 @@ class OwnThings(Screen[None]):
     @work(exclusive=True, group="history-picker")
     async def action_history(self) -> None:
         """Choose an earlier question, and ask it again."""
+        from longsearch.tui.screens.picker import Line, PickerScreen
+
         questions, error = await attempt(self._backend.desk.history)
         if questions is None:
             self._status.say(error=error)
@@ -169,6 +171,8 @@ class OwnThings(Screen[None]):
     @work(exclusive=True, group="saved-picker")
     async def action_saved(self) -> None:
         """Save the question, or choose a saved one."""
+        from longsearch.tui.screens.picker import Line, PickerScreen
+
         saved, error = await attempt(self._backend.desk.saved)
         if saved is None:
             self._status.say(error=error)
@@ -207,6 +211,7 @@ class OwnThings(Screen[None]):
 
     def _name_search(self, question: Question) -> None:
         """Ask for the name of a search, and save it."""
+        from longsearch.tui.screens.dialogs import LineDialog
 
         def save(name: str | None) -> None:
             if name:
@@ -223,9 +228,13 @@ class OwnThings(Screen[None]):
 
     def action_basket(self) -> None:
         """Show the basket. A passage that is chosen there is looked for here."""
+        from longsearch.tui.screens.basket import BasketScreen
+
         self.app.push_screen(BasketScreen(self._backend), self._look_for)
 
-    def _look_for(self, one: Evidence | None) -> None:
+    def _look_for(self, one: "Evidence | None") -> None:
+        from longsearch.tui.text.evidence_words import query_for
+
         if one is None:
             return
         root = self._backend.root
@@ -241,7 +250,9 @@ def _asked_how(one: Question) -> list[str]:
     return [*mode, *([f"instruction: {one.instruction}"] if one.instruction else [])]
 
 
-def _saved_line(one: Saved) -> Line:
+def _saved_line(one: Saved) -> "Line":
     """Return a saved search with what is new, or else its query and its folders."""
+    from longsearch.tui.screens.picker import Line
+
     news = f"{len(one.news)} new: {'; '.join(one.news)}" if one.news else ""
     return Line(one.name, news or " · ".join(filter(None, (one.question.query, one.about))), bool(one.news))

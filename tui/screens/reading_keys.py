@@ -1,4 +1,4 @@
-"""The keys of the main screen for reading: passages, pages, the page as printed, the file in its viewer."""
+"""The keys of the main screen for reading: passages, pages, the file in its viewer; the files, the help."""
 
 from typing import TYPE_CHECKING
 
@@ -9,18 +9,14 @@ from longsearch.engine.types import SearchMode
 from longsearch.tui.asking.lane import Lane, attempt
 from longsearch.tui.graphics.page_texts import excerpt_text
 from longsearch.tui.screens.carrying_out import carry_out
-from longsearch.tui.screens.map import MapScreen
-from longsearch.tui.screens.outline import OutlineScreen
-from longsearch.tui.screens.side_by_side import Side, SideBySide
-from longsearch.tui.screens.why import WhyScreen
 from longsearch.tui.text.display import shown
-from longsearch.tui.text.outline import entry_at, outline
 from longsearch.tui.widgets.prompt import Prompt, Purpose
 
 if TYPE_CHECKING:
     from longsearch.engine.types import SearchResults
     from longsearch.tui.asking.backend import Backend
     from longsearch.tui.asking.choice import Choice
+    from longsearch.tui.screens.side_by_side import Side
     from longsearch.tui.widgets.result_pane import ResultPane
     from longsearch.tui.widgets.status_line import StatusLine
     from longsearch.tui.widgets.text_pane import TextPane
@@ -41,7 +37,7 @@ class ReadingKeys(Screen[None]):
     _text_pane: "TextPane"
     _results: "SearchResults | None"
     _nearness: Lane[tuple[int, str, str]]
-    _marked: Side | None = None
+    _marked: "Side | None" = None
     """The passage that waits for another beside it."""
     _find_from: int | None = None
     """Where the reader was when they began to type what to find."""
@@ -126,6 +122,9 @@ class ReadingKeys(Screen[None]):
 
     def action_outline(self) -> None:
         """List the headings or the pages; go to the chosen one."""
+        from longsearch.tui.screens.outline import OutlineScreen
+        from longsearch.tui.text.outline import entry_at, outline
+
         document = self._text_pane.reader.preview.document
         entries = outline(document)
         if not entries:
@@ -137,8 +136,20 @@ class ReadingKeys(Screen[None]):
 
     def action_explain(self) -> None:
         """Say why the document in view has its score."""
+        from longsearch.tui.screens.why import WhyScreen
+
         if hit := self._text_pane.hit:
             self.app.push_screen(WhyScreen(hit))
+
+    def action_files(self) -> None:
+        from longsearch.tui.screens.files import FilesScreen
+
+        self.app.push_screen(FilesScreen(self._backend))
+
+    def action_help(self) -> None:
+        from longsearch.tui.screens.help import HelpScreen
+
+        self.app.push_screen(HelpScreen())
 
     def _go_to(self, offset: int | None) -> None:
         if offset is not None:
@@ -161,6 +172,8 @@ class ReadingKeys(Screen[None]):
 
     def action_side_by_side(self) -> None:
         """Mark the current passage; if another one is marked, show both side by side."""
+        from longsearch.tui.screens.side_by_side import Side, SideBySide
+
         hit, passage, marked = self._text_pane.hit, self._text_pane.passage, self._marked
         if hit is None or passage is None:
             return
@@ -176,6 +189,8 @@ class ReadingKeys(Screen[None]):
     @work(exclusive=True, group="map")
     async def action_map(self) -> None:
         """Show where the passages that were found lie to each other; go to the chosen document."""
+        from longsearch.tui.screens.map import MapScreen
+
         hits = self._results.hits if self._results else ()
         owned = [(at, one.start) for at, hit in enumerate(hits) for one in hit.passages]
         places = [(hits[at].document_id, start) for at, start in owned]

@@ -2,41 +2,28 @@
 
 from typing import ClassVar
 
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.binding import BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
 
 from longsearch.engine.reason_lines import reason_lines
 from longsearch.engine.types import DocumentHit
+from longsearch.tui.screens.dialogs import TextBox, text_box_keys
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import shown
 
 
-class WhyScreen(ModalScreen[None]):
+class WhyScreen(TextBox):
     """A box with the points of a hit."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,x", "dismiss", "Close", id="why.close"),
-        Binding("j", "scroll(1)", "Down", id="why.down", show=False),
-        Binding("k", "scroll(-1)", "Up", id="why.up", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = text_box_keys("why", "escape,q,x")
 
     def __init__(self, hit: DocumentHit) -> None:
-        super().__init__()
+        score = f"{hit.score:.2f} " if hit.score else ""
+        super().__init__("why", f"Why {score}{shown(hit.title)}")
         self._hit = hit
 
-    def compose(self) -> ComposeResult:
-        with VerticalScroll(id="why") as box:
-            score = f"{self._hit.score:.2f} " if self._hit.score else ""
-            box.border_title = Content(f"Why {score}{shown(self._hit.title)}")
-            yield Static(why_content(self._hit), markup=False)
-        yield Footer(show_command_palette=False, compact=True)
-
-    def action_scroll(self, rows: int) -> None:
-        self.query_one("#why").scroll_relative(y=rows, animate=False)
+    def text(self) -> Content:
+        return why_content(self._hit)
 
 
 def why_content(hit: DocumentHit) -> Content:

@@ -18,6 +18,9 @@ class HeaderLine(Widget):
     left: reactive[str] = reactive("")
     right: reactive[str] = reactive("")
 
+    def __init__(self) -> None:
+        super().__init__(classes="-blank")  # as `watch_left` would: a class that comes later costs a second styling
+
     def watch_left(self, left: str) -> None:
         """Hide a heading without text."""
         self.set_class(not left, "-blank")

@@ -16,6 +16,8 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from longsearch.tui.bindings import TABLE_MOVES
+
 _PADDING = 1  # on each side of a cell
 
 Column = tuple[Text, int]
@@ -27,12 +29,7 @@ class LongTable(ScrollView, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", "Select", show=False),
-        Binding("up,k", "move(-1)", "Up", show=False),
-        Binding("down,j", "move(1)", "Down", show=False),
-        Binding("pageup", "page(-1)", "Page up", show=False),
-        Binding("pagedown", "page(1)", "Page down", show=False),
-        Binding("home,ctrl+home,g", "go_to(0)", "First", show=False),
-        Binding("end,ctrl+end,G", "go_to(-1)", "Last", show=False),
+        *TABLE_MOVES,
     ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {"table--header", "table--cursor", "table--even-row", "table--odd-row"}
     DEFAULT_CSS = """
@@ -56,8 +53,11 @@ class LongTable(ScrollView, can_focus=True):
     class Selected(Message):
         """Enter was pressed, or a row was clicked."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, has_labels: bool = True, id: str | None = None) -> None:
+        """`has_labels`: the first line names the columns."""
+        super().__init__(id=id)
+        self._n_above = int(has_labels)
+        """Lines above the first row."""
         self._columns: Sequence[Column] = ()
         self._row_of: Callable[[int], Sequence[Text]] = lambda _: ()
         self.row_count = 0
@@ -65,7 +65,7 @@ class LongTable(ScrollView, can_focus=True):
     def show(self, columns: Sequence[Column], row_count: int, row_of: Callable[[int], Sequence[Text]]) -> None:
         """Show other rows, with the cursor on the first; `row_of` makes the cells of a row when it is seen."""
         self._columns, self._row_of, self.row_count = columns, row_of, row_count
-        self.virtual_size = Size(sum(width + 2 * _PADDING for _, width in columns), row_count + 1)
+        self.virtual_size = Size(sum(width + 2 * _PADDING for _, width in columns), row_count + self._n_above)
         self.set_reactive(LongTable.cursor_row, 0)
         self.scroll_to(y=0, animate=False, immediate=True)
         self.refresh()
@@ -83,7 +83,7 @@ class LongTable(ScrollView, can_focus=True):
     def watch_cursor_row(self, row: int) -> None:
         """Scroll to the cursor's row."""
         # the labels cover the first line, so the row must lie below it
-        self.scroll_to_region(Region(0, row, 1, 2), animate=False, force=True, immediate=True)
+        self.scroll_to_region(Region(0, row, 1, 1 + self._n_above), animate=False, force=True, immediate=True)
         self.refresh()
         if self.row_count:
             self.post_message(self.Highlighted(row))
@@ -94,7 +94,7 @@ class LongTable(ScrollView, can_focus=True):
 
     def action_page(self, pages: int) -> None:
         """Move the cursor by as many rows as are seen."""
-        self.move_cursor(self.cursor_row + pages * max(1, self.scrollable_content_region.height - 1))
+        self.move_cursor(self.cursor_row + pages * max(1, self.scrollable_content_region.height - self._n_above))
 
     def action_go_to(self, row: int) -> None:
         """Move the cursor to a row; -1 is the last one."""
@@ -107,16 +107,17 @@ class LongTable(ScrollView, can_focus=True):
 
     def on_click(self, event: Click) -> None:
         """Move the cursor to a row and report it."""
-        row = self.scroll_offset.y + event.y - 1
-        if event.y > 0 and row < self.row_count:
+        y = event.get_content_offset_capture(self).y
+        row = self.scroll_offset.y + y - self._n_above
+        if y >= self._n_above and row < self.row_count:
             self.move_cursor(row)
             self.action_select()
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen: the labels, a row, or nothing."""
         width = self.size.width
-        row = self.scroll_offset.y + y - 1
-        if y == 0 and self._columns:
+        row = self.scroll_offset.y + y - self._n_above
+        if y < self._n_above and self._columns:
             return self._line([label for label, _ in self._columns], "table--header", width)
         if not 0 <= row < self.row_count:
             return Strip.blank(width, self.rich_style)

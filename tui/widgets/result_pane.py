@@ -3,6 +3,7 @@
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.widget import AwaitMount
 from textual.widgets import Static
 
 from longsearch.engine.types import IndexProgress, SearchResults
@@ -19,24 +20,25 @@ class ResultPane(Vertical):
 
     def __init__(self, root: str) -> None:
         super().__init__()
-        self._root = root
-        self._note_shown: str | None = None
+        self.list = Results(root)
+        """The list of documents. It is mounted by `add_list`."""
+        self._header = HeaderLine()
+        self._note_line = Static(id="note", markup=False)
+        self._message_text = Static(id="message-text", markup=False)
+        self._message = VerticalScroll(self._message_text, id="message", can_focus=False)
+        self._note_shown = ""
+        self._note_line.display = self.list.display = False
 
     def compose(self) -> ComposeResult:
-        yield HeaderLine()
-        yield Static(id="note", markup=False)
-        yield Results(self._root)
-        with VerticalScroll(id="message", can_focus=False):
-            yield Static(id="message-text", markup=False)
+        yield from (self._header, self._note_line, self._message)
 
-    @property
-    def list(self) -> Results:
-        """The list of documents."""
-        return self.query_one(Results)
+    def add_list(self) -> AwaitMount:
+        """Mount the list: the first frame does not need it."""
+        return self.mount(self.list, before=self._message)
 
     def show(self, results: SearchResults, words: Words | None, cursor: int | None) -> None:
         """List the hits; `cursor` is the index of the hit to select."""
-        self.query_one(HeaderLine).left = wording.summary(results)
+        self._header.left = wording.summary(results)
         self._note(shown(results.note))
         self._switch(is_list=True)
         self.list.show(results.hits, words, cursor)
@@ -44,23 +46,22 @@ class ResultPane(Vertical):
     def explain(self, results: SearchResults | None, progress: IndexProgress | None, offline: str) -> None:
         """Say in place of the list why there are no results. `results` is None if nothing was asked."""
         self.list.show((), None, None)
-        self.query_one(HeaderLine).left = wording.summary(results) if results else ""
+        self._header.left = wording.summary(results) if results else ""
         self._note(shown(results.note) if results else "")
         self._switch(is_list=False)
         lines = wording.nothing_found(results, progress) if results else welcome(progress, offline)
-        self.query_one("#message-text", Static).update(Content("\n").join(lines))
+        self._message_text.update(Content("\n").join(lines))
 
     def wait_for(self, what: str) -> None:
         """Show in the heading what the app waits for; "" for nothing."""
-        self.query_one(HeaderLine).right = what
+        self._header.right = what
 
     def _note(self, note: str) -> None:
         if note != self._note_shown:
             self._note_shown = note
-            widget = self.query_one("#note", Static)
-            widget.update(Content(note))
-            widget.display = bool(note)
+            self._note_line.update(Content(note))
+            self._note_line.display = bool(note)
 
     def _switch(self, is_list: bool) -> None:
         self.list.display = is_list
-        self.query_one("#message").display = not is_list
+        self._message.display = not is_list

@@ -46,17 +46,19 @@ class TextPane(Vertical):
         """Returns a document's text. May block: it is called in a thread."""
         self._reading: Lane[int] = Lane()
         self._documents = DocumentCache()
+        self._header = HeaderLine()
+        self._about_line = Static(id="about", markup=False)
+        self._message_line = Static(id="text-message", markup=False)
+        self._message_line.display = False
         self._strip = RelevanceStrip()
-        self._message: str | None = None
+        self._message = ""
         self._about = ""
         self._words: Words | None = None
         self.hit: DocumentHit | None = None
         """The hit that is shown or being read; set by `select` and `clear`."""
 
     def compose(self) -> ComposeResult:
-        yield HeaderLine()
-        yield Static(id="about", markup=False)
-        yield Static(id="text-message", markup=False)
+        yield from (self._header, self._about_line, self._message_line)
         with Horizontal(id="text"):
             yield self.reader
             yield self._strip
@@ -126,21 +128,20 @@ class TextPane(Vertical):
         self.reader.clear()
 
     def _head(self, title: str, message: str = "") -> None:
-        self.query_one(HeaderLine).left = title
+        self._header.left = title
         self._describe()
         if message != self._message:  # showing or hiding it lays out the whole screen: 5 ms
             self._message = message
-            self.query_one("#text-message", Static).update(Content(message))
-            self.query_one("#text-message").display = bool(message)
+            self._message_line.update(Content(message))
+            self._message_line.display = bool(message)
 
     def _describe(self) -> None:
         """Show the document's metadata under its title, with the source of each value."""
         about = describe(self.hit.metadata, with_others=True) if self.hit else ""
         if about != self._about:
             self._about = about
-            widget = self.query_one("#about", Static)
-            widget.update(Content(about))
-            widget.display = bool(about)
+            self._about_line.update(Content(about))
+            self._about_line.display = bool(about)
 
     def on_reader_moved(self, event: Reader.Moved) -> None:
         """Update heading and strip to the reader's place."""
@@ -150,7 +151,7 @@ class TextPane(Vertical):
             return  # stale: a message for the current text follows
         told = replace(place, passage=-1) if preview.finding else place  # there is no room for both
         words = place_in_words(told, event.spans, self.hit.path if self.hit else "")
-        self.query_one(HeaderLine).right = " · ".join(filter(None, (words, event.note)))
+        self._header.right = " · ".join(filter(None, (words, event.note)))
         view = (place.first, place.last)
         self._strip.show(event.spans, place.passage, len(preview.document.text), view)
 
