@@ -186,6 +186,10 @@ def _as_json(file: "FileReport", values: "Sequence[MetadataValue]") -> dict[str,
 
 def _watched_by(kept: dict[str, Any] | None, root: Path) -> str:
     """Say whether the daemon keeps the index current; `kept` is what it says of `root`, or None."""
+    from longsearch.app.paths import url_of
+
+    if url := url_of(root):
+        return f"nobody watches an object store: longsearch index {printable(url)}"
     if kept is None:
         return f"nothing watches for changes: run longsearch index {printable(str(root))}, or longsearch daemon install"
     return f"watched by the daemon: {printable(kept['problem'])}" if kept["problem"] else "watched by the daemon"
