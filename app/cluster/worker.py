@@ -19,7 +19,7 @@ from longsearch.app.cluster.recognised import OnWorker
 from longsearch.app.cluster.scratch import Scratch
 from longsearch.app.cluster.work import Extracted, Job, RemotePart, Stretch, UnknownPacketError, Unread
 from longsearch.engine import __version__
-from longsearch.engine.errors import LongsearchError
+from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.indexer.embedding import RESUME_FROM_TOKENS
 from longsearch.indexer.encoders import Part, Reader
 from longsearch.indexer.extract.assembly import Extraction
@@ -54,8 +54,6 @@ class Worker:
 
         Raises LongsearchError, which says what this machine lacks.
         """
-        from longsearch.engine.inference.encoder import Encoder
-
         job = self._job
         if job.version != __version__:
             hint = "install the same version on every machine"
@@ -69,12 +67,24 @@ class Worker:
         if job.ocr is not None and not job.ocr.known_only and shutil.which(TOOL) is None:
             raise LongsearchError(f"a worker has no {TOOL}, which reads scanned pages", INSTALL_HINT)
         use_adapters(job.adapters)
-        encoder = Encoder.open(job.model, job.device, job.dtype)
+        encoder = self._opened()
         if encoder.fingerprint != job.fingerprint:
             hint = "copy the model to every machine, or name a folder on shared storage"
             raise LongsearchError(f"a worker has another model under the name {job.model}", hint)
         self._encoder = encoder
         return platform.node(), os.getpid()
+
+    def _opened(self) -> "Encoder":
+        """Load the model. Raises LongsearchError if torch does not find the GPU of which Ray speaks."""
+        from longsearch.engine.inference.encoder import Encoder
+
+        try:
+            return Encoder.open(self._job.model, self._job.device, self._job.dtype)
+        except ModelError as error:
+            if self._job.device == "cpu":
+                raise
+            hint = "see `longsearch doctor` there, or start Ray there with --num-gpus 0"
+            raise LongsearchError(f"a worker on {platform.node()} cannot use its GPU: {error.message}", hint) from error
 
     def close(self) -> None:
         """End the children. Those of a worker that is killed see the end of their input."""

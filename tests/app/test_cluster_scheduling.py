@@ -262,6 +262,7 @@ def test_a_state_from_another_run_is_checked_at_home() -> None:
         ({"version": "0"}, "runs longsearch"),
         ({"entries": ("no such file",)}, "does not see"),
         ({"fingerprint": "another"}, "another model"),
+        ({"device": "cuda:99"}, "cannot use its GPU: there is no CUDA device cuda:99"),
     ],
 )
 def test_a_machine_that_lacks_something_says_what(changes: dict[str, Any], message: str) -> None:
