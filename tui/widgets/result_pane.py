@@ -21,6 +21,8 @@ class ResultPane(Vertical):
         super().__init__()
         self._root = root
         self._note_shown: str | None = None
+        self._waits = False
+        self._explained: tuple[SearchResults | None, IndexProgress | None, str] | None = None
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
@@ -38,6 +40,7 @@ class ResultPane(Vertical):
         """List the hits; `cursor` is the index of the hit to select."""
         self.query_one(HeaderLine).left = wording.summary(results)
         self._note(shown(results.note))
+        self._explained = None
         self._switch(is_list=True)
         self.list.show(results.hits, words, cursor)
 
@@ -47,12 +50,20 @@ class ResultPane(Vertical):
         self.query_one(HeaderLine).left = wording.summary(results) if results else ""
         self._note(shown(results.note) if results else "")
         self._switch(is_list=False)
-        lines = wording.nothing_found(results, progress) if results else welcome(progress, offline)
+        self._explained = results, progress, offline
+        self._say_why(*self._explained)
+
+    def _say_why(self, results: SearchResults | None, progress: IndexProgress | None, offline: str) -> None:
+        lines = wording.nothing_found(results, progress, self._waits) if results else welcome(progress, offline)
         self.query_one("#message-text", Static).update(Content("\n").join(lines))
 
     def wait_for(self, what: str) -> None:
         """Show in the heading what the app waits for; "" for nothing."""
         self.query_one(HeaderLine).right = what
+        if self._waits != bool(what):
+            self._waits = bool(what)
+            if self._explained:  # nothing by words means little while the search by meaning goes on
+                self._say_why(*self._explained)
 
     def _note(self, note: str) -> None:
         if note != self._note_shown:
