@@ -21,7 +21,7 @@ def snippet(passage: "PassageHit") -> str:
     if passage.excerpt is not None and passage.excerpt[1] - passage.start > SHOWN_CHARACTERS:
         first = _between_words(text, min(passage.excerpt[0] - passage.start, len(text) - SHOWN_CHARACTERS))
     stop = _between_words(text, first + SHOWN_CHARACTERS)
-    return ("…" if first else "") + text[first:stop] + (" …" if stop < len(text) else "")
+    return ("…" if first else "") + text[first:stop].strip() + (" …" if stop < len(text) else "")
 
 
 def _between_words(text: str, at: int) -> int:

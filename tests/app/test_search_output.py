@@ -61,6 +61,13 @@ def test_a_long_passage_ends_with_a_whole_word_and_an_ellipsis() -> None:
     assert TEXT.startswith(words + " ")
 
 
+def test_no_blank_follows_the_ellipsis_at_the_front() -> None:
+    text = "word " * 200
+    for start in range(500, 505):
+        passage = PassageHit(None, "", 0, len(text), text, 0.5, (start, start + 4))
+        assert snippet(passage).startswith("…word")
+
+
 def test_a_script_without_blanks_is_cut_at_the_excerpt() -> None:
     text = "冰" * 500 + "川" * 20 + "冰" * 500
     passage = PassageHit(None, "", 0, len(text), text, 0.5, (500, 520))
