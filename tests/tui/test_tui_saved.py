@@ -55,7 +55,7 @@ async def test_a_search_is_saved_with_a_name() -> None:
         assert "✗ the disk is full — make room" in screen_text(pilot.app)
 
 
-async def test_what_is_new_is_marked_until_somebody_looks() -> None:
+async def test_new_passages_are_marked_until_somebody_looks() -> None:
     backend = with_saved()
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await settle(pilot)

@@ -191,7 +191,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("changes", VARIANTS.values(), ids=VARIANTS.keys())
 @pytest.mark.parametrize("places", [[0], [36], [0, 1, 2, 7, 8, 9, 20, 36], [5, 7, 9, 11], [3, 4]])
-def test_probes_in_one_step_give_what_reading_around_them_gives(
+def test_probes_in_one_step_equal_reading_around_them(
     changes: dict[str, Any], places: list[int], tmp_path: Path
 ) -> None:
     config = tiny_config(**changes)

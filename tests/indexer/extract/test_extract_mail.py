@@ -154,7 +154,7 @@ def test_an_encrypted_message_keeps_its_headers_and_says_so(extract: Extract) ->
     assert found.document.title == "Secret plans"
 
 
-def test_what_is_no_message_is_refused(extract: Extract) -> None:
+def test_a_file_that_is_no_message_is_refused(extract: Extract) -> None:
     for data in (b"Just some words without a header.\n\nMore.", b"\x89PNG\r\n\x1a\n" + bytes(50)):
         with pytest.raises(ExtractionError, match="not a message"):
             extract(data, "a.eml")
@@ -178,7 +178,7 @@ def test_a_short_quotation_stays_in_its_place_and_a_long_one_follows_the_message
     assert quoted.count("\n") == 7
 
 
-def test_what_an_earlier_message_says_is_not_repeated() -> None:
+def test_lines_of_an_earlier_message_are_not_repeated() -> None:
     said = Said()
     without_long_quotations(LONG.replace("> ", ""), said)
     assert without_long_quotations(f"I agree.\n\n{LONG}\n> And this is new in the quotation.", said) == (
@@ -187,7 +187,7 @@ def test_what_an_earlier_message_says_is_not_repeated() -> None:
     )
 
 
-def test_what_follows_the_line_original_message_is_quoted_and_cut() -> None:
+def test_text_after_the_line_original_message_counts_as_quoted_and_is_cut() -> None:
     original = "\n".join(f"line number {number} of the message before" for number in range(1000))
     own, quoted = without_long_quotations(f"I agree.\n\n-----Original Message-----\n{original}", Said())
     assert own == "I agree."
