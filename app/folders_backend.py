@@ -64,7 +64,7 @@ class FoldersBackend:
         self._folders: list[Folder] = []
         self._listed_at: float | None = None
         self._numbers: dict[str, int] = {}
-        """Of each folder that a hit came from, by its path; a number is never used again."""
+        """The number of each folder that a hit came from, by its path. A number is never used again."""
         self._asked_at: float | None = None
         self._problem = ""
         """The reasons why indexes are not kept current, or ""."""

@@ -24,11 +24,11 @@ _WORDS = (1, 2, 2, 3, 3, 4, 5, 6, 8, 10)  # of a query
 
 
 class SearchTimes(NamedTuple):
-    """What `longsearch bench --search` prints."""
+    """The figures that `longsearch bench --search` prints."""
 
     n_passages: int
     milliseconds: dict[str, dict[str, float]]
-    """For each kind of search the median (`p50`) and the 95th percentile (`p95`)."""
+    """The median (`p50`) and the 95th percentile (`p95`) of each kind of search."""
 
 
 class _Asked(NamedTuple):

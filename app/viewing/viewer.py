@@ -35,7 +35,7 @@ class Target:
 
     path: str
     page: int | None = None
-    """From 1; None if the format has no pages."""
+    """The number of the page, from 1; None if the format has no pages."""
     text: str = ""
     """The text at the place: the excerpt, or the passage; "" if no place is meant."""
 
@@ -48,7 +48,7 @@ class Plan:
     where: str
     """" at page 12", or ""."""
     fallback: tuple[str, ...] = ()
-    """What to run instead if the program refuses the command."""
+    """The command to run if the program refuses this one."""
     needs_terminal: bool = False
     needs_display: bool = True
 

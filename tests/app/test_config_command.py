@@ -14,13 +14,13 @@ from longsearch.app.commands.open import preferences
 from longsearch.app.encoders import chosen_model, thinking
 from longsearch.app.library import known_roots, roots_to_keep
 from longsearch.app.paths import config_path
-from longsearch.app.settings.schema import VARIABLES
+from longsearch.app.settings.schema import SETTINGS
 
 
 @pytest.fixture(autouse=True)
 def own_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
-    for name in (*VARIABLES, "VISUAL", "EDITOR"):
+    for name in (*(setting.variable for setting in SETTINGS), "VISUAL", "EDITOR"):
         monkeypatch.delenv(name, raising=False)
 
 

@@ -167,7 +167,7 @@ def test_without_tesseract_nothing_is_tried_and_the_reason_is_said(
     daemon = Daemon(True, ResidentModel(clock=clock), clock, is_on_battery=lambda: False)
     kept = daemon._watch(papers) and daemon._all_kept()[0]
     assert kept
-    kept.note_scanned(True)
+    kept.is_scanned = True
     monkeypatch.setenv("PATH", str(tmp_path))
     assert next_with_scans([kept]) is None
     assert "apt install tesseract-ocr" in LocalBackend(papers).scanned_pages(3, 2).problem

@@ -126,7 +126,7 @@ def hits_of(*levels: ChanceLevel | None) -> SearchResults:
     return SearchResults("apples", SearchMode.HYBRID, "", 1.0, hits)
 
 
-def test_a_line_is_drawn_above_what_is_no_better_than_chance() -> None:
+def test_a_line_is_drawn_above_hits_no_better_than_chance() -> None:
     shown = to_text(hits_of(ChanceLevel.GOOD, ChanceLevel.CHANCE, ChanceLevel.CHANCE), 80)
     before, after = shown.split("── below: no better than chance ──")
     assert "Title 1" in before

@@ -66,7 +66,7 @@ async def test_a_new_name_typed_into_the_list_still_offers_to_save_the_query() -
         assert isinstance(pilot.app.screen, LineDialog)
 
 
-async def test_what_is_new_is_marked_until_somebody_looks() -> None:
+async def test_new_passages_are_marked_until_somebody_looks() -> None:
     backend = with_saved()
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await settle(pilot)

@@ -24,7 +24,7 @@ class Line:
 
     text: str
     about: str = ""
-    """What is said on a second line, or ""."""
+    """The second line, or ""."""
     is_marked: bool = False
     """Whether a dot stands before it."""
     is_offer: bool = False

@@ -194,7 +194,7 @@ def test_a_search_cuts_words_with_the_tokenizer_of_the_word_index(store: Store) 
         assert apsw.fts5.Table(db, "words").structure.tokenize == keywords.TOKENIZER
 
 
-def test_a_search_finds_what_came_and_misses_what_went_since_the_last_segment(store: Store) -> None:
+def test_a_search_finds_passages_that_came_and_misses_those_that_went_since_the_last_segment(store: Store) -> None:
     for number in range(9):
         write(store, f"{number}.md", [f"apple number {number}", "pear plum"])
     store.tidy()

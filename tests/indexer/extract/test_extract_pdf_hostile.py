@@ -43,8 +43,9 @@ def test_a_page_that_never_ends_is_skipped_in_time(tmp_path: Path, forms: Mappin
     with ExtractorProcess(page_timeout_s=3.0) as extractor:
         begun = time.monotonic()
         extraction = extractor.extract(path)
-        assert time.monotonic() - begun < 30  # without the limit, this would take hours
-        assert "page called three" in extractor.extract(path).document.text  # a new child takes over
+        assert time.monotonic() - begun < 120  # without the limit, this would take hours
+        quick = write_pdf(tmp_path / "quick.pdf", TEXT_PAGES)
+        assert extractor.extract(quick).partial_reason == ""  # a new child takes over
     assert extraction.partial_reason.startswith("page 2 of 3 could not be read (")
 
 
