@@ -202,6 +202,16 @@ def test_a_file_is_downloaded_when_it_is_opened_and_the_copy_goes_with_the_next_
         viewer.open_in_viewer(str(path), None)
 
 
+def test_copies_of_a_forgotten_store_are_deleted_with_its_index(
+    bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index()
+    (stand_in(URL) / "copy.md").write_text("a file that was opened")
+    assert main(["folders", "forget", URL, "--delete", "--yes"]) == 0
+    assert not stand_in(URL).exists()
+    assert known_roots() == []
+
+
 def test_the_daemon_never_reads_a_store(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
     index()
     root = stand_in(URL)
