@@ -28,6 +28,8 @@ Glossary (one word, one meaning)
     shared store    LanceDB tables that hold the index of a root for many readers (`engine.lance`). The machine that
                     indexes writes the *working file*, an ordinary index, and then a *publication*: the versions of all
                     tables that belong together. A *pointer* is the small file here that names the shared store.
+    object store    A source whose files have addresses, such as `s3://bucket/papers`. Its *stand-in*, a folder of this
+                    machine, is the root of its index; files are downloaded into it when a person opens them.
     driver, worker  With a cluster (`app.cluster`): the process that a person started, which alone writes the index; and
                     those on other machines that extract texts and run the model.
     retry           Reading a failed file again. A root that could not be indexed is *postponed* instead.
@@ -41,10 +43,10 @@ Packages. Imports point down, and `import-linter` checks it:
 - `tui` (SIGHT) is the terminal app. It imports no model, store or search of the engine.
 - `app` (WIRING) holds the command line, the paths, the daemon, and the backend that answers the terminal app.
 
-From a file to the index: The walk lists the files and the plan compares them with the index. A child process, which may
-be killed, extracts the text. The words are stored and can be searched at once. Then the tokens of the text pass through
-the model in vertical chunks, and the state is carried from slice to slice. One transaction stores the vectors of the
-passages, of their excerpts and of the whole document.
+From a file to the index: The walk, or the listing of an object store (`indexer.sources`), lists the files, and the plan
+compares them with the index. A child process, which may be killed, extracts the text. The words are stored and can be
+searched at once. Then the tokens of the text pass through the model in vertical chunks, and the state is carried from
+slice to slice. One transaction stores the vectors of the passages, of their excerpts and of the whole document.
 
 Words: Each document has a language. English words are stemmed by FTS5, others by Snowball before they reach it, and
 scripts without spaces become pairs of characters (`engine.languages`). A query's word is looked up in the form that

@@ -42,14 +42,14 @@ No folder is indexed yet.
   longsearch demo     look around in twelve sample notes; leaves nothing behind
   longsearch --help   everything else
 """
-"""What `longsearch` alone says in a terminal, at first."""
+"""The text that `longsearch` alone prints in a terminal before a folder is indexed."""
 
 
 class Command(Protocol):
     """A module of `app.commands`."""
 
     HELP: str
-    """What the command does, in a phrase."""
+    """A phrase that says what the command does."""
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options of the command to its parser."""

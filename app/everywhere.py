@@ -19,7 +19,7 @@ from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, StoreError, in_words
 from longsearch.engine.search.completion import complete
 from longsearch.engine.search.query_language.folder_filter import FolderFilter
-from longsearch.engine.search.query_language.query import Given, Query, folders_named, parse
+from longsearch.engine.search.query_language.query import Given, Query, folders_named, parse, unfinished
 from longsearch.engine.search.similar import similar_to_vector, title_and_vector
 from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
 from longsearch.engine.search.together import Part, search_together
@@ -101,13 +101,17 @@ def similar_to_passage_in(
 
 
 def complete_in(folders: Sequence[Folder], typed: str) -> Completion:
-    """The fields, values and folders that complete a query, by the numbers of documents in all folders."""
-    counts = {folder.name: folder.n_documents for folder in folders}
+    """Return the fields, values and folders that complete a query.
+
+    Fields and values count the documents of the folders that the query names; folders count all of their own.
+    """
+    n_documents = {folder.name: folder.n_documents for folder in folders}
     try:
-        with opened(folders) as (sessions, _), ExitStack() as stack:
-            return complete([stack.enter_context(session.reading()) for _, session in sessions], typed, counts)
-    except LongsearchError:  # no index can be read: the folders still have their names
-        return complete([], typed, counts)
+        before = typed[: unfinished(typed)[0]]
+        with opened(admitted(folders, folders_named(before))) as (sessions, _), ExitStack() as stack:
+            return complete([stack.enter_context(session.reading()) for _, session in sessions], typed, n_documents)
+    except LongsearchError:  # no index can be read, or no folder has the name: the folders still have theirs
+        return complete([], typed, n_documents)
 
 
 def admitted(folders: Sequence[Folder], named: FolderFilter) -> list[Folder]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from longsearch.app.encoders import chosen_model, resolved
-from longsearch.app.paths import POINTER, base_index_path, choice_path, index_path
+from longsearch.app.paths import POINTER, base_index_path, choice_path, in_shell, index_path
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.json_files import load_object, replace_object
 
@@ -52,7 +52,7 @@ def choose_model(root: Path, name: str) -> FolderModel:
 
     if index_path(root).suffix == POINTER:
         raise LongsearchError(
-            f"the index of {root} is in a store", f"move it back first: longsearch move {root} --to sqlite"
+            f"the index of {root} is in a store", f"move it back first: longsearch move {in_shell(root)} --to sqlite"
         )
     name = resolved(name)
     identify(name)

@@ -16,7 +16,7 @@ from longsearch.app.background import query_vectors as vectors
 from longsearch.app.everywhere import complete_in, search_folders, similar_to_document_in, similar_to_passage_in
 from longsearch.app.evidence.desk import PersonsDesk
 from longsearch.app.folders.listing import indexed_folders
-from longsearch.app.local_backend import ASK_EVERY_S, REMEMBERED_QUERIES, SHOWN_DOCUMENTS
+from longsearch.app.local_backend import ASK_EVERY_S, REMEMBERED_QUERIES, SHOWN_DOCUMENTS, shown
 from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
@@ -64,7 +64,7 @@ class FoldersBackend:
         self._folders: list[Folder] = []
         self._listed_at: float | None = None
         self._numbers: dict[str, int] = {}
-        """Of each folder that a hit came from, by its path; a number is never used again."""
+        """The number of each folder that a hit came from, by its path. A number is never used again."""
         self._asked_at: float | None = None
         self._problem = ""
         """The reasons why indexes are not kept current, or ""."""
@@ -93,17 +93,7 @@ class FoldersBackend:
         """Search all folders, or those that the query names; or look for a quotation there (`where:`)."""
         if quote_in(query) is not None:
             return self._numbered(where(query, None, self.folders(), SHOWN_DOCUMENTS))
-        prefix_last = mode is SearchMode.WORDS
-        results = search_folders(
-            self.folders(),
-            query,
-            mode,
-            self._vector,
-            instruction,
-            k=SHOWN_DOCUMENTS,
-            prefix_last=prefix_last,
-            explain=True,
-        )
+        results = shown(partial(search_folders, self.folders()), query, mode, self._vector, instruction)
         return replace(self._numbered(results), soft_tokens=self._think)
 
     def complete(self, typed: str) -> Completion:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from longsearch.app.paths import base_index_path, index_paths, working_path
+from longsearch.app.paths import base_index_path, index_paths, url_of, working_path
 from longsearch.app.settings.reading import current, require_sound
 from longsearch.app.stores.working import prepare, publish_changes
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
@@ -23,7 +23,10 @@ from longsearch.engine.store.store import Store
 if TYPE_CHECKING:
     from longsearch.indexer.describing import Extractor
     from longsearch.indexer.encoders import DocumentEncoder
+    from longsearch.indexer.extract.pdf.recognition import Recognition
+    from longsearch.indexer.extract.pool import ExtractorPool
     from longsearch.indexer.pipeline import Pipeline
+    from longsearch.indexer.sources.source import Source
 
 log = logging.getLogger("longsearch.library")
 
@@ -46,9 +49,12 @@ def known_roots() -> list[Path]:
 
 
 def roots_to_keep() -> list[Path]:
-    """Return the folders that a daemon watches which stays: those with an index, and those of the config file."""
+    """Return the folders that a daemon watches which stays: those with an index, and those of the config file.
+
+    It never reads an object store: every look at one is a call over the network, and may cost money.
+    """
     there = [folder.resolve() for folder in current().folders if os.path.isdir(folder)]  # noqa: PTH112
-    return list(dict.fromkeys([*known_roots(), *there]))
+    return list(dict.fromkeys([*(root for root in known_roots() if not url_of(root)), *there]))
 
 
 def root_of(path: Path) -> Path:
@@ -70,14 +76,14 @@ def open_pipeline(
     should_stop: Callable[[], bool],
     ocr: str | None = None,
     path: Path | None = None,
-    extractor: "Extractor | None" = None,
+    extractor: "Callable[[Source, Recognition | None], Extractor] | None" = None,
 ) -> Iterator[tuple["Pipeline", Store]]:
     """Open the pipeline of `root`, for one thread. Only one process at a time can have it open.
 
     `ocr`: languages for OCR of pages without text, from the settings; None: only of pages that are known.
-    `path`: the index file, if it is not the one in use. `extractor` reads texts in place of child processes here, but
-    not pages by OCR, whose results are kept here. Raises IndexLockedError at once if another process has it open,
-    StoreError if the index cannot be written, LongsearchError if the config file holds a mistake.
+    `path`: the index file, if it is not the one in use. `extractor` makes what reads texts in place of child processes
+    here. Raises IndexLockedError at once if another process has it
+    open, StoreError if the index cannot be written, LongsearchError if the config file holds a mistake.
     """
     from longsearch.app.ocr.scans import recognition
     from longsearch.indexer.extract.formats import use_adapters
@@ -92,11 +98,25 @@ def open_pipeline(
             prepare(root)
         opened = Store.open(path or working_path(root), root=root)
         with opened as store, ExtractorPool(ocr=wanted, should_stop=should_stop) as own:
-            chosen = own if extractor is None or wanted is not None else extractor
-            yield Pipeline(root, store, chosen, encoder, should_stop), store
+            source, at_home = _source_of(root, own)
+            chosen = at_home if extractor is None else extractor(source, wanted)
+            yield Pipeline(root, store, chosen, encoder, should_stop, source), store
             store.tidy()
             if path is None:
                 publish_changes(root, store)
+
+
+def _source_of(root: Path, own: "ExtractorPool") -> "tuple[Source, Extractor]":
+    """Return where the files of a root lie, and what reads them on this machine."""
+    from longsearch.indexer.sources.source import Folder
+
+    if not (url := url_of(root)):
+        return Folder(root), own
+    from longsearch.indexer.sources.fetching import FetchingExtractor
+    from longsearch.indexer.sources.objects import ObjectStore
+
+    store = ObjectStore(url, root)
+    return store, FetchingExtractor(store, own)
 
 
 @contextmanager

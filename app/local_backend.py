@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from longsearch.app.evidence.desk import PersonsDesk
 from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
-from longsearch.app.searching import search_index
+from longsearch.app.searching import VectorSource, search_index
 from longsearch.app.viewing.nearness import passage_nearness
 from longsearch.app.viewing.neighbours import passage_map
 from longsearch.app.viewing.printed_pages import PrintedPages
@@ -47,6 +47,14 @@ SHOWN_DOCUMENTS = 50
 """Documents that an open app lists."""
 ASK_EVERY_S = 10.0
 """An open app calls its daemon this often, so that the daemon is not idle; a daemon that has died is started again."""
+
+
+def shown(
+    search: Callable[..., SearchResults], query: str, mode: SearchMode, source: VectorSource, instruction: str
+) -> SearchResults:
+    """Search as an open app does: the last word may be unfinished, and each hit has the reason for its score."""
+    is_typing = mode is SearchMode.WORDS
+    return search(query, mode, source, instruction, k=SHOWN_DOCUMENTS, prefix_last=is_typing, explain=True)
 
 
 class LocalBackend:
@@ -87,20 +95,10 @@ class LocalBackend:
 
     def search(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults:
         """Search, or look for a quotation (`where:`). An index that does not exist yet has no results."""
-        prefix_last = mode is SearchMode.WORDS
         try:
             if quote_in(query) is not None:
                 return where(query, self._root, (), SHOWN_DOCUMENTS)
-            results = search_index(
-                self._root,
-                query,
-                mode,
-                self._vector,
-                instruction,
-                k=SHOWN_DOCUMENTS,
-                prefix_last=prefix_last,
-                explain=True,
-            )
+            results = shown(partial(search_index, self._root), query, mode, self._vector, instruction)
             return replace(results, soft_tokens=self._think)
         except NoIndexError:
             return SearchResults(query, mode, instruction, 0.0, (), "the index is being built")

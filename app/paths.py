@@ -6,6 +6,7 @@ Each root has one index file, in the user's data folder (XDG_DATA_HOME on Linux)
 import hashlib
 import os
 import re
+import shlex
 import stat
 import tempfile
 from collections.abc import Callable
@@ -15,10 +16,12 @@ import platformdirs
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.json_files import load_object
+from longsearch.engine.printable import printable
 
 _NAME = "longsearch"
 POINTER = ".lance"
 """The ending of a file that names the store of an index; `engine.store.session` opens it."""
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://")
 
 
 def data_folder() -> Path:
@@ -99,10 +102,12 @@ def _in_use(base: Path) -> Path:
 def resolve_root(folder: str | Path) -> Path:
     """Return the absolute path of a folder that a user named. Raises LongsearchError if it does not exist."""
     root = expanded(folder).absolute()
+    if is_url(folder) and not root.exists():
+        raise LongsearchError(f"{folder} is not indexed", f"index it first: longsearch index {folder}")
     if not root.exists():
         raise LongsearchError(f"there is no folder {root}", "check the spelling, or that its drive is mounted")
     if not root.is_dir():
-        raise LongsearchError(f"{root} is a file, not a folder", f"name its folder: longsearch {root.parent}")
+        raise LongsearchError(f"{root} is a file, not a folder", f"name its folder: longsearch {in_shell(root.parent)}")
     return root.resolve()
 
 
@@ -119,7 +124,8 @@ def find_index(folder: str | Path) -> tuple[Path, str]:
         if index_path(root).exists():
             under = wanted.relative_to(root).as_posix()
             return root, "" if under == "." else under
-    raise LongsearchError(f"{wanted} is not indexed", f"index it first: longsearch index {wanted}")
+    name = shown_path(wanted)
+    raise LongsearchError(f"{name} is not indexed", f"index it first: longsearch index {in_shell(name)}")
 
 
 def socket_path() -> Path:
@@ -138,9 +144,60 @@ def socket_path() -> Path:
     return _private(Path(tempfile.gettempdir()) / f"{_NAME}-{user}") / name
 
 
+def is_url(text: str | Path) -> bool:
+    """Return whether a text is the address of an object store, such as s3://bucket/papers."""
+    return isinstance(text, str) and _URL.match(text) is not None
+
+
+def stand_in(url: str) -> Path:
+    """Return the folder here that stands for an object store or a part of it; objects are downloaded into it.
+
+    Raises LongsearchError for an address that is no path in one store, or that holds a password.
+    """
+    scheme, _, rest = url.partition("://")
+    place = rest.strip("/")
+    if not place or {"", ".", ".."} & set(place.split("/")) or "::" in url or "\0" in url:
+        raise LongsearchError(
+            f"{url} is no address of an object store", "write SCHEME://BUCKET/PATH: s3://bucket/papers"
+        )
+    if ":" in place.partition("/")[0].rpartition("@")[0]:
+        hint = "the index would keep it: give it to the store's driver by the environment or its config file"
+        raise LongsearchError("the address of the object store holds a password", hint)
+    return _objects() / scheme / place
+
+
+def url_of(path: str | Path) -> str:
+    """Return the address of a file or folder in an object store, by its path here; "" for those of this machine."""
+    try:
+        scheme, *place = Path(path).relative_to(_objects()).parts
+    except (ValueError, LongsearchError):
+        return ""
+    return f"{scheme}://{'/' if scheme == 'file' else ''}{'/'.join(place)}" if place else ""
+
+
+def shown_path(path: str | Path) -> str:
+    """Return the path as a person knows it: of a file in an object store its address."""
+    return url_of(path) or os.fspath(path)
+
+
+def _objects() -> Path:
+    return (data_folder() / "objects").resolve()
+
+
 def expanded(path: str | Path) -> Path:
-    """Return `path` with a leading ~ replaced by the home folder, if that user exists."""
+    """Return `path` with a leading ~ replaced by the home folder, if that user exists; of an address its stand-in."""
+    if isinstance(path, str) and is_url(path):
+        return stand_in(path)
     return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises for an unknown user
+
+
+def in_shell(path: str | Path) -> str:
+    """Return a path or a name as a person can paste it into a shell, for hints: quoted if it has to be."""
+    if os.name == "nt":
+        from subprocess import list2cmdline
+
+        return printable(list2cmdline([str(path)]))
+    return printable(shlex.quote(str(path)))
 
 
 def home() -> Path:

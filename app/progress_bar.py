@@ -77,7 +77,7 @@ class ProgressBar:
             task,
             total=progress.n_tokens or None,
             completed=progress.n_tokens_embedded,
-            files=f"{done}/{progress.n_files} files",
+            files=f"{done:,}/{progress.n_files:,} files" if progress.n_files else "",
             detail=describe_progress(progress) or self._announced,
         )
 

@@ -10,12 +10,13 @@ import numpy as np
 from longsearch.app.paths import index_path
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
-from longsearch.engine.store import documents, vectors
+from longsearch.engine.store import documents
 from longsearch.engine.store import texts as texts_of
+from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.session import Session
-from longsearch.engine.store.vec0.storage_chunks import PASSAGES
 from longsearch.engine.types import SearchMode
 
 _N_QUERIES = 40
@@ -23,11 +24,11 @@ _WORDS = (1, 2, 2, 3, 3, 4, 5, 6, 8, 10)  # of a query
 
 
 class SearchTimes(NamedTuple):
-    """What `longsearch bench --search` prints."""
+    """The figures that `longsearch bench --search` prints."""
 
     n_passages: int
     milliseconds: dict[str, dict[str, float]]
-    """For each kind of search the median (`p50`) and the 95th percentile (`p95`)."""
+    """The median (`p50`) and the 95th percentile (`p95`) of each kind of search."""
 
 
 class _Asked(NamedTuple):
@@ -47,7 +48,7 @@ def measure(root: Path, under: str = "") -> SearchTimes:
         drawn = np.random.default_rng(0).choice(ids, min(len(ids), _N_QUERIES), replace=False)
         rows = documents.passage_rows(db, drawn.tolist()).values()
         texts = [texts_of.spans(db, row.document_id, [(row.start, row.stop)])[0] for row in rows]
-        known = list(vectors.of_ids(db, PASSAGES, drawn.tolist()).values())
+        known = list(answers_of(db).vectors_of(Kind.VECTORS, drawn.tolist()).values())
     queries = [_words_of(text, number) for number, text in enumerate(texts)]
     kinds: dict[str, list[_Asked]] = {
         mode.value: [_Asked(query, vector, mode) for query, vector in zip(queries, known, strict=False)]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from longsearch.engine.types import IndexProgress
 
 LITTLE_TOKENS = 200_000
-"""So few tokens are read at full width on any machine: it takes ten minutes even at 330 tokens a second."""
+"""Fewer tokens than this are read at full width on any machine: they take ten minutes even at 330 tokens a second."""
 GAIN = {1.0: 1.0, 0.5: 1.4, 0.25: 1.7}
 """How many times as many tokens a second each width reads: the least that was measured on any processor."""
 MAINS_S = {0.5: 3600.0, 0.25: 8 * 3600.0}

@@ -12,7 +12,7 @@ class CompletionChoice:
     n_documents: int | None
     """How many documents have it; None if that makes no sense."""
     meaning: str = ""
-    """What the text stands for, if it does not say so itself: "German" for "de"."""
+    """The meaning of the text, if it does not say so itself: "German" for "de"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,11 @@ def in_words(error: LongsearchError) -> str:
     return f"{error.message} ({error.hint})" if error.hint else error.message
 
 
+def install_hint(extra: str) -> str:
+    """Return how to install what an optional part of longsearch needs, also from a clone."""
+    return f"install it: pip install 'longsearch[{extra}]' (from a clone: pip install -c constraints.txt '.[{extra}]')"
+
+
 class ModelError(LongsearchError):
     """A model cannot be loaded or run."""
 

@@ -1,4 +1,4 @@
-"""What came of opening a file outside the app. Imports nothing."""
+"""The outcome of opening a file outside the app. Imports nothing."""
 
 from dataclasses import dataclass
 
@@ -12,4 +12,4 @@ class Opened:
     command: tuple[str, ...] = ()
     """A command that needs this terminal, such as an editor; () if a viewer runs already, or nothing was started."""
     copy: str = ""
-    """What the person needs in the clipboard to do it themselves, or ""."""
+    """The text for the clipboard with which the person can open it themselves, or ""."""

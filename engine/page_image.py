@@ -14,7 +14,7 @@ class Light(IntEnum):
     EXCERPT = 3
     """The excerpt in the current passage."""
     FOUND = 4
-    """What the reader searches for in the text."""
+    """The letters that the reader searches for in the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class PageQuestion:
     path: str
     """Absolute; undecodable bytes are surrogate escapes."""
     page: int
-    """From 1."""
+    """The number of the page, from 1."""
     width: int
     """Pixels that the picture may be wide."""
     height: int | None
@@ -66,4 +66,4 @@ class PageImage:
     n_pages: int
     """Pages of the file."""
     lit: tuple[LitBoxes, ...] = ()
-    """In the order of `PageQuestion.lit`."""
+    """The places of the lit spans, in the order of `PageQuestion.lit`."""

@@ -52,7 +52,7 @@ class DocumentText:
     """The document's own title, on one line; "" if it has none. The store then returns the file's name as title."""
     headings: tuple[Heading, ...] = ()
     metadata: tuple[MetadataValue, ...] = field(default=(), compare=False)
-    """What a reader found beside the text, title included. The store returns it with hits, not with the text."""
+    """Facts that a reader found beside the text, and the title. The store returns them with hits, not with the text."""
     ocr_pages: tuple[int, ...] = field(default=(), compare=False)
     """The pages whose text is from OCR, ascending."""
     n_scanned: int = field(default=0, compare=False)
@@ -120,7 +120,7 @@ class ChanceLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WordShare:
-    """What a word or phrase of the query gave to a hit."""
+    """The points that a word or phrase of the query gave to a hit."""
 
     word: str
     passage: float
@@ -133,7 +133,7 @@ class WordShare:
 
 @dataclass(frozen=True, slots=True)
 class MeaningShare:
-    """What a vector gave to a hit."""
+    """The points that a vector gave to a hit."""
 
     vector_of: str
     """`passage`, `excerpt` or `document`."""
@@ -149,9 +149,9 @@ class Reason:
     """Why a hit has its score: the points of all parts add up to it. See `engine.search.explaining`."""
 
     words: tuple[WordShare, ...]
-    """Of each word and phrase; () in a search by meaning."""
+    """The points of each word and phrase; () in a search by meaning."""
     meaning: tuple[MeaningShare, ...]
-    """Of each vector; () in a search by words, and for a document without vectors."""
+    """The points of each vector; () in a search by words, and for a document without vectors."""
     words_beat: float | None = None
     """The share of random queries (0 to 1) whose best hit has a lower score by words; None if not calibrated."""
     meaning_beats: float | None = None
@@ -198,7 +198,7 @@ class DocumentHit:
     level: ChanceLevel | None = None
     """How much better than chance the hit is; None if the index is not calibrated yet, or too small to be."""
     reason: Reason | None = field(default=None, compare=False)
-    """What the parts of the query gave to the score; None for similar documents and in a list without a query."""
+    """The points that the parts of the query gave to the score; None for similar documents and without a query."""
 
     @property
     def date(self) -> str:
@@ -306,7 +306,7 @@ class FileReport(NamedTuple):
     reason: str
     """Why the file failed or is partial, or ""."""
     hint: str
-    """What a person can do about it, or ""."""
+    """Advice for the person, or ""."""
     n_pages: int
     n_tokens: int
     """Tokens extracted."""
@@ -350,7 +350,7 @@ class IndexProgress:
     n_tokens: int
     n_tokens_embedded: int
     activity: str
-    """What the indexer is doing, for example "reading x.pdf"; "" if it is idle or dead."""
+    """The indexer's present work, for example "reading x.pdf"; "" if it is idle or dead."""
     tokens_per_s: float
     """Recent rate of embedding; 0 if unknown."""
     n_narrow: int = 0

@@ -1,4 +1,4 @@
-"""What the indexer asks of a model. Its methods are those of `engine.inference.encoder.Encoder`, which loads torch."""
+"""The methods of a model that the indexer calls: those of `engine.inference.encoder.Encoder`, which loads torch."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol

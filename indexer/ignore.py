@@ -63,14 +63,19 @@ def read_rules(path: Path, folder: str, outer: IgnoreRules | None) -> IgnoreRule
     """Read the ignore file at `path`, which lies in `folder`. Raises `LongsearchError` if it cannot be used."""
     try:
         with path.open("rb") as file:
-            data = file.read(_MAX_IGNORE_BYTES + 1)
+            return parse_rules(file.read(_MAX_IGNORE_BYTES + 1), folder, outer)
+    except OSError as error:
+        raise LongsearchError(f"cannot be read: {error.strerror}") from error
+
+
+def parse_rules(data: bytes, folder: str, outer: IgnoreRules | None) -> IgnoreRules:
+    """Parse the bytes of the ignore file that lies in `folder`. Raises `LongsearchError` if it cannot be used."""
+    try:
         if len(data) > _MAX_IGNORE_BYTES:
             raise LongsearchError(f"longer than {_MAX_IGNORE_BYTES:,} bytes: not used")
         lines = data.decode("utf-8", errors="surrogateescape").splitlines()  # file names are decoded in the same way
         if any(name.count("*") > _MAX_WILDCARDS for line in lines for name in re.sub(r"\*+", "*", line).split("/")):
             raise LongsearchError(f"not used: more than {_MAX_WILDCARDS} asterisks in one name", "use fewer")
         return IgnoreRules(folder, GitIgnoreSpec.from_lines(lines), outer)
-    except OSError as error:
-        raise LongsearchError(f"cannot be read: {error.strerror}") from error
     except (ValueError, re.error) as error:
         raise LongsearchError(f"not used: {error}", "its lines must follow gitignore's syntax") from error

@@ -4,11 +4,10 @@ Works in two phases. `read` stores the text and the words of every changed file 
 the vectors, which takes most of the time (see `indexer.embedding`). Knows no model: the caller passes an encoder.
 """
 
-import hashlib
 import os
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -27,8 +26,9 @@ from longsearch.indexer.extract.reader import Result
 from longsearch.indexer.plan import Action, Forget, Move, Read, RootOffline, chosen, identity, plan
 from longsearch.indexer.rate import Rate
 from longsearch.indexer.retries import retry_at
+from longsearch.indexer.sources.source import Folder, Source
 from longsearch.indexer.token_cache import TokenCache
-from longsearch.indexer.walk import Listing, WalkProblem, device_around, take_listing
+from longsearch.indexer.walk import Listing, WalkProblem, device_around
 
 ACTIVITY_S = 1.0
 
@@ -57,16 +57,15 @@ class Pipeline:
         extractor: Extractor,
         encoder: DocumentEncoder,
         should_stop: Callable[[], bool] = lambda: False,
+        source: Source | None = None,
     ) -> None:
         """Make `encoder` the model of the index. Raises ModelError if it is a new model and cannot be loaded.
 
-        A change of model drops all vectors, so the new model is loaded first.
+        A change of model drops all vectors, so the new model is loaded first. `source`: where the files lie.
         """
-        self._root = root
-        self._store = store
-        self._extractor = extractor
-        self._encoder = encoder
-        self._should_stop = should_stop
+        self._source: Source = source or Folder(root)
+        self._root, self._store, self._extractor = root, store, extractor
+        self._encoder, self._should_stop = encoder, should_stop
         self._tokens = TokenCache()
         self._rate = Rate()
         self._embedding = (store, encoder, self._tokens, should_stop, self._embedded)
@@ -81,7 +80,7 @@ class Pipeline:
 
         `only`: the paths of the files to look at, relative to the root; None: all. The others stay as they are.
         """
-        listing = take_listing(self._root)
+        listing = self._source.listing()
         self._catalogue = self._store.catalogue()
         problems = [*listing.problems, *self._drives_away(listing)]
         found, known, missing = chosen(listing.files, self._catalogue, only)
@@ -164,7 +163,7 @@ class Pipeline:
 
     def _read_files(self, stamps: Sequence[FileStamp], done: Counter[str]) -> None:
         """Read several files at once and store them one by one. A bad file becomes a row with a reason, not a crash."""
-        begun: deque[tuple[FileStamp, bytes]] = deque()
+        begun: deque[tuple[FileStamp, bytes | None]] = deque()
         extracted = self._extractor.extract_all(self._to_extract(stamps, begun, done))
         with closing(extracted) as results, suppress(ReadingStoppedError):
             for path, result in results:
@@ -178,33 +177,42 @@ class Pipeline:
                     return
 
     def _to_extract(
-        self, stamps: Iterable[FileStamp], begun: deque[tuple[FileStamp, bytes]], done: Counter[str]
+        self, stamps: Sequence[FileStamp], begun: deque[tuple[FileStamp, bytes | None]], done: Counter[str]
     ) -> Iterator[Path]:
         """Yield the files to extract, and add each with its hash to `begun`. Link files whose bytes are known."""
-        for stamp in stamps:
+        for number, stamp in enumerate(stamps, 1):
             if self._should_stop():
                 return
             path = self._root / stamp.path
-            self._report(f"reading {stamp.path}")
+            self._report(f"reading {number:,} of {len(stamps):,}: {stamp.path}")
             try:
-                content_hash = hash_file(path)
+                content_hash = self._source.hash_of(path)
             except OSError as error:
                 self._fail(stamp, error, done)
                 continue
-            if not self._is_retry_of_partial_file(stamp) and self._store.link(stamp, content_hash):
+            if self._is_stored(stamp, content_hash):
                 done["read"] += 1
             else:
                 begun.append((stamp, content_hash))
                 yield path
 
-    def _store_result(self, path: Path, stamp: FileStamp, content_hash: bytes, result: Result) -> None:
-        """Store the document of a file. Raises OSError or ExtractionError if the file is bad."""
-        if not self._is_retry_of_partial_file(stamp) and self._store.link(stamp, content_hash):
+    def _is_stored(self, stamp: FileStamp, content_hash: bytes | None) -> bool:
+        """Let a file hold the document of its bytes, and return whether there is one."""
+        is_new = not content_hash or self._is_retry_of_partial_file(stamp)
+        return not is_new and self._store.link(stamp, content_hash or b"")
+
+    def _store_result(self, path: Path, stamp: FileStamp, before: bytes | None, result: Result) -> None:
+        """Store the document of a file. Raises OSError or ExtractionError if the file is bad.
+
+        `before`: the hash of its bytes before it was read, if that could be known.
+        """
+        content_hash = before or self._source.hash_read(path)
+        if self._is_stored(stamp, content_hash):
             return  # a copy of the file was stored just now
         if isinstance(result, ExtractionError):
-            path.stat()  # raises FileNotFoundError if the file is gone: that is the reason then
+            self._source.check(path)  # raises FileNotFoundError if the file is gone: that is the reason then
             raise result
-        if hash_file(path) != content_hash:
+        if before is not None and self._source.hash_of(path) != before:
             raise BeingWrittenError("the file changed while it was read", "it will be read again")
         document = result.document
         tokens, passages = self._encoder.split(document.text)
@@ -248,9 +256,3 @@ class Pipeline:
         if not activity or now - self._activity_at > ACTIVITY_S:
             self._activity_at = now
             self._store.set_activity(activity, self._rate.per_s() if activity else 0.0)
-
-
-def hash_file(path: Path) -> bytes:
-    """Return the hash by which the store knows the bytes of a file. Raises OSError."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=32)).digest()

@@ -1,4 +1,4 @@
-"""What the command palette offers: every action of the screen that has a key, made from its bindings."""
+"""Fills the command palette: every action of the screen that has a key, made from its bindings."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial

@@ -1,4 +1,4 @@
-"""What a person has chosen for the app: colours and keys. Finds names that the app does not know.
+"""The colours and keys that a person has chosen. Finds names that the app does not know.
 
 Knows no config file: `app` hands the choice over.
 """
@@ -14,7 +14,7 @@ from textual.theme import BUILTIN_THEMES
 
 DEFAULT_THEME, LIGHT_THEME = "textual-dark", "textual-light"
 AUTO_THEME = "auto"
-"""In the settings: the colours last chosen in the app, or else those that suit the terminal's background."""
+"""A value of the setting: the colours last chosen in the app, or else those that suit the terminal's background."""
 _MODIFIERS = frozenset({"ctrl", "shift", "alt", "super", "meta", "hyper"})
 _NAMES = frozenset({*(key.value for key in Keys), *KEY_NAME_REPLACEMENTS.values()})
 
@@ -38,7 +38,7 @@ class Preferences:
     keys: Mapping[str, str] = field(default_factory=dict)
     """The keys of a command, separated by commas, by the id of its binding."""
     problems: Sequence[tuple[str, str]] = ()
-    """What is wrong with the settings, each with a hint. The app shows them when it opens."""
+    """The mistakes in the settings, each with a hint. The app shows them when it opens."""
 
 
 def problems(theme: str, keys: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -1,1 +1,1 @@
-"""What agents may ask of the indexes, read-only: tools, addresses of documents, budgets, and the MCP server."""
+"""Lets agents search and read, and change nothing: tools, addresses of documents, budgets, and the MCP server."""

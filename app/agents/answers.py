@@ -13,7 +13,7 @@ from longsearch.app.agents.shelf import Shelf
 from longsearch.app.background import daemon_control
 from longsearch.app.folders.listing import fingerprint_and_time
 from longsearch.app.kept.saved import NewPassage, SavedSearch
-from longsearch.app.paths import index_path
+from longsearch.app.paths import index_path, shown_path
 from longsearch.engine.errors import StoreError
 from longsearch.engine.places import place_name
 from longsearch.engine.printable import printable
@@ -35,7 +35,7 @@ def from_hit(hit: DocumentHit, shelf: Shelf, folder: Folder, n_passages: int) ->
     return {
         "rank": hit.rank,
         "document": address(folder.name, path),
-        "path": printable(hit.path),
+        "path": printable(shown_path(hit.path)),
         "folder": printable(folder.name),
         "title": printable(hit.title),
         "score": round(hit.score, 4),
@@ -69,7 +69,7 @@ def from_quotation(one: Quotation, shelf: Shelf, folder: Folder) -> Json:
     path = _relative(one.path, folder)
     return {
         "document": address(folder.name, path),
-        "path": printable(one.path),
+        "path": printable(shown_path(one.path)),
         "folder": printable(folder.name),
         "title": printable(one.title),
         "page": one.page,
@@ -90,7 +90,7 @@ def from_news(search: SavedSearch, new: NewPassage, shelf: Shelf, folder: Folder
     return {
         "saved_search": printable(search.name),
         "document": address(folder.name, path),
-        "path": printable(new.path),
+        "path": printable(shown_path(new.path)),
         "folder": printable(folder.name),
         "title": printable(new.title),
         "page": new.page,

@@ -26,12 +26,12 @@ from longsearch.engine.types import Folder, SearchMode, SearchResults
 MAX_RESULTS = 50
 """Documents that one question can reach, over all its pages."""
 MAX_TOKENS = 20_000
-"""Of one answer; clients cut longer ones, some at 25,000."""
+"""The tokens of one answer, at most; clients cut longer ones, some at 25,000."""
 DEFAULT_TOKENS = 4_000
 
 
 class Tools:
-    """What an agent may ask. Every method may raise `LongsearchError`."""
+    """The questions that an agent may ask. Every method may raise `LongsearchError`."""
 
     def __init__(self, shelf: Shelf, source: VectorSource = query_vector) -> None:
         """`source` makes the vectors of queries: the daemon's model, or one opened here without a daemon."""

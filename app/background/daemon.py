@@ -224,8 +224,8 @@ class Daemon:
             is_complete = is_embedded and summary.finished
             if not folder.next_model:
                 conclude(store, model, partial(self._must_yield, kept))
-            kept.note_narrow(bool(store.narrow(limit=1)))
-            kept.note_scanned(store.progress().n_scanned > 0)
+            kept.is_narrow = bool(store.narrow(limit=1))
+            kept.is_scanned = store.progress().n_scanned > 0
             retry_in_s = retries.wait_s(store.next_retry(after=began_at), time.time())
             problems = [*store.notes, *summary.problems]
         is_complete, more = (

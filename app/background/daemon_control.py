@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from longsearch.app.background import rpc
 from longsearch.app.encoders import chosen_model
-from longsearch.app.paths import data_folder, expanded, socket_path
+from longsearch.app.paths import data_folder, expanded, socket_path, url_of
 from longsearch.app.settings.schema import variable_of
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.identity import identify
@@ -89,12 +89,16 @@ def ensure_daemon(stay: bool = False) -> dict[str, Any]:
 def watch(root: Path) -> str:
     """Make the daemon keep the index of this root current. Returns why changes are noticed late, or ""."""
     ensure_daemon()
+    if url := url_of(root):
+        return f"nobody watches an object store: longsearch index {url}"
     answer = rpc.call(socket_path(), "watch", _CALL_TIMEOUT_S, root=str(root))
     return str(answer["problem"])
 
 
 def retry(root: Path) -> None:
     """Make the daemon read the failed and partial files of this root again at once."""
+    if url := url_of(root):
+        raise LongsearchError("nobody watches an object store", f"longsearch index --retry-failed {url}")
     ensure_daemon()
     rpc.call(socket_path(), "retry", _CALL_TIMEOUT_S, root=str(root))
 

@@ -1,4 +1,4 @@
-"""What the daemon does with a folder while nobody searches and the machine is on mains. It may always be stopped."""
+"""Work on a folder for moments when nobody searches and the machine is on mains. It may be stopped at any time."""
 
 from collections.abc import Callable, Sequence
 
@@ -38,7 +38,7 @@ def read_scans(kept: KeptRoot, model: DocumentEncoder, should_stop: Callable[[],
             is_finished = pipeline.read().finished and not should_stop()
         finally:
             store.ask_for_scans(False)
-        kept.note_scanned(not is_finished)  # what failed is tried again after the next sweep
+        kept.is_scanned = not is_finished  # what failed is tried again after the next sweep
         kept.note_changed(bool(store.pending(limit=1)))
 
 
@@ -46,4 +46,4 @@ def deepen(kept: KeptRoot, model: DocumentEncoder, should_stop: Callable[[], boo
     """Read narrow documents again at full width."""
     with open_pipeline(kept.root, model, should_stop, current().ocr) as (pipeline, store):
         pipeline.deepen()
-        kept.note_narrow(bool(store.narrow(limit=1)))
+        kept.is_narrow = bool(store.narrow(limit=1))

@@ -31,22 +31,20 @@ class KeptRoot:
 
         `own`: a folder that longsearch itself writes to; changes in it are ignored.
         """
-        self._root = root
+        self.root = root
+        """The folder."""
+        self.is_narrow = False
+        """Whether documents of the folder were read at part of the model's width."""
+        self.is_scanned = False
+        """Whether files of the folder have pages that OCR could read."""
         self._watch = RootWatch(root, wake, clock, own)
         self._clock = clock
         self._lock = threading.Lock()
         self._problem = ""
         self._postponed_until: float | None = None
         self._is_incomplete = False
-        self._is_narrow = False
-        self._is_scanned = False
         self._must_read_again = False
         self._is_working = False
-
-    @property
-    def root(self) -> Path:
-        """The folder."""
-        return self._root
 
     @property
     def is_incomplete(self) -> bool:
@@ -54,23 +52,11 @@ class KeptRoot:
         with self._lock:
             return self._is_incomplete
 
-    @property
-    def is_narrow(self) -> bool:
-        """Whether documents of the folder were read at part of the model's width."""
-        with self._lock:
-            return self._is_narrow
-
-    @property
-    def is_scanned(self) -> bool:
-        """Whether files of the folder have pages that OCR could read."""
-        with self._lock:
-            return self._is_scanned
-
     def status(self) -> dict[str, Any]:
         """The folder as the daemon's status lists it."""
         with self._lock:
             return {
-                "root": str(self._root),
+                "root": str(self.root),
                 "problem": self._problem or self._watch.problem,
                 "busy": self._watch.is_due() or self._is_incomplete or self._is_working,
                 "failing": self._postponed_until is not None,
@@ -146,16 +132,6 @@ class KeptRoot:
             self._is_incomplete = not is_complete
             self._postponed_until = None
             self._watch.ask_in(sweep_in_s)
-
-    def note_narrow(self, is_narrow: bool) -> None:
-        """Note whether documents of the folder have vectors of part of the model's width."""
-        with self._lock:
-            self._is_narrow = is_narrow
-
-    def note_scanned(self, is_scanned: bool) -> None:
-        """Note whether files of the folder have pages that OCR could read."""
-        with self._lock:
-            self._is_scanned = is_scanned
 
     def note_changed(self, is_changed: bool) -> None:
         """Note whether the index got text that has no vectors yet."""

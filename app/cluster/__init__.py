@@ -1,6 +1,6 @@
 """CLUSTER: reads a folder on many machines with Ray, into the index of one.
 
-The *driver* is the process that a person started. It walks the folder and is the only one that writes the index. The
+The *driver* is the process that a person started. It lists the files and is the only one that writes the index. The
 *workers*, one for each GPU or for each few cores, extract texts and run the model. The indexer's pipeline runs in the
 driver as it does at home: it gets an extractor and an encoder whose work is done elsewhere.
 

@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from longsearch.engine.errors import LongsearchError
+from longsearch.engine.errors import LongsearchError, install_hint
 
 LOCAL = "ray"
 CLIENT = "ray://"
-INSTALL_HINT = "pip install 'longsearch[cluster]'"
 _LOOPBACK = "127.0.0.1"
 _OBJECT_STORE_BYTES = 512 * 2**20
 """The memory for texts and results under way, in a Ray of this machine alone."""
@@ -51,7 +50,7 @@ def connected(address: str) -> Iterator[Resources]:
     try:
         import ray
     except ImportError as error:
-        raise LongsearchError("indexing on many machines needs Ray", INSTALL_HINT) from error
+        raise LongsearchError("indexing on many machines needs Ray", install_hint("cluster")) from error
     logging.getLogger("ray").setLevel(logging.CRITICAL)  # what goes wrong is an exception, and is said in our words
     own_folder = "" if address != LOCAL or os.environ.get("RAY_ADDRESS") else tempfile.mkdtemp(prefix="longsearch-")
     options: dict[str, object] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}

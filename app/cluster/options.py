@@ -30,17 +30,14 @@ def add_cluster_options(parser: ArgumentParser) -> None:
 
 
 def on_cluster(
-    root: Path, options: Namespace, listed: frozenset[str] | None, announce: Callable[[str], None]
+    root: Path, options: Namespace, ocr: str | None, listed: frozenset[str] | None, announce: Callable[[str], None]
 ) -> "ReadSummary":
     """Index a folder as the options say, with the workers of a cluster. Raises LongsearchError if that cannot be."""
     from longsearch.app.cluster.running import Wish, index_on_cluster
     from longsearch.app.library import IndexLockedError
 
-    if options.ocr:
-        hint = "index with --on first, then without it and with --ocr"
-        raise LongsearchError("scanned pages are read by one machine, not by a cluster", hint)
     width = None if options.width is None else parse_wish(options.width)
-    wish = Wish(options.on, options.worker_cores, width, options.retry_failed, options.deepen, listed)
+    wish = Wish(options.on, options.worker_cores, width, options.retry_failed, options.deepen, ocr, listed)
     try:
         return index_on_cluster(root, wish, announce)
     except IndexLockedError as error:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,13 @@ from longsearch.app.calibrating import conclude
 from longsearch.app.cluster.connection import Resources, connected
 from longsearch.app.cluster.embedding import PACKET_DOCUMENTS, PACKET_TOKENS, RemoteEncoder
 from longsearch.app.cluster.reading import RemoteExtractor
+from longsearch.app.cluster.recognised import wish_of
 from longsearch.app.cluster.sharing import Share, share
 from longsearch.app.cluster.work import Job
 from longsearch.app.folder_models import FolderModel, folder_model
 from longsearch.app.library import open_pipeline
+from longsearch.app.ocr.scans import recognition
+from longsearch.app.paths import url_of
 from longsearch.app.settings.reading import current, require_sound
 from longsearch.app.widths import Moment, width_of_documents
 from longsearch.engine import __version__
@@ -49,6 +53,8 @@ class Wish:
     """The width at which new documents are read; None: 1."""
     retry_failed: bool = False
     deepen: bool = False
+    ocr: str | None = None
+    """The languages of OCR for pages without text; None: only pages that were read before."""
     only: frozenset[str] | None = None
     """The paths of the files to look at, relative to the root; None: all."""
 
@@ -88,6 +94,8 @@ class _Driver:
         with self._open(model, name, path) as (pipeline, store, pool):
             if self._wish.retry_failed:
                 store.read_again()
+            if self._wish.ocr is not None:
+                store.ask_for_scans()
             self._announce("looking through the folder")
             summary = pipeline.read(only)
             if is_in_use:
@@ -115,8 +123,11 @@ class _Driver:
     ) -> "Iterator[tuple[Pipeline, Store, RayPool]]":
         with _pool(self._job(model, name), self._share, self._announce) as pool:
             encoder = RemoteEncoder(model, pool, self._width(name))
-            extractor = RemoteExtractor(pool, encoder)
-            with open_pipeline(self._root, encoder, lambda: False, None, path, extractor) as (pipeline, store):
+            extractor = partial(RemoteExtractor, pool, encoder)
+            with open_pipeline(self._root, encoder, lambda: False, self._wish.ocr, path, extractor) as (
+                pipeline,
+                store,
+            ):
                 yield pipeline, store, pool
 
     def _job(self, model: "ResidentModel", name: str) -> Job:
@@ -128,7 +139,9 @@ class _Driver:
             dtype=current("dtype").dtype,
             adapters=dict(current().adapters),
             root=self._root,
+            url=url_of(self._root),
             entries=_some_entries(self._root),
+            ocr=wish_of(recognition(self._root, self._wish.ocr)),
             n_children=self._share.cores,
             stretch_tokens=PACKET_TOKENS,
             stretch_s=SAVE_EVERY_S,

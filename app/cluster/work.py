@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from longsearch.app.cluster.recognised import OcrWish
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.types import Passage
 from longsearch.indexer.extract.reader import Result
+from longsearch.indexer.extract.wire.protocol import Page
 
 
 class UnknownPacketError(Exception):
@@ -31,8 +33,12 @@ class Job:
     adapters: dict[str, Sequence[str]]
     """As in the config file of the driver."""
     root: Path
+    url: str
+    """The object store for which the root stands, or ""."""
     entries: tuple[str, ...]
     """Some names in the root: a worker that does not see them has another folder at this path, or none."""
+    ocr: OcrWish | None
+    """How to read pages without text; None: not at all."""
     n_children: int
     """Child processes that read files at once."""
     stretch_tokens: int
@@ -47,6 +53,12 @@ class Extracted:
     result: Result
     passages: list[Passage] | None
     n_tokens: int
+    content_hash: bytes = b""
+    """That of the bytes of an object, which only the worker has; b"" if there are none, and for a file."""
+    is_gone: bool = False
+    """Whether there is no such object any more."""
+    recognised: tuple[Page, ...] = ()
+    """Pages that were read by OCR since the last answer, with the last file of an answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,21 +6,29 @@ without loading a state. It may lose them at any time: the driver has the states
 
 import os
 import platform
+import shutil
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from longsearch.app.cluster.recognised import OnWorker
+from longsearch.app.cluster.scratch import Scratch
 from longsearch.app.cluster.work import Extracted, Job, RemotePart, Stretch, UnknownPacketError, Unread
 from longsearch.engine import __version__
-from longsearch.engine.errors import LongsearchError
+from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.indexer.embedding import RESUME_FROM_TOKENS
 from longsearch.indexer.encoders import Part, Reader
 from longsearch.indexer.extract.assembly import Extraction
 from longsearch.indexer.extract.formats import use_adapters
+from longsearch.indexer.extract.pdf.ocr import INSTALL_HINT, TOOL
 from longsearch.indexer.extract.pool import ExtractorPool
+from longsearch.indexer.extract.reader import Result
+from longsearch.indexer.sources.fetching import FetchingExtractor
+from longsearch.indexer.sources.objects import ObjectStore
 
 if TYPE_CHECKING:
     from longsearch.engine.inference.encoder import Encoder
@@ -35,16 +43,17 @@ class Worker:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._encoder: Encoder | None = None
-        self._extractor: ExtractorPool | None = None
+        self._children: ExtractorPool | None = None
+        self._objects = ObjectStore(job.url, job.root) if job.url else None
         self._packets: dict[int, _Packet] = {}
+        self._scratch: Scratch | None = None
+        self._ocr: OnWorker | None = None
 
     def start(self) -> tuple[str, int]:
         """Check the machine and load the model. Returns the machine's name and the process id.
 
         Raises LongsearchError, which says what this machine lacks.
         """
-        from longsearch.engine.inference.encoder import Encoder
-
         job = self._job
         if job.version != __version__:
             hint = "install the same version on every machine"
@@ -53,28 +62,70 @@ class Worker:
         if missing:
             hint = "the folder must lie on shared storage, at the same path on every machine"
             raise LongsearchError(f"a worker does not see {job.root / missing[0]}", hint)
+        if self._objects is not None:
+            self._objects.check_there()
+        if job.ocr is not None and not job.ocr.known_only and shutil.which(TOOL) is None:
+            raise LongsearchError(f"a worker has no {TOOL}, which reads scanned pages", INSTALL_HINT)
         use_adapters(job.adapters)
-        encoder = Encoder.open(job.model, job.device, job.dtype)
+        encoder = self._opened()
         if encoder.fingerprint != job.fingerprint:
             hint = "copy the model to every machine, or name a folder on shared storage"
             raise LongsearchError(f"a worker has another model under the name {job.model}", hint)
         self._encoder = encoder
         return platform.node(), os.getpid()
 
+    def _opened(self) -> "Encoder":
+        """Load the model. Raises LongsearchError if torch does not find the GPU of which Ray speaks."""
+        from longsearch.engine.inference.encoder import Encoder
+
+        try:
+            return Encoder.open(self._job.model, self._job.device, self._job.dtype)
+        except ModelError as error:
+            if self._job.device == "cpu":
+                raise
+            hint = "see `longsearch doctor` there, or start Ray there with --num-gpus 0"
+            raise LongsearchError(f"a worker on {platform.node()} cannot use its GPU: {error.message}", hint) from error
+
     def close(self) -> None:
         """End the children. Those of a worker that is killed see the end of their input."""
-        if self._extractor is not None:
-            self._extractor.close()
+        if self._children is not None:
+            self._children.close()
+        if self._scratch is not None:
+            self._scratch.close()
 
     def extract(self, paths: Sequence[Path], head_only: bool) -> list[Extracted]:
         """Return the text of each file in order, in the sandbox that is used at home too."""
-        if self._extractor is None:
-            self._extractor = ExtractorPool(self._job.n_children)
-        return [self._extracted(result, head_only) for _, result in self._extractor.extract_all(paths, head_only)]
+        self._children = self._children or ExtractorPool(self._job.n_children, self._recognition())
+        if self._objects is None:
+            found = [self._cut(result, head_only) for _, result in self._children.extract_all(paths, head_only)]
+        else:
+            found = self._from_store(self._objects, self._children, paths, head_only)
+        if self._ocr is not None and found:
+            found[-1] = replace(found[-1], recognised=self._ocr.handed_over())
+        return found
 
-    def _extracted(self, result: object, head_only: bool) -> Extracted:
+    def _from_store(
+        self, store: ObjectStore, children: ExtractorPool, paths: Sequence[Path], head_only: bool
+    ) -> list[Extracted]:
+        return [
+            replace(self._cut(result, head_only), content_hash=store.hash_read(path), is_gone=store.was_gone(path))
+            for path, result in FetchingExtractor(store, children, self._folder()).extract_all(paths, head_only)
+        ]
+
+    def _recognition(self) -> OnWorker | None:
+        """Return how pages without text are read."""
+        if self._job.ocr is not None:
+            self._ocr = OnWorker(self._job.ocr, self._folder() / "pages.ocr")
+        return self._ocr
+
+    def _folder(self) -> Path:
+        self._scratch = self._scratch or Scratch()
+        return self._scratch.path
+
+    def _cut(self, result: Result, head_only: bool) -> Extracted:
+        """Cut the passages of a text."""
         if head_only or not isinstance(result, Extraction):
-            return Extracted(result, None, 0)  # type: ignore[arg-type] # a Result, as `extract_all` says
+            return Extracted(result, None, 0)
         tokens, passages = self._loaded().split(result.document.text)
         return Extracted(result, passages, len(tokens))
 

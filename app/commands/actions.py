@@ -1,4 +1,4 @@
-"""What commands with actions, such as `longsearch folders forget`, have in common: parsers, `--json`, a question."""
+"""Shared by commands that have actions, such as `longsearch folders forget`: parsers, `--json`, a question."""
 
 import sys
 from argparse import SUPPRESS, ArgumentParser

@@ -4,6 +4,7 @@ import json
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import NamedTuple
 
+from longsearch.engine.amounts import counted
 from longsearch.engine.widths import Width, parse_width
 
 HELP = "measure how fast this machine reads documents, in tokens a second and pages an hour"
@@ -144,7 +145,7 @@ def describe(figures: Figures) -> str:
     products = ", ".join(f"{rate / 1e9:,.0f} in {name}" for name, rate in figures.matmul_flops_per_s.items())
     lines = [
         f"model       {figures.model}, {figures.n_parameters / 1e6:,.1f} million parameters",
-        f"runs on     {figures.device}, {figures.dtype}, {figures.threads} threads",
+        f"runs on     {figures.device}, {figures.dtype}, {counted(figures.threads, 'thread')}",
         f"slices      Q {figures.block_size}, V {figures.vertical_size}; short documents"
         f" {figures.batch_documents} at once, {figures.batch_tokens} tokens a step",
         f"reading     {figures.tokens_per_s:,.0f} tokens/s",

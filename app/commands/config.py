@@ -55,8 +55,9 @@ def _show(as_json: bool) -> int:
         print(json.dumps({**_about_file(path, wrong), "settings": settings}, indent=2))
         return 0
     print(printable(str(path)) + ("" if path.exists() else " (there is none; to make it: longsearch config edit)"))
+    width = max(len(one.setting.key) for one in reading.effective)
     for one in reading.effective:
-        print(f"  {one.setting.key:15} {_said(one)}")
+        print(f"  {one.setting.key:{width}}  {_said(one)}")
     _complain(wrong)
     return 0
 

@@ -106,10 +106,10 @@ def _model() -> str:
     encoder.encode_query("is anybody there?")  # tries the kernels of a GPU
     query_ms = _query_s() * 1000
     queries = "queries by torch" if query_encoder() is encoder else "queries by numpy"
-    hardware = encoder.hardware
+    hardware, threads = encoder.hardware, counted(torch.get_num_threads(), "thread")
     return (
         f"{chosen_model()}, {encoder.dim} dimensions, fingerprint {encoder.fingerprint[:12]}; {hardware.device}, "
-        f"{hardware.products} ({hardware.reason}), {torch.get_num_threads()} threads; V {encoder.vertical_size}, "
+        f"{hardware.products} ({hardware.reason}), {threads}; V {encoder.vertical_size}, "
         f"Q {encoder.model.block_size}; loaded in {loaded_s:.1f} s; {queries}, the first in {query_ms:.0f} ms"
     )
 
@@ -201,15 +201,14 @@ def _languages() -> str:
     from longsearch.app.folder_models import folder_model
     from longsearch.app.folders.languages import describe_languages, has_multilingual
     from longsearch.app.library import known_roots
-    from longsearch.app.paths import index_path
-    from longsearch.engine.printable import printable
+    from longsearch.app.paths import in_shell, index_path
     from longsearch.engine.store.session import Session
 
     found = []
     for root in known_roots():
         with Session.open(index_path(root), read_only=True) as session:
             counts = session.languages()
-        folder, name = folder_model(root), printable(str(root))
+        folder, name = folder_model(root), in_shell(root)
         if said := describe_languages(counts, folder.next_model or folder.model, name, has_multilingual()):
             found.append(f"{name}: {said}")
     here = "the models english and multilingual are here" if has_multilingual() else "the model english is here"

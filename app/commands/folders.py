@@ -105,11 +105,13 @@ def _model_of(fingerprint: str) -> str:
 
 def _line(row: dict[str, Any]) -> str:
     """Return a folder as a line or two of text."""
+    from longsearch.app.paths import shown_path
+
     model = f"{row['model']} model" if row["model"] else "not read for its meaning yet"
     facts = [counted(row["documents"], "document"), f"{row['bytes'] / 1e6:,.1f} MB", model]
     if row["indexed_at"] is not None:
         facts.append(f"indexed {duration(max(time.time() - row['indexed_at'], 0))} ago")
-    lines = [f"{printable(row['name'])}  {printable(row['path'])}", f"    {printable(', '.join(facts))}"]
+    lines = [f"{printable(row['name'])}  {printable(shown_path(row['path']))}", f"    {printable(', '.join(facts))}"]
     lines += [f"    away: {printable(row['away'])}"] if row["away"] else []
     lines += [f"    cannot be searched: {printable(row['problem'])}"] if row["problem"] else []
     return "\n".join(lines)
@@ -119,7 +121,7 @@ def _add(text: str, name: str) -> int:
     from longsearch.app.background import daemon_control
     from longsearch.app.folders.listing import indexed_folders, register
     from longsearch.app.folders.names import check_name, names_of, rename
-    from longsearch.app.paths import resolve_root
+    from longsearch.app.paths import in_shell, resolve_root
 
     root = resolve_root(text)
     folders = indexed_folders()
@@ -130,7 +132,7 @@ def _add(text: str, name: str) -> int:
     called = rename(root, name, [folder.name for folder in others]) if name else names_of([root])[root]
     problem = daemon_control.watch(root)
     again = " again" if len(others) < len(folders) else ""
-    print(f"{printable(called)} is indexed{again} in the background; how far: longsearch status {printable(str(root))}")
+    print(f"{printable(called)} is indexed{again} in the background; how far: longsearch status {in_shell(root)}")
     for other in others:
         if root.is_relative_to(other.root) or (other.root and Path(other.root).is_relative_to(root)):
             print(f"note: it overlaps {printable(other.name)}; a document of both is listed once", file=sys.stderr)
@@ -153,6 +155,7 @@ def _rename(text: str, name: str) -> int:
 def _forget(text: str, is_sure: bool, delete: bool) -> int:
     from longsearch.app.folders.forgetting import KEPT_DAYS, forget
     from longsearch.app.folders.listing import find_folder, indexed_folders
+    from longsearch.app.paths import in_shell
     from longsearch.app.settings.reading import current
 
     folder = find_folder(text, indexed_folders())
@@ -170,7 +173,7 @@ def _forget(text: str, is_sure: bool, delete: bool) -> int:
         print(f"{name} is forgotten, and its index deleted; its files are as they were")
     else:
         print(f"{name} is forgotten; its files are as they were, its index is kept for {KEPT_DAYS} days")
-        print(f"to take it back: longsearch folders restore {json.dumps(name) if ' ' in name else name}")
+        print(f"to take it back: longsearch folders restore {in_shell(name)}")
     return 0
 
 

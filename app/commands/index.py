@@ -13,6 +13,8 @@ from longsearch.engine.printable import printable
 from longsearch.engine.widths import WISHES, as_fractions, parse_wish
 
 if TYPE_CHECKING:
+    from longsearch.app.background.resident import ResidentModel
+    from longsearch.engine.inference.encoder import Encoder
     from longsearch.indexer.pipeline import ReadSummary
 
 HELP = "index a folder in the foreground, until all of it is current"
@@ -24,7 +26,7 @@ def add_options(parser: ArgumentParser) -> None:
     from longsearch.indexer.extract.formats import FORMAT_OF_SUFFIX
 
     parser.epilog = f"Reads files that end in {' '.join(sorted(FORMAT_OF_SUFFIX))}."
-    parser.add_argument("folder", help="the folder to index, with all its subfolders")
+    parser.add_argument("folder", help="a folder, with all its subfolders, or an object store: s3://bucket/papers")
     parser.add_argument(
         "--store",
         metavar="lance:URI",
@@ -83,21 +85,24 @@ def run(options: Namespace) -> int:
     from longsearch.app.folder_models import choose_model, folder_model
     from longsearch.app.folders.file_list import read_list
     from longsearch.app.library import IndexLockedError
-    from longsearch.app.paths import resolve_root, working_path
+    from longsearch.app.paths import is_url, resolve_root, working_path
     from longsearch.app.progress_bar import ProgressBar
     from longsearch.app.stores.pointers import write_store
+    from longsearch.app.viewing.downloading import begin_store
 
+    if is_url(options.folder):
+        begin_store(options.folder)
     root = resolve_root(options.folder)
     if options.store:
         write_store(root, options.store)
     if options.model:
         choose_model(root, options.model)
     daemon_control.check_model(daemon_control.daemon_status())
-    ocr = _ocr_languages(options.ocr)
+    ocr = _ocr_languages(options.ocr, is_here=not options.on)
     listed = None if options.files is None else read_list(options.files, root)
     with ProgressBar(folder_model(root).next_path or working_path(root), options.quiet, options.deepen) as bar:
         if options.on:
-            return _report(root, on_cluster(root, options, listed, bar.announce))
+            return _report(root, on_cluster(root, options, ocr, listed, bar.announce))
         try:
             summary = _index_here(root, options, ocr, listed, bar.announce)
         except IndexLockedError as error:
@@ -110,8 +115,11 @@ def run(options: Namespace) -> int:
 
 def _refuse_for_daemon(options: Namespace, locked: LongsearchError) -> None:
     """Raise LongsearchError if the daemon, which holds the lock, cannot do what the options ask for."""
+    from longsearch.app.paths import is_url
     from longsearch.app.settings.schema import variable_of
 
+    if is_url(options.folder):  # then it was no daemon
+        raise locked
     if options.files is not None:
         raise LongsearchError(
             locked.message, "the daemon reads all files; to read a list, stop it: longsearch daemon stop"
@@ -123,13 +131,16 @@ def _refuse_for_daemon(options: Namespace, locked: LongsearchError) -> None:
             raise LongsearchError(locked.message, hint) from locked
 
 
-def _ocr_languages(asked_for: bool) -> str | None:
-    """Return the languages for OCR, or None for no OCR. Raises LongsearchError if OCR is asked for but not possible."""
+def _ocr_languages(asked_for: bool, is_here: bool) -> str | None:
+    """Return the languages for OCR, or None for no OCR. Raises LongsearchError if OCR is asked for but not possible.
+
+    `is_here`: this machine reads the pages.
+    """
     from longsearch.app.settings.reading import current
     from longsearch.indexer.extract.pdf.ocr import require_tool
 
     languages = current("ocr").ocr
-    if asked_for:
+    if asked_for and is_here:
         require_tool()
     return "" if asked_for and languages is None else languages
 
@@ -139,6 +150,7 @@ def _index_here(
 ) -> "ReadSummary":
     """Index in this process."""
     from dataclasses import replace
+    from functools import partial
 
     from longsearch.app.background.model_change import read_again
     from longsearch.app.background.models import Models
@@ -161,16 +173,22 @@ def _index_here(
             store.ask_for_scans()
         summary = pipeline.read(listed)
         if not folder.next_model:
-            embed_waiting(pipeline, store, model.loaded)
+            embed_waiting(pipeline, store, partial(_load, model, announce))
         if options.deepen:
             pipeline.deepen()
         if not folder.next_model:
+            announce("calibrating the index")
             conclude(store, model)
     if folder.next_model:
         announce(f"reading the folder again with the model {folder.next_model}")
     _, problems = read_again(root, folder, models, lambda: False, ocr)
     summary = replace(summary, problems=(*summary.problems, *problems))
     return summary
+
+
+def _load(model: "ResidentModel", announce: Callable[[str], None]) -> "Encoder":
+    announce("loading the model")
+    return model.loaded()
 
 
 def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], None]) -> "ReadSummary":
@@ -194,7 +212,7 @@ def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], Non
 def _report(root: Path, summary: "ReadSummary") -> int:
     """Print the files that could not be read whole, and a line for all files."""
     from longsearch.app.commands.status import describe, summarise
-    from longsearch.app.paths import index_path
+    from longsearch.app.paths import in_shell, index_path
     from longsearch.app.widths import describe_narrow
     from longsearch.engine.store.session import Session
     from longsearch.engine.types import FileStatus
@@ -207,6 +225,6 @@ def _report(root: Path, summary: "ReadSummary") -> int:
     for problem in summary.problems:
         print(f"note: {printable(problem)}", file=sys.stderr)
     print(summarise(progress))
-    if narrow := describe_narrow(progress, printable(str(root))):
+    if narrow := describe_narrow(progress, in_shell(root)):
         print(narrow)
     return 0

@@ -47,7 +47,9 @@ def run(options: Namespace) -> int:
     if options.model and root is None:
         raise LongsearchError("--model is for one folder", "name it: longsearch --model NAME FOLDER")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        hint = f"search from a script: longsearch search QUERY {root or '--everywhere'}"
+        from longsearch.app.paths import in_shell
+
+        hint = f"search from a script: longsearch search QUERY {in_shell(root) if root else '--everywhere'}"
         raise LongsearchError("the app needs a terminal", hint)
     if options.model and root is not None:
         from longsearch.app.folder_models import choose_model

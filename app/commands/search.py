@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from longsearch.app.commands import filters
-from longsearch.app.output import reasons, records
+from longsearch.app.output import reasons, records, snippets
+from longsearch.app.paths import shown_path, url_of
 from longsearch.engine.amounts import counted
 from longsearch.engine.metadata_lines import describe
 from longsearch.engine.places import place_name
@@ -16,15 +17,15 @@ from longsearch.engine.printable import condensed, printable
 from longsearch.engine.reason_lines import reason_lines
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import DocumentHit, MetadataValue, PassageHit, SearchResults
+    from longsearch.engine.types import DocumentHit, MetadataValue, SearchResults
 
 HELP = "search an indexed folder, or all of them"
 MODES = ("hybrid", "meaning", "words")
 """The values of `engine.types.SearchMode`, which is not imported here because it takes 20 ms."""
 LEVELS = ("chance", "weak", "good")
 """The values of `engine.types.ChanceLevel`."""
-_SHOWN_PASSAGES = 2
-_SHOWN_CHARACTERS = 400
+_N_FULL = 3
+"""The first hits are shown with two passages, the others with one, so that ten hits fit into a screen or two."""
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -123,7 +124,7 @@ def run(options: Namespace) -> int:
         results = search_index(
             root, options.query, mode, source, options.instruction, under, options.k, also=also, explain=options.explain
         )
-        if not results.hits and root.is_dir():
+        if not results.hits and root.is_dir() and not url_of(root):
             resolve_root(root / under)  # raises if nothing was found because that folder does not exist
     return show(at_least(replace(results, soft_tokens=steps), options.min), options)
 
@@ -192,13 +193,15 @@ def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
             lines += [ALL_BY_CHANCE if number == 0 else BELOW_BY_CHANCE, ""]
         score = f"  [{hit.score:.2f}]" if hit.score else ""  # a list without a query has no scores
         lines.append(f"{hit.rank:>3}. {printable(hit.title)}{score}")
-        if described := describe(hit.metadata, with_others=explain):
+        known = hit.metadata if explain or not hit.score else snippets.told(hit.metadata)
+        if described := describe(known, with_others=explain):
             lines.append("     " + textwrap.shorten(described, max(width, 40) - 5, placeholder="…"))
         folder = f"  ({printable(hit.folder)})" if results.folders else ""
-        lines.append(f"     {printable(hit.path)}{folder}")
-        for passage in hit.passages[:_SHOWN_PASSAGES]:
+        lines.append(f"     {printable(shown_path(hit.path))}{folder}")
+        for passage in hit.passages[: 2 if number < _N_FULL else 1]:
             place = place_name(hit.path, passage.page, passage.heading, is_ocr=passage.is_ocr) or passage.heading
-            text = printable(condensed(_shown_text(passage).removeprefix(f"{place}\n")))
+            text = printable(condensed(snippets.snippet(passage).removeprefix(f"{place}\n")))
+            place = "" if place == hit.title else place  # it stands above already
             lines += textwrap.wrap(
                 f"{printable(place)}: {text}" if place else text,
                 max(width, 40),
@@ -214,15 +217,6 @@ def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
         took += f" + {results.vector_ms:.0f} ms for {counted(results.soft_tokens, 'soft token')}"
     across = f" in {counted(len(results.folders), 'folder')}" if results.folders else ""
     return "\n".join([*lines, f"{found}{across}, {how}, {took}"])
-
-
-def _shown_text(passage: "PassageHit") -> str:
-    """Return the first 400 characters of the passage, or 400 characters further on that show its excerpt."""
-    text = passage.text
-    if passage.excerpt is None or passage.excerpt[1] - passage.start <= _SHOWN_CHARACTERS:
-        return text[:_SHOWN_CHARACTERS]
-    first = min(passage.excerpt[0] - passage.start, len(text) - _SHOWN_CHARACTERS)
-    return "…" + text[text.rfind(" ", 0, first) + 1 : first + _SHOWN_CHARACTERS]
 
 
 def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
@@ -242,7 +236,7 @@ def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
     ]
     return {
         "rank": hit.rank,
-        "path": hit.path,
+        "path": shown_path(hit.path),
         "folder": hit.folder,
         "title": hit.title,
         "score": round(hit.score, 4),

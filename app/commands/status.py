@@ -3,7 +3,7 @@
 import json
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from longsearch.engine.printable import printable
 if TYPE_CHECKING:
     from longsearch.engine.types import FileReport, Folder, IndexProgress, MetadataValue, ScannedPages
 
+_SHOWN_WAITING = 10
 HELP = "say how far each file of a folder is read, and why not further"
 
 
@@ -85,30 +86,30 @@ def _to_json(root: Path, under: str, daemon: dict[str, Any] | None) -> dict[str,
 def _print(root: Path, under: str, daemon: dict[str, Any] | None, with_all_files: bool) -> None:
     """Print the files of an index, and its status in a few lines."""
     from longsearch.app.background import daemon_control
+    from longsearch.app.paths import in_shell
     from longsearch.app.widths import describe_narrow
-    from longsearch.engine.types import FileStatus
 
     progress, files, fingerprint, languages = _read(root, under)
-    for file in files:
-        if with_all_files or file.status is not FileStatus.CURRENT:
-            print(describe(file))
+    for line in map(describe, files) if with_all_files else _in_short(files):
+        print(line)
     print(summarise(progress))
     widths = _describe_widths(_widths(daemon, fingerprint, progress))
     watched = _watched_by(daemon_control.root_in(daemon, root), root)
-    narrow = describe_narrow(progress, printable(str(root)))
+    narrow = describe_narrow(progress, in_shell(root))
     scans = _about_scans(root, files)
     print(*filter(None, (*_about_model(root, languages), widths, narrow, scans, watched)), sep="\n")
 
 
 def _about_scans(root: Path, files: "Sequence[FileReport]") -> str:
     """Say how many scanned pages wait, about how long OCR takes, and what to do; "" if there are none."""
+    from longsearch.app.paths import in_shell
     from longsearch.tui.text.wording import scanned
 
     pages = _scanned(files, root)
     said = printable(scanned(pages))
     if not said or pages.is_wished or pages.problem:
         return said
-    return f"{said}; to read them: longsearch index {printable(str(root))} --ocr, or s in the app's list of files (F3)"
+    return f"{said}; to read them: longsearch index {in_shell(root)} --ocr, or s in the app's list of files (F3)"
 
 
 def _scanned(files: "Sequence[FileReport]", root: Path) -> "ScannedPages":
@@ -123,10 +124,11 @@ def _about_model(root: Path, languages: dict[str, int]) -> tuple[str, ...]:
     from longsearch.app.background.model_change import describe_change
     from longsearch.app.folder_models import folder_model
     from longsearch.app.folders.languages import describe_languages, has_multilingual
+    from longsearch.app.paths import in_shell
 
     folder = folder_model(root)
     read_by = f"read with the model {printable(folder.model)}" if folder.is_chosen else ""
-    advice = describe_languages(languages, folder.next_model or folder.model, printable(str(root)), has_multilingual())
+    advice = describe_languages(languages, folder.next_model or folder.model, in_shell(root), has_multilingual())
     return read_by, printable(describe_change(root)), advice
 
 
@@ -186,9 +188,30 @@ def _as_json(file: "FileReport", values: "Sequence[MetadataValue]") -> dict[str,
 
 def _watched_by(kept: dict[str, Any] | None, root: Path) -> str:
     """Say whether the daemon keeps the index current; `kept` is what it says of `root`, or None."""
+    from longsearch.app.folders.presence import reasons_away
+    from longsearch.app.paths import in_shell, url_of
+
+    if url := url_of(root):
+        return f"nobody watches an object store: longsearch index {in_shell(url)}"
+    if away := reasons_away([root])[root]:
+        return f"away: {away}"
     if kept is None:
-        return f"nothing watches for changes: run longsearch index {printable(str(root))}, or longsearch daemon install"
+        return f"nothing watches for changes: run longsearch index {in_shell(root)}, or longsearch daemon install"
     return f"watched by the daemon: {printable(kept['problem'])}" if kept["problem"] else "watched by the daemon"
+
+
+def _in_short(files: "Sequence[FileReport]") -> "Iterator[str]":
+    """Yield lines about the files that are not current: some of those that wait, and last those that need a person."""
+    from longsearch.engine.types import FileStatus
+
+    waiting = [file for file in files if file.status is FileStatus.WAITING]
+    yield from map(describe, waiting[:_SHOWN_WAITING])
+    if len(waiting) > _SHOWN_WAITING:
+        yield f"waiting  {len(waiting) - _SHOWN_WAITING:,} more; to see them: longsearch status --all"
+    if waiting:
+        yield "         searchable by words only; the daemon or longsearch index will read their meaning"
+    for status in (FileStatus.PARTIAL, FileStatus.FAILED):
+        yield from (describe(file) for file in files if file.status is status)
 
 
 def describe(file: "FileReport") -> str:
@@ -198,17 +221,9 @@ def describe(file: "FileReport") -> str:
     line = f"{file.status.value:8} {printable(file.path)}"
     if file.n_tokens:
         line += f"  ({_embedded(file)})"
-    said = (file.reason or _reason(file), file.hint, next_try(file, time.time()))
+    said = (file.reason, file.hint, next_try(file, time.time()))
     why = "; ".join(printable(part) for part in said if part)
     return f"{line}\n         {why}" if why else line
-
-
-def _reason(file: "FileReport") -> str:
-    from longsearch.engine.types import FileStatus
-
-    if file.status is FileStatus.WAITING:
-        return "searchable by words only; the daemon or longsearch index will read its meaning"
-    return ""
 
 
 def summarise(progress: "IndexProgress") -> str:

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from longsearch.app.commands.search import add_folder_options, add_result_options
+from longsearch.app.paths import shown_path
 from longsearch.engine.amounts import counted
 from longsearch.engine.places import place_name
 from longsearch.engine.printable import condensed, printable
@@ -79,7 +80,7 @@ def _lines(found: "list[Quotation]", notes: list[str], took_ms: float) -> list[s
         place = printable(place_name(one.path, one.page, one.heading))
         lines += [
             f"{printable(one.title)}{', ' if place else ''}{place}  ({described(one)})",
-            f"    {printable(one.path)}",
+            f"    {printable(shown_path(one.path))}",
         ]
         text = printable(condensed(one.text))
         shown = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"

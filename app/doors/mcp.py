@@ -4,7 +4,7 @@ import importlib.util
 import sys
 from argparse import ArgumentParser, Namespace
 
-from longsearch.engine.errors import LongsearchError
+from longsearch.engine.errors import LongsearchError, install_hint
 
 HELP = "let an agent search and read your indexed folders (Model Context Protocol, read-only)"
 
@@ -19,8 +19,7 @@ def add_options(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Serve on stdin and stdout until the client closes them; return 0. Raises LongsearchError without the SDK."""
     if importlib.util.find_spec("mcp") is None or importlib.util.find_spec("mcp.server.mcpserver") is None:
-        hint = "install it: pip install 'longsearch[mcp]' (from a clone: pip install -c constraints.txt '.[mcp]')"
-        raise LongsearchError("longsearch mcp needs the package mcp, version 2", hint)
+        raise LongsearchError("longsearch mcp needs the package mcp, version 2", install_hint("mcp"))
     from longsearch.app.agents.server import make_server
 
     server = make_server(options.folder)

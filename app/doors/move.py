@@ -12,6 +12,7 @@ from longsearch.engine.printable import printable
 
 if TYPE_CHECKING:
     from longsearch.engine.lance.rows import Sum
+    from longsearch.engine.lance.tables import Tables
 
 HELP = "move the index of a folder to a store on LanceDB, which many machines can read, or back to SQLite"
 HOME = "sqlite"
@@ -35,11 +36,12 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Move the index; return 0. Raises LongsearchError if it cannot be moved, and then it stays where it was."""
-    from longsearch.app.paths import find_index
+    from longsearch.app.paths import find_index, in_shell
 
     root, under = find_index(options.folder)
     if under:
-        raise LongsearchError(f"{options.folder} is a part of {root}", f"move all of it: longsearch move {root}")
+        hint = f"move all of it: longsearch move {in_shell(root)}"
+        raise LongsearchError(f"{options.folder} is a part of {root}", hint)
     sums = _home(root) if options.to == HOME else _to_store(root, options.to)
     if options.json:
         told = {name: {"rows": one.n, "hash": one.hash} for name, one in sums.items()}
@@ -56,7 +58,7 @@ def run(options: Namespace) -> int:
 def _to_store(root: Path, text: str) -> "dict[str, Sum]":
     from longsearch.app.folder_models import folder_model
     from longsearch.app.library import locked
-    from longsearch.app.paths import working_path
+    from longsearch.app.paths import in_shell, working_path
     from longsearch.app.stores import pointers
     from longsearch.engine.lance.address import uri_of
     from longsearch.engine.lance.publishing import publish
@@ -68,17 +70,17 @@ def _to_store(root: Path, text: str) -> "dict[str, Sum]":
     if known := pointers.address_of(root):
         raise pointers.already_moved(root, known)
     if folder_model(root).next_model:
-        hint = f"wait until that is done: longsearch index {root}"
+        hint = f"wait until that is done: longsearch index {in_shell(root)}"
         raise LongsearchError(f"{root} is being read again with another model", hint)
-    uri = uri_of(address)
-    if Tables(uri).last() is not None:
+    tables = Tables(uri_of(address))
+    if tables.last() is not None:
         hint = f"name an empty place; to read that store: longsearch search QUERY {address}"
         raise LongsearchError(f"there is a store at {address} already", hint)
     with locked(root), Store.open(working_path(root), root=root) as store:
-        made = publish(store, uri, base=0)
+        made = publish(store, tables, base=0)
         with store.reading() as db:
             here = sums(db)
-        _compare(here, _sums_of_store(uri))
+        _compare(here, _sums_of_store(tables))
         pointers.point(root, address, base=made.number)
     return here
 
@@ -90,6 +92,7 @@ def _home(root: Path) -> "dict[str, Sum]":
     from longsearch.app.stores.working import prepare, publish_changes
     from longsearch.engine.lance.address import uri_of
     from longsearch.engine.lance.rows import sums
+    from longsearch.engine.lance.tables import Tables
     from longsearch.engine.store.store import Store
 
     address = pointers.address_of(root)
@@ -103,16 +106,15 @@ def _home(root: Path) -> "dict[str, Sum]":
             publish_changes(root, store)
             with store.reading() as db:
                 here = sums(db)
-            _compare(here, _sums_of_store(uri_of(address)))
+            _compare(here, _sums_of_store(Tables(uri_of(address))))
         pointers.point_home(root)
     return here
 
 
-def _sums_of_store(uri: str) -> "dict[str, Sum]":
+def _sums_of_store(tables: "Tables") -> "dict[str, Sum]":
     from longsearch.engine.lance.fetching import columns_of_all
-    from longsearch.engine.lance.tables import Tables, sums_of
+    from longsearch.engine.lance.tables import sums_of
 
-    tables = Tables(uri)
     at = tables.newest()
     return sums_of(tables, at, columns_of_all(at.dim))
 

@@ -3,7 +3,7 @@
 import importlib.util
 from argparse import ArgumentParser, Namespace
 
-from longsearch.engine.errors import LongsearchError
+from longsearch.engine.errors import LongsearchError, install_hint
 
 HELP = "open the app in a browser of this machine; a secret address, never the network"
 
@@ -20,8 +20,7 @@ def add_options(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Serve until Ctrl+C; return 0. Raises LongsearchError without textual-serve, or if the port is taken."""
     if importlib.util.find_spec("textual_serve") is None or importlib.util.find_spec("aiohttp") is None:
-        hint = "install it: pip install 'longsearch[serve]' (from a clone: pip install -c constraints.txt '.[serve]')"
-        raise LongsearchError("longsearch serve needs the package textual-serve", hint)
+        raise LongsearchError("longsearch serve needs the package textual-serve", install_hint("serve"))
     from longsearch.app.commands.open import root_to_open
     from longsearch.app.web.server import GuardedServer
 

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from longsearch.app.paths import expanded
+from longsearch.app.paths import expanded, is_url
 from longsearch.engine.errors import LongsearchError
 
 _HINT = "give a text file with a path on each line, or - for stdin"
@@ -25,7 +25,7 @@ def read_list(name: str, root: Path) -> frozenset[str]:
 
 
 def _relative(line: str, root: Path) -> str:
-    path = os.path.normpath(root / line)
+    path = os.path.normpath(expanded(line) if is_url(line) else root / line)
     if "\0" in line or not path.startswith(os.path.join(root, "")):  # noqa: PTH118 - a string is wanted
         raise LongsearchError(f"the list names {line}, which does not lie in {root}", _HINT)
     return Path(path).relative_to(root).as_posix()

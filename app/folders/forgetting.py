@@ -5,6 +5,7 @@ hours. After that, or at once if the person wants it so, it is deleted: it holds
 """
 
 import contextlib
+import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from filelock import FileLock, Timeout
 
 from longsearch.app.background import rpc
 from longsearch.app.folders.names import drop_name, first_name, rename
-from longsearch.app.paths import base_index_path, socket_path
+from longsearch.app.paths import base_index_path, socket_path, url_of
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.json_files import load_object, replace_object
 from longsearch.engine.search.query_language.file_filter import folded
@@ -61,6 +62,8 @@ def forget(folder: Folder, keep: bool = True, now_s: float | None = None) -> Non
     else:
         _delete(aside, path.stem)
         _save(rest)
+        if url_of(folder.root):  # only copies lie in it
+            shutil.rmtree(folder.root, ignore_errors=True)
 
 
 def forgotten() -> list[Forgotten]:

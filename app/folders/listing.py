@@ -23,7 +23,7 @@ from longsearch.engine.types import Folder
 
 @dataclass(frozen=True, slots=True)
 class _Index:
-    """What an index says of its folder."""
+    """The facts that an index holds about its folder."""
 
     root: Path
     n_documents: int

@@ -22,7 +22,7 @@ class BasketContent:
 
     passages: tuple[Evidence, ...]
     undoes: str
-    """What `undo` would take back, in words; "" if there is nothing."""
+    """The change that `undo` would take back, in words; "" if there is none."""
 
 
 class Basket:

@@ -1,4 +1,4 @@
-"""What was in view when the app was left, for each folder: the query, its mode and instruction, the chosen document."""
+"""Remembers what was in view when the app was left, for each folder: query, mode, instruction, chosen document."""
 
 import time
 from dataclasses import dataclass

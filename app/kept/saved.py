@@ -21,7 +21,7 @@ _DIGEST_BYTES = 8
 
 
 class Stamp(NamedTuple):
-    """What differs once an index has new passages, or vectors of another model."""
+    """A mark of an index that differs once it has new passages, or vectors of another model."""
 
     last_id: int
     """The highest id that a passage of the index ever had; ids are never used again."""
@@ -68,9 +68,9 @@ class SavedSearch:
     news: tuple[NewPassage, ...] = ()
     """The new passages, newest first."""
     seen: Mapping[str, str] | None = None
-    """By folder: the digests of the answers that were there before, in base64. "" if nobody has searched it yet."""
+    """The digests of the answers that each folder held before, in base64; "" if nobody has searched it yet."""
     stamps: Mapping[str, Sequence[Any]] | None = None
-    """By folder: the `Stamp` of the index when the search was last run, as a list."""
+    """The `Stamp` of each folder's index when the search was last run, as a list."""
 
     def covers(self, root: str) -> bool:
         """Whether the search is about this folder."""

@@ -1,4 +1,4 @@
-"""What the settings are: environment variable before config file before default. One place answers it for all.
+"""Reads the settings: environment variable before config file before default. Everything else asks this module.
 
 A mistake in the config file costs that setting alone, which then has its default; a file that is not TOML counts as
 empty. So a mistake never stops a search: whoever asks gets values, and the mistakes beside them. Only what writes an
@@ -31,7 +31,7 @@ class Problem:
 
     message: str
     hint: str
-    """What to do about it."""
+    """How to mend it."""
 
     def as_error(self) -> LongsearchError:
         """Return it as an error to raise."""
@@ -128,9 +128,9 @@ class _Written:
     """A value of the config file that is allowed."""
 
     value: Any
-    """As the setting holds it."""
+    """The value in the form in which the program uses it."""
     raw: Any
-    """As TOML has it."""
+    """The value as it stands in TOML."""
     origin: str
 
 

@@ -5,7 +5,7 @@ all follow this list. A setting is added here, in one line, and read as `current
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,9 @@ class Setting:
     """The field of `Settings` that holds its value."""
     kind: Kind
     meaning: str
-    """In Markdown, for the documentation. Links are those of a page in docs/."""
+    """Markdown for the documentation. Links are those of a page in docs/."""
     default: str
-    """The default as the documentation says it."""
+    """The words of the documentation for the default."""
     example: str
     """A value as it is written in the config file, for the file that `config edit` makes."""
     variable: str
@@ -35,8 +35,8 @@ class Setting:
 def _setting(
     kind: Kind, value: Any, default: str, example: str, meaning: str, variable: str = "", key: str = ""
 ) -> Any:
-    """Declare a setting. `value` is the default as `kind` returns it."""
-    about = (kind, meaning, default, example, variable, key)
+    """Declare a field of `Settings`: its name is the setting's. `value` is the default as `kind` returns it."""
+    about = Setting(key, "", kind, meaning, default, example, variable)
     return field(default_factory=lambda: value, metadata={"about": about})
 
 
@@ -142,14 +142,12 @@ class Settings:
     )  # fmt: skip
 
 
-def _about(name: str, kind: Kind, meaning: str, default: str, example: str, variable: str, key: str) -> Setting:
-    return Setting(key or name, name, kind, meaning, default, example, variable)
+def _named(about: Setting, name: str) -> Setting:
+    return replace(about, name=name, key=about.key or name)
 
 
-SETTINGS = tuple(_about(one.name, *one.metadata["about"]) for one in fields(Settings))
+SETTINGS = tuple(_named(one.metadata["about"], one.name) for one in fields(Settings))
 """Every setting, in the order of the documentation."""
-VARIABLES = tuple(setting.variable for setting in SETTINGS if setting.variable)
-"""The environment variables of settings."""
 
 
 def variable_of(name: str) -> str:

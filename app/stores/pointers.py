@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from longsearch.app.paths import pointer_path, working_path
+from longsearch.app.paths import in_shell, pointer_path, working_path
 from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.json_files import load_object, replace_object
 from longsearch.engine.lance.address import PREFIX, is_address, uri_of
@@ -56,7 +56,7 @@ def read_store(text: str) -> Path:
     root = root_of(address)
     known = address_of(root)
     if not known and working_path(root).exists():
-        hint = f"search that, or forget it first: longsearch folders forget {root}"
+        hint = f"search that, or forget it first: longsearch folders forget {in_shell(root)}"
         raise StoreError(f"this machine has an index of {root} of its own", hint)
     if known != address:
         point(root, address, reads=True)
@@ -66,7 +66,7 @@ def read_store(text: str) -> Path:
 def already_moved(root: Path, address: str) -> LongsearchError:
     """Return the error that the index of a folder is in another store."""
     return LongsearchError(
-        f"the index of {root} is in {address}", f"move it back first: longsearch move {root} --to sqlite"
+        f"the index of {root} is in {address}", f"move it back first: longsearch move {in_shell(root)} --to sqlite"
     )
 
 

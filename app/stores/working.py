@@ -1,12 +1,17 @@
 """The working file of a folder whose index is in a store: fetched if it is missing, published when it has changed."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from longsearch.app.paths import working_path
 from longsearch.app.stores.pointers import address_of, base_of, is_writer, point
 from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.store.session import Session
+
+if TYPE_CHECKING:
+    from longsearch.engine.lance.tables import Publication
 
 
 def prepare(root: Path, report: Callable[[str], None] = lambda _: None) -> None:
@@ -16,7 +21,7 @@ def prepare(root: Path, report: Callable[[str], None] = lambda _: None) -> None:
     """
     address = address_of(root)
     if not address:
-        return
+        return None
     if not is_writer(root):
         raise LongsearchError(
             f"{address} is kept current by another machine",
@@ -29,7 +34,9 @@ def prepare(root: Path, report: Callable[[str], None] = lambda _: None) -> None:
     uri, path, base = uri_of(address), working_path(root), base_of(root)
     last = Tables(uri).last()
     if last is None or (path.exists() and base == last.number):
-        return
+        return None
+    if path.exists() and _is_published(path, last):  # a run was killed before it could note what it had published
+        return point(root, address, base=last.number)
     if path.exists() and not base:
         raise StoreError(
             f"there is an index of {root} here and another one in {address}",
@@ -37,6 +44,15 @@ def prepare(root: Path, report: Callable[[str], None] = lambda _: None) -> None:
         )
     remove(path)
     point(root, address, base=fetch(uri, path, report).number)
+    return None
+
+
+def _is_published(path: Path, last: "Publication") -> bool:
+    from longsearch.engine.lance.publishing import is_published
+
+    with suppress(StoreError), Session.open(path, read_only=True) as session:
+        return is_published(session, last)
+    return False
 
 
 def publish_changes(root: Path, session: Session, report: Callable[[str], None] = lambda _: None) -> None:

@@ -14,7 +14,7 @@ class Viewer:
     """A viewer of PDFs."""
 
     name: str
-    """For the person; also the program's name, unless `app` is given."""
+    """The name that the person sees; also the program's, unless `app` is given."""
     at_page: tuple[str, ...]
     """The command that opens {path} at {page}."""
     at_phrase: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ VIEWERS = (
         app="Skim.app",
     ),
 )
-"""In order of preference."""
+"""The viewers, the preferred ones first."""
 APPLICATIONS = (Path("/Applications"), Path("~/Applications"))
 """Where macOS keeps apps."""
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from longsearch.app.paths import index_path
 from longsearch.engine.projection import project
+from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.store import vectors
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import PassageMap
@@ -27,7 +28,7 @@ def passage_map(places: Sequence[tuple[int, int]], place_of: Callable[[int], tup
             if in_use is None or (model and in_use[0] != model):
                 continue
             model = in_use[0]
-            rows = vectors.of_passages(db, own_id)
+            rows = answers_of(db).vectors_of_passages(own_id)
             known = dict(zip((start for (start,) in db.execute(_STARTS, (own_id,))), rows, strict=False))
         for place, (one, start) in enumerate(places):
             if one == document and start in known:

@@ -1,8 +1,10 @@
 """Draws pages as they are printed, for the backends of the app. What draws is loaded with the first page."""
 
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longsearch.app.paths import url_of
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.page_image import PageImage, PageQuestion
 
@@ -22,6 +24,8 @@ class PrintedPages:
         """Return the picture of a page. Raises LongsearchError."""
         from longsearch.indexer.extract.printed.renderer import PageRenderer
 
+        if url_of(question.path) and not Path(question.path).exists():
+            raise LongsearchError("the file lies in an object store", "o downloads it")
         with self._lock:
             if self._is_closed:
                 raise LongsearchError("the app is closing")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from longsearch.app.settings.editor import chosen_editor
 from longsearch.app.settings.reading import current
+from longsearch.app.viewing.downloading import download
 from longsearch.app.viewing.known import APPLICATIONS, AT_LINE, OWN_WINDOW, VIEWERS, Viewer
 from longsearch.app.viewing.lines import is_text, line_of
 from longsearch.engine.errors import LongsearchError
@@ -34,7 +35,7 @@ class Target:
 
     path: str
     page: int | None = None
-    """From 1; None if the format has no pages."""
+    """The number of the page, from 1; None if the format has no pages."""
     text: str = ""
     """The text at the place: the excerpt, or the passage; "" if no place is meant."""
 
@@ -47,13 +48,14 @@ class Plan:
     where: str
     """" at page 12", or ""."""
     fallback: tuple[str, ...] = ()
-    """What to run instead if the program refuses the command."""
+    """The command to run if the program refuses this one."""
     needs_terminal: bool = False
     needs_display: bool = True
 
 
 def open_in_viewer(path: str, page: int | None, text: str = "") -> Opened:
     """Open the file at a place. Raises LongsearchError if it is gone, or no viewer can be started."""
+    download(path)
     if not Path(path).exists():
         raise LongsearchError("the file is gone", "it leaves the results after the next sweep of the folder")
     plan = plan_opening(Target(path, page, text), os.environ, sys.platform)

@@ -1,4 +1,4 @@
-"""What each window of the browser runs: the app, with textual-serve's driver in place of a terminal.
+"""The process behind each window of the browser: the app, with textual-serve's driver in place of a terminal.
 
 `python -m longsearch.app.web.window ROOT [THINK]`; ROOT is "" for all folders.
 """

@@ -37,7 +37,7 @@ class BibEntry:
 
     key: str
     fields: dict[str, str]
-    """By name in lower case; values as they are written, without the braces or quotation marks around them."""
+    """The fields by their names in lower case; the values without the braces or quotation marks around them."""
 
     @property
     def files(self) -> list[str]:

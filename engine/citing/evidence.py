@@ -42,7 +42,7 @@ class Evidence:
     query: str = ""
     """The query that found the passage, or ""."""
     note: str = ""
-    """What the person wrote about it."""
+    """The person's own note."""
     added_at: float = 0.0
     """Seconds since 1970."""
     citekey: str = ""

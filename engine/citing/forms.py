@@ -18,7 +18,7 @@ FORMATS: Mapping[str, tuple[str, Callable[[Sequence[Evidence]], str]]] = {
     "csl": (".json", to_csl),
     "bibtex": (".bib", to_bibtex),
 }
-"""By name: the ending of a file in the format, and what writes it."""
+"""The formats by name: the ending of such a file, and the function that writes it."""
 
 
 def _plain(one: Evidence) -> str:
@@ -58,7 +58,7 @@ FORMS: Mapping[str, Callable[[Evidence], str]] = {
     "latex": _latex,
     "org": _org,
 }
-"""By name: what writes one quotation for the clipboard. The first is the default."""
+"""The functions that write one quotation for the clipboard, by name. The first is the default."""
 
 
 def format_of(file_name: str) -> str:

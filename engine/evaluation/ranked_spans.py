@@ -51,9 +51,9 @@ class Ranked:
 
     spans: Spans
     rows: list[NDArray[np.int64]]
-    """For each query, rows of `spans`, best first."""
+    """Rows of `spans` for each query, best first."""
     scores: list[NDArray[np.floating]]
-    """For each query, the scores of those rows."""
+    """The scores of those rows, for each query."""
 
 
 def by_vectors(spans: Spans, vectors: Vectors, queries: Vectors, limit: int = MAX_RANKED) -> Ranked:

@@ -1,8 +1,6 @@
 """Chooses the device and the number format once, and keeps the reasons for `longsearch doctor`."""
 
-import ctypes
 import re
-import sys
 from dataclasses import dataclass
 
 import torch
@@ -12,8 +10,6 @@ from longsearch.engine.models.ops.int8 import has_vnni
 
 _DEVICE = re.compile(r"cpu|cuda(:[0-9]{1,3})?")
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "int8": torch.float32}
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # glibc's malloc.h
-_KEPT_BYTES, _BUFFER_BYTES = 256 << 20, 32 << 20  # older versions of glibc refuse more than 32 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +77,6 @@ def has_fast_int8() -> bool:
     Measured with AVX2 alone, for the bundled model's products on one core: 118 GFLOPS, against 60 in float32.
     """
     return torch.backends.mkldnn.is_available() and torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512")
-
-
-def keep_freed_memory() -> None:
-    """Let glibc keep up to 256 MB of freed memory, so that each step of a model reuses the buffers of the last one.
-
-    By default it returns large buffers to the system at once, and the next step gets new pages: with AVX2 alone they
-    took a third of the time of reading. Whoever unloads a model calls malloc_trim.
-    """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform.startswith("linux") else None
-    if mallopt is not None:  # musl has none
-        mallopt(_M_MMAP_THRESHOLD, _BUFFER_BYTES)
-        mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
 
 
 def has_fast_bfloat16(device: str) -> bool:

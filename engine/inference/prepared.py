@@ -1,10 +1,11 @@
 """Prepares a loaded model for a device: its width, its fastest form, and how many tokens a slice has."""
 
-from longsearch.engine.inference.device import Hardware, keep_freed_memory
+from longsearch.engine.inference.device import Hardware
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.models.mamba2_quick import QuickMamba2, can_be_quick
 from longsearch.engine.models.matmamba import at_width
 from longsearch.engine.models.weights import Model
+from longsearch.engine.platforms.buffers import keep_freed_memory
 
 # default V; on a CPU 2048 is 1.14 times as fast as 1024, and 4096 only 1.03 times as fast as 2048
 _VERTICAL_TOKENS = {"cpu": 2048, "cuda": 4096}

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
+from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError, install_hint
 
 PREFIX = "lance:"
 _ASIDE = (LongsearchError, KeyboardInterrupt)
@@ -35,7 +35,7 @@ def connected(uri: str) -> Any:
         import lancedb
     except ImportError as error:
         raise LongsearchError(
-            f"the store {PREFIX}{uri} needs LanceDB, which is not installed", "pip install 'longsearch[lance]'"
+            f"the store {PREFIX}{uri} needs LanceDB, which is not installed", install_hint("lance")
         ) from error
     with errors_explained(uri):
         return lancedb.connect(uri)

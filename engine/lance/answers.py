@@ -1,4 +1,4 @@
-"""What a store in LanceDB answers in place of FTS5 and sqlite-vec: `store.elsewhere.answers.Answers`."""
+"""What a store in LanceDB answers in place of FTS5 and sqlite-vec: `search.answering.answers.Answers`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,10 +14,13 @@ from longsearch.engine.lance.match import Matcher, phrases_of
 from longsearch.engine.lance.snapshot import Snapshot
 from longsearch.engine.lance.words import WordsInLance, search_of, words_of
 from longsearch.engine.search import bm25
+from longsearch.engine.search.answering.answers import Found
+from longsearch.engine.search.lookup import Lookup
 from longsearch.engine.store import documents
-from longsearch.engine.store.elsewhere.answers import Scored
 from longsearch.engine.store.manifest import Kind
+from longsearch.engine.store.segments import nearest
 from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.vectors import K_MAX
 
 _READ_ALL = 5_000
 """So few vectors are read and compared one by one."""
@@ -36,11 +39,15 @@ class LanceAnswers:
         self._snapshot = snapshot
         self._matcher: Matcher | None = None
 
-    def nearest_passages(self, query: Vectors, k: int, allowed: Allowed | None) -> Scored:
+    def nearest_passages(self, query: Vectors, k: int, allowed: Allowed | None = None) -> Found:
         """See `Answers`. Exact, unless the store is so large that it has an index of vectors."""
+        vector, k = nearest.comparable(self._db, query), min(k, K_MAX)
+        if vector is None or (allowed is not None and allowed.is_empty):
+            return []
+        return self._nearest(vector, k, "") if allowed is None else self._nearest_of(vector, k, allowed)
+
+    def _nearest_of(self, query: Vectors, k: int, allowed: Allowed) -> Found:
         snapshot = self._snapshot
-        if allowed is None:
-            return self._nearest(query, k, "")
         mask = allowed.mask(snapshot.passage_ids, snapshot.document_ids, snapshot.first_of)
         n_allowed = int(np.count_nonzero(mask))
         if n_allowed <= _READ_ALL:
@@ -58,35 +65,52 @@ class LanceAnswers:
             if len(kept) >= k or wanted == len(mask):
                 return kept[:k]
 
-    def nearest_documents(self, query: Vectors, k: int, allowed: NDArray[np.int64] | None) -> Scored:
+    def nearest_documents(self, query: Vectors, k: int, allowed: NDArray[np.int64] | None = None) -> Found:
         """See `Answers`."""
+        vector, k = nearest.comparable(self._db, query), min(k, K_MAX)
+        if vector is None:
+            return []
         if allowed is not None:
-            return _best(self.vectors_of(Kind.DOCUMENTS, allowed.tolist()), query, k)
-        return self._asked("document_vectors", "content_id", query, k, "")
+            return _best(self.vectors_of(Kind.DOCUMENTS, allowed.tolist()), vector, k)
+        return self._asked("document_vectors", "content_id", vector, k, "")
+
+    def cosines(self, kind: Kind, ids: Sequence[int], query: Vectors) -> dict[int, float]:
+        """See `Answers`."""
+        return {id_: float(own @ query) for id_, own in self.vectors_of(kind, ids).items()}
 
     def vectors_of(self, kind: Kind, ids: Sequence[int]) -> dict[int, Vectors]:
         """See `Answers`."""
         return self._snapshot.vectors(*_TABLES[kind], ids)
 
-    def vectors_of_document(self, document_id: int) -> Vectors:
+    def vectors_of_passages(self, document_id: int) -> Vectors:
         """See `Answers`."""
         found = self._snapshot.rows_by("passages", ("id", "vector"), "content_id", [document_id])
         rows = [np.frombuffer(own, np.float32) for _, own in sorted(found, key=lambda row: row[0]) if own is not None]
         return np.stack(rows) if rows else np.empty((0, self._snapshot.at.dim), np.float32)
 
-    def lengths(self, document_ids: Sequence[int]) -> dict[int, int]:
+    def vector_of_document(self, document_id: int) -> Vectors | None:
+        """See `Answers`."""
+        return self.vectors_of(Kind.DOCUMENTS, [document_id]).get(document_id)
+
+    def lengths(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """See `Answers`."""
         return self._snapshot.n_passages_of(document_ids)
 
-    def words(self, expressions: Sequence[str]) -> WordsInLance:
+    def words(self, asked: Lookup) -> WordsInLance:
         """See `Answers`."""
-        return words_of(self._snapshot, self._look_up(), expressions, documents.count(self._db))
+        return words_of(self._snapshot, self._look_up(), asked.terms, documents.count(self._db))
 
     def matching(self, match: str) -> NDArray[np.int64]:
         """See `Answers`."""
         return self._look_up().matching(match)
 
-    def best(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> Scored:
+    def first_matching(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> list[int]:
+        """See `Answers`."""
+        found = self.matching(match)
+        first: list[int] = (found if allowed is None else np.intersect1d(found, allowed))[:limit].tolist()
+        return first
+
+    def best(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> Found:
         """See `Answers`."""
         phrases = phrases_of(match)
         matcher, n = self._look_up(), self._snapshot.at.n_passages
@@ -97,10 +121,6 @@ class LanceAnswers:
         ranked = found.best(weights, mean, limit, None if allowed is None else Allowed(holding=allowed))
         return list(zip(ranked.ids.tolist(), ranked.scores.tolist(), strict=True))
 
-    def totals(self) -> tuple[int, int]:
-        """See `Answers`."""
-        return self._snapshot.at.n_passages, self._snapshot.at.n_words
-
     def expect(self, passage_ids: Sequence[int]) -> None:
         """See `Answers`."""
         self._snapshot.expect(passage_ids)
@@ -110,10 +130,10 @@ class LanceAnswers:
             self._matcher = Matcher(self._db, self._snapshot)
         return self._matcher
 
-    def _nearest(self, query: Vectors, k: int, where: str) -> Scored:
+    def _nearest(self, query: Vectors, k: int, where: str) -> Found:
         return self._asked("passages", "id", query, k, where)
 
-    def _asked(self, name: str, key: str, query: Vectors, k: int, where: str) -> Scored:
+    def _asked(self, name: str, key: str, query: Vectors, k: int, where: str) -> Found:
         """The `k` nearest rows of a table, as (id, cosine), highest first."""
         table = self._snapshot.table(name)
         with errors_explained(self._snapshot.tables.uri):
@@ -128,6 +148,6 @@ class LanceAnswers:
         return sorted(((id_, 1 - distance) for id_, distance in rows), key=lambda row: (-row[1], row[0]))
 
 
-def _best(found: dict[int, Vectors], query: Vectors, k: int) -> Scored:
+def _best(found: dict[int, Vectors], query: Vectors, k: int) -> Found:
     scored = ((id_, float(own @ query)) for id_, own in found.items())
     return sorted(scored, key=lambda row: (-row[1], row[0]))[:k]

@@ -42,28 +42,39 @@ class _Document:
 
 
 def publish(
-    session: Session, uri: str, base: int | None = None, report: Callable[[str], None] = lambda _: None
+    session: Session, store: str | Tables, base: int | None = None, report: Callable[[str], None] = lambda _: None
 ) -> Publication:
-    """Publish the index in SQLite as the newest state of the store at `uri`, and return the publication.
+    """Publish the index in SQLite as the newest state of a store, given by its URI or open; return the publication.
 
     If nothing has changed, it is the last one. `base`: the number of the publication from which the working file comes;
     None: whatever the store holds is replaced. Raises StoreError if somebody has published after `base`.
     """
-    tables = Tables(uri)
+    tables = Tables(store) if isinstance(store, str) else store
     last = tables.last()
     if base is not None and (last.number if last else 0) != base:
         hint = "delete the working file, and index again: longsearch fetches the store first"
-        raise StoreError(f"Another machine has written to {PREFIX}{uri} meanwhile", hint)
+        raise StoreError(f"Another machine has written to {PREFIX}{tables.uri} meanwhile", hint)
     with session.reading() as db:
-        small = {table: rows.small(db, table) for table in rows.SMALL}
-        sums = {table: _hash(own) for table, own in small.items()}
+        small, sums = _small(db)
         if last is not None and last.sums == sums:
             return last
         tables.go_back(last)
         made = _written(db, tables, last, small, sums, report)
     tables.publish(made)
-    forget(uri)
+    forget(tables.uri)
     return made
+
+
+def is_published(session: Session, publication: Publication) -> bool:
+    """Return whether a publication holds what the index in SQLite holds."""
+    with session.reading() as db:
+        return _small(db)[1] == publication.sums
+
+
+def _small(db: apsw.Connection) -> tuple[dict[str, list[rows.Row]], dict[str, str]]:
+    """The rows of the small tables, and their hashes: every change of a document changes one of them."""
+    small = {table: rows.small(db, table) for table in rows.SMALL}
+    return small, {table: _hash(own) for table, own in small.items()}
 
 
 def _written(

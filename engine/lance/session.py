@@ -1,4 +1,4 @@
-"""A session that reads a store of LanceDB. It opens like any other, by a file: the *pointer*, which names the store."""
+"""Connects to a store of LanceDB. A session opens it like any other index, by a file: the *pointer*, which names it."""
 
 import os
 from pathlib import Path
@@ -11,12 +11,11 @@ from longsearch.engine.lance.address import PREFIX, uri_of
 from longsearch.engine.lance.answers import LanceAnswers
 from longsearch.engine.lance.snapshot import newest
 from longsearch.engine.lance.virtual import add_tables
-from longsearch.engine.store.elsewhere.answers import ElsewhereConnection
-from longsearch.engine.store.session import Session
+from longsearch.engine.search.answering.answers import AnsweringConnection
 
 
-def opened(pointer: Path, read_only: bool) -> Session:
-    """Open the store that a pointer names at its newest publication, for `Session.open`.
+def connection_of(pointer: Path, read_only: bool) -> AnsweringConnection:
+    """Connect to the newest publication of the store that a pointer names, for `Session.open`.
 
     Raises StoreError for writing: the working file is written.
     """
@@ -24,15 +23,15 @@ def opened(pointer: Path, read_only: bool) -> Session:
     if not read_only:
         raise StoreError(f"{address} is written by longsearch index", "Run: longsearch index FOLDER")
     snapshot = newest(uri_of(address))
-    db = ElsewhereConnection(":memory:")
+    db = AnsweringConnection(":memory:")
     try:
         db.deserialize("main", snapshot.image)
         add_tables(db, snapshot)
-        db.engine = LanceAnswers(db, snapshot)
+        db.answers = LanceAnswers(db, snapshot)
     except BaseException:
         db.close()
         raise
-    return Session(db, pointer, True, ())
+    return db
 
 
 def address_of(pointer: Path) -> str:

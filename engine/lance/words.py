@@ -10,17 +10,18 @@ from longsearch.engine.lance.match import Matcher
 from longsearch.engine.lance.postings import Held, added
 from longsearch.engine.lance.snapshot import Snapshot
 from longsearch.engine.search import bm25
+from longsearch.engine.search.answering.answers import Found
 from longsearch.engine.search.lookup import forms_of
-from longsearch.engine.search.query_words import Found
 from longsearch.engine.search.statistics import WordStatistics
 from longsearch.engine.store.segments.allowed import Allowed
-from longsearch.engine.store.segments.word_parts import Part, Postings, n_documents_at
+from longsearch.engine.store.segments.term_counts import Postings, n_documents_at
+from longsearch.engine.store.segments.word_parts import Part
 from longsearch.engine.store.segments.word_search import WordSearch
 
 
 @dataclass(frozen=True, slots=True)
 class WordsInLance:
-    """`search.query_words.QueryWords` by the postings of a store."""
+    """`search.answering.answers.QueryWords` by the postings of a store."""
 
     terms: WordSearch
     """By term: a passage holds a term if it holds one of its forms."""

@@ -1,1 +1,1 @@
-"""What language a text is in, and which words of the word index stand for it. Pure; knows no index and no model."""
+"""Finds the language of a text, and the form of its words in the word index. Pure; knows no index and no model."""

@@ -99,8 +99,11 @@ def locate(model: str | Path) -> ModelFiles:
             raise ModelError(f"this longsearch came without the model {model}", hint)
         return ModelFiles(folder, folder)
     folder = Path(model).expanduser()
-    if isinstance(model, Path) or folder.exists() or _NAME.fullmatch(model) is None:
+    if isinstance(model, Path) or folder.exists():
         return ModelFiles(folder, folder)
+    if _NAME.fullmatch(model) is None:
+        hint = "name one of longsearch model list, ORG/NAME to download one, or a folder with a model"
+        raise ModelError(f"there is no model {model}", hint)
     name = ModelName.parse(model)
     folder = _cached_folder(name, "config.json")
     if not any(folder.glob("*.safetensors")):

@@ -16,7 +16,7 @@ from longsearch.engine.passages import RULES
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """What an index stores about the model that made its vectors."""
+    """The facts that an index stores about the model that made its vectors."""
 
     fingerprint: str
     """A hash of weights, tokenizer, readout, template and passage rules."""

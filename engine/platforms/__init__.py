@@ -1,4 +1,4 @@
-"""What differs by platform, a module for each matter: processes, job objects, pipes, local sockets.
+"""Everything that differs by platform, a module for each: processes, job objects, pipes, local sockets, buffers.
 
 Each function takes the platform as an argument, so that its tests run the twin for Windows elsewhere too. Nobody has
 run that twin on Windows yet. Locks are `filelock`'s, folders `platformdirs`'; services are in `app.background.service`,

@@ -24,7 +24,7 @@ class Door:
     """A place at which a server listens."""
 
     family: str
-    """As `multiprocessing.connection` names it."""
+    """The name of the family in `multiprocessing.connection`."""
     address: str
     file: Path
     """The socket, or the file of the key. Without it nobody listens."""

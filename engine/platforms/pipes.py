@@ -24,7 +24,7 @@ class PipeReader(Protocol):
 
 
 class SelectReader:
-    """By `selectors`, which on Windows know sockets only."""
+    """Reads by `selectors`, which on Windows know sockets only."""
 
     def __init__(self, pipes: Sequence[IO[bytes]]) -> None:
         self._selector = selectors.DefaultSelector()
@@ -46,7 +46,7 @@ class SelectReader:
 
 
 class ThreadReader:
-    """By a thread for each pipe."""
+    """Reads by a thread for each pipe."""
 
     def __init__(self, pipes: Sequence[IO[bytes]]) -> None:
         self._found: queue.Queue[tuple[int, bytes]] = queue.Queue(_AHEAD)

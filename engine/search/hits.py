@@ -6,11 +6,11 @@ from pathlib import Path
 
 import apsw
 
+from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import ids
 from longsearch.engine.store import documents, files, metadata, texts
-from longsearch.engine.store.elsewhere.answers import elsewhere
 from longsearch.engine.store.excerpts import Nearest
 from longsearch.engine.store.records import Outline, PassageRow
 from longsearch.engine.types import DocumentHit, PassageHit
@@ -29,8 +29,7 @@ def to_hits(
 
     If several files hold a document, it has the first path that the filter admits.
     """
-    if (engine := elsewhere(db)) is not None:
-        engine.expect([id_ for document in ranked for id_ in ids(document.passages)])
+    answers_of(db).expect([id_ for document in ranked for id_ in ids(document.passages)])
     document_ids = [one.document_id for one in ranked]
     outlines = documents.outlines(db, document_ids)
     paths = files.paths_of_each(db, document_ids, file_filter.under)

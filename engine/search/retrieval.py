@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.search import bm25
+from longsearch.engine.search.answering.answers import Found, QueryWords
+from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.search.fusion import in_document, with_excerpt, words_in_document
 from longsearch.engine.search.lookup import Lookup, all_of, any_of
 from longsearch.engine.search.metadata_filter import narrowed
 from longsearch.engine.search.query_language.fields import Condition
 from longsearch.engine.search.query_language.file_filter import FileFilter
-from longsearch.engine.search.query_words import Found, QueryWords
-from longsearch.engine.store import documents, excerpts, keywords, languages
+from longsearch.engine.store import excerpts, languages
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.segments import admitted, nearest, owners
+from longsearch.engine.store.segments import admitted, owners
 from longsearch.engine.store.segments.allowed import Allowed
 
 Scores = NDArray[np.float64]
@@ -39,7 +40,7 @@ def allowed_documents(
         if file_filter.languages_excluded:
             left_out = list(languages.documents_in(db, file_filter.languages_excluded))
             found = found[np.isin(found, left_out, assume_unique=True, invert=True)]
-        allowed = found if len(found) < documents.count(db) else None
+        allowed = found if len(found) < admitted.n_documents(db) else None
     return narrowed(db, allowed, conditions)
 
 
@@ -51,8 +52,8 @@ def allowed_passages(
     The filter applies before ranking: otherwise none of the best 200 might lie in a small folder.
     """
     in_files = allowed_documents(db, file_filter, conditions)
-    holding = keywords.matching(db, all_of(asked.phrases)) if asked.phrases else None
-    excluded = keywords.matching(db, any_of(asked.excluded)) if asked.excluded else None
+    holding = answers_of(db).matching(all_of(asked.phrases)) if asked.phrases else None
+    excluded = answers_of(db).matching(any_of(asked.excluded)) if asked.excluded else None
     is_all = in_files is None and holding is None and excluded is None
     return None if is_all else Allowed(in_files, holding, excluded)
 
@@ -88,7 +89,7 @@ def candidates(db: apsw.Connection, by_words: Found, by_vector: Found, vector: V
     cosines[np.searchsorted(ids, near_ids)] = near_scores
     if vector is not None:
         left = ids[np.isnan(cosines)]
-        found = nearest.cosines(db, Kind.VECTORS, left.tolist(), vector)
+        found = answers_of(db).cosines(Kind.VECTORS, left.tolist(), vector)
         cosines[np.searchsorted(ids, list(found))] = list(found.values())
     document_ids, places = np.unique(owners.documents_of(db, ids), return_inverse=True)
     return Candidates(ids, bm25_scores, cosines, is_by_words, document_ids, places)
@@ -102,7 +103,7 @@ def by_words(db: apsw.Connection, words: QueryWords, found: Candidates) -> Score
     """
     figures = words.statistics
     highest = bm25.highest(figures.n_passages_with, figures.n_passages) or 1.0
-    lengths = owners.lengths(db, found.document_ids)
+    lengths = answers_of(db).lengths(found.document_ids)
     whole = bm25.of_counts(words.in_documents(found.document_ids), lengths, figures)
     return words_in_document(np.clip(found.bm25 / highest, 0.0, 1.0), whole[found.documents])
 
@@ -125,7 +126,7 @@ def cosines(db: apsw.Connection, vector: Vectors, found: Candidates) -> Cosines:
     ids, highest = excerpts.highest(db, vector, found.ids.tolist())
     of_excerpts[np.searchsorted(found.ids, ids)] = highest
     of_documents: Scores = np.full(len(found.document_ids), np.nan)
-    whole = nearest.cosines(db, Kind.DOCUMENTS, found.document_ids.tolist(), vector)
+    whole = answers_of(db).cosines(Kind.DOCUMENTS, found.document_ids.tolist(), vector)
     of_documents[np.searchsorted(found.document_ids, list(whole))] = list(whole.values())
     return Cosines(found.cosines, of_excerpts, of_documents[found.documents])
 

@@ -13,6 +13,8 @@ import numpy as np
 from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.search import background
+from longsearch.engine.search.answering.answers import Found, QueryWords
+from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.search.background import with_levels
 from longsearch.engine.search.explaining.points import Parts, with_reasons
 from longsearch.engine.search.fusion import both
@@ -20,7 +22,6 @@ from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.lookup import Lookup, lookup
 from longsearch.engine.search.metadata_filter import list_order, listed, sort_hits
 from longsearch.engine.search.query_language.query import Query
-from longsearch.engine.search.query_words import Found, QueryWords, words_of
 from longsearch.engine.search.ranking import RankedDocument, group
 from longsearch.engine.search.retrieval import (
     Candidates,
@@ -31,9 +32,9 @@ from longsearch.engine.search.retrieval import (
     cosines,
     ids,
 )
-from longsearch.engine.store import documents, excerpts, languages, metadata, vectors
+from longsearch.engine.store import excerpts, languages, metadata, vectors
 from longsearch.engine.store.excerpts import Nearest
-from longsearch.engine.store.segments import nearest
+from longsearch.engine.store.segments import admitted
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.vectors import K_MAX
@@ -64,8 +65,8 @@ class Plan:
     @property
     def admits_no_document(self) -> bool:
         """Whether the filters of documents leave none, whatever the query's words are."""
-        admitted = self.allowed.documents if self.allowed else None
-        return admitted is not None and not len(admitted)
+        left = self.allowed.documents if self.allowed else None
+        return left is not None and not len(left)
 
 
 def search(
@@ -93,7 +94,7 @@ def search(
         spoken = languages.in_index(db)
         asked = lookup(query, spoken)
         allowed = allowed_passages(db, asked, file_filter, query.conditions)
-        words = None if query.is_listing or mode is SearchMode.MEANING else words_of(db, asked)
+        words = None if query.is_listing or mode is SearchMode.MEANING else answers_of(db).words(asked)
         plan = Plan(query, asked, mode, query_vector, allowed, k, passages_per_document, words, explain)
         ranked = best_documents(db, plan)
         hits = to_hits(db, session.root, file_filter, ranked, nearest_excerpts(db, plan, ranked))
@@ -144,13 +145,13 @@ def best_documents(db: apsw.Connection, plan: Plan) -> list[RankedDocument]:
     the index has one: otherwise asking an index of 30 for 50 took 1.5 times as long.
     """
     if plan.query.is_listing:
-        admitted = plan.allowed.documents if plan.allowed else None
-        return listed(db, admitted, list_order(plan.query.sort), plan.query.is_reversed, plan.k)
+        left = plan.allowed.documents if plan.allowed else None
+        return listed(db, left, list_order(plan.query.sort), plan.query.is_reversed, plan.k)
     n = _N_CANDIDATES
     while True:
         found, is_exhausted = _candidates(db, plan, n)
         n_documents = len(found.document_ids)
-        if n_documents >= plan.k or is_exhausted or n >= K_MAX or n_documents == documents.count(db):
+        if n_documents >= plan.k or is_exhausted or n >= K_MAX or n_documents == admitted.n_documents(db):
             return _ranked(db, plan, found)
         n = min(4 * n, K_MAX)
 
@@ -163,7 +164,7 @@ def _candidates(db: apsw.Connection, plan: Plan, n: int) -> tuple[Candidates, bo
     if plan.words is not None and not is_empty:
         words = plan.words.best(n, plan.allowed)
     if plan.vector is not None and plan.mode is not SearchMode.WORDS and not is_empty:
-        near = nearest.nearest_passages(db, plan.vector, n, plan.allowed)
+        near = answers_of(db).nearest_passages(plan.vector, n, plan.allowed)
     vector = None if plan.mode is SearchMode.WORDS else plan.vector
     return candidates(db, words, near, vector), max(len(words), len(near)) < n
 

@@ -18,12 +18,12 @@ import numpy as np
 from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import allowed_documents
 from longsearch.engine.store import documents, vectors
-from longsearch.engine.store.segments import nearest
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import PassageNearness, SearchMode, SearchResults
 
@@ -40,7 +40,7 @@ def similar_to_document(session: Session, document_id: int, k: int = 10, under: 
 def title_and_vector(session: Session, document_id: int) -> tuple[str, Vectors]:
     """The title of a document of the index, and its vector (dim,). Raises as `similar_to_document`."""
     with session.reading() as db:
-        title, vector = documents.outline(db, document_id).title, vectors.of_document(db, document_id)
+        title, vector = documents.outline(db, document_id).title, answers_of(db).vector_of_document(document_id)
     if vector is None:
         hint = "wait until it has been read: `longsearch status` shows the progress"
         raise LongsearchError(f"{title} has not been read for its meaning yet", hint)
@@ -65,7 +65,7 @@ def similar_to_vector(
     started = time.perf_counter()
     with session.reading() as db:
         file_filter = FileFilter(under)
-        found = nearest.nearest_documents(db, vector, k + 1, allowed_documents(db, file_filter))
+        found = answers_of(db).nearest_documents(vector, k + 1, allowed_documents(db, file_filter))
         near = [(id_, min(1.0, cosine)) for id_, cosine in found if id_ != without and cosine >= LEAST_SCORE][:k]
         ranked = [
             RankedDocument(id_, cosine, _nearest_passages(db, id_, vector, passages_per_document))
@@ -84,7 +84,7 @@ def nearness_of_passages(session: Session, document_id: int, vector: Vectors) ->
     Reads the vectors of one document: 2 ms for 300 passages.
     """
     with session.reading() as db:
-        found = vectors.of_passages(db, document_id)
+        found = answers_of(db).vectors_of_passages(document_id)
         passages = documents.passages(db, document_id)[: len(found)]
     if not len(found):
         return ()
@@ -94,7 +94,7 @@ def nearness_of_passages(session: Session, document_id: int, vector: Vectors) ->
 
 def _nearest_passages(db: apsw.Connection, document_id: int, vector: Vectors, n: int) -> tuple[tuple[int, float], ...]:
     """(passage id, cosine) of the document's `n` nearest passages, best first."""
-    cosines = np.clip(vectors.of_passages(db, document_id) @ vector, 0, 1)
+    cosines = np.clip(answers_of(db).vectors_of_passages(document_id) @ vector, 0, 1)
     best = np.argsort(-cosines, kind="stable")[:n].tolist()
     passage_ids = documents.passage_ids(db, document_id)
     return tuple((passage_ids[place], float(cosines[place])) for place in best)

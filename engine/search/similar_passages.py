@@ -13,13 +13,13 @@ import apsw
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
+from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.search.ranking import group
 from longsearch.engine.search.similar import title_and_vector
-from longsearch.engine.store import documents, texts, vectors
+from longsearch.engine.store import documents, texts
 from longsearch.engine.store.records import PassageRow
-from longsearch.engine.store.segments import nearest
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import SearchMode, SearchResults
 
@@ -44,7 +44,7 @@ def asked_passage(session: Session, document_id: int, offset: int) -> AskedPassa
     """Return the passage of a document that begins at `offset`. Raises LongsearchError if it has no vector yet."""
     title = title_and_vector(session, document_id)[0]
     with session.reading() as db:
-        spans, found = documents.passages(db, document_id), vectors.of_passages(db, document_id)
+        spans, found = documents.passages(db, document_id), answers_of(db).vectors_of_passages(document_id)
         place = max(bisect_right([span.start for span in spans], offset) - 1, 0)
         (text,) = texts.spans(db, document_id, [(span.start, span.stop) for span in spans[place : place + 1]])
     return AskedPassage(title, text, found[place])
@@ -58,7 +58,7 @@ def similar_to_passage(session: Session, asked: AskedPassage, k: int = 10) -> Se
     """
     started = time.perf_counter()
     with session.reading() as db:
-        near = nearest.nearest_passages(db, asked.vector, _N_PASSAGES)
+        near = answers_of(db).nearest_passages(asked.vector, _N_PASSAGES)
         rows = documents.passage_rows(db, [id_ for id_, _ in near])
         kept, n_folded = _unfolded(
             db, [(rows[id_], id_, cosine) for id_, cosine in near if cosine >= LEAST_SCORE], asked

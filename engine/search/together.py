@@ -15,12 +15,12 @@ import apsw
 from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.search import background
+from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.search.background import with_levels
 from longsearch.engine.search.hits import to_hits
 from longsearch.engine.search.lookup import Lookup, lookup
 from longsearch.engine.search.metadata_filter import in_order, list_order, sort_keys
 from longsearch.engine.search.query_language.query import Query
-from longsearch.engine.search.query_words import words_of
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import allowed_passages
 from longsearch.engine.search.searcher import (
@@ -108,7 +108,7 @@ def _plans(
 ) -> list[Plan]:
     """The search of each part, by the figures of all."""
     has_words = mode is not SearchMode.MEANING and not query.is_listing
-    words = [words_of(db, asked) if has_words else None for db in dbs]
+    words = [answers_of(db).words(asked) if has_words else None for db in dbs]
     own = [held.statistics for held in words if held is not None]
     figures = pooled(own) if own else None
     return [

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from longsearch.engine.languages.analysis import analysed
 from longsearch.engine.store import languages, texts
 from longsearch.engine.store.documents import bindable, storable
-from longsearch.engine.store.elsewhere.answers import elsewhere
 from longsearch.engine.store.manifest import Kind, note_added, note_removed
 from longsearch.engine.types import DocumentText, Passage
 
@@ -74,8 +73,6 @@ def best(
     db: apsw.Connection, match: str, limit: int, allowed: NDArray[np.int64] | None = None
 ) -> list[tuple[int, float]]:
     """The `limit` best matching passages as (id, BM25), highest first; if `allowed` is given, only these ids."""
-    if (engine := elsewhere(db)) is not None:
-        return engine.best(match, limit, allowed)
     if allowed is not None and not len(allowed):
         return []
     # ordered by the function, not by "rank": then SQLite sorts after the filter, in 31 ms and not 46 for 51k matches
@@ -94,10 +91,6 @@ def first_matching(db: apsw.Connection, match: str, limit: int, allowed: NDArray
     """
     if allowed is not None and not len(allowed):
         return []
-    if (engine := elsewhere(db)) is not None:
-        found = engine.matching(match)
-        first: list[int] = (found if allowed is None else np.intersect1d(found, allowed))[:limit].tolist()
-        return first
     condition, bindings = _among(allowed)
     sql = f"SELECT rowid FROM words WHERE words MATCH ?{condition} ORDER BY rowid LIMIT ?"  # noqa: S608
     return [row[0] for row in db.execute(sql, (match, *bindings, limit))]
@@ -138,8 +131,6 @@ def best_of_forms(
 
 def matching(db: apsw.Connection, match: str) -> NDArray[np.int64]:
     """Ids of all passages that match, ascending."""
-    if (engine := elsewhere(db)) is not None:
-        return engine.matching(match)
     rows = db.execute("SELECT rowid FROM words WHERE words MATCH ?", (match,))
     return np.fromiter((row[0] for row in rows), dtype=np.int64)
 
@@ -209,8 +200,6 @@ def totals(db: apsw.Connection) -> tuple[int, int]:
 
     FTS5 keeps them in the first record of its data, as integers of variable length: rows, then tokens of each column.
     """
-    if (engine := elsewhere(db)) is not None:
-        return engine.totals()
     record = db.execute("SELECT block FROM words_data WHERE id = 1").get or b""
     numbers, value = [], 0
     for byte in record:  # seven bits a byte, the highest first; the eighth bit says that more follow

@@ -56,9 +56,8 @@ class Session:
 
         A file that ends in `POINTER` names a store of another engine, which is opened instead.
         """
-        if path.suffix == POINTER:  # by name: the engine of such a store imports this module
-            session: Self = import_module("longsearch.engine.lance.session").opened(path, read_only)
-            return session
+        if path.suffix == POINTER:  # by name: the engine of such a store imports the store
+            return cls(import_module("longsearch.engine.lance.session").connection_of(path, read_only), path, True, ())
         with errors_explained(path):
             db, notes = (open_for_reading(path), ()) if read_only else open_for_writing(path)
             session = cls(db, path, read_only, notes)

@@ -11,7 +11,6 @@ import numpy as np
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.store import excerpts, manifest
-from longsearch.engine.store.elsewhere.answers import elsewhere
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.records import PendingDocument
 from longsearch.engine.store.vec0 import storage_chunks
@@ -147,8 +146,6 @@ def of_passages(db: apsw.Connection, document_id: int) -> Vectors:
     """(n_passages_done, dim) vectors of a document's passages, in order."""
     if (model := model_in_use(db)) is None:
         return np.empty((0, 0), np.float32)
-    if (engine := elsewhere(db)) is not None:
-        return engine.vectors_of_document(document_id)
     sql = (
         "SELECT chunk_id, chunk_offset FROM passages"
         " JOIN passage_vectors_rowids ON passage_vectors_rowids.rowid = passages.id"
@@ -162,8 +159,6 @@ def of_ids(db: apsw.Connection, table: str, rowids: Sequence[int]) -> dict[int, 
     """The vector (dim,) of each of these passages or documents; ids without a vector are missing."""
     if (model := model_in_use(db)) is None:
         return {}
-    if (engine := elsewhere(db)) is not None:
-        return engine.vectors_of(Kind.VECTORS if table == storage_chunks.PASSAGES else Kind.DOCUMENTS, rowids)
     places = storage_chunks.places_of(db, table, rowids)
     found = storage_chunks.read_rows(db, table, model[1], places[:, 1], places[:, 2])
     return dict(zip(places[:, 0].tolist(), found, strict=True))
@@ -173,8 +168,6 @@ def of_document(db: apsw.Connection, document_id: int) -> Vectors | None:
     """The vector (dim,) of a whole document, or None while its embedding is not complete."""
     if model_in_use(db) is None:
         return None
-    if (engine := elsewhere(db)) is not None:
-        return engine.vectors_of(Kind.DOCUMENTS, [document_id]).get(document_id)
     found = db.execute("SELECT embedding FROM document_vectors WHERE rowid = ?", (document_id,)).get
     return None if found is None else np.frombuffer(found, np.float32)
 

@@ -65,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
     average = _command(commands, "average", _average, "write a model whose weights are the means of several models'")
     average.add_argument("models", nargs="+", type=Path, metavar="DIR", help="models of one training")
     average.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write the model")
+    average.add_argument("--shares", nargs="+", type=float, default=(), metavar="S", help="how much each model counts")
     compact = _command(commands, "compact", _compact, "write a model with its table of token vectors in 8 bits")
     compact.add_argument("--model", type=Path, required=True, metavar="DIR", help="model to write anew")
     compact.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write it to")
@@ -157,7 +158,11 @@ def _student(arguments: argparse.Namespace, hardware: Hardware) -> tuple[Trainab
 
 
 def _average(arguments: argparse.Namespace) -> int:
-    save_average(arguments.models, arguments.out)
+    shares = arguments.shares
+    if shares and (len(shares) != len(arguments.models) or min(shares) <= 0):
+        message = f"{len(arguments.models)} models, and the shares {' '.join(map(str, shares))}"
+        raise LongsearchError(message, "give one share above 0 for each model")
+    save_average(arguments.models, arguments.out, shares)
     return 0
 
 

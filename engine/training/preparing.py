@@ -29,6 +29,7 @@ from longsearch.engine.training.lessons.teacher import copy_vectors, label_shard
 from longsearch.engine.training.student.from_teacher import centre, config_like, student_of
 from longsearch.engine.training.student.initialise import Shape, new_checkpoint, save_new, static_start, token_counts
 from longsearch.engine.training.student.student import Padded
+from longsearch.engine.training.teachers.itself import Itself
 from longsearch.engine.training.teachers.opening import MINILM, open_teacher, teacher_folder
 
 _MEASURED_PAIRS = 2000
@@ -77,6 +78,7 @@ def _tokenizer(arguments: argparse.Namespace) -> Tokenizer:
 
 def label(arguments: argparse.Namespace) -> int:
     """Tokenize pairs into shards, and label them with the teacher's vectors."""
+    arguments.model = arguments.model or arguments.by_model
     tokenizer = _tokenizer(arguments)
     if arguments.sources:
         n = arguments.max_tokens
@@ -86,7 +88,9 @@ def label(arguments: argparse.Namespace) -> int:
     if arguments.vectors_of:
         print(f"{copy_vectors(arguments.shards, arguments.vectors_of)} shards labelled")
     elif not arguments.tokens_only:
-        for path, tokens in label_shards(arguments.shards, _teacher(arguments)):
+        hardware = choose_hardware(arguments.device, arguments.dtype)
+        own = arguments.by_model and Itself(arguments.by_model, hardware.device, hardware.dtype)
+        for path, tokens in label_shards(arguments.shards, own or _teacher(arguments)):
             print(f"{path.name}: {tokens} tokens labelled", flush=True)
     return 0
 
@@ -159,6 +163,9 @@ def add_label(command: argparse.ArgumentParser) -> None:
         help=f"tokens kept of a text (default {MAX_QUERY_TOKENS} of a query, {MAX_PASSAGE_TOKENS} of a passage)",
     )  # fmt: skip
     command.add_argument("--tokens-only", action="store_true", help="tokenize only; a later call adds the vectors")
+    command.add_argument(
+        "--by-model", type=Path, metavar="DIR", help="store the vectors of this longsearch model, to hold another to it"
+    )
     command.add_argument(
         "--vectors-of", type=Path, metavar="DIR", help="copy the vectors from shards of the same pairs"
     )

@@ -89,7 +89,7 @@ LANGUAGE_STEPS = (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run of the recipe reads, where it writes, and how long it trains."""
+    """The inputs and outputs of a run of the recipe, and how long it trains."""
 
     shards: Path
     """Folder of labelled shards, or of folders `step-NN` of them: a step reads the last one up to its own number."""

@@ -56,7 +56,7 @@ class Extraction:
     partial_reason: str
     """Which part could not be read and why, or "" if the whole file was read."""
     hint: str
-    """What the person can do about it, or ""."""
+    """Advice for the person, or ""."""
 
 
 class TextTooLongError(Exception):
@@ -78,9 +78,9 @@ class PdfParts:
     outline: Outline = field(default_factory=lambda: Outline(()))
     n_characters: int = 0
     info: RawMetadata = ()
-    """What the information dictionary says."""
+    """The fields of the information dictionary."""
     xmp: RawMetadata = ()
-    """What XMP says."""
+    """The fields of XMP."""
     ocr: Recognition | None = None
     """How OCR reads the pages without text; None: not at all."""
     scanned: set[int] = field(default_factory=set)

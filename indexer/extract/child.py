@@ -21,6 +21,7 @@ from longsearch.indexer.extract.wire.protocol import (
     Failed,
     Message,
     Request,
+    Started,
     body_length,
     decode_request,
     encode,
@@ -35,7 +36,7 @@ _PROGRAM = (
 # The child starts in "/", so `-m` would not find a package that only the parent's sys.path leads to. -P and appending
 # the path keep the standard library first: neither the current folder nor ours can replace one of its modules.
 COMMAND = (sys.executable, "-P", "-c", _PROGRAM, _IMPORT_ROOT, __name__)
-"""What the parent runs to start this process."""
+"""The command that starts this process."""
 OUT_OF_MEMORY_STATUS = 77
 """Exit status after a MemoryError: the address space is fragmented by then, so a new process must take over."""
 
@@ -92,11 +93,14 @@ def _read(request: Request) -> Iterator[Message]:
         from longsearch.indexer.extract.xmp import read_xmp
 
         ocr = pdf.OcrWish(request.ocr, request.ocr_cache, request.ocr_known_only) if request.ocr is not None else None
+        yield Started()
         yield from pdf.read(path, request.first_page, request.pdfium, ocr, request.head_only)
         yield Described(read_xmp(path))
     elif file_format is Format.ADAPTED:
         from longsearch.indexer.extract.readers import adapted
 
+        yield Started()
         yield adapted.read(request.path, tuple(request.command))
     else:
+        yield Started()
         yield read_text(path, file_format)

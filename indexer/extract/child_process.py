@@ -15,8 +15,8 @@ from longsearch.engine.platforms.processes import group_of, outliving
 from longsearch.indexer.extract.child import OUT_OF_MEMORY_STATUS
 from longsearch.indexer.extract.tools import remove_folder_of
 from longsearch.indexer.extract.wire import protocol
-from longsearch.indexer.extract.wire.limits import MEMORY_BYTES
-from longsearch.indexer.extract.wire.protocol import AnyRequest, Ended, Failed, Message
+from longsearch.indexer.extract.wire.limits import MEMORY_BYTES, START_TIMEOUT_S
+from longsearch.indexer.extract.wire.protocol import AnyRequest, Ended, Failed, Message, Started
 
 
 class ChildGoneError(Exception):
@@ -54,19 +54,22 @@ class ChildProcess:
     def converse(self, request: AnyRequest, timeout_s: float, deadline: float, take: Callable[[Message], None]) -> None:
         """Send `request` and `take` every message of the answer but the last.
 
-        At most `timeout_s` seconds pass between two messages, and none after `deadline` (of `time.monotonic`). Raises
-        the child's own `ExtractionError`, `ChildGoneError`, and whatever `take` raises. After an unfinished
-        answer the child is killed, or the rest of the answer would be taken for the next file's.
+        At most `timeout_s` seconds pass between two messages, and none after `deadline` (of `time.monotonic`). The
+        start of the child does not count. Raises the child's own `ExtractionError`, `ChildGoneError`, and whatever
+        `take` raises. After an unfinished answer the child is killed, or the rest of the answer would be taken for the
+        next file's.
         """
         finished = False
         try:
             self._ask(request)
+            wait_s = START_TIMEOUT_S
             while not finished:
-                message = self._next_message(min(timeout_s, max(0.0, deadline - time.monotonic())))
+                message = self._next_message(min(wait_s, max(0.0, deadline - time.monotonic())))
+                wait_s = timeout_s
                 finished = isinstance(message, Ended | Failed)
                 if isinstance(message, Failed):
                     raise ExtractionError(message.message, message.hint)
-                if not finished:
+                if not isinstance(message, Started | Ended):
                     take(message)
         finally:
             if not finished:

@@ -90,7 +90,7 @@ _adapters: dict[str, tuple[str, ...]] = {}
 
 
 def use_adapters(commands: Mapping[str, Sequence[str]]) -> None:
-    """From now on, read files of these suffixes (".xyz") with these commands; see `extract.tools.text_from`.
+    """Read files of these suffixes (".xyz") with these commands from now on; see `extract.tools.text_from`.
 
     A person's own adapters go before the readers that longsearch has. To be called before folders are listed.
     """

@@ -12,7 +12,7 @@ class _Status(Protocol):
 
 
 class Source(Protocol):
-    """What a reader needs of a file. A `Path` is a `Source`."""
+    """The part of a file's interface that readers use. A `Path` is a `Source`."""
 
     @property
     def name(self) -> str:

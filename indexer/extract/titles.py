@@ -31,6 +31,13 @@ _HEAD = re.compile(
 LARGEST_TYPE, HEADING, FIRST_LINE = "largest type", "heading", "first line"
 """Sources of titles that stand in the text."""
 _STAMP = re.compile(r"^\[[a-z-]+-\d{5,}, v\d+\]\s*")  # HAL puts it before the authors' title
+# publishers leave their markup in the metadata: <Emphasis Type="Italic">Unconditional</Emphasis>
+_MARKUP = re.compile(
+    r"</?(?:i|b|em|tt|sc|sub|sup|subscript|superscript|strong|italic|bold|emphasis|span|(?:mml|jats):\w+)(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
+_TEX_DASH = re.compile(r"(?<=\w)\{(?=\w)")
+"""An en dash in TeX's old fonts, of which a PDF without a table of letters makes a brace: "Okapi at TREC{3"."""
 _CONTINUES = re.compile(r".*(?:[:,–—]|\b(?:of|in|and|the|for|with|a|an|to|on|from|by|or|using|via))", re.IGNORECASE)
 _SENTENCES = re.compile(r".*[a-z]{3}\. [A-Z][a-z]+ [a-z].*")
 """The end of a sentence and the beginning of another: a title is neither."""
@@ -83,7 +90,9 @@ def choose_title(
     A candidate is (title, where it was found), and so is the result.
     """
     for candidate, source in candidates:
-        title = _STAMP.sub("", one_line(candidate, MAX_TITLE_CHARACTERS))
+        title = _STAMP.sub("", one_line(_MARKUP.sub("", candidate), MAX_TITLE_CHARACTERS))
+        if "}" not in title:
+            title = _TEX_DASH.sub("\u2013", title)
         if is_title(title):
             return title, source
     return first_line(text, accepts), FIRST_LINE

@@ -34,10 +34,10 @@ class Nodes:
         self._cluster = cluster
         self._named: dict[str, Any] = {}
 
-    def add(self, name: str, cores: int = 1) -> None:
-        """Start a node, unless it runs."""
+    def add(self, name: str, cores: int = 1, gpus: int = 0) -> None:
+        """Start a node, unless it runs. Ray believes that it has so many GPUs."""
         if name not in self._named:
-            self._named[name] = self._cluster.add_node(**_options(cores))
+            self._named[name] = self._cluster.add_node(**_options(cores), num_gpus=gpus)
 
     def kill(self, name: str) -> None:
         """End a node at once, with all that runs on it."""

@@ -94,7 +94,7 @@ def test_a_long_document_is_read_part_by_part_without_a_gap(tools: Tools, home: 
 
 
 @pytest.mark.parametrize("letters", ["ab c\n", "漢字。\n", "é😀 \n"])
-def test_a_part_is_what_the_whole_text_has_there(tools: Tools, home: Path, letters: str) -> None:
+def test_a_part_equals_the_same_span_of_the_whole_text(tools: Tools, home: Path, letters: str) -> None:
     text = "".join(f"{number} {letters}" for number in range(30_000))  # several packed parts
     make_folder(home / "long", {"a.md": text})
     document = str(home / "long" / "a.md")
@@ -174,7 +174,7 @@ def test_a_link_put_in_place_of_a_file_is_not_followed(tools: Tools, home: Path)
         "x" * 100_000,
     ],
 )
-def test_what_is_no_indexed_document_is_refused(tools: Tools, home: Path, document: str) -> None:
+def test_a_document_that_is_not_indexed_is_refused(tools: Tools, home: Path, document: str) -> None:
     (home / "secret.txt").write_text("a secret")
     (home / "link").symlink_to(home / "notes")
     for call in (tools.read, tools.outline, tools.similar):

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,10 +24,14 @@ from tiny_models import PROSE, save_embedder
 
 from longsearch.app.cli import main
 from longsearch.app.cluster import embedding, running
+from longsearch.app.cluster.connection import connected
 from longsearch.app.cluster.pool import Outcome, WorkerLostError
-from longsearch.app.cluster.work import Stretch
-from longsearch.app.paths import index_path
+from longsearch.app.cluster.sharing import share
+from longsearch.app.cluster.work import Job, Stretch
+from longsearch.app.paths import index_path, stand_in
+from longsearch.engine import __version__
 from longsearch.engine.arrays import Vectors
+from longsearch.engine.models.identity import identify
 from longsearch.engine.store import documents, files, vectors
 from longsearch.engine.store.store import Store
 
@@ -199,6 +204,15 @@ def test_a_node_is_removed_and_the_other_reads_everything(
     index_of(root).check_equals(at_home)
 
 
+def test_an_object_store_gives_the_index_of_the_folder_that_has_the_same_files(
+    nodes: Nodes, home: Path, at_home: Index
+) -> None:
+    nodes.add("second")
+    url = f"file://{make_folder(home / 'objects')}"
+    assert main(["index", "-q", "--on", "ray", url]) == 0
+    index_of(stand_in(url)).check_equals(at_home)
+
+
 def test_after_ctrl_c_ray_is_disconnected_and_the_next_run_ends_with_the_same_index(
     nodes: Nodes, home: Path, at_home: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,6 +227,34 @@ def test_after_ctrl_c_ray_is_disconnected_and_the_next_run_ends_with_the_same_in
     assert not ray.is_initialized()
     assert main(["index", "-q", "--on", "ray", str(root)]) == 0
     index_of(root).check_equals(at_home)
+
+
+@pytest.fixture
+def gpus(nodes: Nodes) -> Iterator[Nodes]:
+    """A node of four cores that tells Ray of two GPUs, which it does not have."""
+    nodes.add("gpus", cores=4, gpus=2)
+    yield nodes
+    nodes.kill("gpus")
+
+
+def test_each_gpu_gets_one_worker_which_sees_no_other_gpu(gpus: Nodes, home: Path) -> None:
+    with connected("ray") as resources:
+        shares = share(resources, None)
+        assert (shares.n_workers, shares.cores, shares.gpus) == (2, 2, 1)
+        job = Job(
+            version=__version__, model=os.environ["LONGSEARCH_MODEL"], device="cpu", dtype="float32", adapters={},
+            fingerprint=identify(Path(os.environ["LONGSEARCH_MODEL"])).fingerprint, root=home, url="", entries=(),
+            ocr=None, n_children=1, stretch_tokens=1, stretch_s=1.0,
+        )  # fmt: skip
+        with closing(RayPool(job, shares.n_workers, shares.cores, shares.gpus)) as pool:
+            pool.wait_for(2)
+            assert all(gpus.holds("gpus", pool.pid(worker)) for worker in (0, 1))
+            visible = [
+                ray.get(actor.handle.__ray_call__.remote(lambda _: os.environ["CUDA_VISIBLE_DEVICES"]))
+                for actor in pool._actors.values()
+            ]
+            assert sorted(visible) == ["0", "1"]
+            assert ray.available_resources().get("GPU", 0) == 0
 
 
 class FakeRay:

@@ -1,78 +1,35 @@
 """A whole run of `longsearch index --on`, with real workers and a tiny model in this process instead of Ray."""
 
+import os
+import shutil
+import subprocess
 import sys
-from collections import Counter, deque
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 sys.path.append(str(Path(__file__).parents[1] / "engine"))
+from pool_here import PoolHere, without_ray
+from scanned_files import TEXT, fake_tesseract, picture, write_pdf
 from tiny_models import save_embedder
 
 from longsearch.app.cli import main
-from longsearch.app.cluster import running
-from longsearch.app.cluster.connection import Resources
-from longsearch.app.cluster.pool import CALLS_PER_WORKER, Outcome
-from longsearch.app.cluster.work import Job
+from longsearch.app.cluster.scratch import Scratch
 from longsearch.app.cluster.worker import Worker
 from longsearch.app.folder_models import folder_model
-from longsearch.app.ocr import scans
-from longsearch.app.paths import base_index_path, index_path
+from longsearch.app.paths import index_path
+from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.identity import identify
+from longsearch.engine.store import documents, files
 from longsearch.engine.store.store import Store
-
-
-class PoolHere:
-    """One worker, in this thread."""
-
-    n_wanted = 1
-
-    def __init__(self, job: Job) -> None:
-        self.worker = Worker(job)
-        self._calls: deque[tuple[object, str, tuple[Any, ...]]] = deque()
-        self.made: Counter[str] = Counter()
-        self.n_lost: Counter[str] = Counter()
-
-    def free(self) -> int | None:
-        return 0 if len(self._calls) < CALLS_PER_WORKER else None
-
-    def n_calls(self, worker: int) -> int:
-        return len(self._calls)
-
-    def call(self, worker: int, ticket: object, method: str, *arguments: object) -> None:
-        self._calls.append((ticket, method, arguments))
-        self.made[method] += 1
-
-    def outcome(self) -> Outcome | None:
-        ticket, method, arguments = self._calls.popleft()
-        return Outcome(ticket, 0, getattr(self.worker, method)(*arguments))
-
-    def forget_calls(self) -> None:
-        self._calls.clear()
 
 
 @pytest.fixture
 def pools(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[PoolHere]:
     """The pools of the runs so far. The model is tiny, of two widths."""
     monkeypatch.setenv("LONGSEARCH_MODEL", str(save_embedder(home / "model", "mean", widths=(1.0, 0.5))))
-    made: list[PoolHere] = []
-
-    @contextmanager
-    def connected(address: str) -> Iterator[Resources]:
-        yield Resources((1.0,), (0.0,))
-
-    @contextmanager
-    def pool(job: Job, *_: object) -> Iterator[PoolHere]:
-        made.append(PoolHere(job))
-        with closing(made[-1].worker):
-            yield made[-1]
-
-    monkeypatch.setattr(running, "connected", connected)
-    monkeypatch.setattr(running, "_pool", pool)
-    return made
+    return without_ray(monkeypatch)
 
 
 def n_narrow(root: Path) -> int:
@@ -110,13 +67,73 @@ def test_only_listed_files_are_read(root: Path, home: Path, pools: list[PoolHere
         assert set(store.catalogue()) == {"tides.md"}
 
 
-def test_texts_of_a_folder_with_recognised_pages_are_extracted_here(root: Path, pools: list[PoolHere]) -> None:
-    base_index_path(root).with_suffix(".ocr").touch()
-    assert scans.recognition(root, None) is not None
-    assert main(["index", "-q", "--on", "ray", str(root)]) == 0
-    assert n_narrow(root) == 0
-    assert pools[0].made["extract"] == 0
-    assert pools[0].made["begin"] > 0
+@pytest.fixture
+def scanned(root: Path) -> Path:
+    """A folder whose PDFs have three scanned pages."""
+    write_pdf(root / "scan.pdf", picture("0.5"), picture("0.25"))
+    write_pdf(root / "mixed.pdf", TEXT, TEXT, picture("0.75"))
+    return root
+
+
+def text_of(root: Path, name: str) -> str:
+    with Store.open(index_path(root), read_only=True) as store, store.reading() as db:
+        document = files.document_of(db, name)
+        assert document is not None
+        return documents.text(db, document).text
+
+
+def test_workers_read_scanned_pages_and_the_driver_keeps_them(
+    scanned: Path, home: Path, pools: list[PoolHere], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["index", "-q", "--on", "ray", str(scanned)]) == 0
+    assert "herring" not in text_of(scanned, "mixed.pdf")
+    calls = fake_tesseract(home, monkeypatch)
+    assert main(["index", "-q", "--on", "ray", "--ocr", str(scanned)]) == 0
+    assert len(list(calls.iterdir())) == 3
+    assert pools[-1].made["extract"] == 2
+    assert "herring" in text_of(scanned, "scan.pdf") and "herring" in text_of(scanned, "mixed.pdf")
+    shutil.copy(scanned / "scan.pdf", scanned / "longer.pdf")
+    with (scanned / "longer.pdf").open("ab") as file:
+        file.write(b"% other bytes, the same pages")
+    for place in ((), ("--on", "ray")):
+        assert main(["index", "-q", *place, str(scanned)]) == 0
+        assert text_of(scanned, "longer.pdf") == text_of(scanned, "scan.pdf")
+        (scanned / "longer.pdf").rename(scanned / "again.pdf")
+        with (scanned / "again.pdf").open("ab") as file:
+            file.write(b" and more")
+        (scanned / "again.pdf").rename(scanned / "longer.pdf")
+    assert len(list(calls.iterdir())) == 3
+    assert not list(Path(tempfile.gettempdir()).glob("longsearch-worker-*/pages.ocr"))
+
+
+def test_a_worker_without_tesseract_says_so(
+    scanned: Path,
+    home: Path,
+    pools: list[PoolHere],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    fake_tesseract(home, monkeypatch)
+    assert main(["index", "-q", "--on", "ray", "--ocr", str(scanned)]) == 0
+    monkeypatch.setenv("PATH", str(home))
+    assert main(["index", "-q", "--on", "ray", str(scanned)]) == 0  # it needs none for the pages that are known
+    with pytest.raises(LongsearchError, match="a worker has no tesseract"):
+        Worker(pools[0].worker._job).start()
+
+
+def test_the_folder_of_a_killed_worker_is_removed_and_that_of_a_living_one_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    script = "import os; from longsearch.app.cluster.scratch import Scratch; Scratch(); os._exit(1)"
+    subprocess.run([sys.executable, "-c", script], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
+    (killed,) = tmp_path.iterdir()
+    living, newest = Scratch(), Scratch()
+    assert not killed.exists()
+    assert {living.path, newest.path} == set(tmp_path.iterdir())
+    living.close()
+    newest.close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_ocr_is_refused_with_a_reason(

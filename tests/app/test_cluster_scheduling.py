@@ -27,6 +27,7 @@ from longsearch.engine import __version__
 from longsearch.engine.errors import ExtractionError, LongsearchError
 from longsearch.engine.types import DocumentText
 from longsearch.indexer.extract.assembly import Extraction
+from longsearch.indexer.sources.source import Folder
 
 STRETCH_TOKENS = 10
 
@@ -89,8 +90,8 @@ class FakePool:
 def job(**changes: Any) -> Job:
     given: dict[str, Any] = {
         "version": __version__, "model": "bundled", "fingerprint": "fake", "device": "cpu", "dtype": "float32",
-        "adapters": {}, "root": Path(__file__).parent, "entries": (Path(__file__).name,), "n_children": 1,
-        "stretch_tokens": STRETCH_TOKENS, "stretch_s": 3600.0,
+        "adapters": {}, "root": Path(__file__).parent, "url": "", "entries": (Path(__file__).name,), "ocr": None,
+        "n_children": 1, "stretch_tokens": STRETCH_TOKENS, "stretch_s": 3600.0,
     }  # fmt: skip
     return Job(**given | changes)
 
@@ -201,7 +202,8 @@ def test_the_rest_of_a_packet_moves_to_a_worker_without_work() -> None:
 
 def extracted(pool: FakePool, names: list[str]) -> list[tuple[str, Any]]:
     encoder = RemoteEncoder(FakeEncoder(), pool, 1.0)
-    return [(p.name, result) for p, result in RemoteExtractor(pool, encoder).extract_all(map(Path, names))]
+    extractor = RemoteExtractor(pool, encoder, Folder(Path()), None)
+    return [(path.name, result) for path, result in extractor.extract_all(map(Path, names))]
 
 
 def test_files_come_back_in_order_also_when_workers_are_lost() -> None:
@@ -219,7 +221,7 @@ def test_files_under_way_are_bounded_by_their_bytes(tmp_path: Path, monkeypatch:
     for path in paths:
         path.write_bytes(b"ten bytes.")
     pool, taken = FakePool(n_wanted=4), list[Path]()
-    extractor = RemoteExtractor(pool, RemoteEncoder(FakeEncoder(), pool, 1.0))
+    extractor = RemoteExtractor(pool, RemoteEncoder(FakeEncoder(), pool, 1.0), Folder(tmp_path), None)
     results = extractor.extract_all(taken.append(path) or path for path in paths)  # type: ignore[func-returns-value]
     assert next(results)[0] == paths[0]
     assert len(taken) == 3
@@ -260,6 +262,7 @@ def test_a_state_from_another_run_is_checked_at_home() -> None:
         ({"version": "0"}, "runs longsearch"),
         ({"entries": ("no such file",)}, "does not see"),
         ({"fingerprint": "another"}, "another model"),
+        ({"device": "cuda:99"}, "cannot use its GPU: there is no CUDA device cuda:99"),
     ],
 )
 def test_a_machine_that_lacks_something_says_what(changes: dict[str, Any], message: str) -> None:

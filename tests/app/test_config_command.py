@@ -14,13 +14,13 @@ from longsearch.app.commands.open import preferences
 from longsearch.app.encoders import chosen_model, thinking
 from longsearch.app.library import known_roots, roots_to_keep
 from longsearch.app.paths import config_path
-from longsearch.app.settings.schema import VARIABLES
+from longsearch.app.settings.schema import SETTINGS
 
 
 @pytest.fixture(autouse=True)
 def own_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
-    for name in (*VARIABLES, "VISUAL", "EDITOR"):
+    for name in (*(setting.variable for setting in SETTINGS), "VISUAL", "EDITOR"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -39,7 +39,9 @@ def test_config_shows_each_value_and_where_it_comes_from(
     path = write('ocr = "deu+eng"\nfolders = ["~/papers"]\n')
     monkeypatch.setenv("LONGSEARCH_WIDTH", "1/2")
     assert main(["config"]) == 0
-    lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
+    printed = capsys.readouterr().out.splitlines()
+    assert {line[18:20] for line in printed[1:]} == {"  "} and all(line[20] != " " for line in printed[1:])
+    lines = [line.split(maxsplit=1) for line in printed]
     assert lines[0] == [str(path)]
     said = {line[0]: line[1] for line in lines[1:]}
     assert said["ocr"] == "deu+eng  (line 1)"

@@ -172,7 +172,7 @@ def test_a_kill_in_the_middle_loses_no_document_and_stores_none_twice(
     texts = [path.read_text() for path in sorted(SAMPLES.iterdir())]
     for name, text in zip("abcdef", texts, strict=False):
         (folder / f"{name}.txt").write_text(text)
-    (folder / "z.txt").write_text("\n\n".join(f"Part {i}.\n\n{texts[i % len(texts)]}" for i in range(240)))
+    (folder / "z.txt").write_text("\n\n".join(f"Part {i}.\n\n{texts[i % len(texts)]}" for i in range(60)))
     process = subprocess.Popen([sys.executable, "-m", "longsearch.app.cli", "index", "-q", str(folder)])
     path = index_path(folder)
     while process.poll() is None:  # kill it when some documents are embedded and the long one is not

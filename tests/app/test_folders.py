@@ -385,6 +385,19 @@ def test_the_app_over_all_folders_completes_their_names_and_the_values_of_all(th
     assert LocalBackend(three[0]).complete("folder:").choices == ()
 
 
+def test_the_numbers_of_values_are_those_of_the_folders_that_the_query_names(three: list[Path]) -> None:
+    n_documents = {
+        typed: [(one.text, one.n_documents) for one in FoldersBackend().complete(typed).choices]
+        for typed in ("folder:papers type:", "-folder:papers type:", "folder:nowhere type:", "folder:papers folder:us")
+    }
+    assert n_documents == {
+        "folder:papers type:": [("md", 2)],
+        "-folder:papers type:": [("md", 2)],
+        "folder:nowhere type:": [],
+        "folder:papers folder:us": [("usb", 1)],
+    }
+
+
 def test_a_file_of_a_folder_that_is_away_is_not_opened(three: list[Path]) -> None:
     backend = FoldersBackend()
     with pytest.raises(LongsearchError, match="usb is away: its drive is not mounted"):

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from longsearch.app.paths import data_folder, find_index, index_path, resolve_root, socket_path
+from longsearch.app.paths import data_folder, find_index, in_shell, index_path, resolve_root, socket_path
 from longsearch.engine.errors import LongsearchError
 
 
@@ -66,3 +66,20 @@ def test_searching_in_a_file_is_an_error_that_names_the_filter(home: Path) -> No
     with pytest.raises(LongsearchError, match=r"a\.md is a file, not a folder") as caught:
         find_index(root / "a.md")
     assert "in:a.md" in caught.value.hint
+
+
+def test_a_hint_quotes_a_path_that_a_shell_would_split(home: Path) -> None:
+    folder = home / "my papers"
+    folder.mkdir()
+    with pytest.raises(LongsearchError) as error:
+        find_index(folder)
+    assert error.value.hint == f"index it first: longsearch index '{folder}'"
+    (folder / "a.txt").write_text("a")
+    with pytest.raises(LongsearchError) as error:
+        resolve_root(folder / "a.txt")
+    assert error.value.hint == f"name its folder: longsearch '{folder}'"
+
+
+def test_a_path_in_a_hint_is_safe_to_print() -> None:
+    assert in_shell("/plain/path") == "/plain/path"
+    assert in_shell("/a\x1b[31m b") == "'/a\ufffd[31m b'"

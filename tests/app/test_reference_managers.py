@@ -114,7 +114,7 @@ def test_a_database_that_changes_is_read_again(zotero: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all, only text", None])
-def test_what_is_no_database_of_zotero_is_named(tmp_path: Path, content: bytes | None) -> None:
+def test_a_file_that_is_no_zotero_database_is_named(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "zotero.sqlite"
     if content is not None:
         path.write_bytes(content)

@@ -48,7 +48,7 @@ def news() -> list[str]:
     return [Path(new.path).name for one in SavedSearches().all() for new in one.news]
 
 
-def test_what_answered_when_a_search_was_saved_is_no_news_and_what_comes_later_is(folder: Path) -> None:
+def test_answers_from_before_a_search_was_saved_are_no_news_and_later_ones_are(folder: Path) -> None:
     save(WORDS, indexed_folders(), vector_source(toward(1)))
     assert news() == []
     more(folder, "pump.md", PUMP)

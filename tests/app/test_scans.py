@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from app_helpers import Clock, running, wait_until
+from scanned_files import BLANK, TEXT, fake_tesseract, picture, write_pdf
 
 from longsearch.app.background.daemon import QUIET_S, Daemon
 from longsearch.app.background.daemon_control import watch
@@ -29,47 +30,11 @@ from longsearch.engine.types import FileReport, FileStatus, ScannedPages
 from longsearch.indexer.extract.wire.protocol import Page
 from longsearch.tui.text.wording import scanned
 
-TEXT = b"BT /F1 12 Tf 72 700 Td (The harbour master wrote these words by hand) Tj ET"
-BLANK = b""
-
-
-def picture(level: str) -> bytes:
-    """The content of a page that shows a box of this gray and holds no text."""
-    return f"{level} g 100 100 200 300 re f".encode()
-
-
-def write_pdf(path: Path, *pages: bytes) -> None:
-    """Write a PDF with these pages, each given as its content stream."""
-    kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
-    objects = [
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode(),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-    ]
-    for n, content in enumerate(pages):
-        page = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >>"
-        objects.append(f"{page} /Contents {5 + 2 * n} 0 R >>".encode())
-        objects.append(b"<< /Length %d >> stream\n%b\nendstream" % (len(content), content))
-    body = b"%PDF-1.4\n"
-    for number, content in enumerate(objects, start=1):
-        body += b"%d 0 obj\n%b\nendobj\n" % (number, content)
-    path.write_bytes(body + b"trailer << /Root 1 0 R /Size %d >>\n%%%%EOF\n" % (len(objects) + 1))
-
 
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder that holds a file for each call of tesseract."""
-    folder, log = tmp_path / "bin", tmp_path / "calls"
-    folder.mkdir()
-    log.mkdir()
-    (folder / "tesseract").write_text(
-        f"#!{sys.executable} -I\nimport sys, tempfile\npicture = sys.stdin.buffer.read()\n"
-        f"tempfile.mkstemp(dir={str(log)!r})\n"
-        "print(f'A scanned page about herring number {min(picture[17:])} lay in the drawer of the harbour office.')\n"
-    )
-    (folder / "tesseract").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    return log
+    return fake_tesseract(tmp_path, monkeypatch)
 
 
 @pytest.fixture
@@ -202,7 +167,7 @@ def test_without_tesseract_nothing_is_tried_and_the_reason_is_said(
     daemon = Daemon(True, ResidentModel(clock=clock), clock, is_on_battery=lambda: False)
     kept = daemon._watch(papers) and daemon._all_kept()[0]
     assert kept
-    kept.note_scanned(True)
+    kept.is_scanned = True
     monkeypatch.setenv("PATH", str(tmp_path))
     assert next_with_scans([kept]) is None
     assert "apt install tesseract-ocr" in LocalBackend(papers).scanned_pages(3, 2).problem

@@ -4,10 +4,12 @@ import json
 from dataclasses import replace
 
 from longsearch.app.commands.search import LEVELS, MODES, at_least, report, to_json, to_text
+from longsearch.app.output.snippets import snippet
 from longsearch.engine.types import (
     ChanceLevel,
     DocumentHit,
     MeaningShare,
+    MetadataValue,
     PassageHit,
     Reason,
     SearchMode,
@@ -36,8 +38,8 @@ def on_one_line(found: SearchResults) -> str:
 
 
 def test_a_passage_is_shown_from_its_start_if_its_excerpt_fits() -> None:
-    for sentence in (None, 0, 3):
-        assert f"> p. 3: {TEXT[:300]}" in on_one_line(results(sentence))
+    for sentence in (None, 0, 2):
+        assert f"> p. 3: {TEXT[:200]}" in on_one_line(results(sentence))
 
 
 def test_a_passage_is_shown_from_its_excerpt_if_that_lies_further_on() -> None:
@@ -49,7 +51,47 @@ def test_an_excerpt_near_the_end_is_shown_with_the_text_before_it() -> None:
     shown = on_one_line(results(19))
     assert f"{SENTENCES[18]} {SENTENCES[19]} 1 document" in shown
     assert " …" in shown
-    assert 390 < len(shown[shown.index("…") : shown.index(" 1 document")]) < 410
+    assert 230 < len(shown[shown.index("…") : shown.index(" 1 document")]) < 280
+
+
+def test_a_long_passage_ends_with_a_whole_word_and_an_ellipsis() -> None:
+    shown = on_one_line(results(0))
+    words, dots = shown[shown.index("> p. 3: ") + 8 : shown.index(" 1 document")].rsplit(" ", 1)
+    assert dots == "…"
+    assert TEXT.startswith(words + " ")
+
+
+def test_no_blank_follows_the_ellipsis_at_the_front() -> None:
+    text = "word " * 200
+    for start in range(500, 505):
+        passage = PassageHit(None, "", 0, len(text), text, 0.5, (start, start + 4))
+        assert snippet(passage).startswith("…word")
+
+
+def test_a_script_without_blanks_is_cut_at_the_excerpt() -> None:
+    text = "冰" * 500 + "川" * 20 + "冰" * 500
+    passage = PassageHit(None, "", 0, len(text), text, 0.5, (500, 520))
+    assert snippet(passage).startswith("…川川")
+    assert len(snippet(passage)) < 250
+
+
+def test_the_first_hits_have_two_passages_and_the_others_one() -> None:
+    passages = tuple(PassageHit(None, "", at, at + 9, f"passage {at}", 0.5) for at in range(3))
+    hits = tuple(DocumentHit(rank, rank, f"/{rank}.md", f"Title {rank}", 0.5, passages) for rank in range(1, 11))
+    shown = to_text(SearchResults("apples", SearchMode.HYBRID, "", 1.0, hits), 80)
+    counts = [part.count("> passage") for part in shown.split("Title ")[1:]]
+    assert counts == [2, 2, 2, 1, 1, 1, 1, 1, 1, 1]
+
+
+def test_the_day_of_a_file_is_told_only_in_a_list_and_with_explain() -> None:
+    day = (MetadataValue("date", "2026-11-23", "file time"), MetadataValue("author", "Ann Lee", "PDF info"))
+    hit = replace(results(0).hits[0], metadata=day)
+    asked = replace(results(0), hits=(hit,))
+    listed = replace(results(0), hits=(replace(hit, score=0.0),))
+    assert "Ann Lee" in to_text(asked, 80)
+    assert "2026-11-23" not in to_text(asked, 80)
+    assert "2026-11-23" in to_text(asked, 80, explain=True)
+    assert "2026-11-23" in to_text(listed, 80)
 
 
 def test_json_gives_the_excerpt_in_characters_of_the_document() -> None:
@@ -66,6 +108,12 @@ def test_a_passage_that_begins_with_its_heading_shows_it_once() -> None:
     assert "> Service: The boiler is seen" in on_one_line(SearchResults("boiler", SearchMode.WORDS, "", 1.0, (hit,)))
 
 
+def test_a_heading_that_is_the_title_is_not_said_twice() -> None:
+    passage = PassageHit(None, "Boiler", 0, 40, "The boiler is seen to once a year.", 0.5)
+    hit = DocumentHit(1, 7, "/notes/boiler.md", "Boiler", 0.5, (passage,))
+    assert "> The boiler is seen" in on_one_line(SearchResults("boiler", SearchMode.WORDS, "", 1.0, (hit,)))
+
+
 def test_the_mode_option_offers_every_mode() -> None:
     assert tuple(mode.value for mode in SearchMode) == MODES
 
@@ -78,7 +126,7 @@ def hits_of(*levels: ChanceLevel | None) -> SearchResults:
     return SearchResults("apples", SearchMode.HYBRID, "", 1.0, hits)
 
 
-def test_a_line_is_drawn_above_what_is_no_better_than_chance() -> None:
+def test_a_line_is_drawn_above_hits_no_better_than_chance() -> None:
     shown = to_text(hits_of(ChanceLevel.GOOD, ChanceLevel.CHANCE, ChanceLevel.CHANCE), 80)
     before, after = shown.split("── below: no better than chance ──")
     assert "Title 1" in before

@@ -13,14 +13,14 @@ from longsearch.app.paths import config_path
 from longsearch.app.settings import page
 from longsearch.app.settings.editor import editor_command
 from longsearch.app.settings.reading import current, is_from_file, line_of, read, require_sound
-from longsearch.app.settings.schema import SETTINGS, VARIABLES, Setting
+from longsearch.app.settings.schema import SETTINGS, Setting
 from longsearch.engine.errors import LongsearchError
 
 
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    for name in (*VARIABLES, "VISUAL", "EDITOR"):
+    for name in (*(setting.variable for setting in SETTINGS), "VISUAL", "EDITOR"):
         monkeypatch.delenv(name, raising=False)
 
 

@@ -1,12 +1,13 @@
 """`longsearch status` explains each file that is not fully searchable."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from longsearch.app.cli import main
-from longsearch.app.commands.status import describe
+from longsearch.app.commands.status import _in_short, describe
 from longsearch.app.paths import index_path
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
@@ -47,8 +48,7 @@ def test_the_json_has_every_field_of_a_failed_file(root: Path, capsys: pytest.Ca
         (FileReport("a.md", FileStatus.CURRENT, "", "", 0, 900, 900), "current  a.md  (900 of 900 tokens embedded)"),
         (
             FileReport("a.md", FileStatus.WAITING, "", "", 0, 9_000, 40),
-            "waiting  a.md  (40 of 9,000 tokens embedded)\n         "
-            "searchable by words only; the daemon or longsearch index will read its meaning",
+            "waiting  a.md  (40 of 9,000 tokens embedded)",
         ),
         (
             FileReport("a.pdf", FileStatus.PARTIAL, "2 of 9 pages are damaged", "repair it", 9, 70, 70),
@@ -59,3 +59,23 @@ def test_the_json_has_every_field_of_a_failed_file(root: Path, capsys: pytest.Ca
 )
 def test_each_status_is_explained(file: FileReport, expected: str) -> None:
     assert describe(file) == expected
+
+
+def test_the_files_that_need_a_person_stand_last_and_those_that_wait_are_cut_short() -> None:
+    failed = FileReport("0.pdf", FileStatus.FAILED, "it is encrypted", "", 1, 0, 0)
+    waiting = [FileReport(f"{number}.md", FileStatus.WAITING, "", "", 0, 9, 0) for number in range(1, 1_300)]
+    current = FileReport("z.md", FileStatus.CURRENT, "", "", 0, 9, 9)
+    lines = list(_in_short([failed, *waiting, current]))
+    assert [line.split()[1] for line in lines[:10]] == [f"{number}.md" for number in range(1, 11)]
+    assert lines[10] == "waiting  1,289 more; to see them: longsearch status --all"
+    assert "their meaning" in lines[11]
+    assert lines[12].startswith("failed   0.pdf") and len(lines) == 13
+    assert list(_in_short([current])) == []
+
+
+def test_the_status_of_a_folder_that_is_gone_says_so(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.rmtree(root)
+    assert main(["status", str(root)]) == 0
+    said = capsys.readouterr().out
+    assert "away: it does not exist; is its drive mounted?" in said
+    assert "longsearch index" not in said

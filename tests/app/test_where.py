@@ -66,7 +66,7 @@ def test_all_folders_are_looked_through_outside_any(
     assert main(["where", "Both halves believe", "--everywhere"]) == 0
 
 
-def test_what_nobody_said_ends_with_one(two: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_quotation_that_nobody_wrote_exits_with_1(two: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["where", "it was the best of times", str(two[0])]) == 1
     assert "nobody says this" in capsys.readouterr().out
     assert main(["where", "it was the best of times", str(two[0]), "--json"]) == 1

@@ -127,7 +127,7 @@ def test_choices_are_told_in_words() -> None:
     assert describe_choices(choices) == "1/2 for documents (much waits), 1 for queries (a query takes 8 ms)"
 
 
-def test_narrow_documents_are_told_with_what_to_do() -> None:
+def test_narrow_documents_are_reported_with_advice() -> None:
     progress = IndexProgress(3, 3, 0, 0, 0, 90, 90, "", 0.0)
     assert describe_narrow(progress, "/papers") == ""
     said = describe_narrow(replace(progress, n_narrow=1), "/papers")

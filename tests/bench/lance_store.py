@@ -19,9 +19,9 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.json_files import replace_object
 from longsearch.engine.lance.publishing import publish
 from longsearch.engine.lance.snapshot import newest
+from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
-from longsearch.engine.store.segments import nearest
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import SearchMode
 
@@ -84,7 +84,7 @@ def _recall(path: Path, vectors: Vectors) -> dict[str, float]:
     found = {}
     for name, suffix in (("SQLite", ".sqlite"), ("Lance", ".lance")):
         with Session.open(path.with_suffix(suffix), read_only=True) as session, session.reading() as db:
-            got = [{id_ for id_, _ in nearest.nearest_passages(db, vector, _K)} for vector in vectors]
+            got = [{id_ for id_, _ in answers_of(db).nearest_passages(vector, _K)} for vector in vectors]
         found[f"{name} recall@{_K}"] = float(
             np.mean([len(own & best) / _K for own, best in zip(got, exact, strict=True)])
         )

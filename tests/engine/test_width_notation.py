@@ -25,7 +25,7 @@ def test_a_width_is_a_decimal_or_a_fraction_or_one_for_each_layer(text, width):
 
 
 @pytest.mark.parametrize("text", ["", "0", "2", "-1/2", "3/2", "1/0", "half", "nan", "inf", "1e-999999999", "1 / 2"])
-def test_what_is_no_fraction_is_refused_with_an_example(text):
+def test_a_width_that_is_no_fraction_is_refused_with_an_example(text):
     with pytest.raises(ArgumentTypeError, match=r"write 0\.5, 1/2, or one for each layer: 1,1/2,1/2,1"):
         parse_width(text)
 

@@ -8,13 +8,13 @@ import pytest
 from fake_encoder import FakeEncoder
 from pipeline_bench import Bench
 
-import longsearch.indexer.pipeline as pipeline_module
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.types import FileStatus, SearchMode
 from longsearch.indexer.extract.reader import ExtractorProcess
-from longsearch.indexer.pipeline import ReadSummary
+from longsearch.indexer.pipeline import Pipeline, ReadSummary
+from longsearch.indexer.sources import source
 
 
 def test_new_files_become_current_and_a_second_run_does_nothing(bench: Bench) -> None:
@@ -97,7 +97,7 @@ def test_a_file_that_cannot_be_opened_fails(bench: Bench, monkeypatch: pytest.Mo
     def refuse(path: Path) -> bytes:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(pipeline_module, "hash_file", refuse)
+    monkeypatch.setattr(source, "hash_file", refuse)
     bench.run()
     (row,) = bench.store.files()
     assert (row.status, row.reason) == (FileStatus.FAILED, "cannot be opened: Permission denied")
@@ -200,3 +200,14 @@ def test_a_file_that_was_read_is_stored_before_the_pipeline_stops(bench: Bench) 
         n_known, asked = len(bench.statuses()), iter([False])
         bench.run(lambda asked=asked: next(asked, True))  # type: ignore[misc]
         assert len(bench.statuses()) > n_known
+
+
+def test_while_texts_are_read_the_activity_counts_the_files_that_are_to_be_read(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(Pipeline, "_report", lambda self, activity: said.append(activity))
+    bench.write("a.txt")
+    bench.write("b.md")
+    bench.run()
+    assert said[:2] == ["reading 1 of 2: a.txt", "reading 2 of 2: b.md"]

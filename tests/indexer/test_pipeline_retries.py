@@ -10,12 +10,12 @@ import pytest
 from extracting import OneChild
 from pipeline_bench import Bench
 
-import longsearch.indexer.pipeline as pipeline_module
 from longsearch.engine.errors import ExtractionError, TemporaryError
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import DocumentText, FileReport, FileStatus
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess, Result
 from longsearch.indexer.pipeline import Pipeline
+from longsearch.indexer.sources import source
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def refusing() -> Iterator[None]:
         raise PermissionError(13, "Permission denied")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline_module, "hash_file", refuse)
+        patch.setattr(source, "hash_file", refuse)
         yield
 
 

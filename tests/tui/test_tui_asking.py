@@ -1,9 +1,11 @@
 """The parts that decide about calls and answers: lanes, the age of answers, the chosen document, the cache."""
 
+import asyncio
 import threading
 from contextlib import suppress
 from dataclasses import replace
 
+import pytest
 from textual import work
 from textual.app import App, ComposeResult
 from textual.widgets import Static
@@ -33,36 +35,50 @@ async def test_a_lane_makes_one_call_at_a_time_and_only_the_newest_request_waits
     assert await answered(lane) == [("d", "D")]
 
 
-class Asker(Static):
-    """Asks something that is answered when `may_answer` is set, then changes its child."""
+class Lingering(Static):
+    """Takes until `may_go` is set to leave the screen."""
 
-    may_answer = threading.Event()
-    is_done = False
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_go = asyncio.Event()
+
+    async def on_unmount(self) -> None:
+        await self.may_go.wait()
+
+
+class Asker(Static):
+    """Asks something that is answered when `may_answer` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.child = Lingering()
+        self.may_answer = threading.Event()
+        self.has_used_answer = False
 
     def compose(self) -> ComposeResult:
-        yield Static()
+        yield self.child
 
     @work
     async def ask(self) -> None:
         await attempt(self.may_answer.wait)
-        self.is_done = True
+        self.has_used_answer = True
 
 
-async def test_an_answer_that_comes_while_its_widget_is_removed_is_dropped() -> None:
+@pytest.mark.parametrize("is_leaving", [False, True])
+async def test_an_answer_is_dropped_if_its_widget_is_being_removed(is_leaving: bool) -> None:
     app: App[None] = App()
     async with app.run_test():
-        for is_removed in (False, True):
-            asker = Asker()
-            asker.may_answer.clear()
-            await app.mount(asker)
-            worker = asker.ask()
-            removal = asker.remove() if is_removed else None
-            asker.may_answer.set()
-            with suppress(WorkerCancelled):
-                await worker.wait()
-            if removal is not None:
-                await removal
-            assert asker.is_done is not is_removed
+        asker = Asker()
+        await app.mount(asker)
+        worker = asker.ask()
+        removal = asker.remove() if is_leaving else None
+        asker.may_answer.set()
+        with suppress(WorkerCancelled):
+            await worker.wait()
+        asker.child.may_go.set()
+        if removal is not None:
+            await removal
+        assert asker.has_used_answer is not is_leaving
 
 
 async def test_a_dropped_request_is_not_called() -> None:

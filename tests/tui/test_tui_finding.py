@@ -46,7 +46,7 @@ async def read(pilot: Pilot[Any]) -> None:
 
 
 @given(st.text("aAbBİß \n", max_size=40), st.text("aAbBİß \n", max_size=3))
-def test_every_place_says_what_is_searched_for_and_none_is_missed(text: str, wanted: str) -> None:
+def test_every_place_holds_the_searched_letters_and_none_is_missed(text: str, wanted: str) -> None:
     finding = find(text, wanted, 0)
 
     def fold(letters: str) -> str:
@@ -142,7 +142,7 @@ async def test_letters_typed_at_once_after_slash_are_text() -> None:
         assert pilot.app.screen.query_one(Prompt).value == "noy" and backend.called("open") == []
 
 
-async def test_what_is_pasted_and_found_never_draws_outside_its_box() -> None:
+async def test_pasted_and_found_text_never_draws_outside_its_box() -> None:
     backend = three_reports()
     backend.documents[1] = replace(backend.documents[1], text=backend.documents[1].text.replace("valve", "va\u202elve"))
     async with LongsearchApp(backend).run_test(size=SMALL) as pilot:
@@ -163,7 +163,7 @@ async def test_another_document_ends_the_search() -> None:
         assert preview(pilot).finding is None
 
 
-async def test_on_a_printed_page_what_is_found_is_marked() -> None:
+async def test_on_a_printed_page_the_found_letters_are_marked() -> None:
     backend = three_reports()
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await read(pilot)
@@ -220,7 +220,7 @@ async def test_a_document_without_headings_and_pages_has_no_outline() -> None:
         assert pilot.app.screen.query_one(StatusLine).notice == "this document has neither headings nor pages"
 
 
-async def test_tab_goes_round_query_results_and_what_is_read() -> None:
+async def test_tab_goes_round_query_results_and_text() -> None:
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
         await press(pilot, "v")

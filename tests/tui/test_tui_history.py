@@ -157,7 +157,7 @@ async def test_a_document_that_is_gone_leaves_the_best_in_view() -> None:
         assert results(pilot).highlighted == 0
 
 
-async def test_what_is_in_view_is_kept_when_the_app_is_left() -> None:
+async def test_the_view_is_kept_when_the_app_is_left() -> None:
     backend = three_reports()
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)

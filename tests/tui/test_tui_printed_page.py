@@ -191,7 +191,7 @@ async def test_the_terminal_gets_the_page_at_its_place_and_loses_it_under_anothe
         assert "\x1b7" in "".join(segment.text for segment in view.render_line(view.size.height - 1))
 
 
-async def test_what_was_typed_before_the_app_could_read_stands_in_the_query() -> None:
+async def test_letters_typed_before_the_app_could_read_stand_in_the_query() -> None:
     backend = three_reports()
     async with LongsearchApp(backend, typed="valve").run_test(size=WIDE) as pilot:
         await settle(pilot)

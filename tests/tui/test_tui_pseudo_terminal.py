@@ -76,7 +76,7 @@ def test_a_terminal_that_says_nothing_gets_half_blocks(
     assert Probe(terminal[1], terminal[1]).finish() == (BLOCKS, "")
 
 
-def test_what_is_no_terminal_or_a_dumb_one_is_not_asked(
+def test_only_a_capable_terminal_is_asked(
     terminal: tuple[int, int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with (tmp_path / "out").open("w+b") as file:

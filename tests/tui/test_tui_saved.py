@@ -55,7 +55,18 @@ async def test_a_search_is_saved_with_a_name() -> None:
         assert "✗ the disk is full — make room" in screen_text(pilot.app)
 
 
-async def test_what_is_new_is_marked_until_somebody_looks() -> None:
+async def test_a_new_name_typed_into_the_list_still_offers_to_save_the_query() -> None:
+    async with LongsearchApp(with_saved()).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve fail")
+        await press(pilot, "f6", *"valv")
+        assert "Save: valve fail" not in screen_text(pilot.app)
+        await press(pilot, "ctrl+u", *"my new name")
+        assert "Save: valve fail" in screen_text(pilot.app)
+        await press(pilot, "enter")
+        assert isinstance(pilot.app.screen, LineDialog)
+
+
+async def test_new_passages_are_marked_until_somebody_looks() -> None:
     backend = with_saved()
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await settle(pilot)

@@ -139,6 +139,21 @@ async def test_while_the_query_line_has_the_focus_a_changed_index_is_searched_ag
         await until(pilot, lambda: "2 documents by hybrid" in screen_text(pilot.app))
 
 
+async def test_nothing_by_words_is_not_the_last_word_while_the_search_by_meaning_goes_on() -> None:
+    backend = three_reports()
+    backend.hits = ()
+    door = backend.hold("hybrid")
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        pilot.app.screen.query_one(Input).value = "valve"
+        await until(pilot, lambda: "No document has the words of “valve”." in screen_text(pilot.app))
+        assert "The search by meaning goes on." in screen_text(pilot.app)
+        assert "Ctrl+T searches by meaning" not in screen_text(pilot.app)
+        pilot.app.screen.query_one(BackendCalls).search_now()
+        door.set()
+        await until(pilot, lambda: "Nothing found for “valve”." in screen_text(pilot.app))
+        assert "goes on" not in screen_text(pilot.app)
+
+
 async def test_the_sign_of_a_slow_search_stays_when_the_index_changes_meanwhile() -> None:
     backend = three_reports()
     door = backend.hold("hybrid")

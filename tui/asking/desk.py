@@ -17,14 +17,14 @@ class BasketView:
 
     passages: "tuple[PlacedEvidence, ...]" = ()
     undoes: str = ""
-    """What `undo` would take back, in words; "" if there is nothing."""
+    """The change that `undo` would take back, in words; "" if there is none."""
     note: str = ""
     """Why nothing is known from the reference manager, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
 class InView:
-    """What is in view in the app."""
+    """The state of the app's view."""
 
     question: Question
     path: str = ""
@@ -46,7 +46,7 @@ class Saved:
 
 
 class Desk(Protocol):
-    """What a person keeps. As with `Backend`, every call may block and may raise `LongsearchError`."""
+    """The things that a person keeps. As with `Backend`, every call may block and may raise `LongsearchError`."""
 
     def quotation(self, hit: DocumentHit, passage: PassageHit) -> str:
         """Return a passage for the clipboard, with its source, in the form that the person has chosen."""

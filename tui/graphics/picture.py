@@ -20,7 +20,7 @@ Draw = Callable[[PageQuestion], PageImage]
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is to be seen."""
+    """A request for a drawn page."""
 
     question: PageQuestion
     columns: int
@@ -33,7 +33,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What the terminal gets."""
+    """A drawn page, ready for the terminal."""
 
     wish: Wish
     image: PageImage

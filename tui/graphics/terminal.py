@@ -1,4 +1,4 @@
-"""What the terminal can draw: the questions to ask it, and what its answers mean. Pure.
+"""Finds out what the terminal can draw: the questions to ask it, and the meaning of its answers. Pure.
 
 Kitty, Ghostty, WezTerm and Konsole speak Kitty's protocol, iTerm2 and WezTerm its own, foot, xterm, mlterm, Windows
 Terminal and others Sixel. Sources: https://sw.kovidgoyal.net/kitty/graphics-protocol/, iterm2.com/documentation-images,

@@ -221,7 +221,7 @@ class MainScreen(ReadingKeys, OwnThings):
             self.action_query()
 
     def action_similar(self) -> None:
-        """From the text, search for passages like the current one; else for documents similar to the one in view."""
+        """Search for passages like the current one if the text has the focus, else for documents like this one."""
         if hit := self._text_pane.hit:
             passage = self._text_pane.passage if self.has_class("-reading") else None
             self._status.say()

@@ -18,8 +18,6 @@ from longsearch.tui.text.display import clip, shown
 from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.scatter import Scatter, mark_of
 
-LEGEND_LINES = 3
-
 
 class MapScreen(ModalScreen[int | None]):
     """Answers with the index of the document to go to, or None."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class OwnThings(Screen[None]):
-    """What the main screen does with the desk. `MainScreen` sets these fields."""
+    """The keys of the main screen that use the desk. `MainScreen` sets these fields."""
 
     NEWS_EVERY_S = 10.0
 
@@ -47,7 +47,7 @@ class OwnThings(Screen[None]):
         self._looking = (Question(), "")
         """The saved search that is looked at, and what was new for it."""
         self._restored: InView | None = None
-        """What was in view when the app was last left, until it is in view again."""
+        """The view in which the app was last left, until it is in view again."""
 
     # ---- the passage in view
 

@@ -25,11 +25,11 @@ class Line:
 
     text: str
     about: str = ""
-    """What is said on a second line, or ""."""
+    """The second line, or ""."""
     is_marked: bool = False
     """Whether a dot stands before it."""
     is_offer: bool = False
-    """Whether it offers something else than the list, and goes once something is typed."""
+    """Whether it offers something else than the list; it goes while what is typed finds a line of the list."""
 
 
 class PickerScreen(ModalScreen[int | None]):
@@ -70,11 +70,12 @@ class PickerScreen(ModalScreen[int | None]):
         self._fill()
 
     def _fill(self) -> None:
-        """List the lines that hold every word that was typed."""
+        """List the lines that hold every word that was typed; the offers if nothing was typed or nothing is found."""
         words = self.query_one(Input).value.casefold().split()
-        listed = {index: line for index, line in self._lines.items() if not (words and line.is_offer)}
-        texts = {index: f"{line.text} {line.about}".casefold() for index, line in listed.items()}
-        self._shown = [index for index, text in texts.items() if all(word in text for word in words)]
+        offers = [index for index, line in self._lines.items() if line.is_offer]
+        texts = {index: f"{line.text} {line.about}".casefold() for index, line in self._lines.items()}
+        found = [index for index, text in texts.items() if all(word in text for word in words) and index not in offers]
+        self._shown = found if words and found else [*offers, *found]
         options = self.query_one(OptionList)
         at = options.highlighted or 0
         width = max(self.query_one("#picker").content_size.width - 3, 10)

@@ -14,7 +14,7 @@ MAX_PLACES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is searched for, and where it stands."""
+    """The letters that are searched for, and their places."""
 
     wanted: str
     starts: Sequence[int]

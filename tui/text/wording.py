@@ -120,10 +120,12 @@ def not_ready(progress: IndexProgress | None) -> str:
     return " ".join(filter(None, (to_read, unreadable)))
 
 
-def nothing_found(results: SearchResults, progress: IndexProgress | None) -> list[str]:
-    """Say why there may be no hits, and what to try: one line each."""
+def nothing_found(results: SearchResults, progress: IndexProgress | None, is_awaited: bool = False) -> list[str]:
+    """Say why there may be no hits, and what to try: one line each. `is_awaited`: a better answer may follow."""
     if results.similar_to:
         return [f"No other document is similar to “{shown(results.similar_to)}”.", "Esc goes back to the results."]
+    if is_awaited and results.mode is SearchMode.WORDS:
+        return [f"No document has the words of “{shown(results.query)}”.", "The search by meaning goes on."]
     lines = [f"Nothing found for “{shown(results.query)}”."]
     if is_quotation(results.query):
         return [*lines, *_QUOTE_AGAIN]

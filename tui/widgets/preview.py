@@ -69,7 +69,7 @@ class Preview(ScrollView):
         self._current = -1
         self._words: Words | None = None
         self.finding: Finding | None = None
-        """What the reader searches for in this text; set by `search` and `show`."""
+        """The letters that the reader searches for in this text; set by `search` and `show`."""
         self.reading_at = 0
         """Offset of the character that keeps its place when the window changes."""
         self._is_passage_anchor = False

@@ -13,7 +13,7 @@ MAX_CHARACTERS = 200
 
 
 class Purpose(StrEnum):
-    """What is typed, as the empty line says it."""
+    """The use of the line that is typed; the value stands in it while it is empty."""
 
     FIND = "find in this text"
     PAGE = "go to page"

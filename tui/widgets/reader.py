@@ -35,7 +35,7 @@ class Reader(Container):
         spans: Sequence[Span]
         """The lit passages that `place` counts."""
         note: str
-        """What else there is to say, or ""."""
+        """A further remark, or ""."""
 
         def can_replace(self, message: Message) -> bool:
             """Only the last place matters."""
@@ -60,7 +60,7 @@ class Reader(Container):
 
     @property
     def pane(self) -> Widget:
-        """What is read now, and takes the focus: the printed page, or the text."""
+        """The widget that is read now and takes the focus: the printed page, or the text."""
         return self._page_view if self.is_printed else self.preview
 
     @property

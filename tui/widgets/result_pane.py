@@ -27,6 +27,8 @@ class ResultPane(Vertical):
         self._message_text = Static(id="message-text", markup=False)
         self._message = VerticalScroll(self._message_text, id="message", can_focus=False)
         self._note_shown = ""
+        self._waits = False
+        self._explained: tuple[SearchResults | None, IndexProgress | None, str] | None = None
         self._note_line.display = self.list.display = False
 
     def compose(self) -> ComposeResult:
@@ -40,6 +42,7 @@ class ResultPane(Vertical):
         """List the hits; `cursor` is the index of the hit to select."""
         self._header.left = wording.summary(results)
         self._note(shown(results.note))
+        self._explained = None
         self._switch(is_list=True)
         self.list.show(results.hits, words, cursor)
 
@@ -49,12 +52,20 @@ class ResultPane(Vertical):
         self._header.left = wording.summary(results) if results else ""
         self._note(shown(results.note) if results else "")
         self._switch(is_list=False)
-        lines = wording.nothing_found(results, progress) if results else welcome(progress, offline)
+        self._explained = results, progress, offline
+        self._say_why(*self._explained)
+
+    def _say_why(self, results: SearchResults | None, progress: IndexProgress | None, offline: str) -> None:
+        lines = wording.nothing_found(results, progress, self._waits) if results else welcome(progress, offline)
         self._message_text.update(Content("\n").join(lines))
 
     def wait_for(self, what: str) -> None:
         """Show in the heading what the app waits for; "" for nothing."""
         self._header.right = what
+        if self._waits != bool(what):
+            self._waits = bool(what)
+            if self._explained:  # nothing by words means little while the search by meaning goes on
+                self._say_why(*self._explained)
 
     def _note(self, note: str) -> None:
         if note != self._note_shown:

@@ -23,7 +23,7 @@ class StatusLine(Widget):
     offline: reactive[str] = reactive("")
     """Why indexing does not run, or ""."""
     news: reactive[str] = reactive("")
-    """What is new for the saved searches, or ""; it stands before the progress."""
+    """The news of the saved searches, or ""; it stands before the progress."""
     notice: reactive[str] = reactive("")
     error: reactive[str] = reactive("")
 

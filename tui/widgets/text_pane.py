@@ -41,7 +41,7 @@ class TextPane(Vertical):
         self.prompt = Prompt()
         """The line for what to find, or for a page; it is hidden until `Prompt.open`."""
         self.how = (read, draw, graphics)
-        """What another pane needs to show the same documents."""
+        """The state that another pane needs to show the same documents."""
         self._read = read
         """Returns a document's text. May block: it is called in a thread."""
         self._reading: Lane[int] = Lane()

@@ -39,21 +39,11 @@ def rotary_attention(theta: Tensor, place: Callable[[int], NDArray[Any]] = np.ar
     return attend
 
 
-def grouped_distances(n: int, group: int, near: int) -> NDArray[np.int64]:
-    """Return (n, n): the distance from token m (row) to token k (column) that SelfExtend gives to attention.
-
-    It is d = k - m if |d| <= w, else sgn(d) (|floor(k / g) - floor(m / g)| + w - floor(w / g)), with group size g and
-    w = `near`.
-    """
-    place = np.arange(n)
-    distance = place[None] - place[:, None]
-    far = np.abs(place[None] // group - place[:, None] // group) + near - near // group
-    grouped: NDArray[np.int64] = np.where(np.abs(distance) <= near, distance, np.sign(distance) * far)
-    return grouped
-
-
 def self_extend(q: Tensor, k: Tensor, v: Tensor, keep: Tensor | None, theta: Tensor, group: int, near: int) -> Tensor:
-    """Return attention (batch, heads, n, dim) with the distances of `grouped_distances`.
+    """Return attention (batch, heads, n, dim) with the distances of SelfExtend.
+
+    With w = `near` and group size g, the distance from token m to token k is d = k - m if |d| <= w, else
+    sgn(d) (|floor(k / g) - floor(m / g)| + w - floor(w / g)).
 
     q, k, v (batch, heads, n, dim) are not turned yet; keep (batch, 1, 1, n) is False at padding. A block of w rows is
     done at a time: columns before it have far distances to the left, columns after it far distances to the right, and

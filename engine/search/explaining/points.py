@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.search import bm25
+from longsearch.engine.search.answering.answers import QueryWords
+from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.search.fusion import both, in_document, with_excerpt, words_in_document
 from longsearch.engine.search.lookup import forms_of
-from longsearch.engine.search.query_words import QueryWords
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import Candidates, Cosines
-from longsearch.engine.store.segments import owners
 from longsearch.engine.types import MeaningShare, Reason, SearchMode, WordShare
 
 Points = NDArray[np.float64]
@@ -81,7 +81,7 @@ def _of_documents(db: apsw.Connection, parts: Parts, words: QueryWords, places: 
     """(n_terms, p): the same for the documents of these passages."""
     numbers, own = np.unique(parts.found.documents[places], return_inverse=True)
     ids = parts.found.document_ids[numbers]
-    lengths = owners.lengths(db, ids)
+    lengths = answers_of(db).lengths(ids)
     shares = np.array(list(bm25.parts_of_counts(words.in_documents(ids), lengths, words.statistics)))
     each = shares.reshape(len(parts.terms), len(ids))[:, own]
     return words_in_document(0 * each, each)

@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.errors import QueryError
+from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.search.lookup import any_of, expressions
 from longsearch.engine.search.query_language.fields import Condition
 from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.search.query_language.query import content_words
 from longsearch.engine.search.quotations.alignment import Match, NormalForm, best_spans, normal_form, normal_text
 from longsearch.engine.search.retrieval import allowed_documents
-from longsearch.engine.store import documents, files, keywords, languages, texts
+from longsearch.engine.store import documents, files, languages, texts
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import Quotation, Term
 
@@ -94,7 +95,7 @@ def checked(quote: str) -> NormalForm:
 def _in_order(db: apsw.Connection, quote: str, allowed: NDArray[np.int64] | None, limit: int) -> list[int]:
     """Passages with all words of the quotation in its order; a word split by a hyphen may be one word or two."""
     readings = dict.fromkeys((_phrase(_words(_SPLIT_WORD.sub("", quote))), _phrase(_words(quote))))
-    return keywords.first_matching(db, _expression(db, readings), max(limit, _N_CANDIDATES), allowed)
+    return answers_of(db).first_matching(_expression(db, readings), max(limit, _N_CANDIDATES), allowed)
 
 
 def _in_groups(db: apsw.Connection, quote: str, allowed: NDArray[np.int64] | None) -> list[int]:
@@ -103,7 +104,7 @@ def _in_groups(db: apsw.Connection, quote: str, allowed: NDArray[np.int64] | Non
     groups = [_phrase(words[at : at + _GROUP_WORDS]) for at in range(len(words) - _GROUP_WORDS + 1)]
     counts: Counter[int] = Counter()
     for group in groups[:: len(groups) // _N_GROUPS + 1]:
-        counts.update(keywords.first_matching(db, _expression(db, [group]), _N_OF_GROUP, allowed))
+        counts.update(answers_of(db).first_matching(_expression(db, [group]), _N_OF_GROUP, allowed))
     return [id_ for id_, _ in counts.most_common(_N_CANDIDATES)]
 
 
@@ -111,7 +112,7 @@ def _with_rare_words(db: apsw.Connection, quote: str, allowed: NDArray[np.int64]
     """Passages with the longest words of the quotation. Long words are rare, and common ones cost most."""
     words = content_words([Term(word) for word in _words(_SPLIT_WORD.sub("", quote))], has_phrases=False)
     chosen = sorted(words, key=lambda term: -len(term.text))[:_N_WORDS]
-    return [id_ for id_, _ in keywords.best(db, _expression(db, chosen), _N_CANDIDATES, allowed)]
+    return [id_ for id_, _ in answers_of(db).best(_expression(db, chosen), _N_CANDIDATES, allowed)]
 
 
 def _expression(db: apsw.Connection, terms: Iterable[Term]) -> str:

@@ -1,6 +1,7 @@
-"""The documents of the files that a filter admits, kept until the files of the index change.
+"""The number of documents, and those of the files that a filter admits, kept until the files of the index change.
 
-To look at 48,000 names takes 70 ms, and a person who types asks by the same filter at every key.
+To look at 48,000 names takes 70 ms, to count as many documents 0.6 ms, and a person who types asks at every key. The
+index changes documents only together with their files, and gives its files a new version with every change.
 """
 
 from collections.abc import Hashable
@@ -10,7 +11,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.store import files
+from longsearch.engine.store import documents, files
 from longsearch.engine.store.files import NameTests
 
 _MOST = 16  # answers that a process keeps: of 100,000 documents they take 13 MB at most
@@ -27,13 +28,13 @@ class FileTests(NameTests, Hashable, Protocol):
         """Whether the file at `path`, relative to the root, passes all tests."""
 
 
+_counted: dict[str, tuple[int, int]] = {}  # for each index the version of its files, and the number of documents
 _kept: dict[tuple[str, int, FileTests], NDArray[np.int64]] = {}
 
 
 def documents_where(db: apsw.Connection, wanted: FileTests) -> NDArray[np.int64]:
     """The documents of the files that pass `wanted`, ascending. The slow twin is in `files`."""
-    version = db.execute("SELECT value FROM meta WHERE key = 'files_version'").get
-    key = db.filename, version, wanted
+    key = db.filename, _version(db), wanted
     found = _kept.get(key)
     if found is None:
         found = np.array(sorted(files.documents_where(db, wanted.under, wanted, wanted.admits)), np.int64)
@@ -42,3 +43,15 @@ def documents_where(db: apsw.Connection, wanted: FileTests) -> NDArray[np.int64]
             _kept.clear()
         _kept[key] = found
     return found
+
+
+def n_documents(db: apsw.Connection) -> int:
+    """The number of documents. The slow twin is `documents.count`."""
+    version = _version(db)
+    if db.filename not in _counted or _counted[db.filename][0] != version:
+        _counted[db.filename] = version, documents.count(db)
+    return _counted[db.filename][1]
+
+
+def _version(db: apsw.Connection) -> int:
+    return int(db.execute("SELECT value FROM meta WHERE key = 'files_version'").get)

@@ -17,6 +17,7 @@ import apsw
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from longsearch.engine.platforms.buffers import keep_freed_memory
 from longsearch.engine.store.manifest import Kind, Manifest
 
 _MAGIC = b"longsearch segment 1\n"
@@ -108,6 +109,7 @@ def writing(index: Path, kind: str, shapes: Shapes) -> Iterator[tuple[str, Segme
 @lru_cache(_OPEN_FILES)
 def mapped(path: Path, token: str) -> Arrays:
     """The arrays of a segment, mapped into memory. Raises OSError or ValueError if this is not the whole file."""
+    keep_freed_memory()  # a search among a million passages needs buffers of 20 MB
     with path.open("rb") as file:
         head = file.read(_HEADER_BYTES)
         size = os.fstat(file.fileno()).st_size

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.store import vectors
 from longsearch.engine.store.documents import bindable
-from longsearch.engine.store.elsewhere.answers import elsewhere
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.segments.vector_search import VectorSearch, read
@@ -24,11 +23,9 @@ def nearest_passages(
     If `allowed` is given, only these passages are ranked. In a large index the segments pick the candidates; they may
     miss one that barely beats the last, and their cosines are off by less than 0.0001.
     """
-    vector = _comparable(db, query)
+    vector = comparable(db, query)
     if vector is None or (allowed is not None and allowed.is_empty):
         return []
-    if (engine := elsewhere(db)) is not None:
-        return engine.nearest_passages(vector, min(k, vectors.K_MAX), allowed)
     segments = VectorSearch.open(db, Kind.VECTORS, len(vector))
     found = None if segments is None else segments.nearest(vector, min(k, vectors.K_MAX), allowed)
     if found is not None:
@@ -40,8 +37,6 @@ def cosines(db: apsw.Connection, kind: Kind, ids: Sequence[int], query: Vectors)
     """The cosine of `query` (dim,) with each of these passages or documents; ids without a vector are missing."""
     if vectors.model_in_use(db) is None or not ids:
         return {}
-    if (engine := elsewhere(db)) is not None:
-        return {id_: float(own @ query) for id_, own in engine.vectors_of(kind, ids).items()}
     wanted = np.array(sorted(ids), np.int64)
     segments = VectorSearch.open(db, kind, len(query))
     found, scores = read(db, kind, wanted, query) if segments is None else segments.cosines(wanted, query)
@@ -55,17 +50,15 @@ def nearest_documents(
 
     If `allowed` is given, only these ids are ranked.
     """
-    vector = _comparable(db, query)
+    vector = comparable(db, query)
     if vector is None:
         return []
-    if (engine := elsewhere(db)) is not None:
-        return engine.nearest_documents(vector, min(k, vectors.K_MAX), allowed)
     segments = VectorSearch.open(db, Kind.DOCUMENTS, len(vector)) if allowed is None else None
     found = None if segments is None else segments.nearest(vector, min(k, vectors.K_MAX))
     return nearest_by_sqlite_vec(db, storage_chunks.DOCUMENTS, vector, k, allowed) if found is None else found
 
 
-def _comparable(db: apsw.Connection, query: Vectors) -> Vectors | None:
+def comparable(db: apsw.Connection, query: Vectors) -> Vectors | None:
     """`query` (dim,), checked; None before the first `use_model`."""
     model = vectors.model_in_use(db)
     return None if model is None else vectors.unit_vectors(np.atleast_2d(query), model[1])[0]

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.store import documents, manifest
-from longsearch.engine.store.elsewhere.answers import elsewhere
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.allowed import places_among
 from longsearch.engine.store.segments.files import opened
@@ -50,8 +49,6 @@ def lengths(db: apsw.Connection, document_ids: NDArray[np.int64]) -> NDArray[np.
 
 def lengths_by_sql(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, int]:
     """The slow twin of `lengths`; that of `documents_of` is in `documents`."""
-    if (engine := elsewhere(db)) is not None:
-        return engine.lengths(document_ids)
     sql = (
         "SELECT id, (SELECT max(ordinal) + 1 FROM passages WHERE content_id = contents.id) FROM contents"
         " WHERE id IN (SELECT value FROM json_each(?))"

@@ -106,7 +106,12 @@ def quantized(vectors: Vectors) -> tuple[NDArray[np.int8], NDArray[np.int8], Vec
 
 def signs(vectors: Vectors) -> NDArray[np.uint64]:
     """(words, n): the signs of vectors (n, dim), 64 coordinates to a word; the last word is filled up with zeros."""
-    bits = np.packbits(vectors >= 0, axis=1, bitorder="little")
+    return packed(vectors >= 0)
+
+
+def packed(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """(words, n): flags (n, dim), 64 to a word, as `signs` has them."""
+    bits = np.packbits(flags, axis=1, bitorder="little")
     padded = np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8)))
     return np.ascontiguousarray(padded.view("<u8").T)
 

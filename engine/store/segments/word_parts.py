@@ -19,12 +19,11 @@ from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.allowed import Allowed, places_among
 from longsearch.engine.store.segments.files import Arrays, opened
 from longsearch.engine.store.segments.postings import document_starts
+from longsearch.engine.store.segments.term_counts import Counts, Held, Ints, Postings, n_documents_at
 
 _ONE_PHRASE = re.compile(r'"((?:[^"]|"")*)"(\*?)')
 _AT_ONCE = 16_384  # postings of a prefix that are added up at once, in a core's own cache
 _FEW = 8  # a prefix with postings for less than an eighth of the passages is merged by sorting, others by counting
-
-Ints = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +41,6 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Postings:
-    """The living passages of a part that hold a term."""
-
-    places: Ints
-    """(p,), ascending."""
-    counts: Ints
-    """(p,): how often each holds the term; a word of the title counts `TITLE_WEIGHT` times."""
-    n_documents: int
-
-
-@dataclass(frozen=True, slots=True)
 class Part:
     """Some passages of the index, and the postings of each term of a query."""
 
@@ -64,8 +52,8 @@ class Part:
     """(m + 1,): where the passages of each document begin."""
     lengths: Ints
     """(n,): words of each passage that holds a term."""
-    postings: tuple[Postings, ...]
-    """For each term."""
+    held: tuple[Held, ...]
+    """For each term which passages hold it."""
 
     def mask(self, allowed: Allowed) -> NDArray[np.bool_]:
         """(n,): which passages are allowed."""
@@ -108,25 +96,28 @@ def _of_segment(
     ids = segment["ids"]
     dead_places, _ = places_among(ids, dead)
     document_ids, first_of = segment["document_ids"], segment["first_of"]
-    postings = []
+    held: list[Held] = []
     for term in terms:
-        if not term.is_word:
+        if term.is_word and term.is_prefix:
+            held.append(_of_prefix(segment, term.tokens, dead_places))
+            continue
+        n_documents = None
+        if term.is_word:
+            places, counts, n_documents = _of_word(segment, term.tokens)
+        else:
             holding = ids[places_among(ids, phrases[term.expression])[0]]
             found, counts, _ = keywords.frequencies(db, term.expression, holding)
-            places: Ints = np.searchsorted(ids, found)
-            n_documents = None
-        elif term.is_prefix:
-            places, counts = _of_prefix(segment, term.tokens)
-            n_documents = None
-        else:
-            places, counts, n_documents = _of_word(segment, term.tokens)
-        if len(dead_places) and len(places):
-            alive = np.isin(places, dead_places, invert=True, assume_unique=True)
-            places, counts, n_documents = places[alive], counts[alive], None
-        if n_documents is None:
-            n_documents = n_documents_at(first_of, places)
-        postings.append(Postings(places, counts, n_documents))
-    return Part(ids, document_ids, first_of, segment["lengths"], tuple(postings))
+            places = np.searchsorted(ids, found)
+        held.append(_living(places, counts, dead_places, first_of, n_documents))
+    return Part(ids, document_ids, first_of, segment["lengths"], tuple(held))
+
+
+def _living(places: Ints, counts: Ints, dead_places: Ints, first_of: Ints, n_documents: int | None = None) -> Postings:
+    """The postings without dead passages. `n_documents`: that of all, dead ones too, if it is known."""
+    if len(dead_places) and len(places):
+        alive = np.isin(places, dead_places, invert=True, assume_unique=True)
+        places, counts, n_documents = places[alive], counts[alive], None
+    return Postings(places, counts, n_documents_at(first_of, places) if n_documents is None else n_documents)
 
 
 def _of_fresh(db: apsw.Connection, fresh: NDArray[np.int64], terms: Sequence[Term]) -> Part:
@@ -135,13 +126,13 @@ def _of_fresh(db: apsw.Connection, fresh: NDArray[np.int64], terms: Sequence[Ter
     ids = np.array(sorted(document_of), np.int64)
     document_ids, first_of = document_starts(np.array([document_of[id_] for id_ in ids.tolist()], np.int64))
     lengths = np.zeros(len(ids), np.int64)
-    postings = []
+    held = []
     for term in terms:
         found, counts, own_lengths = keywords.frequencies(db, term.expression, ids)
         places = np.searchsorted(ids, found)
         lengths[places] = own_lengths
-        postings.append(Postings(places, counts, n_documents_at(first_of, places)))
-    return Part(ids, document_ids, first_of, lengths, tuple(postings))
+        held.append(Postings(places, counts, n_documents_at(first_of, places)))
+    return Part(ids, document_ids, first_of, lengths, tuple(held))
 
 
 def _of_word(segment: Arrays, tokens: tuple[bytes, ...]) -> tuple[Ints, Ints, int]:
@@ -154,28 +145,28 @@ def _of_word(segment: Arrays, tokens: tuple[bytes, ...]) -> tuple[Ints, Ints, in
     return segment["places"][own], segment["counts"][own], int(segment["n_documents"][number])
 
 
-def _of_prefix(segment: Arrays, tokens: tuple[bytes, ...]) -> tuple[Ints, Ints]:
-    """(places, counts) of all words with this beginning, which stand side by side."""
+def _of_prefix(segment: Arrays, tokens: tuple[bytes, ...], dead_places: Ints) -> Held:
+    """All words with this beginning, which stand side by side, as one."""
     if not tokens:
-        return segment["places"][:0], segment["counts"][:0]
+        return Postings(segment["places"][:0], segment["counts"][:0], 0)
     terms = _Terms(segment)
     first = bisect_left(terms, tokens[0])
     last = bisect_left(terms, tokens[0] + b"\xff", first)  # UTF-8 has no such byte
     own = slice(*segment["posting_ends"][[first, last]].tolist())
-    places, counts = segment["places"][own], segment["counts"][own]
+    places, counts, n = segment["places"][own], segment["counts"][own], len(segment["ids"])
     if last - first <= 1:
-        return places, counts
-    n = len(segment["ids"])
+        return _living(places, counts, dead_places, segment["first_of"])
     if len(places) * _FEW < n:
         order = np.argsort(places, kind="stable")
         unique, starts = np.unique(places[order], return_index=True)
-        return unique, np.add.reduceat(counts[order], starts, dtype=np.int64)
-    summed = np.zeros(n, np.int64)
+        summed = np.add.reduceat(counts[order], starts, dtype=np.int64)
+        return _living(unique, summed, dead_places, segment["first_of"])
+    summed = np.zeros(n, np.int32)  # half as many new pages as with 64 bits
     for start in range(0, len(places), _AT_ONCE):  # not np.bincount, which takes three times as long
         part = slice(start, start + _AT_ONCE)
-        np.add.at(summed, places[part].astype(np.int64), counts[part].astype(np.int64))
-    held = np.flatnonzero(summed > 0)
-    return held, summed[held]
+        np.add.at(summed, places[part].astype(np.int64), counts[part].astype(np.int32))
+    summed[dead_places] = 0
+    return Counts.of(summed, segment["first_of"])
 
 
 class _Terms(Sequence[bytes]):
@@ -190,12 +181,3 @@ class _Terms(Sequence[bytes]):
     def __getitem__(self, number: Any) -> Any:
         start, stop = self._ends[number : number + 2].tolist()
         return self._whole[start:stop].tobytes()
-
-
-def n_documents_at(first_of: NDArray[np.int64], places: Ints) -> int:
-    """How many documents have a passage at these places (ascending)."""
-    if len(places) * _FEW < len(first_of):
-        numbers = np.searchsorted(first_of, places, "right")
-        return int(np.count_nonzero(np.diff(numbers))) + bool(len(numbers))
-    counts = np.diff(np.searchsorted(places, first_of.astype(places.dtype)))
-    return int(np.count_nonzero(counts))

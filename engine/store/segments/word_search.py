@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.segments.term_counts import K1, B
 from longsearch.engine.store.segments.word_parts import Part, Term, parts_of, terms_of
 
-_K1, _B = 1.2, 0.75  # FTS5's constants; do not change them
 _ROUNDING = 1e-5  # float32 sums of at most 128 terms are off by less, as a share
-_AT_ONCE = 16_384  # postings: what is computed of them stays in a core's own cache, which is three times as fast
+_FEW = 4  # a term that fewer than a quarter of the passages hold is added up without more ado
+_MORE = 8  # so many times as many passages as are wanted are scored without looking at the terms that are left
 _BLOCK = 256  # passages of which the best stands for all when the limit is looked for
 
 Floats = NDArray[np.floating[Any]]
@@ -38,9 +39,9 @@ class WordSearch:
 
     def __init__(self, parts: Sequence[Part], n_terms: int) -> None:
         self._parts = parts
-        self.n_passages_with = tuple(sum(len(part.postings[i].places) for part in parts) for i in range(n_terms))
+        self.n_passages_with = tuple(sum(part.held[i].n_passages for part in parts) for i in range(n_terms))
         """For each term the number of passages that hold it."""
-        self.n_documents_with = tuple(sum(part.postings[i].n_documents for part in parts) for i in range(n_terms))
+        self.n_documents_with = tuple(sum(part.held[i].n_documents for part in parts) for i in range(n_terms))
         """For each term the number of documents that hold it."""
 
     @classmethod
@@ -76,50 +77,57 @@ class WordSearch:
             own = np.searchsorted(part.document_ids, document_ids)
             known = own < len(part.document_ids)
             known[known] = part.document_ids[own[known]] == document_ids[known]
-            borders = np.stack([part.first_of[own[known]], part.first_of[own[known] + 1]])
-            for term, postings in enumerate(part.postings):
-                # of the same type: otherwise numpy converts all places first
-                starts, stops = np.searchsorted(postings.places, borders.astype(postings.places.dtype))
-                counts[term, known] += stops - starts
+            starts, stops = part.first_of[own[known]], part.first_of[own[known] + 1]
+            for term, held in enumerate(part.held):
+                counts[term, known] += held.n_between(starts, stops)
         return counts
 
 
 def _best_of(part: Part, weights: Floats, mean_length: float, limit: int, allowed: Allowed | None) -> Ranked:
     """The best passages of one part."""
-    sums = _summed(part, weights, mean_length)
-    if allowed is not None:
-        sums *= part.mask(allowed)
-    places = _highest(sums, limit)
+    places = _candidates(part, weights, mean_length, limit, None if allowed is None else part.mask(allowed))
     scores = _exact(part, places, weights, mean_length)
     return Ranked(part.passage_ids[places], scores)
 
 
-def _summed(part: Part, weights: Floats, mean_length: float) -> NDArray[np.float32]:
-    """(n,): about the BM25 of every passage; 0 where it holds no term."""
+def _candidates(
+    part: Part, weights: Floats, mean_length: float, limit: int, mask: NDArray[np.bool_] | None
+) -> NDArray[np.int64]:
+    """Places, ascending, of all passages that may be among the `limit` best; `mask` (n,): which are allowed.
+
+    Rare terms come first. If all terms that are left cannot lift another passage among the best, the passages that hold
+    only these are not looked at: "with" beside two rarer words (MaxScore; Turtle and Flood, "Query Evaluation:
+    Strategies and Optimizations", 1995).
+    """
     sums = np.zeros(len(part.passage_ids), np.float32)
-    scale, offset = np.float32(_K1 * _B / max(mean_length, 1e-9)), np.float32(_K1 * (1 - _B))
-    for postings, weight in zip(part.postings, weights.tolist(), strict=True):
-        factor = np.float32(weight * (_K1 + 1))
-        for start in range(0, len(postings.places), _AT_ONCE):
-            places = postings.places[start : start + _AT_ONCE].astype(np.int64)
-            counts = postings.counts[start : start + _AT_ONCE].astype(np.float32)
-            half = part.lengths[places].astype(np.float32)
-            half *= scale
-            half += offset
-            half += counts
-            counts *= factor
-            counts /= half
-            sums[places] += counts
-    return sums
+    order = np.argsort(-weights, kind="stable")
+    highest_left = np.cumsum((weights[order] * (K1 + 1))[::-1])[::-1]  # what each term and those after it may add
+    for term, most in zip(order.tolist(), highest_left.tolist(), strict=True):
+        if term != order[0] and part.held[term].n_passages * _FEW > len(sums):
+            if mask is not None:
+                sums *= mask
+            least = _reached(sums, limit) * (1 - 2 * _ROUNDING) - most
+            near = sums >= np.float32(least)
+            if least > 0 and np.count_nonzero(near) <= _MORE * limit:
+                return np.flatnonzero(near)
+        part.held[term].add_scores(sums, part.lengths, float(weights[term]), mean_length)
+    if mask is not None:
+        sums *= mask
+    return _highest(sums, limit)
+
+
+def _reached(sums: NDArray[np.float32], limit: int) -> float:
+    """A sum that at least `limit` passages reach; 0 if that would have to be counted passage by passage."""
+    n_blocks = len(sums) // _BLOCK
+    if n_blocks <= limit:
+        return 0.0
+    of_blocks = sums[: n_blocks * _BLOCK].reshape(n_blocks, _BLOCK).max(axis=1)
+    return float(np.partition(of_blocks, n_blocks - limit)[n_blocks - limit])
 
 
 def _highest(sums: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
     """Places, ascending, of all sums above 0 that may be among the `limit` highest."""
-    least = np.float32(0)
-    n_blocks = len(sums) // _BLOCK
-    if n_blocks > limit:
-        of_blocks = sums[: n_blocks * _BLOCK].reshape(n_blocks, _BLOCK).max(axis=1)
-        least = np.partition(of_blocks, n_blocks - limit)[n_blocks - limit]  # so many passages are at least this good
+    least = np.float32(_reached(sums, limit))
     places = np.flatnonzero(sums >= least * np.float32(1 - _ROUNDING)) if least > 0 else np.flatnonzero(sums > 0)
     if len(places) > limit:
         own = sums[places]
@@ -138,11 +146,7 @@ def _exact(part: Part, places: NDArray[np.int64], weights: Floats, mean_length: 
 
 def _by_term(part: Part, places: NDArray[np.int64], weights: Floats, mean_length: float) -> Iterator[Floats]:
     """Yield (p,) for each term: what it gives to the BM25 of the passages at these places."""
-    half = _K1 * (1 - _B + _B * part.lengths[places].astype(np.float64) / max(mean_length, 1e-9))
-    for postings, weight in zip(part.postings, weights.tolist(), strict=True):
-        own = np.searchsorted(postings.places, places.astype(postings.places.dtype))
-        held = own < len(postings.places)
-        held[held] = postings.places[own[held]] == places[held]
-        counts = np.zeros(len(places))
-        counts[held] = postings.counts[own[held]]
-        yield weight * (counts * (_K1 + 1) / (counts + half))
+    half = K1 * (1 - B + B * part.lengths[places].astype(np.float64) / max(mean_length, 1e-9))
+    for held, weight in zip(part.held, weights.tolist(), strict=True):
+        counts = held.at(places).astype(np.float64)
+        yield weight * (counts * (K1 + 1) / (counts + half))

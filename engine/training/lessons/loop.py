@@ -47,7 +47,7 @@ class LoopOptions:
 
 @dataclass(frozen=True, slots=True)
 class StepLoss:
-    """What a stage returns for one step."""
+    """The result of a stage for one step."""
 
     loss: Tensor
     n_tokens: int

@@ -42,7 +42,7 @@ class Refine(Contrast):
         words: Words | None = None,
         refine: RefineOptions | None = None,
     ) -> None:
-        """With labels, the teacher's scores and vectors are compared with z_K."""
+        """Compare the teacher's scores and vectors with z_K, if there are labels."""
         super().__init__(student, pairs, options, prompter, words)
         self._generative, self._refine = student, refine or RefineOptions()
 

@@ -97,7 +97,7 @@ class Contrast:
         prompter: Prompter,
         words: Words | None = None,
     ) -> None:
-        """With `words`, the targets mix the teacher's scores and vectors with those of the words."""
+        """If `words` are given, the targets mix the teacher's scores and vectors with those of the words."""
         self._student, self._pairs, self._options, self._prompter = student, pairs, options, prompter
         self._words = words
         self.batches = Batches(pairs, options.seed, options.sampling)

@@ -6,20 +6,38 @@ a translation get the vector of the English side. A text that occurs again in th
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.evaluation.embedders.bert import BertEmbedder
 from longsearch.engine.training.data.shards import load_shard, save_teacher, shard_paths, teacher_path, tokenizer_hash
 from longsearch.engine.training.data.translations import shared_side
 
 
-def label_shards(folder: Path, teacher: BertEmbedder) -> Iterator[tuple[Path, int]]:
+class Labeller(Protocol):
+    """What reads the texts of shards: a BERT, or a longsearch model."""
+
+    tokenizer: Tokenizer
+
+    @property
+    def before(self) -> Sequence[int]:
+        """The tokens in front of each text."""
+
+    @property
+    def positions(self) -> int:
+        """The tokens that it can read, those around the text included."""
+
+    def encode_ids(self, ids: list[NDArray[np.int64]], max_tokens: int) -> Vectors:
+        """Return unit vectors (n, dim) of the texts' first tokens, at most `max_tokens` with those around them."""
+
+
+def label_shards(folder: Path, teacher: Labeller) -> Iterator[tuple[Path, int]]:
     """Label every unlabelled shard of `folder`; yields its path and the number of tokens read.
 
     Raises LongsearchError if a shard was not made with the teacher's tokenizer.
@@ -45,7 +63,7 @@ def label_shards(folder: Path, teacher: BertEmbedder) -> Iterator[tuple[Path, in
 class _Reading:
     """Reads each distinct text once."""
 
-    def __init__(self, teacher: BertEmbedder) -> None:
+    def __init__(self, teacher: Labeller) -> None:
         self._teacher = teacher
         self._known: dict[bytes, Vectors] = {}
         self.n_tokens = 0

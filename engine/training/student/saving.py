@@ -49,8 +49,10 @@ def load_student(folder: Path, device: str, dtype: torch.dtype) -> tuple[Student
     return student, Tokenizer.from_file(str(folder / "tokenizer.json"))
 
 
-def save_average(folders: Sequence[Path], out: Path) -> None:
+def save_average(folders: Sequence[Path], out: Path, shares: Sequence[float] = ()) -> None:
     """Write to `out` the mean of the weights in `folders`, with the configuration and tokenizer of the first.
+
+    `shares` says how much each model counts; () is all alike.
 
     The models come from one training, or one was trained from the other: Wortsman et al., "Model soups: averaging
     weights of multiple fine-tuned models improves accuracy without increasing inference time" (2022). Raises ModelError
@@ -62,7 +64,12 @@ def save_average(folders: Sequence[Path], out: Path) -> None:
     for folder, found in zip(folders, shapes, strict=True):
         if found != shapes[0]:
             raise ModelError(f"{folders[0]} and {folder} have different shapes", "average models of one training")
-    students[0].load_state_dict({name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]})
+    counts = torch.tensor(list(shares) or [1.0] * len(states))
+
+    def mean(name: str) -> Tensor:
+        return torch.einsum("m,m...->...", counts / counts.sum(), torch.stack([state[name] for state in states]))
+
+    students[0].load_state_dict({name: mean(name) for name in states[0]})
     save_model(students[0], folders[0], out, {})
 
 

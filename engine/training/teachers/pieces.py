@@ -42,7 +42,7 @@ Counts = Mapping[str, NDArray[np.int64]]
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a smaller vocabulary costs a source."""
+    """The price that a source pays for a smaller vocabulary."""
 
     before: float
     """Tokens a word, or a character where words are not separated by spaces."""

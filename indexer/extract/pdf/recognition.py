@@ -82,6 +82,18 @@ def key_of(picture: Picture, languages: str) -> str:
     return digest.hexdigest()
 
 
+def content_of(cache: str) -> bytes:
+    """Return the bytes of a cache, for a process that cannot open it; b"" if there is none that can be used."""
+    if not cache or not Path(cache).exists():
+        return b""
+    import apsw
+
+    with suppress(apsw.Error), closing(apsw.Connection(cache, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        connection.set_busy_timeout(_WAIT_MS)
+        return connection.serialize("main")
+    return b""
+
+
 def known_lines(cache: str, key: str) -> tuple[str, ...] | None:
     """Return the lines that tesseract found on this page before, or None."""
     if not cache or not Path(cache).exists():

@@ -16,6 +16,7 @@ from longsearch.indexer.extract.wire.protocol import (
     Ended,
     Failed,
     Message,
+    Started,
     body_length,
     decode_draw_request,
     encode,
@@ -23,7 +24,7 @@ from longsearch.indexer.extract.wire.protocol import (
 from longsearch.indexer.extract.wire.sandbox import end_if_stuck, limit_resources
 
 COMMAND = (*COMMAND_OF_READER[:-1], __name__)
-"""What the parent runs to start this process."""
+"""The command that starts this process."""
 
 
 def main() -> None:
@@ -49,6 +50,7 @@ def answer(request: DrawRequest) -> Iterator[Message]:
     """Yield the messages that answer `request`; the last one is `Ended` or `Failed`."""
     from longsearch.indexer.extract.printed.drawing import draw
 
+    yield Started()
     try:
         yield draw(request)
         yield Ended()

@@ -13,7 +13,7 @@ _SEPARATOR = " "
 
 
 class Handler(Protocol):
-    """What takes the events. Names come without their namespace."""
+    """Takes the events of a parser. Names come without their namespace."""
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         """An element begins."""
@@ -49,7 +49,7 @@ def _local(name: str) -> str:
 
 
 def _local_names(attributes: dict[str, str]) -> dict[str, str]:
-    """Of two attributes with one local name, such as `id` and `r:id`, the one with a namespace counts."""
+    """Drop namespaces. If two attributes then share a name, as do `id` and `r:id`, the one with a namespace wins."""
     if len(attributes) > 1:
         return {_local(key): attributes[key] for key in sorted(attributes, key=lambda key: _SEPARATOR in key)}
     return {_local(key): value for key, value in attributes.items()}

@@ -1,5 +1,7 @@
 """Limits on what reading one file may cost. A file that exceeds them becomes a row with a reason."""
 
+START_TIMEOUT_S = 60.0
+"""Seconds for a child to start and to load its reader: 0.3 s of processor time, ten seconds on a very busy machine."""
 PAGE_TIMEOUT_S = 10.0
 """Time for one page. Measured: 2 ms for a usual page, 25 ms through pypdf; form objects in a loop never end."""
 

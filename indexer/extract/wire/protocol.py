@@ -49,6 +49,11 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Started:
+    """The child has started and has loaded the reader; the time of the file begins."""
+
+
+@dataclass(frozen=True, slots=True)
 class Opened:
     """The PDF is open; its pages follow."""
 
@@ -58,7 +63,7 @@ class Opened:
     warning: str = ""
     """Why the file may be incomplete, or ""."""
     metadata: RawMetadata = ()
-    """What the file's information dictionary says."""
+    """The fields of the file's information dictionary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What a PDF says of itself in XMP; sent last, so that a hang over it costs no page."""
+    """The XMP of a PDF; sent last, so that a hang over it costs no page."""
 
     metadata: RawMetadata
 
@@ -108,7 +113,7 @@ class FileText:
     warning: str = ""
     """Which part of the file could not be read, or ""."""
     metadata: RawMetadata = ()
-    """What the file says of itself, the most trustworthy value first."""
+    """The file's metadata, the most trustworthy value first."""
     untitled: bool = False
     """Whether its first line is no title either, as in a table or a mailbox: the file's name serves."""
 
@@ -152,9 +157,9 @@ class Drawn:
 
 
 AnyRequest = Request | DrawRequest
-Message = Opened | Page | Outline | Described | FileText | Drawn | Failed | Ended
+Message = Started | Opened | Page | Outline | Described | FileText | Drawn | Failed | Ended
 _KINDS: dict[str, type[Message]] = {
-    kind.__name__: kind for kind in (Opened, Page, Outline, Described, FileText, Drawn, Failed, Ended)
+    kind.__name__: kind for kind in (Started, Opened, Page, Outline, Described, FileText, Drawn, Failed, Ended)
 }
 _FIELD_NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in (Request, DrawRequest, *_KINDS.values())}
 
@@ -218,4 +223,4 @@ def _checked(kind: type[Message], fields: dict[str, Any]) -> Message:
         return Drawn(width, height, string(fields["rgb"]), number(fields["n_pages"], MAX_PAGES), boxes)
     if kind is Failed:
         return Failed(string(fields["message"]), string(fields["hint"]))
-    return Ended()
+    return Started() if kind is Started else Ended()

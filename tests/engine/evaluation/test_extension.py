@@ -31,7 +31,6 @@ from longsearch.engine.evaluation.extension.positions import (
 from longsearch.engine.evaluation.extension.reader import Reader
 from longsearch.engine.evaluation.extension.rotary import (
     frequencies,
-    grouped_distances,
     rotary_attention,
     self_extend,
     turn,
@@ -150,6 +149,14 @@ def test_turning_by_a_position_is_a_rotation_in_the_complex_plane():
     pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
     expected = torch.view_as_real(pairs * torch.exp(1j * torch.arange(5)[:, None] * theta)).flatten(-2)
     assert torch.allclose(turn(x, torch.arange(5), theta), expected)
+
+
+def grouped_distances(n, group, near):
+    """Return (n, n): the distance from token m (row) to token k (column), by the formula that `self_extend` names."""
+    place = np.arange(n)
+    distance = place[None] - place[:, None]
+    far = np.abs(place[None] // group - place[:, None] // group) + near - near // group
+    return np.where(np.abs(distance) <= near, distance, np.sign(distance) * far)
 
 
 def test_self_extend_gives_the_distances_that_the_paper_prints():

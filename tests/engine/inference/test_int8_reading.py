@@ -10,10 +10,11 @@ from tiny_models import save_embedder
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference import device
-from longsearch.engine.inference.device import choose_hardware, keep_freed_memory
+from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.mamba2_quick import QuickMamba2
 from longsearch.engine.models.ops.int8 import Int8Linear, largest_activation
+from longsearch.engine.platforms.buffers import keep_freed_memory
 
 TEXT = (Path(__file__).parents[3] / "assets" / "samples" / "glaciers.md").read_text("utf-8")
 

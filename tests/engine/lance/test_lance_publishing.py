@@ -189,7 +189,8 @@ def test_without_the_extra_the_error_says_what_to_install(tmp_path: Path, monkey
     monkeypatch.setitem(sys.modules, "lancedb", None)
     with pytest.raises(LongsearchError) as caught:
         address.connected(str(tmp_path))
-    assert caught.value.hint == "pip install 'longsearch[lance]'"
+    assert "pip install 'longsearch[lance]'" in caught.value.hint
+    assert "from a clone: pip install -c constraints.txt '.[lance]'" in caught.value.hint
 
 
 @pytest.mark.parametrize("text", ["", "lance:", "/mnt/share"])

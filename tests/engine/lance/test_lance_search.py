@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from lance_helpers import CHINESE, ENGLISH, GERMAN, assert_same, assert_same_hits, invented, published, vector
 
 from longsearch.engine.errors import QueryError
+from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.quotations.quotation import find_quotation
 from longsearch.engine.search.similar import nearness_of_passages, similar_to_document
 from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
 from longsearch.engine.search.together import Part, search_together
-from longsearch.engine.store import documents, keywords, metadata
-from longsearch.engine.store.segments import owners
+from longsearch.engine.store import documents, metadata
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import SearchMode
 
@@ -76,8 +76,9 @@ def test_phrases_match_where_fts5_says(twins: tuple[Path, Path], data: st.DataOb
     found = []
     for path in twins:
         with Session.open(path, read_only=True) as session, session.reading() as db:
-            best = keywords.best(db, match, 1_000) if " AND " not in match else []
-            found.append((sorted(keywords.matching(db, match).tolist()), [(id_, round(s, 9)) for id_, s in best]))
+            answers = answers_of(db)
+            best = answers.best(match, 1_000, None) if " AND " not in match else []
+            found.append((sorted(answers.matching(match).tolist()), [(id_, round(s, 9)) for id_, s in best]))
     assert found[0] == found[1]
 
 
@@ -118,7 +119,7 @@ def test_status_texts_and_languages_are_the_same(twins: tuple[Path, Path]) -> No
         with Session.open(path, read_only=True) as session:
             with session.reading() as db:
                 texts = [documents.text(db, int(id_)) for id_ in documents.all_ids(db)]
-                lengths = owners.lengths(db, np.array([1, 2, 3])).tolist()
+                lengths = answers_of(db).lengths(np.array([1, 2, 3])).tolist()
                 spans = documents.passages(db, 3), lengths, documents.n_passages(db)
             found.append((session.root, session.files(), session.languages(), session.fingerprint, texts, spans))
     assert found[0] == found[1]
@@ -147,4 +148,4 @@ def test_two_hundred_queries_over_five_hundred_documents_find_the_same(tmp_path:
 
 def test_chinese_is_cut_into_pairs_in_the_store_too(twins: tuple[Path, Path]) -> None:
     with Session.open(twins[1], read_only=True) as session, session.reading() as db:
-        assert len(keywords.matching(db, f'"{CHINESE[0][:2]}"')) > 0
+        assert len(answers_of(db).matching(f'"{CHINESE[0][:2]}"')) > 0

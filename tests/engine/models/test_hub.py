@@ -71,6 +71,13 @@ def test_a_download_may_name_a_revision(hub: FakeHub, tmp_path: Path) -> None:
     assert locate(REPO).folder.name == COMMIT
 
 
+@pytest.mark.parametrize("name", ["nope", "/no/such/folder", "~/no such folder"])
+def test_a_name_of_no_model_is_refused_with_what_can_be_named(name: str) -> None:
+    with pytest.raises(ModelError, match="there is no model") as caught:
+        locate(name)
+    assert "longsearch model list" in caught.value.hint
+
+
 def test_an_interrupted_download_does_not_count_as_a_model(hub: FakeHub, tmp_path: Path) -> None:
     folder = publish(hub, save_embedder(tmp_path / "model", "eos"))
     put_in_cache(hub.cache, REPO, COMMIT, folder / "config.json", ref="main")

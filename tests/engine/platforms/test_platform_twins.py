@@ -43,7 +43,7 @@ def pipe() -> Iterator[Pipe]:
 
 
 @both_readers
-def test_a_reader_gives_what_comes_then_the_end_once(make: Callable[..., PipeReader], pipe: Pipe) -> None:
+def test_a_reader_gives_the_bytes_that_come_and_then_the_end_once(make: Callable[..., PipeReader], pipe: Pipe) -> None:
     reader = make([pipe.reading])
     pipe.writing.write(b"hello")
     assert reader.read(20) == (0, b"hello")

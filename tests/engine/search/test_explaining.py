@@ -9,7 +9,8 @@ from search_helpers import add, toward
 from search_helpers import search as plain_search
 from store_helpers import DIM
 
-from longsearch.engine.search import background, query_words
+from longsearch.engine.search import background
+from longsearch.engine.search.answering import query_words
 from longsearch.engine.search.chance import measure
 from longsearch.engine.search.fusion import both
 from longsearch.engine.search.lookup import Lookup

@@ -83,7 +83,7 @@ def test_a_quotation_that_was_scanned_or_changed_is_found_with_its_similarity(re
         "dismal fjords beckon quietly",
     ],
 )
-def test_what_nobody_said_is_not_found(report: Store, quote: str) -> None:
+def test_a_quotation_that_nobody_wrote_is_not_found(report: Store, quote: str) -> None:
     assert find_quotation(report, quote) == []
 
 

@@ -9,9 +9,9 @@ from search_helpers import add, names, search
 from store_helpers import open_store
 
 from longsearch.engine.search import bm25
+from longsearch.engine.search.answering.query_words import by_fts5
 from longsearch.engine.search.lookup import any_of, lookup, match
 from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.query_words import by_fts5
 from longsearch.engine.store import keywords
 from longsearch.engine.store.languages import IndexLanguages, counts
 from longsearch.engine.store.session import Session

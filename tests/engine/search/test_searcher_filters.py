@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from search_helpers import add, names, search, toward
 
 from longsearch.engine.search.query_language.file_filter import FileFilter
-from longsearch.engine.store import files
+from longsearch.engine.store import documents, files
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.segments import admitted
 from longsearch.engine.store.store import Store
@@ -128,6 +128,27 @@ def test_the_documents_that_a_filter_admits_are_kept_until_files_change(store: S
     with store.changing() as db:
         files.set_retry(db, "essays/b.pdf", 1, None)
     assert kept() is before
+
+
+def test_the_number_of_documents_is_kept_until_files_change(store: Store) -> None:
+    def counted() -> int:
+        with store.reading() as db:
+            found = admitted.n_documents(db)
+            assert found == documents.count(db)
+            assert admitted._counted[db.filename][1] == found
+        return found
+
+    add(store, "law/a.pdf", ["Apples."])
+    assert counted() == 1
+    add(store, "law/b.pdf", ["Pears."])
+    assert counted() == 2
+    add(store, "law/b.pdf", ["Plums."])
+    add(store, "copy of b.pdf", ["Plums."])
+    assert counted() == 2
+    store.forget(["law/b.pdf"])
+    assert counted() == 2
+    store.forget(["copy of b.pdf"])
+    assert counted() == 1
 
 
 def test_few_answers_of_filters_are_kept(store: Store) -> None:

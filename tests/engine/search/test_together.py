@@ -62,7 +62,6 @@ query_text = st.one_of(
 )
 
 
-@pytest.mark.parametrize("mode", list(SearchMode))
 @given(
     of_folders=st.lists(st.lists(whole_document, max_size=4), min_size=1, max_size=4),
     query=query_text,
@@ -71,7 +70,7 @@ query_text = st.one_of(
 )
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_the_ranking_of_several_indexes_is_that_of_one(
-    tmp_path: Path, mode: SearchMode, of_folders: list[list], query: str, vector: NDArray[np.float32], k: int
+    tmp_path: Path, of_folders: list[list], query: str, vector: NDArray[np.float32], k: int
 ) -> None:
     n_documents = sum(map(len, of_folders))
     with opened(tmp_path, len(of_folders) + 1) as (whole, *parts):
@@ -84,17 +83,29 @@ def test_the_ranking_of_several_indexes_is_that_of_one(
                 for each in (store, whole):
                     add(each, f"{number}.pdf", texts, vectors, title)
                 number += 1
-        given_vector = None if mode is WORDS else vector
-        expected = searcher.search(whole, parse(query), mode, given_vector, k=n_documents + 1)
-        found = together(parts, query, mode, given_vector, k=n_documents + 1)
-        assert scores(found).keys() == scores(expected).keys()
-        for name, own in scores(expected).items():
-            assert scores(found)[name] == pytest.approx(own, abs=1e-6)
-        ranked = [hit.score for hit in expected.hits]
-        assert [hit.score for hit in found.hits] == pytest.approx(ranked, abs=1e-6)  # ties may swap places
-        best = together(parts, query, mode, given_vector, k=k)
-        assert [hit.score for hit in best.hits] == pytest.approx(ranked[:k], abs=1e-6)
-        assert found.mode is expected.mode
+        for mode in SearchMode:
+            assert_ranked_alike(whole, parts, query, mode, None if mode is WORDS else vector, (n_documents + 1, k))
+
+
+def assert_ranked_alike(
+    whole: Store,
+    parts: Sequence[Store],
+    query: str,
+    mode: SearchMode,
+    vector: NDArray[np.float32] | None,
+    ks: tuple[int, int],
+) -> None:
+    """Compare all documents, for which the first k must suffice, and then the best k of them."""
+    expected = searcher.search(whole, parse(query), mode, vector, k=ks[0])
+    found = together(parts, query, mode, vector, k=ks[0])
+    assert scores(found).keys() == scores(expected).keys()
+    for name, own in scores(expected).items():
+        assert scores(found)[name] == pytest.approx(own, abs=1e-6)
+    ranked = [hit.score for hit in expected.hits]
+    assert [hit.score for hit in found.hits] == pytest.approx(ranked, abs=1e-6)  # ties may swap places
+    best = together(parts, query, mode, vector, k=ks[1])
+    assert [hit.score for hit in best.hits] == pytest.approx(ranked[: ks[1]], abs=1e-6)
+    assert found.mode is expected.mode
 
 
 def test_scores_by_separate_figures_would_rank_otherwise(tmp_path: Path) -> None:

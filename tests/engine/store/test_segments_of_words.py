@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_helpers import ROOT, open_store, record
 
-from longsearch.engine.search import query_words
+from longsearch.engine.search.answering import query_words
 from longsearch.engine.search.lookup import Lookup, lookup
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.store import keywords, lifecycle, manifest
 from longsearch.engine.store.documents import documents_of
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.segments import files, owners, postings, upkeep, word_parts, word_search
+from longsearch.engine.store.segments import files, owners, postings, term_counts, upkeep, word_parts, word_search
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import DocumentText, Passage
@@ -98,7 +98,7 @@ def test_segments_agree_with_fts5_after_any_changes(changes: list[tuple], least:
         patch.setattr(upkeep, "_MAX_OUTDATED", 3)
         patch.setattr(postings, "_POSTINGS_AT_ONCE", 7)
         patch.setattr(word_search, "_BLOCK", 2)
-        patch.setattr(word_search, "_AT_ONCE", 3)
+        patch.setattr(term_counts, "_AT_ONCE", 3)
         patch.setattr(word_parts, "_AT_ONCE", 3)
         names = {number: f"{number}.md" for number in range(6)}
         for number, (kind, *given_values) in enumerate(changes):
@@ -139,12 +139,62 @@ def test_all_kinds_of_terms_are_ranked_as_fts5_ranks_them(store: Store) -> None:
     check(store, least=7)
 
 
+def test_terms_that_most_passages_hold_leave_the_ranking_as_fts5_has_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rare words, of which common ones and beginnings change the order, or cannot lift another passage to the best."""
+    calls: list[str] = []
+    for name in ("_candidates", "_highest"):
+        kept = getattr(word_search, name)
+        monkeypatch.setattr(word_search, name, lambda *given, name=name, kept=kept: calls.append(name) or kept(*given))
+    monkeypatch.setattr(word_search, "_BLOCK", 2)
+    random = np.random.default_rng(3)
+    for number in range(60):
+        rare = [str(random.choice(["plum", "cherry", "pear", ""])) for _ in range(4)]
+        sentences = [" ".join(["apple"] * int(random.integers(1, 9)) + ["run", "running", word]) for word in rare]
+        write(store, f"{number}.md", sentences, random.choice(["", "An apple"]))
+    store.tidy()
+    store.forget(["3.md", "50.md"])
+    for least in (1, 5, 40):
+        check(
+            store,
+            ["plum apple", "plum cherry apple run", "cherry app", "pear run app", "plum ru", "ap", "apple"],
+            least,
+        )
+    assert calls.count("_highest") < calls.count("_candidates")  # some were decided before their last term
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=40),
+    st.lists(st.integers(1, 5), min_size=1, max_size=12),
+    st.integers(0, 2**32 - 1),
+)
+def test_counts_answer_as_postings_do(given_counts: list[int], sizes: list[int], seed: int) -> None:
+    first_of = np.unique(np.minimum(np.append(0, np.cumsum(sizes)), len(given_counts)))
+    first_of = np.unique(np.append(first_of, len(given_counts)))
+    counts = np.array(given_counts, np.int32)
+    places = np.flatnonzero(counts).astype(np.uint32)
+    few = term_counts.Postings(places, counts[places], term_counts.n_documents_at(first_of, places))
+    many = term_counts.Counts.of(counts, first_of)
+    assert (many.n_passages, many.n_documents) == (few.n_passages, few.n_documents)
+    random = np.random.default_rng(seed)
+    asked_places = np.flatnonzero(random.integers(0, 2, len(counts)))
+    assert many.at(asked_places).tolist() == few.at(asked_places).tolist() == counts[asked_places].tolist()
+    chosen = np.flatnonzero(random.integers(0, 2, len(first_of) - 1))
+    starts, stops = first_of[chosen], first_of[chosen + 1]
+    assert many.n_between(starts, stops).tolist() == few.n_between(starts, stops).tolist()
+    lengths, sums = counts + random.integers(1, 50, len(counts)), [np.zeros(len(counts), np.float32) for _ in range(2)]
+    few.add_scores(sums[0], lengths, 1.5, 20.0)
+    many.add_scores(sums[1], lengths, 1.5, 20.0)
+    np.testing.assert_array_equal(*sums)
+
+
 def test_a_search_cuts_words_with_the_tokenizer_of_the_word_index(store: Store) -> None:
     with store.reading() as db:
         assert apsw.fts5.Table(db, "words").structure.tokenize == keywords.TOKENIZER
 
 
-def test_a_search_finds_what_came_and_misses_what_went_since_the_last_segment(store: Store) -> None:
+def test_a_search_finds_passages_that_came_and_misses_those_that_went_since_the_last_segment(store: Store) -> None:
     for number in range(9):
         write(store, f"{number}.md", [f"apple number {number}", "pear plum"])
     store.tidy()

@@ -1,6 +1,7 @@
 """Compaction closes the holes in the vectors and loses none, even if it is killed."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -47,6 +48,21 @@ def fill_with_holes(store: Store) -> dict[int, np.ndarray]:
     return {ids[n]: given[n] for n in range(_N_DOCUMENTS) if n in _KEPT or not n % 4}
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[int, np.ndarray]]:
+    """The folder of an index with holes, to be copied, and the vectors that are left in it."""
+    folder = tmp_path_factory.mktemp("filled")
+    with open_store(folder / "index.db") as store:
+        return folder, fill_with_holes(store)
+
+
+@pytest.fixture
+def with_holes(filled: tuple[Path, dict[int, np.ndarray]], tmp_path: Path) -> tuple[Path, dict[int, np.ndarray]]:
+    """An index with holes, and the vectors that are left in it."""
+    folder, kept = filled
+    return shutil.copytree(folder, tmp_path / "copy") / "index.db", kept
+
+
 def n_slots(store: Store) -> int:
     with store.reading() as db:
         return len(storage_chunks.directory(db).chunk_ids) * storage_chunks.SIZE
@@ -58,9 +74,9 @@ def check(store: Store, kept: dict[int, np.ndarray]) -> None:
         assert (vectors_of_passages(store, document_id) == vectors).all()
 
 
-def test_compacting_closes_the_holes_and_keeps_every_vector(tmp_path: Path) -> None:
-    with open_store(tmp_path / "index.db") as store:
-        kept = fill_with_holes(store)
+def test_compacting_closes_the_holes_and_keeps_every_vector(with_holes: tuple[Path, dict[int, np.ndarray]]) -> None:
+    path, kept = with_holes
+    with open_store(path) as store:
         before = n_slots(store)
         store.tidy()
         assert n_slots(store) < before / 2
@@ -81,10 +97,10 @@ def test_a_few_holes_are_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dies_at", [1, 4, 7])
-def test_a_kill_in_the_middle_of_compaction_loses_nothing(tmp_path: Path, dies_at: int) -> None:
-    path = tmp_path / "index.db"
-    with open_store(path) as store:
-        kept = fill_with_holes(store)
+def test_a_kill_in_the_middle_of_compaction_loses_nothing(
+    with_holes: tuple[Path, dict[int, np.ndarray]], dies_at: int
+) -> None:
+    path, kept = with_holes
     command = [sys.executable, "-c", _COMPACTING_PROGRAM, str(path), str(dies_at)]
     child = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}, check=False)
     assert child.returncode == -signal.SIGKILL

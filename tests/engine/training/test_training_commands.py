@@ -1,14 +1,18 @@
 """The training commands: they train, resume, average and label, and their errors are one line."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
 from training_helpers import FakeTeacher, log_of, make_pairs, make_tokenizer, write_checkpoint, write_pairs
 
 from longsearch.engine.training import commands
-from longsearch.engine.training.data.shards import write_shards
+from longsearch.engine.training.data.shards import load_pairs, write_shards
 from longsearch.engine.training.lessons.teacher import label_shards
 from longsearch.engine.training.student.saving import load_student, save_model
+from longsearch.engine.training.student.student import Padded
 
 
 def test_a_command_trains_and_resumes_only_its_own_stage(tmp_path, capsys):
@@ -48,6 +52,18 @@ def test_the_label_command_tokenizes_once_and_labels_unlabelled_shards(tmp_path,
     assert capsys.readouterr().out == ""
 
 
+def test_pairs_labelled_by_a_model_hold_it_to_its_own_vectors(tmp_path):
+    """The slow twin reads one text at a time."""
+    model = write_checkpoint(tmp_path / "model")
+    label = ["label", str(write_pairs(tmp_path / "pairs.jsonl", 30)), "--by-model", str(model)]
+    assert commands.run([*label, "--shards", str(tmp_path / "shards"), "--device", "cpu", "--dtype", "float32"]) == 0
+    student, tokenizer = load_student(model, "cpu", torch.float32)
+    pairs = load_pairs(tmp_path / "shards", tokenizer, labelled_only=True)
+    for texts, vectors in ((pairs.queries, pairs.query_vectors), (pairs.passages, pairs.passage_vectors)):
+        alone = torch.cat([student(Padded.of([texts[row]], "cpu")) for row in range(len(texts))])
+        np.testing.assert_allclose(vectors, alone.detach().numpy(), atol=1e-3)
+
+
 def test_errors_of_commands_name_the_problem(tmp_path, capsys):
     write_checkpoint(tmp_path / "start")
     options = ["--model", str(tmp_path / "start"), "--out", str(tmp_path / "out"), "--shards", str(tmp_path / "none")]
@@ -80,6 +96,13 @@ def test_an_average_is_the_mean_of_each_weight_and_refuses_other_shapes(tmp_path
     for name, tensor in mean.items():
         assert torch.allclose(tensor.float(), (a[name].float() + b[name].float()) / 2, atol=2e-3)
         assert not torch.equal(a[name], b[name])
+    shares = ["--shares", "3", "1", "--out", str(tmp_path / "shared")]
+    assert commands.run(["average", *folders, *shares]) == 0
+    shared, first, second = (load_student(Path(f), "cpu", torch.float32)[0] for f in (tmp_path / "shared", *folders))
+    expected = 0.75 * first.projection + 0.25 * second.projection
+    np.testing.assert_allclose(shared.projection.detach(), expected.detach(), atol=1e-3)
+    assert commands.run(["average", *folders, "--shares", "1", "--out", str(tmp_path / "no")]) == 1
+    assert "2 models, and the shares 1.0" in capsys.readouterr().err
     write_checkpoint(tmp_path / "other", dim=32)
     assert commands.run(["average", folders[0], str(tmp_path / "other"), "--out", str(tmp_path / "no")]) == 1
     assert "different shapes" in capsys.readouterr().err

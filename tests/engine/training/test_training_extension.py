@@ -121,7 +121,7 @@ def test_the_rotary_student_starts_without_a_table_and_comes_nearer_to_its_teach
     assert distances[-1] + distances[-2] < 0.7 * (distances[0] + distances[1])
 
 
-def test_other_coordinates_leave_what_heads_compare_and_put_the_largest_where_little_turns(small):
+def test_turning_least_keeps_the_scores_of_heads_and_sorts_the_coordinates_by_size(small):
     layer, inputs = deepcopy(small.model.encoder.layer[0]), torch.randn(400, 32) @ torch.randn(32, 32)
 
     def parts(layer):

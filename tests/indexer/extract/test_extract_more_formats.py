@@ -99,7 +99,7 @@ def test_a_notebook_of_the_old_format_is_read(extract: Extract) -> None:
     "data",
     [b'{"cells": [', b"[" * 200_000, b"[]", b'{"cells": 3}', b'{"cells": [null, 3]}', b'{"worksheets": {"a": 1}}'],
 )
-def test_what_is_no_notebook_is_refused(extract: Extract, data: bytes) -> None:
+def test_a_file_that_is_no_notebook_is_refused(extract: Extract, data: bytes) -> None:
     with pytest.raises(ExtractionError, match="notebook"):
         extract(data, "a.ipynb")
 

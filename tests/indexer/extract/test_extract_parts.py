@@ -117,6 +117,18 @@ def test_a_document_that_begins_with_a_paragraph_has_no_title() -> None:
     assert choose_title((), "word " * 100 + "\nLate line")[0] == ""
 
 
+def test_a_title_in_metadata_loses_the_markup_of_its_publisher() -> None:
+    for written, title in (
+        ('The problem: <Emphasis Type="Italic">Unconditional</Emphasis> sender', "The problem: Unconditional sender"),
+        ("H<sub>2</sub>O and <mml:mi>x</mml:mi>", "H2O and x"),
+        ("Why List<Integer> is not List<int>", "Why List<Integer> is not List<int>"),
+        ("If a < b and b > c", "If a < b and b > c"),
+        ("Okapi at TREC{3", "Okapi at TREC\u20133"),
+        ("The set f{x} of x", "The set f{x} of x"),
+    ):
+        assert choose_title(((written, "PDF info"),), "")[0] == title
+
+
 @given(
     st.one_of(
         st.builds(Opened, st.integers(0, 99), st.text(), st.text()),

@@ -11,7 +11,10 @@ from extracting import page_text
 from pdf_writing import FORM, FORM_OF_ITSELF, TEXT_PAGES, looping_forms, pdf, stream, write_pdf
 
 from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.child_process import ChildProcess
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
+from longsearch.indexer.extract.wire.limits import START_TIMEOUT_S
+from longsearch.indexer.extract.wire.protocol import Message
 
 
 def test_a_page_tree_that_contains_itself_is_read_in_part(extract: Callable[..., Extraction]) -> None:
@@ -43,9 +46,25 @@ def test_a_page_that_never_ends_is_skipped_in_time(tmp_path: Path, forms: Mappin
     with ExtractorProcess(page_timeout_s=3.0) as extractor:
         begun = time.monotonic()
         extraction = extractor.extract(path)
-        assert time.monotonic() - begun < 30  # without the limit, this would take hours
-        assert "page called three" in extractor.extract(path).document.text  # a new child takes over
+        assert time.monotonic() - begun < 120  # without the limit, this would take hours
+        quick = write_pdf(tmp_path / "quick.pdf", TEXT_PAGES)
+        assert extractor.extract(quick).partial_reason == ""  # a new child takes over
     assert extraction.partial_reason.startswith("page 2 of 3 could not be read (")
+
+
+def test_the_start_of_a_child_does_not_count_as_time_of_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    true_next = ChildProcess._next_message
+
+    def noted(child: ChildProcess, timeout_s: float) -> Message:
+        waits.append(timeout_s)
+        return true_next(child, timeout_s)
+
+    monkeypatch.setattr(ChildProcess, "_next_message", noted)
+    with ExtractorProcess(page_timeout_s=20.0, document_timeout_s=600.0) as extractor:
+        extractor.extract(write_pdf(tmp_path / "a.pdf", TEXT_PAGES))
+    assert waits[0] == START_TIMEOUT_S
+    assert set(waits[1:]) == {20.0}
 
 
 def test_a_document_that_takes_too_long_keeps_the_pages_read_so_far(tmp_path: Path) -> None:

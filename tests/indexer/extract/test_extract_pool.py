@@ -76,13 +76,20 @@ def endless(path: Path) -> Path:
     return write_pdf(path, [b"/X0 Do"], extra=looping_forms(6, 12))
 
 
+def be_patient(pool: ExtractorPool) -> None:
+    """Let a page and a file take ten minutes, so that only closing ends them within one."""
+    for extractor in pool.extractors:
+        extractor.page_timeout_s = extractor.document_timeout_s = 600.0
+
+
 def test_closing_the_results_early_ends_all_reading(tmp_path: Path, paths: list[Path]) -> None:
     with ExtractorPool(2) as pool:
+        be_patient(pool)
         results = pool.extract_all([paths[1], endless(tmp_path / "slow.pdf"), *paths])
         assert next(results)[0] == paths[1]
         begun = time.monotonic()
         results.close()
-        assert time.monotonic() - begun < 5  # the page's own limit is ten seconds
+        assert time.monotonic() - begun < 60
         assert outcomes(pool.extract_all(paths[1:3])) == outcomes(pool.extract_all(paths[1:3]))  # the pool still reads
         assert isinstance(next(pool.extract_all(paths[1:2]))[1], Extraction)
 
@@ -90,10 +97,11 @@ def test_closing_the_results_early_ends_all_reading(tmp_path: Path, paths: list[
 def test_closing_the_pool_ends_all_reading(tmp_path: Path, paths: list[Path]) -> None:
     begun = time.monotonic()
     with ExtractorPool(2) as pool:
+        be_patient(pool)
         results = pool.extract_all([paths[1], endless(tmp_path / "slow.pdf")])
         next(results)
         children = [extractor.child_pid for extractor in pool.extractors]
-    assert time.monotonic() - begun < 8
+    assert time.monotonic() - begun < 60
     assert any(children)
     assert not any(extractor.child_pid for extractor in pool.extractors)
     results.close()

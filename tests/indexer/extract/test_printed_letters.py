@@ -46,7 +46,7 @@ def test_a_few_wrong_letters_do_not_matter_but_other_words_do() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "…", "\x1b[31m", "12" * 9_000])
-def test_what_is_not_on_the_page_is_not_found(text: str) -> None:
+def test_a_text_that_is_not_on_the_page_is_not_found(text: str) -> None:
     assert found("The page has other words.", text) is None
     assert found("", text) is None
 

@@ -46,7 +46,7 @@ class MailText:
 
     @property
     def warning(self) -> str:
-        """What was not read, and why, or ""."""
+        """The parts that were not read, and the reason; "" if all were."""
         encrypted = f"{self._n_encrypted} encrypted" if self._n_encrypted else ""
         return "; ".join(filter(None, (self._attachments.warning, encrypted)))
 

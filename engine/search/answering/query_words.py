@@ -1,52 +1,29 @@
-"""What an index holds of a query's words: by its segments, or by FTS5, the slow twin. Both rank and count alike."""
+"""What an index in SQLite holds of a query's words: by its segments, or by FTS5, the slow twin.
+
+Both rank and count alike.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, Self
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.search import bm25
+from longsearch.engine.search.answering.answers import Found, QueryWords
 from longsearch.engine.search.fusion import best_first
 from longsearch.engine.search.lookup import Lookup, any_of, by_term, forms_of
 from longsearch.engine.search.statistics import WordStatistics
 from longsearch.engine.store import documents, keywords
-from longsearch.engine.store.elsewhere.answers import elsewhere
+from longsearch.engine.store.segments import admitted
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.segments.word_search import WordSearch
-
-Found = list[tuple[int, float]]
-"""(passage id, BM25), best first."""
-
-
-class QueryWords(Protocol):
-    """A query's words in one index, and the figures by which they are scored."""
-
-    @property
-    def statistics(self) -> WordStatistics:
-        """The figures by which passages and documents are scored."""
-
-    def pooled_with(self, statistics: WordStatistics) -> Self:
-        """The same words, to be scored by the figures of several indexes."""
-
-    def best(self, limit: int, allowed: Allowed | None) -> Found:
-        """The `limit` best passages that hold any word or phrase."""
-
-    def in_documents(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(n_terms, n): how many passages of each of these documents (n,), ascending, hold each term."""
-
-    def by_term(self, passage_ids: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(n_terms, n): what each term gives to the BM25 of each of these passages (n,)."""
 
 
 def words_of(db: apsw.Connection, asked: Lookup) -> QueryWords:
     """What the index holds of the query's words."""
-    if (engine := elsewhere(db)) is not None:
-        words: QueryWords = engine.words(asked.terms)
-        return words
     return by_segments(db, asked) or by_fts5(db, asked)
 
 
@@ -56,7 +33,8 @@ def by_segments(db: apsw.Connection, asked: Lookup) -> "WordsBySegments | None":
     if found is None:
         return None
     n_passages, n_words = keywords.totals(db)
-    figures = WordStatistics(documents.count(db), n_passages, n_words, found.n_passages_with, found.n_documents_with)
+    n_documents = admitted.n_documents(db)
+    figures = WordStatistics(n_documents, n_passages, n_words, found.n_passages_with, found.n_documents_with)
     return WordsBySegments(found, figures)
 
 

@@ -1,0 +1,95 @@
+"""The Protocols that an engine fulfils for the indexes that it holds.
+
+`sqlite` fulfils them with FTS5, sqlite-vec and segments, `engine.lance.answers` with the tables of LanceDB. Both have
+the small tables of an index (files, documents, metadata) in SQLite: these are read by SQL, and no Protocol has them.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol, Self
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.search.lookup import Lookup
+from longsearch.engine.search.statistics import WordStatistics
+from longsearch.engine.store.manifest import Kind
+from longsearch.engine.store.segments.allowed import Allowed
+
+Found = list[tuple[int, float]]
+"""(id, score), highest first."""
+
+
+class QueryWords(Protocol):
+    """A query's words in one index, and the figures by which they are scored."""
+
+    @property
+    def statistics(self) -> WordStatistics:
+        """The figures by which passages and documents are scored."""
+
+    def pooled_with(self, statistics: WordStatistics) -> Self:
+        """The same words, to be scored by the figures of several indexes."""
+
+    def best(self, limit: int, allowed: Allowed | None) -> Found:
+        """The `limit` best passages that hold any word or phrase."""
+
+    def in_documents(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(n_terms, n): how many passages of each of these documents (n,), ascending, hold each term."""
+
+    def by_term(self, passage_ids: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(n_terms, n): what each term gives to the BM25 of each of these passages (n,)."""
+
+
+class Words(Protocol):
+    """What an engine knows of words."""
+
+    def words(self, asked: Lookup) -> QueryWords:
+        """What the index holds of a query's terms."""
+
+    def matching(self, match: str) -> NDArray[np.int64]:
+        """Ids of all passages that match an expression of `search.lookup`, ascending."""
+
+    def first_matching(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> list[int]:
+        """The first `limit` of them; if `allowed` is given, only among these ids, ascending."""
+
+    def best(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> Found:
+        """The `limit` best matching passages as (id, BM25), highest first; if `allowed` is given, only these ids."""
+
+
+class Meanings(Protocol):
+    """What an engine knows of vectors. Before a model is in use nothing has one."""
+
+    def nearest_passages(self, query: Vectors, k: int, allowed: Allowed | None = None) -> Found:
+        """The `k` (at most `vectors.K_MAX`) passages nearest to `query` (dim,), as (id, cosine), highest first."""
+
+    def nearest_documents(self, query: Vectors, k: int, allowed: NDArray[np.int64] | None = None) -> Found:
+        """The same for documents; if `allowed` is given, only these ids."""
+
+    def cosines(self, kind: Kind, ids: Sequence[int], query: Vectors) -> dict[int, float]:
+        """The cosine of `query` (dim,) with each of these passages or documents; ids without a vector are missing."""
+
+    def vectors_of(self, kind: Kind, ids: Sequence[int]) -> dict[int, Vectors]:
+        """The vector (dim,) of each of these passages or documents; ids without a vector are missing."""
+
+    def vectors_of_passages(self, document_id: int) -> Vectors:
+        """(n, dim): the vectors of a document's first n passages, which have theirs, in order."""
+
+    def vector_of_document(self, document_id: int) -> Vectors | None:
+        """The vector (dim,) of a whole document, or None while its embedding is not complete."""
+
+
+class Answers(Words, Meanings, Protocol):
+    """All that a search asks of the engine of an index."""
+
+    def lengths(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(n,): the number of passages of each of these documents (n,), ascending."""
+
+    def expect(self, passage_ids: Sequence[int]) -> None:
+        """Prepare for the places and texts of these passages to be read next."""
+
+
+class AnsweringConnection(apsw.Connection):
+    """A connection to the small tables of an index, with the engine that holds the rest of it."""
+
+    answers: Answers

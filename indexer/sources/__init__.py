@@ -1,0 +1,1 @@
+"""SOURCES: where the files of an index lie: a folder of this machine, or an object store."""

@@ -1,0 +1,58 @@
+"""Reads objects through copies on this machine, which exist only while they are read, in the sandbox of all files."""
+
+import tempfile
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from itertools import count
+from pathlib import Path
+
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.describing import Extractor
+from longsearch.indexer.extract.reader import Result
+from longsearch.indexer.sources.objects import ObjectStore
+
+_Failed = tuple[Path, Exception]
+_Copied = tuple[Path, bytes]
+"""A file, and the hash of its bytes."""
+
+
+class FetchingExtractor:
+    """An `Extractor` of files in an object store. `inner` reads their copies."""
+
+    def __init__(self, store: ObjectStore, inner: Extractor, scratch: Path | None = None) -> None:
+        """`scratch`: the folder for copies; None: the system's for temporary files."""
+        self._store, self._inner, self._scratch = store, inner, scratch
+
+    def extract_all(self, paths: Iterable[Path], head_only: bool = False) -> Generator[tuple[Path, Result]]:
+        """As `ExtractorPool.extract_all`. Copies a few files ahead. The store knows the hash of what is yielded."""
+        begun: deque[_Failed | _Copied] = deque()
+        with tempfile.TemporaryDirectory(prefix="longsearch-", dir=self._scratch) as folder:
+            copies = self._copies(iter(paths), Path(folder), begun)
+            for local, result in self._inner.extract_all(copies, head_only):
+                local.unlink(missing_ok=True)
+                local.parent.rmdir()
+                yield from self._failures(begun)
+                path, content_hash = begun.popleft()
+                assert isinstance(content_hash, bytes)  # noqa: S101 - `_failures` has taken the others
+                self._store.note(path, content_hash)
+                yield path, result
+            yield from self._failures(begun)
+
+    def _copies(self, paths: Iterator[Path], folder: Path, begun: "deque[_Failed | _Copied]") -> Iterator[Path]:
+        """Yield the copies of the files that can be fetched. A copy keeps its name, which tells its format."""
+        for number, path in zip(count(), paths, strict=False):
+            local = folder / str(number) / path.name
+            local.parent.mkdir()
+            try:
+                begun.append((path, self._store.fetch(path, local)))
+            except (FileNotFoundError, ExtractionError) as error:
+                begun.append((path, error))
+            else:
+                yield local
+
+    def _failures(self, begun: "deque[_Failed | _Copied]") -> Iterator[tuple[Path, Result]]:
+        """Yield the files at the front that could not be fetched."""
+        while begun and isinstance(begun[0][1], Exception):
+            path, error = begun.popleft()
+            self._store.note(path, b"", is_gone=isinstance(error, FileNotFoundError))
+            yield path, error if isinstance(error, ExtractionError) else ExtractionError("the object is gone")
