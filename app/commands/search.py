@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from longsearch.app.commands import filters
 from longsearch.app.output import reasons, records, snippets
-from longsearch.app.paths import shown_path, url_of
 from longsearch.engine.amounts import counted
 from longsearch.engine.metadata_lines import describe
 from longsearch.engine.places import place_name
@@ -105,7 +104,7 @@ def run(options: Namespace) -> int:
     from longsearch.app.everywhere import search_folders
     from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.folders.listing import indexed_folders
-    from longsearch.app.paths import resolve_root
+    from longsearch.app.paths import resolve_root, url_of
     from longsearch.app.searching import search_index
     from longsearch.engine.types import SearchMode
 
@@ -184,6 +183,7 @@ def to_json(results: "SearchResults", explain: bool = False) -> dict[str, Any]:
 
 def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
     """Return the results as text of `width` columns, without control characters."""
+    from longsearch.app.paths import shown_path
     from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE, first_by_chance
 
     lines = [f"({printable(results.note)})"] if results.note else []
@@ -220,6 +220,8 @@ def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
 
 
 def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
+    from longsearch.app.paths import shown_path
+
     passages = [
         {
             "page": passage.page,

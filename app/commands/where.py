@@ -7,7 +7,6 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from longsearch.app.commands.search import add_folder_options, add_result_options
-from longsearch.app.paths import shown_path
 from longsearch.engine.amounts import counted
 from longsearch.engine.places import place_name
 from longsearch.engine.printable import condensed, printable
@@ -73,6 +72,7 @@ def _to_json(quote: str, found: "list[Quotation]", notes: list[str], took_ms: fl
 
 
 def _lines(found: "list[Quotation]", notes: list[str], took_ms: float) -> list[str]:
+    from longsearch.app.paths import shown_path
     from longsearch.app.quoting import described
 
     lines = [f"({printable(note)})" for note in notes]

@@ -134,11 +134,3 @@ def test_the_folder_of_a_killed_worker_is_removed_and_that_of_a_living_one_is_ke
     living.close()
     newest.close()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_ocr_is_refused_with_a_reason(
-    root: Path, pools: list[PoolHere], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("longsearch.indexer.extract.pdf.ocr.require_tool", lambda: None)
-    assert main(["index", "--on", "ray", "--ocr", str(root)]) == 3
-    assert "by one machine, not by a cluster" in capsys.readouterr().err

@@ -80,7 +80,8 @@ async def read_whole(pilot: Pilot[Any], n_documents: int) -> None:
     """Wait until so many documents can be searched by meaning."""
 
     def is_done() -> bool:
-        found = pilot.app.screen_stack[0].query_one(BackendCalls).progress
+        calls = pilot.app.screen_stack[0].query(BackendCalls)  # none in the first frame
+        found = calls.first().progress if calls else None
         return found is not None and found.n_current == n_documents and is_complete(found)
 
     await until(pilot, is_done)

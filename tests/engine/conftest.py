@@ -16,6 +16,12 @@ from longsearch.engine.store.store import Store
 torch.set_num_threads(1)  # tiny models: two threads cost more in barriers than they save
 
 
+@pytest.fixture(autouse=True)
+def seeded() -> None:
+    """Let every test draw the same numbers in every run: torch's own first seed is random."""
+    torch.manual_seed(0)
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """An empty index of "/papers", open for writing, for vectors of `DIM`; it must be consistent at the end."""

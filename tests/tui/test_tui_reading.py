@@ -166,11 +166,11 @@ async def test_a_best_document_that_nobody_chose_gives_way_to_a_better_one() -> 
 
 async def test_a_late_message_from_a_replaced_list_changes_nothing() -> None:
     backend = three_reports()
-    backend.answers[("nothing", SearchMode.WORDS)] = ()
+    backend.answers |= {("nothing", mode): () for mode in SearchMode}
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve")
         gone = Results.Selected(backend.hits[1], None)
-        await ask(pilot, "nothing")
+        await ask(pilot, "nothing", press_enter=True)
         results(pilot).post_message(gone)
         await settle(pilot)
         assert "Nothing found for “nothing”." in screen_text(pilot.app)

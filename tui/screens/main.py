@@ -61,8 +61,8 @@ class MainScreen(ReadingKeys, OwnThings):
         self._results: SearchResults | None = None
         self._choice = Choice()
         self._nearness = Lane()
-        self._enter_waits = False
-        """Whether Enter was pressed before there were results to go to."""
+        self._enter_waits = False  # True if Enter was pressed before there were results to go to
+        self._is_whole = False  # until all parts are mounted: what is typed before is asked then
 
     def compose(self) -> ComposeResult:
         yield from (self._bar, self._panes, self._status, KeyLine())
@@ -82,18 +82,24 @@ class MainScreen(ReadingKeys, OwnThings):
             await mounted
         self.begin()
         self.set_interval(self.RENEW_EVERY_S, self.keep_current)
-        if self._question.query:  # typed meanwhile
-            self._search()
+        was_sent, self._is_whole = self._enter_waits, True
+        self._search()  # for what was typed meanwhile
+        if was_sent:
+            self.on_query_bar_sent()
 
     # Searching
 
     def on_query_bar_changed(self, event: QueryBar.Changed) -> None:
         """Search while the person types."""
         self._question = event.question
-        self._search()
+        if self._is_whole:
+            self._search()
 
     def on_query_bar_sent(self) -> None:
         """Search at once, and go to the results as soon as there are any."""
+        if not self._is_whole:
+            self._enter_waits = True
+            return
         self.note_question()
         if self._calls.similar_to is not None:
             self._search()
@@ -104,8 +110,6 @@ class MainScreen(ReadingKeys, OwnThings):
             self._enter_waits = bool(self._question.query)
 
     def _search(self) -> None:
-        if not self._calls.is_mounted:
-            return
         self._choice.forget()
         self._enter_waits = False
         self._status.say()

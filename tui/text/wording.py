@@ -124,11 +124,11 @@ def nothing_found(results: SearchResults, progress: IndexProgress | None, is_awa
     """Say why there may be no hits, and what to try: one line each. `is_awaited`: a better answer may follow."""
     if results.similar_to:
         return [f"No other document is similar to “{shown(results.similar_to)}”.", "Esc goes back to the results."]
-    if is_awaited and results.mode is SearchMode.WORDS:
-        return [f"No document has the words of “{shown(results.query)}”.", "The search by meaning goes on."]
     lines = [f"Nothing found for “{shown(results.query)}”."]
     if is_quotation(results.query):
         return [*lines, *_QUOTE_AGAIN]
+    if is_awaited and results.mode is SearchMode.WORDS:
+        return [f"No document has the words of “{shown(results.query)}”.", "The search by meaning goes on."]
     if progress is not None and not n_ready(progress):
         return [*lines, readiness(progress), "This search is repeated as documents are added."]
     if results.mode is SearchMode.WORDS:
