@@ -52,7 +52,7 @@ class KeyLine(Widget):
     """The keys in the order of the bindings. Those that do not fit are left out, from the end."""
 
     DEFAULT_CSS = """
-    KeyLine { dock: bottom; height: 1; padding: 0 1; background: $footer-background; color: $footer-foreground; }
+    KeyLine { dock: bottom; height: 1; background: $footer-background; color: $footer-foreground; }
     """
     ALLOW_SELECT = False
     keys: reactive[tuple[ShownKey, ...]] = reactive(())
@@ -88,7 +88,7 @@ class KeyLine(Widget):
 
     def _at(self, x: int) -> ShownKey | None:
         """Return the key at a column of the widget."""
-        start = 1
+        start = 0
         for key in fitting(self.keys, self.content_size.width):
             if start <= x < start + key.width:
                 return key
