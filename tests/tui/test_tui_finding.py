@@ -190,7 +190,7 @@ async def test_colon_goes_to_a_page_in_the_text_and_in_print() -> None:
         await press(pilot, "colon", *"5", "enter")
         assert heading(pilot).startswith("p. 5 of 40")
         await press(pilot, "v", "escape", "j", "j", "colon")
-        assert pilot.app.screen.query_one(StatusLine).notice == "this document has no pages"
+        assert pilot.app.screen.query_one(StatusLine).error == "this document has no pages"
 
 
 async def test_the_outline_opens_at_the_reader_and_goes_to_an_entry() -> None:
@@ -217,7 +217,7 @@ async def test_a_document_without_headings_and_pages_has_no_outline() -> None:
         await press(pilot, "j", "j")
         await settle(pilot)
         await press(pilot, "t")
-        assert pilot.app.screen.query_one(StatusLine).notice == "this document has neither headings nor pages"
+        assert pilot.app.screen.query_one(StatusLine).error == "this document has neither headings nor pages"
 
 
 async def test_tab_goes_round_query_results_and_text() -> None:

@@ -118,7 +118,7 @@ async def test_a_note_is_shown_as_text_and_says_so_and_the_next_pdf_as_printed_a
         await press(pilot, "k")
         assert page_view(pilot).display and asked(backend)[-1].page == 4
         await press(pilot, "v", "j", "v")
-        assert "only a PDF has printed pages" in pilot.app.screen.query_one(StatusLine).notice
+        assert "only a PDF has printed pages" in pilot.app.screen.query_one(StatusLine).error
 
 
 async def test_a_page_that_cannot_be_drawn_costs_a_message_and_the_next_page_is_drawn() -> None:

@@ -83,7 +83,7 @@ class ReadingKeys(Screen[None]):
         if self._text_pane.reader.preview.document.page_starts:
             self._text_pane.prompt.open(Purpose.PAGE)
         else:
-            self._status.say("this document has no pages")
+            self._status.say(error="this document has no pages")
 
     def on_prompt_typed(self, event: Prompt.Typed) -> None:
         """Find while the person types, always from the place where they began."""
@@ -128,7 +128,7 @@ class ReadingKeys(Screen[None]):
         document = self._text_pane.reader.preview.document
         entries = outline(document)
         if not entries:
-            self._status.say("this document has neither headings nor pages")
+            self._status.say(error="this document has neither headings nor pages")
             return
         title = shown(self._text_pane.hit.title if self._text_pane.hit else document.title)
         at = entry_at(entries, self._text_pane.reader.preview.reading_at)
@@ -160,7 +160,7 @@ class ReadingKeys(Screen[None]):
     def action_printed_page(self) -> None:
         """Show the page as printed, or the text again."""
         self._choice.make()
-        self._status.say(self._text_pane.reader.switch_view())
+        self._status.say(error=self._text_pane.reader.switch_view())
 
     def on_screen_suspend(self) -> None:
         """Another screen opens on top of this one."""

@@ -32,5 +32,8 @@ def welcome(progress: IndexProgress | None, offline: str) -> list[Content | str]
         lines.append(
             Content.assemble("  ", (example.ljust(_EXAMPLE_WIDTH), styles.ACCENT), "  ", (meaning, styles.MUTED))
         )
-    lines += ["", Content.styled("↓ and Enter go into the results, Esc comes back, F1 lists every key.", styles.MUTED)]
+    lines += [
+        "",
+        Content.styled("↓ chooses a result, Enter goes there, Esc comes back, F1 lists every key.", styles.MUTED),
+    ]
     return lines
