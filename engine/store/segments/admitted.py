@@ -28,13 +28,15 @@ class FileTests(NameTests, Hashable, Protocol):
         """Whether the file at `path`, relative to the root, passes all tests."""
 
 
-_counted: dict[str, tuple[int, int]] = {}  # for each index the version of its files, and the number of documents
-_kept: dict[tuple[str, int, FileTests], NDArray[np.int64]] = {}
+_Index = tuple[str, bytes]
+"""The file of an index, and its root: the small tables of a shared store lie in memory, and have no file."""
+_counted: dict[_Index, tuple[int, int]] = {}  # for each index the version of its files, and the number of documents
+_kept: dict[tuple[_Index, int, FileTests], NDArray[np.int64]] = {}
 
 
 def documents_where(db: apsw.Connection, wanted: FileTests) -> NDArray[np.int64]:
     """The documents of the files that pass `wanted`, ascending. The slow twin is in `files`."""
-    key = db.filename, _version(db), wanted
+    key = *_index_and_version(db), wanted
     found = _kept.get(key)
     if found is None:
         found = np.array(sorted(files.documents_where(db, wanted.under, wanted, wanted.admits)), np.int64)
@@ -47,11 +49,12 @@ def documents_where(db: apsw.Connection, wanted: FileTests) -> NDArray[np.int64]
 
 def n_documents(db: apsw.Connection) -> int:
     """The number of documents. The slow twin is `documents.count`."""
-    version = _version(db)
-    if db.filename not in _counted or _counted[db.filename][0] != version:
-        _counted[db.filename] = version, documents.count(db)
-    return _counted[db.filename][1]
+    index, version = _index_and_version(db)
+    if index not in _counted or _counted[index][0] != version:
+        _counted[index] = version, documents.count(db)
+    return _counted[index][1]
 
 
-def _version(db: apsw.Connection) -> int:
-    return int(db.execute("SELECT value FROM meta WHERE key = 'files_version'").get)
+def _index_and_version(db: apsw.Connection) -> tuple[_Index, int]:
+    known = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('root', 'files_version')"))
+    return (db.filename, known.get("root", b"")), int(known["files_version"])

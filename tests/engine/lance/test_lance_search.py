@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import apsw
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,6 +17,7 @@ from longsearch.engine.search.similar import nearness_of_passages, similar_to_do
 from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
 from longsearch.engine.search.together import Part, search_together
 from longsearch.engine.store import documents, metadata
+from longsearch.engine.store.segments import admitted
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import SearchMode
 
@@ -149,3 +151,14 @@ def test_two_hundred_queries_over_five_hundred_documents_find_the_same(tmp_path:
 def test_chinese_is_cut_into_pairs_in_the_store_too(twins: tuple[Path, Path]) -> None:
     with Session.open(twins[1], read_only=True) as session, session.reading() as db:
         assert len(answers_of(db).matching(f'"{CHINESE[0][:2]}"')) > 0
+
+
+def test_two_stores_in_one_process_do_not_share_what_is_counted() -> None:
+    counts = []
+    for root, n in ((b"/first", 1), (b"/second", 2)):
+        db = apsw.Connection(":memory:")
+        db.execute("CREATE TABLE meta (key, value); CREATE TABLE contents (id)")
+        db.executemany("INSERT INTO meta VALUES (?, ?)", [("root", root), ("files_version", 7)])
+        db.executemany("INSERT INTO contents VALUES (?)", [(id_,) for id_ in range(n)])
+        counts.append(admitted.n_documents(db))
+    assert counts == [1, 2]

@@ -135,7 +135,7 @@ def test_the_number_of_documents_is_kept_until_files_change(store: Store) -> Non
         with store.reading() as db:
             found = admitted.n_documents(db)
             assert found == documents.count(db)
-            assert admitted._counted[db.filename][1] == found
+            assert admitted._counted[admitted._index_and_version(db)[0]][1] == found
         return found
 
     add(store, "law/a.pdf", ["Apples."])
