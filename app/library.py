@@ -82,8 +82,8 @@ def open_pipeline(
 
     `ocr`: languages for OCR of pages without text, from the settings; None: only of pages that are known.
     `path`: the index file, if it is not the one in use. `extractor` makes what reads texts in place of child processes
-    here. Raises IndexLockedError at once if another process has it
-    open, StoreError if the index cannot be written, LongsearchError if the config file holds a mistake.
+    here. Raises IndexLockedError at once if another process has it open, StoreError if the index cannot be written,
+    LongsearchError if the config file holds a mistake.
     """
     from longsearch.app.ocr.scans import recognition
     from longsearch.indexer.extract.formats import use_adapters

@@ -49,7 +49,7 @@ ASK_EVERY_S = 10.0
 """An open app calls its daemon this often, so that the daemon is not idle; a daemon that has died is started again."""
 
 
-def shown(
+def search_for_app(
     search: Callable[..., SearchResults], query: str, mode: SearchMode, source: VectorSource, instruction: str
 ) -> SearchResults:
     """Search as an open app does: the last word may be unfinished, and each hit has the reason for its score."""
@@ -98,7 +98,7 @@ class LocalBackend:
         try:
             if quote_in(query) is not None:
                 return where(query, self._root, (), SHOWN_DOCUMENTS)
-            results = shown(partial(search_index, self._root), query, mode, self._vector, instruction)
+            results = search_for_app(partial(search_index, self._root), query, mode, self._vector, instruction)
             return replace(results, soft_tokens=self._think)
         except NoIndexError:
             return SearchResults(query, mode, instruction, 0.0, (), "the index is being built")

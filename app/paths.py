@@ -11,6 +11,7 @@ import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeGuard
 
 import platformdirs
 
@@ -144,7 +145,7 @@ def socket_path() -> Path:
     return _private(Path(tempfile.gettempdir()) / f"{_NAME}-{user}") / name
 
 
-def is_url(text: str | Path) -> bool:
+def is_url(text: str | Path) -> TypeGuard[str]:
     """Return whether a text is the address of an object store, such as s3://bucket/papers."""
     return isinstance(text, str) and _URL.match(text) is not None
 
@@ -186,7 +187,7 @@ def _objects() -> Path:
 
 def expanded(path: str | Path) -> Path:
     """Return `path` with a leading ~ replaced by the home folder, if that user exists; of an address its stand-in."""
-    if isinstance(path, str) and is_url(path):
+    if is_url(path):
         return stand_in(path)
     return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises for an unknown user
 

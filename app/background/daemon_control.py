@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from longsearch.app.background import rpc
 from longsearch.app.encoders import chosen_model
-from longsearch.app.paths import data_folder, expanded, socket_path, url_of
+from longsearch.app.paths import data_folder, expanded, in_shell, socket_path, url_of
 from longsearch.app.settings.schema import variable_of
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.identity import identify
@@ -90,9 +90,14 @@ def watch(root: Path) -> str:
     """Make the daemon keep the index of this root current. Returns why changes are noticed late, or ""."""
     ensure_daemon()
     if url := url_of(root):
-        return f"nobody watches an object store: longsearch index {url}"
+        return unwatched(url)
     answer = rpc.call(socket_path(), "watch", _CALL_TIMEOUT_S, root=str(root))
     return str(answer["problem"])
+
+
+def unwatched(url: str) -> str:
+    """Say how to keep the index of an object store current, which the daemon never reads."""
+    return f"nobody watches an object store: longsearch index {in_shell(url)}"
 
 
 def retry(root: Path) -> None:

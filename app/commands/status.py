@@ -188,11 +188,12 @@ def _as_json(file: "FileReport", values: "Sequence[MetadataValue]") -> dict[str,
 
 def _watched_by(kept: dict[str, Any] | None, root: Path) -> str:
     """Say whether the daemon keeps the index current; `kept` is what it says of `root`, or None."""
+    from longsearch.app.background.daemon_control import unwatched
     from longsearch.app.folders.presence import reasons_away
     from longsearch.app.paths import in_shell, url_of
 
     if url := url_of(root):
-        return f"nobody watches an object store: longsearch index {in_shell(url)}"
+        return unwatched(url)
     if away := reasons_away([root])[root]:
         return f"away: {away}"
     if kept is None:

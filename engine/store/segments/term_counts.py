@@ -127,7 +127,7 @@ def _slices(n: int) -> Iterator[slice]:
 
 
 def _scores(counts: Ints, lengths: Ints, weight: float, mean_length: float) -> NDArray[np.float32]:
-    """(p,): the BM25 of passages that hold a term so often. Such a term cannot reach `weight * (K1 + 1)`."""
+    """(p,): the BM25 of passages that hold a term `counts` (p,) times. It stays below `weight * (K1 + 1)`."""
     scores: NDArray[np.float32] = counts.astype(np.float32)
     half = lengths.astype(np.float32)
     half *= np.float32(K1 * B / max(mean_length, 1e-9))

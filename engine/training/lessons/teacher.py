@@ -21,7 +21,7 @@ from longsearch.engine.training.data.translations import shared_side
 
 
 class Labeller(Protocol):
-    """What reads the texts of shards: a BERT, or a longsearch model."""
+    """Reads the texts of shards: a BERT, or a longsearch model."""
 
     tokenizer: Tokenizer
 
