@@ -5,6 +5,7 @@ shape and place of each array. A file is written under another name and renamed 
 """
 
 import json
+import mmap
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import apsw
 import numpy as np
@@ -24,6 +26,11 @@ _MAGIC = b"longsearch segment 1\n"
 _HEADER_BYTES = 4096
 _ALIGNMENT = 64
 _OPEN_FILES = 64  # kept mapped by a process; an index has about ten, and a process may search several
+_KEPT_BYTES = 512 << 20
+_LET_GO = frozenset({"places", "counts", "rests"})  # a search reads a few long pieces of them, or a few rows
+_STATUS = Path("/proc/self/statm")  # Linux: the pages of a process, of which the third number belongs to files
+_maps: WeakKeyDictionary[mmap.mmap, list[tuple[int, int]]] = WeakKeyDictionary()
+"""For each mapped segment the arrays that are let go: where each begins, and its length."""
 
 Arrays = Mapping[str, NDArray[Any]]
 Shapes = Mapping[str, tuple[DTypeLike, tuple[int, ...]]]
@@ -40,6 +47,7 @@ def opened(db: apsw.Connection, listed: Manifest) -> list[tuple[Arrays, NDArray[
 
     None if there are none, or if one is missing or damaged.
     """
+    let_pages_go()
     index = Path(db.filename)
     try:
         found = [
@@ -48,6 +56,19 @@ def opened(db: apsw.Connection, listed: Manifest) -> list[tuple[Arrays, NDArray[
     except (OSError, ValueError, KeyError):
         return None
     return found or None
+
+
+def let_pages_go(kept_bytes: int = _KEPT_BYTES) -> None:
+    """Give back the memory of postings and rests if files fill more than `kept_bytes` of this process.
+
+    The system keeps these pages in its own cache. Without this, a process that has searched a million passages a
+    hundred times holds 1 GB of them. Signs and codes stay: a search reads 6,000 rows of codes from all over the file,
+    and to map these again takes 25 ms.
+    """
+    if _STATUS.exists() and int(_STATUS.read_text().split()[2]) * mmap.PAGESIZE > kept_bytes:
+        for one, pieces in tuple(_maps.items()):
+            for start, n_bytes in pieces:
+                one.madvise(mmap.MADV_DONTNEED, start, n_bytes)
 
 
 def all_of(index: Path) -> list[Path]:
@@ -113,16 +134,19 @@ def mapped(path: Path, token: str) -> Arrays:
     with path.open("rb") as file:
         head = file.read(_HEADER_BYTES)
         size = os.fstat(file.fileno()).st_size
+        whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     if not head.startswith(_MAGIC) or len(head) < _HEADER_BYTES:
         raise ValueError(f"{path.name} is no segment")
     header = json.loads(head[len(_MAGIC) :].rstrip(b"\0"))
     if header["token"] != token or header["size"] != size:
         raise ValueError(f"{path.name} is another segment, or incomplete")
-    whole = np.memmap(path, np.uint8, "r")
-    return {
+    arrays = {
         name: np.frombuffer(whole, dtype, int(np.prod(shape, dtype=np.int64)), start).reshape(shape)
         for name, (dtype, shape, start) in header["arrays"].items()
     }
+    starts = {name: start - start % mmap.PAGESIZE for name, (_, _, start) in header["arrays"].items()}
+    _maps[whole] = [(starts[name], array.nbytes) for name, array in arrays.items() if name in _LET_GO and array.nbytes]
+    return arrays
 
 
 def _layout(token: str, shapes: Shapes) -> tuple[bytes, dict[str, tuple[np.dtype[Any], int, int]], int]:
