@@ -20,8 +20,8 @@ LITTLE_TOKENS = 200_000
 """Fewer tokens than this are read at full width on any machine: they take ten minutes even at 330 tokens a second."""
 GAIN = {1.0: 1.0, 0.5: 1.4, 0.25: 1.7}
 """How many times as many tokens a second each width reads: the least that was measured on any processor."""
-MAINS_S = {0.5: 3600.0, 0.25: 8 * 3600.0}
-"""A width may be chosen if reading at full width would take longer than this: an hour, or a night."""
+MAINS_S = {0.5: 600.0, 0.25: 8 * 3600.0}
+"""A width may be chosen if reading at full width would take longer than this: ten minutes, or a night."""
 BATTERY_S = {0.5: 600.0, 0.25: 3600.0}
 """The same on battery, where reading also costs hours of the battery's life."""
 SLOW_QUERY_S = 0.25

@@ -30,7 +30,7 @@ BATTERY = replace(MAINS, is_on_battery=True)
         (MAINS, 1.0, "little waits to be read"),
         (replace(MAINS, n_tokens_waiting=199_999, tokens_per_s=1.0), 1.0, "little waits to be read"),
         (replace(MAINS, n_tokens_waiting=5 * M), 1.0, "5.0M tokens wait, 8 min of reading"),
-        (replace(MAINS, n_tokens_waiting=36 * M), 1.0, "36.0M tokens wait, 1 h of reading"),
+        (replace(MAINS, n_tokens_waiting=6 * M), 1.0, "6.0M tokens wait, 10 min of reading"),
         (replace(MAINS, n_tokens_waiting=40 * M), 0.5, "40.0M tokens wait, 1 h 7 min of reading at full width"),
         (replace(MAINS, n_tokens_waiting=300 * M), 0.25, "300M tokens wait, 8 h 20 min of reading at full width"),
         (replace(MAINS, n_tokens_waiting=9_000 * M), 0.25, "9.0G tokens wait, 10 d 10 h of reading at full width"),
