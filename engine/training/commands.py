@@ -57,7 +57,10 @@ def parser() -> argparse.ArgumentParser:
     commands = made.add_subparsers(required=True)
     for name, function, add, text in (*preparing.COMMANDS, *multilingual.COMMANDS):
         add(_command(commands, name, function, text))
-    stages = {"distil": stage_makers.distillation, "contrast": stage_makers.contrast, "streams": stage_makers.streams}
+    stages = {
+        "states": stage_makers.states, "distil": stage_makers.distillation, "contrast": stage_makers.contrast,
+        "streams": stage_makers.streams,
+    }  # fmt: skip
     for name, stage in stages.items():
         command = _command(commands, name, partial(_train, stage), f"stage {stage.__doc__}")
         command.set_defaults(stage=name)

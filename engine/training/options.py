@@ -19,6 +19,7 @@ from longsearch.engine.training.student.student import Rates, Schedule
 from longsearch.engine.training.teachers.opening import MINILM
 from longsearch.engine.widths import parse_width
 
+_OF_STATES = 2048  # every token is a target, so small batches serve
 UNLIMITED = 10**9
 """Steps of a run that only the clock ends."""
 
@@ -31,7 +32,7 @@ def add_slice(command: argparse.ArgumentParser) -> None:
 
 
 def add_training(command: argparse.ArgumentParser, name: str) -> None:
-    """Add the options of the stage `name`: distil, contrast or streams."""
+    """Add the options of the stage `name`: states, distil, contrast or streams."""
     command.add_argument("--model", type=Path, default=bundled_model(), metavar="DIR", help="model to start from")
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="checkpoint; a run there is resumed")
     command.add_argument("--shards", type=Path, required=name != "streams", metavar="DIR", help="labelled pairs")
@@ -41,9 +42,12 @@ def add_training(command: argparse.ArgumentParser, name: str) -> None:
     command.set_defaults(epochs=None, text_tokens=None, accumulate=1, readout=None, teacher=None)
     command.set_defaults(encoder_layers=ENCODER_LAYERS, freeze_encoder=False)
     command.set_defaults(soft_tokens=None, loss_at="every", refinement_weight=RefineOptions().regulariser)
-    if name != "streams":
+    if name == "states":
+        command.add_argument("--teacher", metavar="DIR", help="folder of an E5, as `cut` writes it (default minilm)")
+        command.set_defaults(batch_tokens=_OF_STATES)
+    if name in ("distil", "contrast"):
         _add_readout(command)
-    if name != "distil":
+    if name in ("contrast", "streams"):
         command.add_argument("--without-teacher", action="store_true", help="train by InfoNCE alone, without labels")
         command.add_argument(
             "--words-share", type=float, default=0.0,

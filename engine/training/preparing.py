@@ -11,7 +11,6 @@ from tokenizers import Tokenizer
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.datasets import load_dataset
 from longsearch.engine.evaluation.embedders.bert import BertEmbedder
-from longsearch.engine.evaluation.embedders.e5 import E5
 from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.inference.tokens import special_tokens_as_text
 from longsearch.engine.training.data.harvest import harvest, word_runs
@@ -123,7 +122,7 @@ def _from_teacher(arguments: argparse.Namespace) -> int:
     sample = Padded.of([passages[row] for row in range(min(_SAMPLE_TEXTS, len(passages)))], "cpu").tokens
     config = config_like(teacher.model, len(layers))
     model = student_of(teacher.model, config, layers, sample, arguments.seed)
-    if isinstance(teacher, E5) and teacher.is_centred:
+    if teacher.centre is not None:
         centre(model, [torch.from_numpy(passages[row]) for row in range(min(_CENTRE_TEXTS, len(passages)))])
     save_new(arguments.out, model, teacher.tokenizer, torch.zeros(config.vocab_size))
     return 0

@@ -20,9 +20,9 @@ from longsearch.engine.training.data.pairs import read_long_documents
 from longsearch.engine.training.data.shards import load_pairs
 from longsearch.engine.training.teachers.opening import MINILM, teacher_folder
 
-_READERS = ("new", "contrast", "streams")
+_READERS = ("new", "states", "contrast", "streams")
 """Commands that read shards."""
-_TAUGHT = ("new", "streams")
+_TAUGHT = ("new", "states", "streams")
 """Commands that open the teacher."""
 _TRAINING = (
     "--batch-tokens 8192 --max-pairs 128 --cosine-weight 8 --contrast-weight 0.25 --instruction-share 0.1 "
@@ -77,12 +77,16 @@ _OF_LANGUAGES = (
     "--batch-tokens 4096 --max-pairs 64 --cosine-weight 8 --contrast-weight 0.25 --instruction-share 0.1 "
     "--embedding-rate 4e-4 "
 )
+_STATES_OF_LANGUAGES = (
+    "--batch-tokens 2048 --max-pairs 128 --rate 8e-4 --embedding-rate 3e-4 --warm-up 0.03 --widths 1 --width-weights 1"
+)
 _STREAMS_OF_LANGUAGES = "--slice-tokens 768 --max-tokens 16384 --rate 4e-4 --warm-up 0.04 --pairs-share 0.88"
 LANGUAGE_STEPS = (
     Step(1, "start from four layers of the teacher", "new", "--teacher-layers 0 3 7 11", 3),
-    Step(2, "pairs of many languages", "contrast", _OF_LANGUAGES + "--rate 8e-4 --warm-up 0.05", 4, 360, (1,)),
-    Step(3, "long documents", "streams", _OF_LANGUAGES + _STREAMS_OF_LANGUAGES, 5, 90, (2,), 0),
-    Step(4, "the table of token vectors in 8 bits", "compact", "", models=(3,)),
+    Step(2, "the teacher's states of tokens", "states", _STATES_OF_LANGUAGES, 6, 600, (1,)),
+    Step(3, "pairs of many languages", "contrast", _OF_LANGUAGES + "--rate 8e-4 --warm-up 0.05", 4, 360, (2,)),
+    Step(4, "long documents", "streams", _OF_LANGUAGES + _STREAMS_OF_LANGUAGES, 5, 90, (3,), 0),
+    Step(5, "the table of token vectors in 8 bits", "compact", "", models=(4,)),
 )
 """The recipe of a model of many languages, after `teacher`, `translations`, `cut` and `label`."""
 

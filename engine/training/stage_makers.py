@@ -21,12 +21,14 @@ from longsearch.engine.training.lessons.probe import HeldOut
 from longsearch.engine.training.lessons.refine import Refine, RefineOptions
 from longsearch.engine.training.lessons.sentences import Sentences
 from longsearch.engine.training.lessons.stages import Contrast, Distillation, Mixture, PairOptions
+from longsearch.engine.training.lessons.states import States
 from longsearch.engine.training.lessons.streams import Encode, StreamOptions, Streams, prepare
 from longsearch.engine.training.lessons.words import Words
 from longsearch.engine.training.student.generative import GenerativeStudent
 from longsearch.engine.training.student.initialise import token_counts
 from longsearch.engine.training.student.student import Student, Trainable
 from longsearch.engine.training.teachers.opening import MINILM, open_teacher
+from longsearch.engine.training.teachers.states import StateTeacher
 
 StageAndProbe = tuple[Stage, HeldOut | None]
 StageMaker = Callable[[argparse.Namespace, Trainable, Tokenizer, Hardware], StageAndProbe]
@@ -39,6 +41,18 @@ def distillation(
     pairs = load_pairs(arguments.shards, tokenizer, True)
     _count_tokens(student, pairs)
     stage = Distillation(student, pairs, _pair_options(arguments))
+    return stage, HeldOut(pairs, stage.batches.held_out)
+
+
+def states(
+    arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware
+) -> StageAndProbe:
+    """0: learn the teacher's states of single tokens, layer by layer"""
+    if not isinstance(student, Student):
+        raise LongsearchError("only a model with the mean readout learns states", "leave out --readout")
+    pairs = load_pairs(arguments.shards, tokenizer, labelled_only=False)
+    teacher = StateTeacher(_teacher_of(arguments, tokenizer, hardware), student.model.config.n_layers)
+    stage = States(student, pairs, _pair_options(arguments), teacher)
     return stage, HeldOut(pairs, stage.batches.held_out)
 
 

@@ -47,6 +47,8 @@ class BertEmbedder:
         self.before, self.after = [ids[token] for token in before], ids[after]
         self.model = model.to(device).eval().requires_grad_(False)
         self.device = device
+        self.centre: torch.Tensor | None = None
+        """The mean (dim,) that is subtracted from the unit vectors; None: none is."""
         self.batch_tokens = _BATCH_TOKENS[device.partition(":")[0]]
         """About so many tokens are read at once, with padding."""
 
@@ -76,6 +78,11 @@ class BertEmbedder:
         """The dimension of the vectors."""
         return int(self.model.config.hidden_size)
 
+    @property
+    def reader(self) -> "BertEmbedder":
+        """The model that reads the texts: this one, or a whole one of which this has a part of the pieces."""
+        return self
+
     @torch.inference_mode()
     def encode_ids(self, ids: list[NDArray[np.int64]], max_tokens: int = 0) -> Vectors:
         """Do as `encode`, for token ids of the texts alone. Texts of similar length share a batch."""
@@ -90,11 +97,23 @@ class BertEmbedder:
         input_ids, attention_mask = padded(ids, self.before, self.after, self.device)
         hidden = self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state.float()
         sums = (hidden * attention_mask[..., None]).sum(1)
-        return self._finished(F.normalize(sums, dim=-1)).cpu().numpy()  # normalised, the sum is the mean
+        return self.finished(F.normalize(sums, dim=-1)).cpu().numpy()  # normalised, the sum is the mean
 
-    def _finished(self, vectors: torch.Tensor) -> torch.Tensor:
+    @torch.no_grad()
+    def token_states(self, ids: list[NDArray[np.int64]]) -> tuple[list[torch.Tensor], torch.Tensor]:
+        """Return the hidden states (texts, longest, dim) after each layer of the texts' own tokens, and their means.
+
+        A mean (texts, dim) is that of the last states, those of the tokens before and after the text included.
+        """
+        input_ids, attention_mask = padded(ids, self.before, self.after, self.device)
+        found = self.model(input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=True).hidden_states
+        first, longest = len(self.before), max(map(len, ids))
+        means = (found[-1].float() * attention_mask[..., None]).sum(1) / attention_mask.sum(1, keepdim=True)
+        return [hidden[:, first : first + longest].float() for hidden in found[1:]], means
+
+    def finished(self, vectors: torch.Tensor) -> torch.Tensor:
         """Turn the mean's unit vectors (n, dim) into the embedder's."""
-        return vectors
+        return vectors if self.centre is None else F.normalize(vectors - self.centre, dim=-1)
 
 
 def padded(

@@ -18,7 +18,6 @@ import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from torch.nn import functional as F
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import ModelError
@@ -38,7 +37,7 @@ class E5(BertEmbedder):
     def __init__(self, folder: Path, device: str = "cpu", dtype: torch.dtype = torch.float32) -> None:
         """Load the model in `folder`. Raises ModelError if it cannot be read."""
         super().__init__(folder, [BEGIN], END, device, dtype)
-        self._centre = _centre(folder, device, self.dim)
+        self.centre = _centre(folder, device, self.dim)
         self._whole = E5(_whole(folder), device, dtype) if (folder / _WHOLE).exists() else None
         self._read_after(_PASSAGE)
 
@@ -56,12 +55,12 @@ class E5(BertEmbedder):
             return super().encode_ids(ids, max_tokens)
         limit = (max_tokens or self.max_tokens) - len(self.before) - 1
         texts = self.tokenizer.decode_batch([row[:limit].tolist() for row in ids])
-        return self._finished(torch.from_numpy(self._whole.encode(texts))).numpy()
+        return self.finished(torch.from_numpy(self._whole.encode(texts))).numpy()
 
     @property
-    def is_centred(self) -> bool:
-        """Whether the mean is subtracted."""
-        return self._centre is not None
+    def reader(self) -> BertEmbedder:
+        """The whole model, if this one has a part of its pieces."""
+        return self._whole or self
 
     @property
     def prefix_ids(self) -> list[int]:
@@ -74,9 +73,6 @@ class E5(BertEmbedder):
     def _ids(self, prefix: str) -> list[int]:
         ids: list[int] = self.tokenizer.encode(prefix, add_special_tokens=False).ids
         return ids
-
-    def _finished(self, vectors: torch.Tensor) -> torch.Tensor:
-        return vectors if self._centre is None else F.normalize(vectors - self._centre, dim=-1)
 
 
 def save_whole(folder: Path, whole: Path) -> None:

@@ -137,17 +137,21 @@ class WholeStudent(Trainable):
         return F.embedding(tokens, self.model.embeddings.weight, sparse=True)
 
     def read_embedded(self, embedded: Tensor, width: float) -> Tensor:
-        """Return hidden states (batch, length, d_model) of whole texts given as embeddings of the same shape.
+        """Return hidden states (batch, length, d_model) of whole texts given as embeddings of the same shape."""
+        return self.read_layers(embedded, width)[0]
 
-        Uses `read_whole`, the fast twin of `NestedMamba2.step`, for texts that it can read.
+    def read_layers(self, embedded: Tensor, width: float) -> tuple[Tensor, list[Tensor]]:
+        """Return what `read_embedded` does, and the hidden states after each layer, of the same shape.
+
+        Uses `read_whole`, the fast twin of `NestedMamba2.step`, for texts that it can read. Of other texts, and where a
+        decay overflows, the states after the layers are not kept: the list is empty.
         """
         config, nested = self.model.config, self._nested
         if fits(config, embedded.shape[1]):
-            hidden = read_whole(nested.parameters(width), config, embedded, nested.dtype, self.compiled)
-            if hidden is not None:
-                normed: Tensor = self.model.norm_f(hidden)
-                return normed
-        return nested.step(embedded, None, width)[0]
+            layers = read_whole(nested.parameters(width), config, embedded, nested.dtype, self.compiled)
+            if layers is not None:
+                return self.model.norm_f(layers[-1]), layers
+        return nested.step(embedded, None, width)[0], []
 
     def settings(self) -> dict[str, Any]:
         """Return the name of the readout."""
@@ -199,8 +203,12 @@ class Student(WholeStudent):
 
     def forward(self, texts: Padded, width: float = 1.0) -> Tensor:
         """Return unit vectors (batch, dim) of texts, each from an empty state."""
-        hidden = self.read_embedded(self.embed(texts.tokens), width)
-        return self.project((self.weighted(hidden, texts.tokens) * texts.mask[..., None]).sum(1))
+        return self.with_layers(texts, width)[0]
+
+    def with_layers(self, texts: Padded, width: float = 1.0) -> tuple[Tensor, list[Tensor]]:
+        """Return unit vectors (batch, dim) of texts, and what `read_layers` does."""
+        hidden, layers = self.read_layers(self.embed(texts.tokens), width)
+        return self.project((self.weighted(hidden, texts.tokens) * texts.mask[..., None]).sum(1)), layers
 
     def groups(self, rates: Rates) -> list[dict[str, Any]]:
         """Return the backbone's groups, the projection and the token weights."""

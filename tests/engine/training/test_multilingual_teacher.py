@@ -59,7 +59,7 @@ def test_centred_vectors_have_unit_length_and_the_mean_subtracted(e5, tmp_path):
     centred = E5(tmp_path / "e5")
     expected = raw - raw.mean(0)
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
-    assert centred.is_centred
+    assert centred.centre is not None
     np.testing.assert_allclose(centred.encode(texts), expected, atol=1e-5)
 
 

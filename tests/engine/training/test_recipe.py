@@ -9,6 +9,7 @@ import torch
 from safetensors.torch import load_file
 from training_helpers import FakeTeacher, make_bert, make_pairs, make_tokenizer
 
+from longsearch.engine.evaluation.embedders.bert import BertEmbedder
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.training import commands, preparing, recipe, stage_makers
 from longsearch.engine.training.data.shards import shard_paths, teacher_path, write_shards
@@ -17,11 +18,15 @@ from longsearch.engine.training.student.from_teacher import config_like
 
 
 class TinyTeacher(FakeTeacher):
-    """Encodes by sums of token vectors, and has a BERT of six layers to start a student from."""
+    """Encodes by sums of token vectors, and has a BERT of six layers to start a student from, and to read states of."""
+
+    centre, after, device = None, 0, "cpu"
+    token_states, finished = BertEmbedder.token_states, BertEmbedder.finished
 
     def __init__(self) -> None:
         super().__init__(dim=32)
         self.model = make_bert(n_layers=6).requires_grad_(False)  # as MiniLM's weights are
+        self.reader = self
 
 
 @pytest.fixture
@@ -111,11 +116,11 @@ def test_the_recipe_of_many_languages_runs_every_step_with_its_teacher(inputs, t
             patch.setattr(module, "open_teacher", lambda name, *_: opened.append(name) or monkeypatched)
         patch.setattr(recipe, "LANGUAGE_STEPS", _with_layers(recipe.LANGUAGE_STEPS, "0 3"))
         assert commands.run(["recipe", "--languages", "--teacher", "here", *inputs]) == 0
-    assert capsys.readouterr().out.strip().endswith("step-04")
+    assert capsys.readouterr().out.strip().endswith("step-05")
     assert set(opened) == {"here"}
-    compact = load_file(tmp_path / "out" / "step-04" / "model.safetensors")
+    compact = load_file(tmp_path / "out" / "step-05" / "model.safetensors")
     assert compact["backbone.embeddings.weight"].dtype == torch.int8
-    assert Encoder.open(tmp_path / "out" / "step-04", device="cpu").encode_query("w1 w2").shape == (32,)
+    assert Encoder.open(tmp_path / "out" / "step-05", device="cpu").encode_query("w1 w2").shape == (32,)
 
 
 def _with_layers(steps: tuple[recipe.Step, ...], layers: str) -> tuple[recipe.Step, ...]:
@@ -128,7 +133,7 @@ def test_the_recipe_of_many_languages_needs_a_teacher_and_lists_commands_that_th
     assert "needs --teacher" in capsys.readouterr().err
     assert commands.run(["recipe", "--languages", "--list"]) == 0
     listed = [shlex.split(line)[3:] for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
-    assert [line[0] for line in listed] == ["new", "contrast", "streams", "compact"]
+    assert [line[0] for line in listed] == ["new", "states", "contrast", "streams", "compact"]
     for arguments in listed:
         commands.parser().parse_args(arguments)
 

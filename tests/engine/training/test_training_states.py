@@ -1,0 +1,174 @@
+"""The stage of token states: what is compared with what, and that a student comes nearer to its teacher."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from multilingual_helpers import PIECES, make_e5
+from training_helpers import log_of, write_checkpoint
+
+from longsearch.engine.evaluation.embedders.e5 import E5, save_centre, save_whole
+from longsearch.engine.training import commands, preparing
+from longsearch.engine.training.lessons.states import state_difference
+from longsearch.engine.training.multilingual import save_cut
+from longsearch.engine.training.student.from_teacher import config_like
+from longsearch.engine.training.student.saving import load_student
+from longsearch.engine.training.student.student import Padded
+from longsearch.engine.training.teachers.states import StateTeacher, ends_together
+
+TEXTS = ["the ship 成人", "das Schiff", "the rare ship, abc"]
+WITHOUT = ("▁ship", "▁Schiff", "成人", "需")
+
+
+@pytest.fixture
+def e5(tmp_path) -> E5:
+    return E5(make_e5(tmp_path / "e5"))
+
+
+@pytest.fixture
+def cut(e5, tmp_path) -> E5:
+    """The same teacher for a vocabulary without some of its pieces, and with a centre."""
+    kept = np.array([i for i, (piece, _) in enumerate(PIECES) if piece not in WITHOUT])
+    save_cut(e5, kept, PIECES, tmp_path / "cut")
+    save_whole(tmp_path / "cut", tmp_path / "e5")
+    save_centre(tmp_path / "cut", torch.from_numpy(e5.encode(TEXTS).mean(0)))
+    return E5(tmp_path / "cut")
+
+
+def by_transformers(e5: E5, text: str) -> torch.Tensor:
+    """(layers, tokens, dim): the states of the text's own tokens, read alone."""
+    ids = [*e5.before, *e5.tokenizer.encode(text, add_special_tokens=False).ids, e5.after]
+    found = e5.model(input_ids=torch.tensor([ids]), output_hidden_states=True).hidden_states[1:]
+    return torch.stack(found)[:, 0, len(e5.before) : -1]
+
+
+def test_each_layer_of_the_student_learns_its_share_of_the_teachers_layers(e5):
+    told = StateTeacher(e5, n_layers=2)(e5.tokenize(TEXTS))
+    expected = [by_transformers(e5, text) for text in TEXTS]
+    assert [len(ids) for ids in told.ids] == [layers.shape[1] for layers in expected]
+    for mine, depth in zip(told.layers, (1, 3), strict=True):
+        torch.testing.assert_close(mine, torch.cat([layers[depth] for layers in expected]), atol=1e-3, rtol=1e-3)
+    np.testing.assert_allclose(told.vectors, e5.encode(TEXTS), atol=3e-4)
+
+
+def test_a_text_in_other_pieces_is_compared_where_both_pieces_end(e5, cut):
+    ids = cut.tokenize(TEXTS)
+    told = StateTeacher(cut, n_layers=4)(ids)
+    assert all(np.array_equal(mine, theirs) for mine, theirs in zip(told.ids, ids, strict=True))
+    np.testing.assert_allclose(told.vectors, cut.encode_ids(ids), atol=3e-4)
+    compared = {row: told.places[told.rows == row].tolist() for row in range(3)}
+    for row, text in enumerate(TEXTS):
+        ours, theirs = (one.tokenizer.encode(text, add_special_tokens=False) for one in (cut, e5))
+        ends = [stop for _, stop in theirs.offsets]
+        assert compared[row] == [i for i, (_, stop) in enumerate(ours.offsets) if stop in ends]
+        places = [ends.index(ours.offsets[i][1]) for i in compared[row]]
+        own = told.layers[1][told.rows == row]
+        torch.testing.assert_close(own, by_transformers(e5, text)[1, places], atol=1e-3, rtol=1e-3)
+    assert len(compared[0]) < len(ids[0])
+
+
+def test_the_mean_of_the_last_states_points_where_the_centred_vector_does(e5):
+    e5.before, e5.after = [], 2  # the mean then differs by one token only, which is left out below
+    e5.centre = torch.from_numpy(e5.encode(TEXTS).mean(0))
+    told = StateTeacher(e5, n_layers=4)(e5.tokenize(TEXTS))
+    for row, text in enumerate(TEXTS):
+        ids = [*e5.tokenizer.encode(text, add_special_tokens=False).ids, e5.after]
+        last = e5.model(input_ids=torch.tensor([ids])).last_hidden_state[0]
+        mean = last.mean(0)
+        of_end = last[-1] - mean.norm() * e5.centre
+        own = told.layers[-1][told.rows == row]
+        total = torch.nn.functional.normalize(own.sum(0) + of_end, dim=0)
+        torch.testing.assert_close(total, told.vectors[row], atol=1e-3, rtol=1e-3)
+
+
+@given(st.lists(st.integers(1, 3), max_size=12), st.lists(st.integers(1, 3), max_size=12))
+def test_pieces_are_compared_where_and_only_where_both_end(ours, theirs):
+    def offsets(lengths):
+        stops = np.cumsum(lengths).tolist()
+        return list(zip([0, *stops], stops, strict=False))
+
+    found = ends_together(offsets(ours), offsets(theirs))
+    stops = [np.cumsum(lengths).tolist() for lengths in (ours, theirs)]
+    assert [(stops[0][i], stops[1][j]) for i, j in found] == [(s, s) for s in stops[0] if s in stops[1]]
+
+
+def test_of_the_bytes_of_one_character_the_last_is_compared():
+    assert ends_together([(0, 3), (3, 4), (3, 4), (3, 4), (4, 5)], [(0, 3), (3, 5)]) == [(0, 0), (4, 1)]
+    assert ends_together([(0, 3), (3, 4), (3, 4)], [(0, 3), (3, 4)]) == [(0, 0), (2, 1)]
+
+
+def test_a_difference_is_a_share_of_the_variance_of_each_channel():
+    teacher = torch.tensor([[0.0, 0.0], [2.0, 20.0]])
+    spread = teacher.std(0)
+    assert state_difference(teacher, teacher) == 0
+    assert state_difference(teacher + spread, teacher) == pytest.approx(1, abs=1e-4)
+
+
+@pytest.mark.parametrize("width", [1.0, 0.5])
+def test_the_states_after_each_layer_are_those_of_the_slow_twin(tmp_path, width):
+    student, _ = load_student(write_checkpoint(tmp_path), "cpu", torch.float32)
+    for name, parameter in student.model.named_parameters():
+        if name.endswith("out_proj.weight"):
+            torch.nn.init.normal_(parameter, 0.5, 0.2)
+    texts = Padded.of([np.arange(1, 30), np.arange(3, 12)], "cpu")
+    vectors, layers = student.with_layers(texts, width)
+    student._nested.step(student.embed(texts.tokens), None, width)  # makes the slice
+    (shell,) = student._nested._shells.values()
+    slow: list[torch.Tensor] = []
+    for layer in shell.model.layers:
+        layer.register_forward_hook(lambda _module, _inputs, out: slow.append(out[0]))
+    student._nested.step(student.embed(texts.tokens), None, width)
+    assert len(layers) == len(slow) == 2
+    for own, twin in zip(layers, slow, strict=True):
+        torch.testing.assert_close(own, twin, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(vectors, student(texts, width))
+
+
+def test_a_student_comes_nearer_to_the_states_and_to_the_vectors(tmp_path, monkeypatch, cut):
+    small = lambda bert, n_layers: config_like(bert, n_layers, d_state=8, head_dim=8)  # noqa: E731
+    monkeypatch.setattr(preparing, "config_like", small)
+    (tmp_path / "cut" / "centre.safetensors").unlink()  # the texts are so alike that little but the mean can be learnt
+    rows = [(f"the ship {i} {'abc'[i % 3]}", f"das Schiff {i} 成人 {'abc'[i % 3]}") for i in range(90)]
+    records = [{"q": q, "p": p, "k": "english2other", "s": "en-de", "d": q} for q, p in rows]
+    (tmp_path / "pairs.jsonl").write_text("\n".join(json.dumps(record) for record in records))
+    machine = ["--device", "cpu", "--dtype", "float32"]
+    pairs, start, out, shards, teacher = (
+        str(tmp_path / name) for name in ("pairs.jsonl", "start", "out", "shards", "cut")
+    )
+    options = ["--teacher", teacher, "--shards", shards]
+    assert commands.run(["label", pairs, "--tokens-only", *options, *machine]) == 0
+    assert commands.run(["new", "--teacher-layers", "0", "3", *options, "--out", start, *machine]) == 0
+    trained = ["--steps", "40", "--rate", "5e-3", "--widths", "1", "1/2", "--width-weights", "1", "1"]
+    trained += ["--max-pairs", "16", "--batch-tokens", "256"]
+    assert commands.run(["states", "--model", start, *options, "--out", out, *trained, *machine]) == 0
+    records = [record for record in log_of(tmp_path / "out") if "cosine_distance" in record]
+    for name in ("cosine_distance", "layer_1", "layer_2"):
+        values = [record[name] for record in records]
+        assert np.mean(values[-5:]) < 0.7 * np.mean(values[:5]), name
+
+
+def test_states_need_the_teachers_vocabulary(tmp_path, cut, capsys):
+    write_checkpoint(tmp_path / "other")
+    rows = [{"q": "w1", "p": "w2 w3", "k": "a2b", "s": "s", "d": str(i)} for i in range(9)]
+    (tmp_path / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    model, shards = str(tmp_path / "other"), str(tmp_path / "shards")
+    assert (
+        commands.run(["label", str(tmp_path / "pairs.jsonl"), "--model", model, "--tokens-only", "--shards", shards])
+        == 0
+    )
+    line = [
+        "states",
+        "--model",
+        model,
+        "--shards",
+        shards,
+        "--teacher",
+        str(tmp_path / "cut"),
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    assert commands.run(line) == 1
+    assert "another vocabulary" in capsys.readouterr().err
