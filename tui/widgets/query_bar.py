@@ -17,6 +17,7 @@ from longsearch.engine.completions import Completion
 from longsearch.engine.types import Folder, SearchMode
 from longsearch.tui.asking.lane import Lane, attempt
 from longsearch.tui.asking.requests import Question
+from longsearch.tui.painting import set_class_of
 from longsearch.tui.text.completing import Cycle
 from longsearch.tui.text.display import below_home, clip, one_line, shorten_middle, shown
 from longsearch.tui.text.folder_words import place_line, with_folder
@@ -68,7 +69,7 @@ class QueryBar(Horizontal):
 
         `complete` returns the ways to go on with a query. May block: it is called in a thread.
         """
-        super().__init__()
+        super().__init__(classes="-active")  # the app opens with the cursor here
         self._place = below_home(root) if root else "all folders"
         self._question = Question()
         self._find = complete
@@ -93,6 +94,10 @@ class QueryBar(Horizontal):
     def focus_input(self) -> None:
         """Put the cursor into the line at once. `focus` would do it later and lose the keys pressed until then."""
         self.screen.set_focus(self.query_one(Input))
+
+    def mark(self, is_active: bool) -> None:
+        """Light the frame while the cursor is within it."""
+        set_class_of(self, is_active, "-active", self)
 
     def choose_mode(self, mode: SearchMode) -> None:
         """Search in this mode from now on."""
