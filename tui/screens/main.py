@@ -43,12 +43,13 @@ class MainScreen(ReadingKeys, OwnThings):
     VERTICAL_BREAKPOINTS = [(0, "-tiny"), (14, "-low")]  # noqa: RUF012
     RENEW_EVERY_S = 5.0
 
-    def __init__(self, backend: Backend, graphics: Graphics = BLOCKS) -> None:
+    def __init__(self, backend: Backend, graphics: Graphics = BLOCKS, place: str = "") -> None:
+        """`place` names what is searched, where it is not the path of the backend's root."""
         super().__init__()
         self.add_class("-empty", update=False)
         root = os.fspath(backend.root or "")
         self._backend = backend
-        self._bar = QueryBar(root, backend.complete)
+        self._bar = QueryBar(place or root, backend.complete)
         self._result_pane = ResultPane(root)
         self._text_pane = TextPane(backend.document, backend.page_image, graphics)
         self._panes = Container(self._result_pane, id="panes")

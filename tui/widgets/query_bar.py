@@ -23,6 +23,9 @@ from longsearch.tui.text.display import below_home, clip, one_line, shorten_midd
 from longsearch.tui.text.folder_words import place_line, with_folder
 from longsearch.tui.widgets.mode_tabs import MODES, ModeTabs
 
+_WIDE_ENOUGH = 60
+"""Cells; with less, only the chosen mode stands beside the query."""
+
 
 class _Line(Input):
     """An Input that accepts pasted text of several lines and handles keys in the order in which they are pressed.
@@ -65,7 +68,7 @@ class QueryBar(Horizontal):
         """Enter was pressed."""
 
     def __init__(self, root: str, complete: Callable[[str], Completion]) -> None:
-        """`root` is the folder that is searched; "" for all folders.
+        """`root` is the folder that is searched, or its address; "" for all folders.
 
         `complete` returns the ways to go on with a query. May block: it is called in a thread.
         """
@@ -158,7 +161,8 @@ class QueryBar(Horizontal):
         self.post_message(self.Changed(question))
 
     def on_resize(self) -> None:
-        """Cut the texts on the frame to the new width."""
+        """Cut the texts on the frame to the new width; show all modes if there is room."""
+        self.query_one(ModeTabs).is_short = self.size.width < _WIDE_ENOUGH
         self._label()
 
     def _label(self) -> None:
