@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib import import_module
 from pathlib import Path, PurePath
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import App, SystemCommand
@@ -22,6 +22,7 @@ from textual.widgets import Input
 from longsearch.engine.types import Folder
 from longsearch.tui.asking.backend import Backend
 from longsearch.tui.asking.lane import attempt
+from longsearch.tui.asking.requests import Question
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
 from longsearch.tui.palette import palette_commands
 from longsearch.tui.preferences import Preferences, sound_keys
@@ -29,6 +30,9 @@ from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.folder_words import folder_lines
 from longsearch.tui.widgets.page_view import PageView
+
+if TYPE_CHECKING:
+    from textual.command import Provider
 
 SHOWN_PROBLEM_S = 20.0
 """How long the app shows a mistake in the config file."""
@@ -53,6 +57,13 @@ N_THREADS = 16
 """More than there are kinds of calls: each blocked call holds a thread, and Python's default pool may have only 5."""
 
 
+def earlier_queries() -> "type[Provider]":
+    """Return what finds earlier queries in the palette. It is imported when the palette opens."""
+    from longsearch.tui.earlier_queries import EarlierQueries
+
+    return EarlierQueries
+
+
 def load_screens() -> None:
     """Import every screen that opens on top of the main one."""
     for name in ON_TOP:
@@ -69,6 +80,7 @@ class LongsearchApp(App[str]):
     # Listed here because Textual does not load the style sheet of a default screen. The others follow: `_load_rest`.
     CSS_PATH: ClassVar[list[str | PurePath]] = ["screens/main.tcss"]
     ENABLE_COMMAND_PALETTE = True
+    COMMANDS = App.COMMANDS | {earlier_queries}
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True)]
 
     def __init__(
@@ -145,6 +157,10 @@ class LongsearchApp(App[str]):
         """Leave, so that the app opens over another folder; "" for all folders."""
         self._next_root = root
         await self.action_quit()
+
+    async def earlier(self) -> list[Question]:
+        """Return the earlier questions, newest first; [] if they cannot be read."""
+        return (await attempt(self._backend.desk.history))[0] or []
 
     @work
     async def _read_folders(self) -> None:
