@@ -16,6 +16,7 @@ _SHOWN = ("author", "tag", "language", "date")
 _MAX_OF_FIELD = 3
 _PLAIN_TITLES = frozenset({"heading", "front matter", "title element"})
 """Where everybody expects a title: not worth a word."""
+_TIME_OF_FILE = "file time"
 _HIDDEN = frozenset({"title", "created"})
 
 
@@ -24,7 +25,7 @@ def describe(values: "Sequence[MetadataValue]", with_others: bool = False) -> st
 
     With `with_others`, the sources stand in brackets, "Ann Lee, Bo Li · #steel (XMP) · 2004-06 (arXiv id)", each of
     all values before it, back to the source before; the fields of the document's own follow, and the source of the
-    title.
+    title. A date that only the file has is left out if nothing else is known.
     """
     fields = [(field, [value for value in values if value.field == field]) for field in _SHOWN]
     if with_others:
@@ -33,6 +34,8 @@ def describe(values: "Sequence[MetadataValue]", with_others: bool = False) -> st
     parts = [(own[0].source, _words(field, own)) for field, own in fields if own]
     if not with_others:
         return " · ".join(words for _, words in parts)
+    if [value.source for value in values if value.field not in _HIDDEN] == [_TIME_OF_FILE]:
+        parts = []  # the list of results has it too
     groups = (
         f"{' · '.join(words for _, words in group)} ({_clean(source)})"
         for source, group in groupby(parts, lambda part: part[0])

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib import import_module
 from pathlib import Path, PurePath
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import App, SystemCommand
@@ -22,6 +22,7 @@ from textual.widgets import Input
 from longsearch.engine.types import Folder
 from longsearch.tui.asking.backend import Backend
 from longsearch.tui.asking.lane import attempt
+from longsearch.tui.asking.requests import Question
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
 from longsearch.tui.palette import palette_commands
 from longsearch.tui.preferences import Preferences, sound_keys
@@ -30,14 +31,43 @@ from longsearch.tui.text.display import shown
 from longsearch.tui.text.folder_words import folder_lines
 from longsearch.tui.widgets.page_view import PageView
 
+if TYPE_CHECKING:
+    from textual.command import Provider
+
 SHOWN_PROBLEM_S = 20.0
 """How long the app shows a mistake in the config file."""
-OTHER_STYLES = (
-    *("help", "instruction", "files", "folders", "basket", "dialogs", "picker", "outline", "side_by_side", "map"),
+ON_TOP = (
+    "basket",
+    "dialogs",
+    "files",
+    "folders",
+    "help",
+    "instruction",
+    "map",
+    "outline",
+    "picker",
+    "side_by_side",
+    "why",
 )
-"""The style sheets of the screens that open on top of the main one."""
+"""The modules of the screens that open on top of the main one.
+
+They take a tenth of the time until the first frame, which needs none of them.
+"""
 N_THREADS = 16
 """More than there are kinds of calls: each blocked call holds a thread, and Python's default pool may have only 5."""
+
+
+def earlier_queries() -> "type[Provider]":
+    """Return what finds earlier queries in the palette. It is imported when the palette opens."""
+    from longsearch.tui.earlier_queries import EarlierQueries
+
+    return EarlierQueries
+
+
+def load_screens() -> None:
+    """Import every screen that opens on top of the main one."""
+    for name in ON_TOP:
+        import_module(f"longsearch.tui.screens.{name}")
 
 
 class LongsearchApp(App[str]):
@@ -50,6 +80,7 @@ class LongsearchApp(App[str]):
     # Listed here because Textual does not load the style sheet of a default screen. The others follow: `_load_rest`.
     CSS_PATH: ClassVar[list[str | PurePath]] = ["screens/main.tcss"]
     ENABLE_COMMAND_PALETTE = True
+    COMMANDS = App.COMMANDS | {earlier_queries}
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True)]
 
     def __init__(
@@ -59,11 +90,15 @@ class LongsearchApp(App[str]):
         graphics: Graphics = BLOCKS,
         typed: str = "",
         when_shown: Callable[[], None] = lambda: None,
+        place: str = "",
     ) -> None:
-        """`typed` is what a person typed before the app could read it. `when_shown` is called after the first frame."""
+        """`typed` is what a person typed before the app could read it. `when_shown` is called after the first frame.
+
+        `place` names what is searched, where it is not the path of the backend's root.
+        """
         super().__init__()
         self._when_shown = when_shown
-        self._graphics, self._typed = graphics, typed
+        self._graphics, self._typed, self._place = graphics, typed, place
         self._backend = backend
         self.preferences = preferences or Preferences()
         self._is_closing = False
@@ -96,15 +131,15 @@ class LongsearchApp(App[str]):
 
     def _load_rest(self) -> None:
         """Load what the first frame does not need: the styles of the other screens and, in a thread, the screens."""
-        self.stylesheet.read_all([Path(__file__).parent / "screens" / f"{name}.tcss" for name in OTHER_STYLES])
+        self.stylesheet.read_all([*sorted((Path(__file__).parent / "screens").glob("*.tcss"))])
         if len(self.screen_stack) > 1:
             self.refresh_css(animate=False)
         self._when_shown()
-        self.run_worker(partial(import_module, "longsearch.tui.screens.on_top"), thread=True, exit_on_error=False)
+        self.run_worker(load_screens, thread=True, exit_on_error=False)
 
     def get_default_screen(self) -> Screen[None]:
         """Return the main screen."""
-        return MainScreen(self._backend, self._graphics)
+        return MainScreen(self._backend, self._graphics, self._place)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield the commands of the command palette: every action of the screen, and the other folders."""
@@ -122,6 +157,10 @@ class LongsearchApp(App[str]):
         """Leave, so that the app opens over another folder; "" for all folders."""
         self._next_root = root
         await self.action_quit()
+
+    async def earlier(self) -> list[Question]:
+        """Return the earlier questions, newest first; [] if they cannot be read."""
+        return (await attempt(self._backend.desk.history))[0] or []
 
     @work
     async def _read_folders(self) -> None:

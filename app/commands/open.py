@@ -87,6 +87,7 @@ def show(root: str, think: int | None) -> int:
 
     probe = Probe(wished=read().settings.graphics)  # the terminal answers while the app is imported
     from longsearch.app.encoders import thinking
+    from longsearch.app.paths import url_of
     from longsearch.tui.app import LongsearchApp
 
     steps = thinking(think)
@@ -94,7 +95,8 @@ def show(root: str, think: int | None) -> int:
     graphics, typed = probe.finish()
     while next_root is not None:
         backend, is_shown = backend_of(next_root, steps)
-        app = LongsearchApp(backend, preferences(probe.is_light), graphics, typed, is_shown.set)
+        place = url_of(next_root) if next_root else ""
+        app = LongsearchApp(backend, preferences(probe.is_light), graphics, typed, is_shown.set, place)
         next_root, typed = app.run(), ""
     return 0
 

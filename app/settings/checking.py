@@ -35,8 +35,9 @@ def commands() -> dict[str, tuple[str, str]]:
 
 def _load_screens() -> None:
     """Load every screen of the app, so that their commands are known."""
-    import longsearch.tui.app
-    import longsearch.tui.screens.on_top  # noqa: F401
+    from longsearch.tui.app import load_screens
+
+    load_screens()
 
 
 def notes() -> list[str]:

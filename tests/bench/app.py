@@ -68,6 +68,25 @@ class Bare(App):
 Bare().run()
 """
 """The least that Textual can show: what the first paint is compared with."""
+BARE_PANES = """
+from textual.app import App
+from textual.containers import Horizontal, VerticalScroll
+from textual.widgets import Input, OptionList, Static
+
+class Panes(App):
+    CSS = "OptionList { width: 9fr; height: 1fr; } VerticalScroll { width: 11fr; height: 1fr; }"
+    def compose(self):
+        line = Input()
+        line.cursor_blink = False
+        yield line
+        with Horizontal():
+            yield OptionList(*["a title of a document\\nand two lines\\nof its passage"] * 20)
+            with VerticalScroll():
+                yield Static("twelve words of a text that is long enough to fill the pane " * 200)
+
+Panes().run()
+"""
+"""A query, a list and a text as Textual has them: what a key to its frame is compared with."""
 PROGRAM = Path(__file__).with_name("app_with_much.py")
 
 
@@ -164,6 +183,30 @@ def starts(commands: dict[str, tuple[list[str], dict[str, str]]], n: int) -> Non
         print(f"| {name} | {min(wall for wall, _ in found):.2f} s | {min(cpu for _, cpu in found):.2f} s |")
 
 
+def bare_keys(n: int) -> None:
+    """Move the focus and turn a page n times among Textual's own widgets; print how long its frame takes."""
+    app = Terminal([sys.executable, "-c", BARE_PANES], {})
+    app.first_paint_s()
+    app.settle()
+    keys = (("the focus, to the list", "\t"), ("the focus, to the text", "\t"), ("PgDn in the text", "\x1b[6~"))
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name, _ in keys}
+    for _ in range(n):
+        for name, key in keys:
+            times[name].append(app.key(key))
+        app.key("\t")  # to the query
+    app.end()
+    table(f"Textual's own widgets, n = {n}", times)
+
+
+def table(what: str, times: dict[str, list[tuple[float, float]]]) -> None:
+    """Print the times of keys, each with its processor time."""
+    print(f"\n| {what} | best | median | processor time, median |\n| --- | --- | --- | --- |")
+    for name, found in times.items():
+        wall, cpu = [sorted(one) for one in zip(*found, strict=True)]
+        ms = [f"{1000 * value:.1f} ms" for value in (wall[0], statistics.median(wall), statistics.median(cpu))]
+        print(f"| {name} | {' | '.join(ms)} |")
+
+
 def keys(n: int) -> None:
     """Press each key n times in the app with 50,000 files and a document of 10 MB; print how long its frame takes."""
     with tempfile.TemporaryDirectory() as folder:
@@ -181,11 +224,7 @@ def keys(n: int) -> None:
         while app.process.poll() is None:
             app.read(0.1)
         blocks = json.loads(report.read_text())
-    print(f"\n| key to frame, n = {n} | best | median | processor time, median |\n| --- | --- | --- | --- |")
-    for name, found in times.items():
-        wall, cpu = [sorted(one) for one in zip(*found, strict=True)]
-        ms = [f"{1000 * value:.1f} ms" for value in (wall[0], statistics.median(wall), statistics.median(cpu))]
-        print(f"| {name} | {' | '.join(ms)} |")
+    table(f"key to frame, n = {n}", times)
     print("\nlongest blocks of the event loop, in processor time:")
     for block_s, name in blocks:
         print(f"  {1000 * block_s:.1f} ms  {name}")
@@ -209,6 +248,7 @@ def main() -> None:
             starts(programs | {one: (shlex.split(one), {}) for one in options.beside}, options.n)
     if options.only != "starts":
         keys(options.n)
+        bare_keys(options.n)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import pytest
 from fake_backend import FakeBackend, three_reports
 from textual.pilot import Pilot
 from textual.widgets import Input
-from tui_helpers import SMALL, WIDE, ask, results, screen_text, settle
+from tui_helpers import SMALL, WIDE, ask, results, screen_text, settle, until
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import SearchMode
@@ -17,6 +17,7 @@ from longsearch.tui.asking.history_steps import HistorySteps
 from longsearch.tui.asking.requests import Question
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.screens.picker import PickerScreen
+from longsearch.tui.widgets.query_bar import QueryBar
 
 HOSTILE = "\x1b[2J[red]pumps\u202e[/red]\nand more " * 20
 
@@ -93,6 +94,23 @@ async def test_f5_lists_earlier_queries_and_asks_one_again_as_it_was() -> None:
         assert results(pilot).has_focus
         await press(pilot, "ctrl+y", "down", "up", "pagedown", "pageup", "enter")
         assert line(pilot) == "pumps"  # it is the newest now
+
+
+async def test_the_command_palette_finds_earlier_queries_and_asks_one_again() -> None:
+    backend = three_reports()
+    backend.desk.asked = [Question("pumps \x1b[31mof steel", SearchMode.WORDS), Question("other valves")]
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("ctrl+p")
+        await settle(pilot)
+        assert "pumps" not in screen_text(pilot.app), "only what is typed is looked for"
+        await pilot.press(*"pumps")
+        await until(pilot, lambda: "Ask again" in screen_text(pilot.app))
+        assert "\x1b" not in screen_text(pilot.app) and "other valves" not in screen_text(pilot.app)
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(backend.called("words")))
+        assert backend.called("words")[-1][0].startswith("pumps")
+        assert pilot.app.screen.query_one(QueryBar).question.mode is SearchMode.WORDS
 
 
 async def test_a_query_is_deleted_from_the_history() -> None:

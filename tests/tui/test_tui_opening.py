@@ -20,6 +20,12 @@ async def test_the_app_opens_ready_to_type_and_tells_how_many_documents_are_read
         assert backend.called("start") == [("",)]
 
 
+async def test_the_frame_names_the_address_of_an_object_store_and_not_the_folder_that_stands_for_it() -> None:
+    async with LongsearchApp(three_reports(), place="s3://bucket/papers").run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        assert "s3://bucket/papers" in screen_text(pilot.app) and "/home/ada" not in screen_text(pilot.app)
+
+
 async def test_the_app_can_be_used_while_the_backend_still_starts() -> None:
     backend = three_reports()
     door = backend.hold("start")

@@ -232,6 +232,19 @@ async def test_a_click_chooses_the_mode() -> None:
         assert pilot.app.screen.query_one(ModeTabs).mode is SearchMode.WORDS
 
 
+async def test_in_a_narrow_terminal_the_query_has_the_room_and_a_click_chooses_the_next_mode() -> None:
+    async with LongsearchApp(three_reports()).run_test(size=(40, 24)) as pilot:
+        await settle(pilot)
+        tabs = pilot.app.screen.query_one(ModeTabs)
+        assert pilot.app.screen.query_one(Input).size.width >= 20
+        assert "hybrid" in screen_text(pilot.app) and "meaning" not in screen_text(pilot.app).split("\n")[1]
+        await pilot.click(ModeTabs)
+        assert tabs.mode is SearchMode.MEANING
+        await pilot.resize_terminal(80, 24)
+        await settle(pilot)
+        assert "hybrid  meaning  words" in screen_text(pilot.app)
+
+
 async def test_a_typed_instruction_goes_with_the_search_and_is_shown() -> None:
     backend = three_reports()
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:

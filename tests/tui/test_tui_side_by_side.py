@@ -62,10 +62,10 @@ async def test_two_documents_stand_side_by_side_and_keys_go_to_the_side_with_the
         left, right = panes(pilot)
         assert left.hit is not None and right.hit is not None
         assert [left.hit.document_id, right.hit.document_id] == [1, 2]
-        assert left.has_class("-active") and left.reader.pane.has_focus
+        assert left.is_active and left.reader.pane.has_focus
         before = left.reader.preview.current_span
         await press_all(pilot, "tab", "n")
-        assert right.has_class("-active") and not left.has_class("-active")
+        assert right.is_active and not left.is_active
         assert left.reader.preview.current_span == before
         assert right.passage == backend.hits[1].passages[1]
         await press_all(pilot, "left", "p")

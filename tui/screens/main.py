@@ -6,7 +6,6 @@ Knows nothing of search or threads: `BackendCalls` asks the backend and sends th
 import os
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
@@ -44,12 +43,13 @@ class MainScreen(ReadingKeys, OwnThings):
     VERTICAL_BREAKPOINTS = [(0, "-tiny"), (14, "-low")]  # noqa: RUF012
     RENEW_EVERY_S = 5.0
 
-    def __init__(self, backend: Backend, graphics: Graphics = BLOCKS) -> None:
+    def __init__(self, backend: Backend, graphics: Graphics = BLOCKS, place: str = "") -> None:
+        """`place` names what is searched, where it is not the path of the backend's root."""
         super().__init__()
         self.add_class("-empty", update=False)
         root = os.fspath(backend.root or "")
         self._backend = backend
-        self._bar = QueryBar(root, backend.complete)
+        self._bar = QueryBar(place or root, backend.complete)
         self._result_pane = ResultPane(root)
         self._text_pane = TextPane(backend.document, backend.page_image, graphics)
         self._panes = Container(self._result_pane, id="panes")
@@ -134,7 +134,7 @@ class MainScreen(ReadingKeys, OwnThings):
             self._say_why_empty()
             return
         cursor = self.index_of_chosen(results.hits)
-        self.remove_class("-empty")
+        self._mark(False, "-empty")
         self._result_pane.show(results, lit_words(results.lit, results.languages), cursor)
         if self._enter_waits:
             self._go_to_list()
@@ -144,7 +144,7 @@ class MainScreen(ReadingKeys, OwnThings):
         """Say in place of the list why there are no results."""
         if self.focused is not None and self.focused in (self._text_pane.reader.pane, self._result_pane.list):
             self._bar.focus_input()
-        self.add_class("-empty")
+        self._mark(True, "-empty")
         self._result_pane.explain(self._results, self._calls.progress, self._status.offline)
         if self._text_pane.hit is not None:
             self._text_pane.clear()
@@ -192,13 +192,6 @@ class MainScreen(ReadingKeys, OwnThings):
         """Show the error in the status line."""
         self._status.say(error=event.reason)
 
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Mark the pane that has the focus. On a small screen the text takes all the room while it is read."""
-        is_reading = event.widget in (self._text_pane.reader.pane, self._text_pane.prompt)
-        self.set_class(is_reading, "-reading")
-        self._text_pane.set_class(is_reading, "-active")
-        self._result_pane.set_class(event.widget is self._result_pane.list, "-active")
-
     # Keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -234,7 +227,7 @@ class MainScreen(ReadingKeys, OwnThings):
             self._calls.similar(hit.document_id, passage.start if passage else None)
 
     def _go_to_list(self) -> None:
-        self.remove_class("-reading")  # a list that is not displayed cannot take the focus
+        self._mark(False, "-reading")  # a list that is not displayed cannot take the focus
         self._result_pane.list.focus()
 
     def action_query(self) -> None:

@@ -2,12 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from textual import work
+from textual import events, work
+from textual.reactive import Reactive
 from textual.screen import Screen
+from textual.widget import Widget
 
 from longsearch.engine.types import SearchMode
 from longsearch.tui.asking.lane import Lane, attempt
 from longsearch.tui.graphics.page_texts import excerpt_text
+from longsearch.tui.painting import set_class_of
 from longsearch.tui.screens.carrying_out import carry_out
 from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.prompt import Prompt, Purpose
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from longsearch.tui.asking.backend import Backend
     from longsearch.tui.asking.choice import Choice
     from longsearch.tui.screens.side_by_side import Side
+    from longsearch.tui.widgets.query_bar import QueryBar
     from longsearch.tui.widgets.result_pane import ResultPane
     from longsearch.tui.widgets.status_line import StatusLine
     from longsearch.tui.widgets.text_pane import TextPane
@@ -30,7 +34,10 @@ READING_ACTIONS = frozenset(
 class ReadingKeys(Screen[None]):
     """A part of the main screen."""
 
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    """As in Screen, which would paint everything again when the focus moves."""
     _backend: "Backend"
+    _bar: "QueryBar"
     _choice: "Choice"
     _status: "StatusLine"
     _result_pane: "ResultPane"
@@ -41,6 +48,18 @@ class ReadingKeys(Screen[None]):
     """The passage that waits for another beside it."""
     _find_from: int | None = None
     """Where the reader was when they began to type what to find."""
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Mark the pane that has the focus. On a small screen the text takes all the room while it is read."""
+        is_reading = event.widget in (self._text_pane.reader.pane, self._text_pane.prompt)
+        self._mark(is_reading, "-reading")
+        self._text_pane.mark(is_reading)
+        self._result_pane.mark(event.widget is self._result_pane.list)
+        self._bar.mark(self._bar.has_focus_within)
+
+    def _mark(self, is_so: bool, name: str) -> None:
+        """Set a class that decides which panes are displayed."""
+        set_class_of(self, is_so, name, self._result_pane, self._text_pane)
 
     def show_nearness(self) -> None:
         """Show how near the passages of the document in view are to the query, if it was compared by meaning."""

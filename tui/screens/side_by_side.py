@@ -71,11 +71,11 @@ class SideBySide(Screen[None]):
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Mark the side that has the focus."""
         for pane in self._panes:
-            pane.set_class(event.widget is pane.reader.pane, "-active")
+            pane.mark(event.widget is pane.reader.pane)
 
     @property
     def _active(self) -> TextPane:
-        return self._panes[1] if self._panes[1].has_class("-active") else self._panes[0]
+        return self._panes[1] if self._panes[1].is_active else self._panes[0]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer what works here: there is no line for what to find."""

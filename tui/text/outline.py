@@ -1,7 +1,7 @@
 """The outline of a document: its headings with their pages, or, without headings, the beginning of each page. Pure."""
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from longsearch.engine.types import DocumentText
 from longsearch.tui.text.display import shown
@@ -12,29 +12,29 @@ _INDENT = 2
 _MAX_LEVEL = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One line of an outline."""
 
-    title: str
-    """Safe for the terminal, indented by its level."""
+    text: str
+    """The heading, or the first words of the page, as they stand in the document."""
     page: int | None
     start: int
     """Offset in the document's text."""
+    level: int = 1
+
+    @property
+    def title(self) -> str:
+        """Safe for the terminal, indented by its level. It is made when it is seen: a book has thousands."""
+        return " " * _INDENT * (min(self.level, _MAX_LEVEL) - 1) + (shown(self.text.strip()) or "(no text)")
 
 
 def outline(document: DocumentText) -> list[Entry]:
     """Return the entries in the order of the text."""
     if document.headings:
-        return [
-            Entry(
-                " " * _INDENT * (min(heading.level, _MAX_LEVEL) - 1) + shown(heading.title),
-                document.page_at(heading.start), heading.start,
-            )
-            for heading in sorted(document.headings, key=lambda heading: heading.start)
-        ]  # fmt: skip
+        headings = sorted(document.headings, key=lambda heading: heading.start)
+        return [Entry(one.title, document.page_at(one.start), one.start, one.level) for one in headings]
     return [
-        Entry(shown(document.text[start : start + _FIRST_WORDS].strip()) or "(no text)", page, start)
+        Entry(document.text[start : start + _FIRST_WORDS], page, start)
         for page, start in enumerate(document.page_starts, start=1)
     ]
 

@@ -17,6 +17,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from longsearch.tui.bindings import TABLE_MOVES
+from longsearch.tui.painting import PaintsLines
 
 _PADDING = 1  # on each side of a cell
 
@@ -24,7 +25,7 @@ Column = tuple[Text, int]
 """The label of a column, and its width in cells without padding."""
 
 
-class LongTable(ScrollView, can_focus=True):
+class LongTable(PaintsLines, ScrollView, can_focus=True):
     """Rows below a line of labels; up, down, page up, page down, home and end move the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -120,7 +121,7 @@ class LongTable(ScrollView, can_focus=True):
         if y < self._n_above and self._columns:
             return self._line([label for label, _ in self._columns], "table--header", width)
         if not 0 <= row < self.row_count:
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self.ground)
         name = "cursor" if row == self.cursor_row else "odd-row" if row % 2 else "even-row"
         return self._line(self._row_of(row), f"table--{name}", width)
 

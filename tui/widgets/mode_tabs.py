@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from textual import events
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
@@ -25,18 +26,32 @@ class ModeTabs(Widget):
         mode: SearchMode
 
     mode: reactive[SearchMode] = reactive(SearchMode.HYBRID)
+    is_short: reactive[bool] = reactive(False, layout=True)
+    """Whether only the chosen mode is shown, because the query needs the room. A click then chooses the next one."""
+
+    @property
+    def _shown(self) -> tuple[SearchMode, ...]:
+        return (self.mode,) if self.is_short else MODES
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        """Return the width of all modes, or of the longest, with a blank at the end."""
+        widths = [cell_len(mode.value) + 2 for mode in MODES]
+        return 1 + (max(widths) if self.is_short else sum(widths))
 
     def render(self) -> Content:
         tabs = [
             Content.styled(
                 f" {mode.value} ", "bold $text-primary on $primary-muted" if mode is self.mode else styles.MUTED
             )
-            for mode in MODES
+            for mode in self._shown
         ]
         return Content("").join(tabs)
 
     def on_click(self, event: events.Click) -> None:
         """Choose the mode under the pointer."""
+        if self.is_short:
+            self.post_message(self.Chosen(MODES[(MODES.index(self.mode) + 1) % len(MODES)]))
+            return
         stop = 0
         for mode in MODES:
             stop += cell_len(mode.value) + 2

@@ -21,6 +21,7 @@ from longsearch.tui.asking.lane import Lane
 from longsearch.tui.bindings import PAGE_MOVES
 from longsearch.tui.graphics.encoders import KITTY_DELETE
 from longsearch.tui.graphics.terminal import Graphics, Protocol
+from longsearch.tui.painting import PaintsLines
 
 if TYPE_CHECKING:
     from longsearch.tui.graphics.picture import Draw, Picture, Wish
@@ -32,7 +33,7 @@ KEPT_PAGES = 4
 """Pages whose pictures are kept: a page that is scrolled is not drawn again. At most 24 MB each."""
 
 
-class PageView(Widget, can_focus=True):
+class PageView(PaintsLines, Widget, can_focus=True):
     """One page. Its name for the person is "the page as printed"."""
 
     BINDINGS: ClassVar[list[BindingType]] = PAGE_MOVES
@@ -182,8 +183,8 @@ class PageView(Widget, can_focus=True):
         if picture is None or (picture.wish.columns, picture.wish.rows) != (width, height):
             return self._message_line(y)
         if picture.lines:
-            return picture.lines[y] if y < len(picture.lines) else Strip.blank(width, self.rich_style)
-        blank = Strip.blank(width, self.rich_style)
+            return picture.lines[y] if y < len(picture.lines) else Strip.blank(width, self.ground)
+        blank = Strip.blank(width, self.ground)
         if y != height - 1 or self._is_covered or not self.screen.is_active:
             return blank
         x, top = self.region.offset

@@ -21,6 +21,7 @@ from textual.strip import Strip
 from longsearch.engine.types import DocumentText
 from longsearch.tui.asking.lane import Lane
 from longsearch.tui.bindings import TEXT_MOVES
+from longsearch.tui.painting import PaintsLines
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.finding import Finding
 from longsearch.tui.text.lighting import Run, Span, runs
@@ -35,7 +36,7 @@ MAX_TEXT_WIDTH = 100
 _EMPTY = DocumentText(text="", page_starts=(), title="")
 
 
-class Preview(ScrollView):
+class Preview(PaintsLines, ScrollView):
     """The text of one document."""
 
     BINDINGS: ClassVar[list[BindingType]] = TEXT_MOVES
@@ -214,7 +215,7 @@ class Preview(ScrollView):
 
     def render_line(self, y: int) -> Strip:
         """Draw one line: page number, mark, text."""
-        line, layout, style = self.scroll_offset.y + y, self._text_layout, self.rich_style
+        line, layout, style = self.scroll_offset.y + y, self._text_layout, self.ground
         if line >= len(layout) or layout.text is not self._document.text or not layout.text:
             return Strip.blank(self.size.width, style)
         start, stop = layout.span(line)

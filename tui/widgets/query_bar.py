@@ -17,10 +17,14 @@ from longsearch.engine.completions import Completion
 from longsearch.engine.types import Folder, SearchMode
 from longsearch.tui.asking.lane import Lane, attempt
 from longsearch.tui.asking.requests import Question
+from longsearch.tui.painting import set_class_of
 from longsearch.tui.text.completing import Cycle
 from longsearch.tui.text.display import below_home, clip, one_line, shorten_middle, shown
 from longsearch.tui.text.folder_words import place_line, with_folder
 from longsearch.tui.widgets.mode_tabs import MODES, ModeTabs
+
+_WIDE_ENOUGH = 60
+"""Cells; with less, only the chosen mode stands beside the query."""
 
 
 class _Line(Input):
@@ -64,11 +68,11 @@ class QueryBar(Horizontal):
         """Enter was pressed."""
 
     def __init__(self, root: str, complete: Callable[[str], Completion]) -> None:
-        """`root` is the folder that is searched; "" for all folders.
+        """`root` is the folder that is searched, or its address; "" for all folders.
 
         `complete` returns the ways to go on with a query. May block: it is called in a thread.
         """
-        super().__init__()
+        super().__init__(classes="-active")  # the app opens with the cursor here
         self._place = below_home(root) if root else "all folders"
         self._question = Question()
         self._find = complete
@@ -93,6 +97,10 @@ class QueryBar(Horizontal):
     def focus_input(self) -> None:
         """Put the cursor into the line at once. `focus` would do it later and lose the keys pressed until then."""
         self.screen.set_focus(self.query_one(Input))
+
+    def mark(self, is_active: bool) -> None:
+        """Light the frame while the cursor is within it."""
+        set_class_of(self, is_active, "-active", self)
 
     def choose_mode(self, mode: SearchMode) -> None:
         """Search in this mode from now on."""
@@ -153,7 +161,8 @@ class QueryBar(Horizontal):
         self.post_message(self.Changed(question))
 
     def on_resize(self) -> None:
-        """Cut the texts on the frame to the new width."""
+        """Cut the texts on the frame to the new width; show all modes if there is room."""
+        self.query_one(ModeTabs).is_short = self.size.width < _WIDE_ENOUGH
         self._label()
 
     def _label(self) -> None:

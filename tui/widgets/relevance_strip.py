@@ -16,6 +16,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from longsearch.engine.types import PassageNearness
+from longsearch.tui.painting import PaintsLines
 from longsearch.tui.text.lighting import Span
 
 
@@ -86,7 +87,7 @@ def strip_rows(
     ]
 
 
-class RelevanceStrip(Widget):
+class RelevanceStrip(PaintsLines, Widget):
     """The widget that draws `strip_rows`."""
 
     COMPONENT_CLASSES = {"strip--passage", "strip--current", "strip--on-screen", "strip--near"}  # noqa: RUF012 - Textual's own type
@@ -130,10 +131,10 @@ class RelevanceStrip(Widget):
     def render_line(self, y: int) -> Strip:
         """Draw one row."""
         if y >= len(self._rows):
-            return Strip.blank(self.size.width, self.rich_style)
+            return Strip.blank(self.size.width, self.ground)
         row = self._rows[y]
         if any(row.warmth):
-            return Strip([self._warm_cell(row)], 1).adjust_cell_length(self.size.width, self.rich_style)
+            return Strip([self._warm_cell(row)], 1).adjust_cell_length(self.size.width, self.ground)
         name = "strip--current" if row.current else "strip--passage"
         style = self.get_component_rich_style(name)
         if row.on_screen:

@@ -59,6 +59,10 @@ class ResultPane(Vertical):
         lines = wording.nothing_found(results, progress, self._waits) if results else welcome(progress, offline)
         self._message_text.update(Content("\n").join(lines))
 
+    def mark(self, is_active: bool) -> None:
+        """Light the heading of the pane that has the focus."""
+        self._header.set_class(is_active, "-active")
+
     def wait_for(self, what: str) -> None:
         """Show in the heading what the app waits for; "" for nothing."""
         self._header.right = what

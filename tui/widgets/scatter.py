@@ -11,6 +11,8 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
+from longsearch.tui.painting import PaintsLines
+
 Point = tuple[int, float, float]
 """(whose point it is, x, y)."""
 MARKS = digits[1:] + ascii_lowercase + ascii_uppercase
@@ -41,7 +43,7 @@ def cells_of(points: Sequence[Point], width: int, height: int, chosen: int) -> d
     return cells
 
 
-class Scatter(Widget):
+class Scatter(PaintsLines, Widget):
     """The plot. A click tells whose point is nearest."""
 
     COMPONENT_CLASSES = {"scatter--chosen"}  # noqa: RUF012 - as Widget declares it
@@ -64,7 +66,7 @@ class Scatter(Widget):
     def render_line(self, y: int) -> Strip:
         """Draw a row."""
         row = {column: owner for (column, at), owner in self._cells().items() if at == y}
-        lit, plain = self.get_component_rich_style("scatter--chosen"), self.rich_style
+        lit, plain = self.get_component_rich_style("scatter--chosen"), self.ground
         segments = [
             Segment(mark_of(row[x]), lit if row[x] == self.chosen else plain) if x in row else Segment(" ", plain)
             for x in range(self.size.width)

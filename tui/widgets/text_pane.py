@@ -102,6 +102,15 @@ class TextPane(Vertical):
                 self._show(document, stay=False)
 
     @property
+    def is_active(self) -> bool:
+        """Whether the heading is that of the pane with the focus."""
+        return self._header.has_class("-active")
+
+    def mark(self, is_active: bool) -> None:
+        """Light the heading of the pane that has the focus."""
+        self._header.set_class(is_active, "-active")
+
+    @property
     def words(self) -> Words | None:
         """The words that are lit."""
         return self._words

@@ -1,0 +1,43 @@
+"""Saves Textual work: styles anew only what a class changes, and paints all lines of a widget in one computed style."""
+
+from typing import TYPE_CHECKING
+
+from rich.style import Style
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+
+def set_class_of(owner: Widget, is_set: bool, name: str, *changed: Widget) -> None:
+    """Set or remove a class of `owner`. The style sheets must use it for the widgets `changed` and for no others.
+
+    Textual would style everything below `owner`: 20 ms for a pane, 30 ms for the screen.
+    """
+    if owner.has_class(name) is not is_set:
+        owner.set_class(is_set, name, update=False)
+        owner.app.stylesheet.update_nodes([widget for widget in changed if widget.is_attached], animate=True)
+
+
+if TYPE_CHECKING:
+    _Widget = Widget
+else:
+    _Widget = object  # Textual takes the bindings and the style sheet of the first base that is a widget
+
+
+class PaintsLines(_Widget):
+    """A part of a widget that draws itself by `render_line`, in its `ground`."""
+
+    _ground: Style | None = None
+
+    @property
+    def ground(self) -> Style:
+        """The widget's own style. While lines are painted it is that of the first: to compute it takes 0.3 ms."""
+        return self._ground or self.rich_style
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Paint these lines."""
+        self._ground = self.rich_style
+        try:
+            return super().render_lines(crop)
+        finally:
+            self._ground = None
