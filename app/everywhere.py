@@ -192,7 +192,7 @@ def _by_source(
     names: dict[str | None, list[str]] = {}
     for folder, _ in sessions:
         own = folder_model(Path(folder.root))
-        names.setdefault(own.model if own.is_chosen else None, []).append(folder.name)
+        names.setdefault(own.model if own.is_own else None, []).append(folder.name)
     return [(source if model is None else partial(source, model=model), own) for model, own in names.items()]
 
 

@@ -84,7 +84,7 @@ def similar_to_file(root: Path, file: Path, under: str = "", k: int = 10) -> Sea
 def source_for(root: Path, source: VectorSource) -> VectorSource:
     """Return the source of query vectors for a root: a folder with a model of its own names it."""
     folder = folder_model(root)
-    return partial(source, model=folder.model) if folder.is_chosen else source
+    return partial(source, model=folder.model) if folder.is_own else source
 
 
 def _with_folder(results: SearchResults, root: Path) -> SearchResults:

@@ -127,7 +127,7 @@ def _about_model(root: Path, languages: dict[str, int]) -> tuple[str, ...]:
     from longsearch.app.paths import in_shell
 
     folder = folder_model(root)
-    read_by = f"read with the model {printable(folder.model)}" if folder.is_chosen else ""
+    read_by = f"read with the model {printable(folder.model)}" if folder.is_own else ""
     advice = describe_languages(languages, folder.next_model or folder.model, in_shell(root), has_multilingual())
     return read_by, printable(describe_change(root)), advice
 
