@@ -116,7 +116,7 @@ _WITHIN = {
     "files": ("table",),
     "outline": ("table",),
 }
-"""The widgets of a screen, by the first word of their commands. A widget with the focus takes keys before its screen."""
+"""The widgets of a screen, by the first word of their commands. A widget with the focus takes keys before it."""
 
 
 def _clashes(keys: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -184,7 +184,7 @@ def to_json(results: "SearchResults", explain: bool = False) -> dict[str, Any]:
 def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
     """Return the results as text of `width` columns, without control characters."""
     from longsearch.app.paths import shown_path
-    from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE, first_by_chance
+    from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE, first_by_chance, with_language
 
     lines = [f"({printable(results.note)})"] if results.note else []
     line = first_by_chance(results.hits)
@@ -192,7 +192,7 @@ def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
         if number == line:
             lines += [ALL_BY_CHANCE if number == 0 else BELOW_BY_CHANCE, ""]
         score = f"  [{hit.score:.2f}]" if hit.score else ""  # a list without a query has no scores
-        lines.append(f"{hit.rank:>3}. {printable(hit.title)}{score}")
+        lines.append(f"{hit.rank:>3}. {with_language(printable(hit.title), hit.language)}{score}")
         known = hit.metadata if explain or not hit.score else snippets.told(hit.metadata)
         if described := describe(known, with_others=explain):
             lines.append("     " + textwrap.shorten(described, max(width, 40) - 5, placeholder="…"))
