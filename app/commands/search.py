@@ -105,7 +105,7 @@ def run(options: Namespace) -> int:
     from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.folders.listing import indexed_folders
     from longsearch.app.paths import resolve_root, url_of
-    from longsearch.app.searching import search_index
+    from longsearch.app.searching import SearchRequest, search_index
     from longsearch.engine.types import SearchMode
 
     place = chosen_index(options.folder, options.everywhere)
@@ -113,16 +113,12 @@ def run(options: Namespace) -> int:
     steps = None if mode is SearchMode.WORDS else thinking(options.think)
     source = partial(vectors.from_anywhere, steps=steps)
     also = filters.given(options)
+    request = SearchRequest(options.query, mode, options.instruction, options.k, also, explain=options.explain)
     if place is None:
-        folders = indexed_folders()
-        results = search_folders(
-            folders, options.query, mode, source, options.instruction, options.k, also=also, explain=options.explain
-        )
+        results = search_folders(indexed_folders(), request, source)
     else:
         root, under = place
-        results = search_index(
-            root, options.query, mode, source, options.instruction, under, options.k, also=also, explain=options.explain
-        )
+        results = search_index(root, request, source, under)
         if not results.hits and root.is_dir() and not url_of(root):
             resolve_root(root / under)  # raises if nothing was found because that folder does not exist
     return show(at_least(replace(results, soft_tokens=steps), options.min), options)
