@@ -13,13 +13,13 @@ from pathlib import Path
 from longsearch.app.background.query_vectors import QueryVector
 from longsearch.app.folder_models import folder_model
 from longsearch.app.paths import index_path
-from longsearch.app.searching import VectorSource, document_of, read_whole
+from longsearch.app.searching import SearchRequest, VectorSource, document_of, read_whole
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, StoreError, in_words
 from longsearch.engine.search.completion import complete
 from longsearch.engine.search.query_language.folder_filter import FolderFilter
-from longsearch.engine.search.query_language.query import Given, Query, folders_named, parse, unfinished
+from longsearch.engine.search.query_language.query import Query, folders_named, parse, unfinished
 from longsearch.engine.search.similar import similar_to_vector, title_and_vector
 from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
 from longsearch.engine.search.together import Part, search_together
@@ -30,32 +30,20 @@ from longsearch.engine.types import DocumentHit, Folder, SearchMode, SearchResul
 _OTHER_MODEL = "made with another model"
 
 
-def search_folders(
-    folders: Sequence[Folder],
-    text: str,
-    mode: SearchMode,
-    vector_source: VectorSource,
-    instruction: str = "",
-    k: int = 10,
-    prefix_last: bool = False,
-    also: Sequence[Given] = (),
-    explain: bool = False,
-) -> SearchResults:
-    """Search these folders, or those of them that the query names by `folder:`; return `k` documents at most.
-
-    `also`: fields beside those in the text, as (field, value). `explain`: give each hit the reason for its score.
+def search_folders(folders: Sequence[Folder], request: SearchRequest, vector_source: VectorSource) -> SearchResults:
+    """Search these folders, or those of them that the query names by `folder:`.
 
     Hybrid falls back to words for a folder whose index was made with another model, and the note names it; meaning
     leaves it out. Raises QueryError for a name that no folder has, and LongsearchError if no folder can be searched.
     """
-    with opened(admitted(folders, folders_named(text, also))) as (sessions, notes):
-        query = parse(text, prefix_last, _keys(sessions), also)
+    with opened(admitted(folders, folders_named(request.text, request.also))) as (sessions, notes):
+        query = parse(request.text, request.prefix_last, _keys(sessions), request.also)
         vectors, vector_ms = _no_vectors(sessions), 0.0
-        if mode is not SearchMode.WORDS and not query.is_listing:
-            vectors, vector_ms, vector_notes = _vectors(sessions, query, mode, instruction, vector_source)
+        if request.mode is not SearchMode.WORDS and not query.is_listing:
+            vectors, vector_ms, vector_notes = _vectors(sessions, query, request, vector_source)
             notes = [*notes, *vector_notes]
         parts = [Part(session, folder.name, vectors[folder.name]) for folder, session in sessions]
-        results = search_together(parts, query, mode, k, instruction, explain=explain)
+        results = search_together(parts, query, request.mode, request.k, request.instruction, explain=request.explain)
         searched = tuple(folder for folder, _ in sessions)
     note = "; ".join(filter(None, (results.note, *notes)))
     return replace(results, note=note, vector_ms=vector_ms, folders=searched)
@@ -158,7 +146,7 @@ def _no_vectors(sessions: Sequence[tuple[Folder, Session]]) -> dict[str, Vectors
 
 
 def _vectors(
-    sessions: Sequence[tuple[Folder, Session]], query: Query, mode: SearchMode, instruction: str, source: VectorSource
+    sessions: Sequence[tuple[Folder, Session]], query: Query, request: SearchRequest, source: VectorSource
 ) -> tuple[dict[str, Vectors | None], float, list[str]]:
     """The query's vector for each folder by name, the time that it took, and notes on folders that have none.
 
@@ -172,15 +160,17 @@ def _vectors(
     if len(others) < len(prints):
         for own, names in _by_source(sessions, source):
             try:
-                made = own(query.meaning, instruction or None)
+                made = own(query.meaning, request.instruction or None)
             except LongsearchError as error:
                 problem, notes = error, [*notes, f"words only: {in_words(error)}"]
                 continue
             took_ms += made.took_ms
             same, different = _compared({name: prints[name] for name in names}, made)
             vectors |= dict.fromkeys(same, made.vector)
-            notes += _say_different(different, "searched by words only" if mode is SearchMode.HYBRID else "left out")
-    if mode is SearchMode.MEANING and all(vector is None for vector in vectors.values()):
+            notes += _say_different(
+                different, "searched by words only" if request.mode is SearchMode.HYBRID else "left out"
+            )
+    if request.mode is SearchMode.MEANING and all(vector is None for vector in vectors.values()):
         raise problem or LongsearchError("; ".join(notes), "search for words, or bring it up to date: longsearch index")
     return vectors, took_ms, notes
 
@@ -192,7 +182,7 @@ def _by_source(
     names: dict[str | None, list[str]] = {}
     for folder, _ in sessions:
         own = folder_model(Path(folder.root))
-        names.setdefault(own.model if own.is_chosen else None, []).append(folder.name)
+        names.setdefault(own.model if own.is_own else None, []).append(folder.name)
     return [(source if model is None else partial(source, model=model), own) for model, own in names.items()]
 
 

@@ -1,12 +1,14 @@
 """Which model reads which folder, and which index file holds its vectors. A small file beside the index says so.
 
-A folder without a choice has the model that the settings name, or the bundled one. When another model is chosen,
-the folder is read into a second index file; searches go on in the first until the second is complete. Knows no index.
+A folder without a choice follows the settings: it has the model that they name, or the bundled one. When another
+model is chosen, for the folder or in the settings, the folder is read into a second index file; searches go on in the
+first until the second is complete. Of an index it reads only the fingerprint.
 """
 
 import contextlib
 import hashlib
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from filelock import FileLock
 
 from longsearch.app.encoders import chosen_model, resolved
 from longsearch.app.paths import POINTER, base_index_path, choice_path, in_shell, index_path
-from longsearch.engine.errors import LongsearchError
+from longsearch.engine.errors import LongsearchError, ModelError, StoreError
 from longsearch.engine.json_files import load_object, replace_object
 
 
@@ -24,8 +26,8 @@ class FolderModel:
 
     model: str
     """The model that made the vectors of the index in use."""
-    is_chosen: bool
-    """Whether it was chosen for this folder; otherwise it is the default."""
+    is_own: bool
+    """Whether it was chosen for this folder, or the settings name another by now; otherwise it is the default."""
     next_model: str = ""
     """The model with which the folder is being read again; "" if no change is under way."""
     next_path: Path | None = None
@@ -35,41 +37,83 @@ class FolderModel:
 def folder_model(root: Path) -> FolderModel:
     """Return the models of a root."""
     choice = load_object(choice_path(root))
-    if not choice.get("model"):
-        return FolderModel(chosen_model(), is_chosen=False)
+    if not choice.get("model") or (choice.get("follows") and _is_in_store(root)):
+        return FolderModel(chosen_model(), is_own=False)
     next_index = choice.get("next_index") or ""
     next_path = base_index_path(root).with_name(next_index) if next_index else None
-    return FolderModel(choice["model"], True, choice.get("next_model") or "", next_path)
+    is_own = not choice.get("follows") or choice["model"] != chosen_model()
+    return FolderModel(choice["model"], is_own, choice.get("next_model") or "", next_path)
 
 
 def choose_model(root: Path, name: str) -> FolderModel:
     """Choose the model of a root. Raises ModelError if it is not on this machine.
 
     An index that exists stays in use until the next sweeps have read the folder with the new model. Choosing the old
-    model again ends that.
+    model again ends that. The vectors of a model that is no longer here cannot answer: nothing waits for them.
     """
     from longsearch.engine.models.identity import identify
 
-    if index_path(root).suffix == POINTER:
+    if _is_in_store(root):
         raise LongsearchError(
             f"the index of {root} is in a store", f"move it back first: longsearch move {in_shell(root)} --to sqlite"
         )
     name = resolved(name)
     identify(name)
     with _lock(root):
-        before = folder_model(root)
-        if name == before.next_model:
-            return before
-        if before.next_path is not None:
-            _remove(before.next_path)
-        index = index_path(root)
-        choice = {"model": name, "index": index.name}
-        if index.exists() and name != before.model:
-            digest = hashlib.blake2b(os.fsencode(name), digest_size=4).hexdigest()
-            next_index = f"{base_index_path(root).stem}.{digest}.sqlite"
-            choice = {**choice, "model": before.model, "next_model": name, "next_index": next_index}
-        replace_object(choice_path(root), choice)
+        _note(root, name, follows=False)
     return folder_model(root)
+
+
+def follow_settings(root: Path) -> FolderModel:
+    """Return the models of a root that is about to be indexed. Where none was chosen, it gets the one of the settings.
+
+    If that is another than the one that made the index, a change begins as with `choose_model`. Raises ModelError if
+    the new model is not here.
+    """
+    from longsearch.engine.models.identity import identify
+
+    choice, name = load_object(choice_path(root)), chosen_model()
+    is_settled = choice.get("model") == name and not choice.get("next_model")
+    if is_settled or (choice.get("model") and not choice.get("follows")) or _is_in_store(root):
+        return folder_model(root)
+    identify(name)
+    with _lock(root):
+        _note(root, name, follows=True)
+    return folder_model(root)
+
+
+def _note(root: Path, name: str, follows: bool) -> None:
+    """Note which model is to read a root, beside the one that made its index. Ends a change to any other model."""
+    before, index = folder_model(root), index_path(root)
+    choice = {"model": name, "index": index.name, "follows": follows}
+    next_path = None
+    made_by = _maker(root, (before.model, name, "bundled"))
+    if made_by not in ("", name):
+        digest = hashlib.blake2b(os.fsencode(name), digest_size=4).hexdigest()
+        next_path = base_index_path(root).with_suffix(f".{digest}.sqlite")
+        choice = {**choice, "model": made_by, "next_model": name, "next_index": next_path.name}
+    if before.next_path not in (None, next_path):
+        _remove(before.next_path)
+    replace_object(choice_path(root), choice)
+
+
+def _maker(root: Path, names: Iterable[str]) -> str:
+    """Return the first of these models that made the vectors of a root; "" if none did, or if there are none."""
+    from longsearch.engine.models.identity import identify
+    from longsearch.engine.store.session import Session
+
+    with contextlib.suppress(StoreError):  # no index, or one of an older longsearch
+        with Session.open(index_path(root), read_only=True) as session:
+            fingerprint = session.fingerprint
+        for name in names:
+            with contextlib.suppress(ModelError):
+                if identify(name).fingerprint == fingerprint:
+                    return name
+    return ""
+
+
+def _is_in_store(root: Path) -> bool:
+    return index_path(root).suffix == POINTER
 
 
 def finish_change(root: Path, finished: FolderModel) -> None:
@@ -78,7 +122,9 @@ def finish_change(root: Path, finished: FolderModel) -> None:
         if finished.next_path is None or folder_model(root) != finished:
             return
         old = index_path(root)
-        replace_object(choice_path(root), {"model": finished.next_model, "index": finished.next_path.name})
+        follows = bool(load_object(choice_path(root)).get("follows"))
+        done = {"model": finished.next_model, "index": finished.next_path.name, "follows": follows}
+        replace_object(choice_path(root), done)
     _remove(old)
 
 

@@ -16,7 +16,7 @@ from longsearch.app.background import query_vectors as vectors
 from longsearch.app.everywhere import complete_in, search_folders, similar_to_document_in, similar_to_passage_in
 from longsearch.app.evidence.desk import PersonsDesk
 from longsearch.app.folders.listing import indexed_folders
-from longsearch.app.local_backend import ASK_EVERY_S, REMEMBERED_QUERIES, SHOWN_DOCUMENTS, search_for_app
+from longsearch.app.local_backend import ASK_EVERY_S, REMEMBERED_QUERIES, SHOWN_DOCUMENTS, request_of_app
 from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
@@ -93,7 +93,7 @@ class FoldersBackend:
         """Search all folders, or those that the query names; or look for a quotation there (`where:`)."""
         if quote_in(query) is not None:
             return self._numbered(where(query, None, self.folders(), SHOWN_DOCUMENTS))
-        results = search_for_app(partial(search_folders, self.folders()), query, mode, self._vector, instruction)
+        results = search_folders(self.folders(), request_of_app(query, mode, instruction), self._vector)
         return replace(self._numbered(results), soft_tokens=self._think)
 
     def complete(self, typed: str) -> Completion:

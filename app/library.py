@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("longsearch.library")
 
+_LOOK_S = 0.2
+"""Who only asks whether an index is being written holds its lock for less time than this."""
+
 
 class IndexLockedError(LongsearchError):
     """Another process is writing this index."""
@@ -121,14 +124,31 @@ def _source_of(root: Path, own: "ExtractorPool") -> "tuple[Source, Extractor]":
 
 @contextmanager
 def locked(root: Path) -> Iterator[None]:
-    """Hold the lock of the index of a folder. Raises IndexLockedError at once if another process has it."""
+    """Hold the lock of the index of a folder. Raises IndexLockedError if another process has it."""
     path = base_index_path(root)
-    lock = FileLock(path.with_suffix(".lock"), timeout=0, mode=0o600)
     try:
-        held = lock.acquire()
+        held = _lock(root).acquire(timeout=_LOOK_S)
     except Timeout as error:
         raise IndexLockedError(f"another longsearch is indexing {root}") from error
     except OSError as error:
         raise StoreError(f"the index cannot be written: {error.strerror}", f"check {path.parent}") from error
     with held:
         yield
+
+
+def is_being_indexed(root: Path) -> bool:
+    """Whether a process has the index of a folder open for writing."""
+    lock = _lock(root)
+    if not Path(lock.lock_file).exists():
+        return False
+    try:
+        with lock.acquire(timeout=0):
+            return False
+    except Timeout:
+        return True
+    except OSError:  # nobody can write here
+        return False
+
+
+def _lock(root: Path) -> FileLock:
+    return FileLock(base_index_path(root).with_suffix(".lock"), mode=0o600)

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from longsearch.app.evidence.desk import PersonsDesk
 from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
-from longsearch.app.searching import VectorSource, search_index
+from longsearch.app.searching import SearchRequest, search_index
 from longsearch.app.viewing.nearness import passage_nearness
 from longsearch.app.viewing.neighbours import passage_map
 from longsearch.app.viewing.printed_pages import PrintedPages
@@ -49,12 +49,10 @@ ASK_EVERY_S = 10.0
 """An open app calls its daemon this often, so that the daemon is not idle; a daemon that has died is started again."""
 
 
-def search_for_app(
-    search: Callable[..., SearchResults], query: str, mode: SearchMode, source: VectorSource, instruction: str
-) -> SearchResults:
-    """Search as an open app does: the last word may be unfinished, and each hit has the reason for its score."""
+def request_of_app(query: str, mode: SearchMode, instruction: str) -> SearchRequest:
+    """Return what an open app asks: the last word may be unfinished, and each hit has the reason for its score."""
     is_typing = mode is SearchMode.WORDS
-    return search(query, mode, source, instruction, k=SHOWN_DOCUMENTS, prefix_last=is_typing, explain=True)
+    return SearchRequest(query, mode, instruction, SHOWN_DOCUMENTS, prefix_last=is_typing, explain=True)
 
 
 class LocalBackend:
@@ -98,7 +96,7 @@ class LocalBackend:
         try:
             if quote_in(query) is not None:
                 return where(query, self._root, (), SHOWN_DOCUMENTS)
-            results = search_for_app(partial(search_index, self._root), query, mode, self._vector, instruction)
+            results = search_index(self._root, request_of_app(query, mode, instruction), self._vector)
             return replace(results, soft_tokens=self._think)
         except NoIndexError:
             return SearchResults(query, mode, instruction, 0.0, (), "the index is being built")

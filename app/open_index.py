@@ -8,7 +8,7 @@ from longsearch.app.encoders import open_query_encoder
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.paths import expanded, find_index, index_path
 from longsearch.app.quoting import quotations_in
-from longsearch.app.searching import search_index, similar_to_file
+from longsearch.app.searching import SearchRequest, search_index, similar_to_file
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.store import documents
@@ -49,7 +49,7 @@ class Index:
         "words". `instruction` says what kind of passage you look for. The daemon's model makes the query's vector;
         without a daemon this process opens the model at the first such search and keeps it.
         """
-        return search_index(self.root, query, SearchMode(mode), query_vector, instruction, under=self.under, k=k)
+        return search_index(self.root, SearchRequest(query, SearchMode(mode), instruction, k), query_vector, self.under)
 
     def similar(self, file: str | Path, *, k: int = 10) -> SearchResults:
         """Return the `k` documents that are most similar to a file as a whole. The file need not be in the index."""

@@ -1,7 +1,7 @@
 """Search the index of one folder, by a query or by a document, for the command line and for the app."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -23,28 +23,36 @@ VectorSource = Callable[..., QueryVector]
 """Encodes a query's text with an instruction (None: the model's own), by the `model` of a folder that has one."""
 
 
-def search_index(
-    root: Path,
-    text: str,
-    mode: SearchMode,
-    vector_source: VectorSource,
-    instruction: str = "",
-    under: str = "",
-    k: int = 10,
-    prefix_last: bool = False,
-    also: Sequence[Given] = (),
-    explain: bool = False,
-) -> SearchResults:
-    """Search the index of `root`, or only its folder `under`, and return `k` documents at most.
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A search, wherever it is asked for and in whichever folders."""
+
+    text: str
+    """The query, in the query language."""
+    mode: SearchMode
+    instruction: str = ""
+    """What kind of passage is looked for; "": the model's own."""
+    k: int = 10
+    """The most documents to find."""
+    also: Sequence[Given] = ()
+    """Fields beside those in the text, as (field, value)."""
+    prefix_last: bool = False
+    """Whether the last word may be unfinished, as while a person types."""
+    explain: bool = False
+    """Whether each hit gets the reason for its score."""
+
+
+def search_index(root: Path, request: SearchRequest, vector_source: VectorSource, under: str = "") -> SearchResults:
+    """Search the index of `root`, or only its folder `under`.
 
     Without a vector, hybrid falls back to words and says why; meaning raises LongsearchError. Raises QueryError if the
-    query names another folder by `folder:`. `prefix_last`: the last word may be unfinished, as while a person types.
-    `also`: fields beside those in the text, as (field, value). `explain`: give each hit the reason for its score.
+    query names another folder by `folder:`.
     """
+    mode, instruction = request.mode, request.instruction
     with Session.open(index_path(root), read_only=True) as session:
         with session.reading() as db:
             keys = metadata.fields(db)
-        query = parse(text, prefix_last, keys, also)
+        query = parse(request.text, request.prefix_last, keys, request.also)
         if not query.folders.admits_all:
             query.folders.chosen(list(names_of([root]).values()))
         vector, problem, vector_ms = None, None, 0.0
@@ -57,7 +65,7 @@ def search_index(
                 problem = error
             else:
                 vector, vector_ms = found.vector, found.took_ms
-        results = search(session, query, mode, vector, k=k, instruction=instruction, under=under, explain=explain)
+        results = search(session, query, mode, vector, request.k, instruction, under, explain=request.explain)
     results = replace(_with_folder(results, root), vector_ms=vector_ms)
     if not problem:
         return results
@@ -84,7 +92,7 @@ def similar_to_file(root: Path, file: Path, under: str = "", k: int = 10) -> Sea
 def source_for(root: Path, source: VectorSource) -> VectorSource:
     """Return the source of query vectors for a root: a folder with a model of its own names it."""
     folder = folder_model(root)
-    return partial(source, model=folder.model) if folder.is_chosen else source
+    return partial(source, model=folder.model) if folder.is_own else source
 
 
 def _with_folder(results: SearchResults, root: Path) -> SearchResults:

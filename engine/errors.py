@@ -43,6 +43,12 @@ class ExtractionError(LongsearchError):
     """How often to retry the file automatically: 0 if only a change of the file can help."""
     n_scanned = 0
     """Pages of the file that OCR could read."""
+    content_hash = b""
+    """The hash of the file's bytes, if only who read them knows it."""
+
+
+class GoneError(ExtractionError):
+    """The file went after it was listed."""
 
 
 class ReadingStoppedError(Exception):

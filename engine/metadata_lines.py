@@ -1,4 +1,6 @@
-"""Shows a document's metadata on one line: authors, tags, language and date, and if asked where each was read.
+"""Shows a document's metadata on one line: authors, tags and date, and if asked where each was read.
+
+The language that a file declares is left out: most declare English. That of the text stands beside the title.
 
 Pure. Values pass through `printable`: they come from documents.
 """
@@ -12,12 +14,12 @@ from longsearch.engine.printable import condensed, printable
 if TYPE_CHECKING:
     from longsearch.engine.types import MetadataValue
 
-_SHOWN = ("author", "tag", "language", "date")
+_SHOWN = ("author", "tag", "date")
 _MAX_OF_FIELD = 3
 _PLAIN_TITLES = frozenset({"heading", "front matter", "title element"})
 """Where everybody expects a title: not worth a word."""
 _TIME_OF_FILE = "file time"
-_HIDDEN = frozenset({"title", "created"})
+_HIDDEN = frozenset({"title", "created", "language"})
 
 
 def describe(values: "Sequence[MetadataValue]", with_others: bool = False) -> str:

@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from longsearch.engine.errors import BeingWrittenError, ExtractionError, ReadingStoppedError, TemporaryError
+from longsearch.engine.errors import BeingWrittenError, ExtractionError, GoneError, ReadingStoppedError, TemporaryError
 from longsearch.engine.store.records import FileStamp, KnownFile, SavedState
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import Passage
@@ -206,11 +206,11 @@ class Pipeline:
 
         `before`: the hash of its bytes before it was read, if that could be known.
         """
-        content_hash = before or self._source.hash_read(path)
+        content_hash = before or result.content_hash
         if self._is_stored(stamp, content_hash):
             return  # a copy of the file was stored just now
         if isinstance(result, ExtractionError):
-            self._source.check(path)  # raises FileNotFoundError if the file is gone: that is the reason then
+            self._source.size_of(path)  # raises FileNotFoundError if the file is gone: that is the reason then
             raise result
         if before is not None and self._source.hash_of(path) != before:
             raise BeingWrittenError("the file changed while it was read", "it will be read again")
@@ -228,7 +228,9 @@ class Pipeline:
         return self._encoder.at(saved.width).can_resume(tokens, passages, saved.state)
 
     def _fail(self, stamp: FileStamp, error: OSError | ExtractionError, done: Counter[str]) -> None:
-        if isinstance(error, FileNotFoundError):  # it went after it was listed: the next sweep finds or forgets it
+        if isinstance(
+            error, FileNotFoundError | GoneError
+        ):  # it went after it was listed: the next sweep finds or forgets it
             done["gone"] += 1
             return
         if not isinstance(error, ExtractionError):

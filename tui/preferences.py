@@ -6,6 +6,7 @@ Knows no config file: `app` hands the choice over.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import combinations
 
 from textual.binding import Binding
 from textual.dom import DOMNode
@@ -49,7 +50,7 @@ def problems(theme: str, keys: Mapping[str, str]) -> list[tuple[str, str]]:
         found.append((f"there is no theme {theme}", f"there are: {themes}"))
     if not keys:
         return found
-    known = {binding.id for bindings in _bindings() for binding in bindings if binding.id}
+    known = {binding.id for _, bindings in _bindings() for binding in bindings if binding.id}
     for name, text in keys.items():
         if name not in known:
             near = get_close_matches(name, known, n=1)
@@ -77,7 +78,7 @@ def commands(keys: Mapping[str, str]) -> dict[str, tuple[str, str]]:
             ", ".join(split_keys(changed.get(binding.id, binding.key))),
             binding.tooltip or binding.description,
         )
-        for bindings in _bindings()
+        for _, bindings in _bindings()
         for binding in bindings
         if binding.id
     }
@@ -109,20 +110,61 @@ def is_key(key: str) -> bool:
     return key in _NAMES or (is_named and _MODIFIERS.issuperset(modifiers))
 
 
+_WITHIN = {
+    "main": ("results", "preview", "page", "prompt"),
+    "sides": ("preview", "page"),
+    "files": ("table",),
+    "outline": ("table",),
+}
+"""The widgets of a screen, by the first word of their commands. A widget with the focus takes keys before it."""
+
+
 def _clashes(keys: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each key that two commands of the same screen or widget would have."""
-    for bindings in _bindings():
-        owners: dict[str, str] = {}
-        for binding in bindings:
-            chosen = keys.get(binding.id or "", binding.key)
-            for key in split_keys(chosen):
-                owner = owners.setdefault(key, binding.id or "")
-                if owner != (binding.id or "") and {owner, binding.id} & keys.keys():
-                    yield f"keys: {key} is the key of {owner} and of {binding.id}", "give one of them another key"
+    """Yield each key that two commands would have at the same time, unless they share it without this choice."""
+    for first, second, shared in _meetings():
+        both = _chosen(first, keys) & _chosen(second, keys)
+        for key in sorted(both - (_keys_of(first) & shared)):
+            yield f"keys: {key} is the key of {_name(first)} and of {_name(second)}", "give one of them another key"
 
 
-def _bindings() -> Iterator[list[Binding]]:
-    """Yield the bindings of each screen and widget of the app."""
+def _meetings() -> Iterator[tuple[Binding, Binding, set[str]]]:
+    """Yield each two commands that work at the same time, and the keys that the second one's place takes anyway."""
+    known = {_place(own[0]): (one, own) for one, own in _bindings()}
+    for place, (one, own) in known.items():
+        for first, second in combinations(own, 2):
+            yield first, second, _keys_of(second)
+        taken = _keys_taken(one)
+        for around, (_, theirs) in known.items():
+            if place in _WITHIN.get(around, ()) or around == "app" != place:
+                yield from ((first, second, taken) for first in theirs for second in own)
+
+
+def _name(binding: Binding) -> str:
+    return binding.id or f"{binding.description} in a list"
+
+
+def _place(binding: Binding) -> str:
+    """Return the first word of a command: its screen or widget. Only the keys of tables have no names."""
+    return (binding.id or "table").partition(".")[0]
+
+
+def _keys_of(binding: Binding) -> set[str]:
+    return set(split_keys(binding.key))
+
+
+def _chosen(binding: Binding, keys: Mapping[str, str]) -> set[str]:
+    return set(split_keys(keys.get(binding.id or "", binding.key)))
+
+
+def _keys_taken(place: type[DOMNode]) -> set[str]:
+    """Return the keys that a widget takes before its screen, with those that it inherits from Textual's widgets."""
+    all_bindings = [binding for one in place.__mro__ for binding in one.__dict__.get("BINDINGS", ())]
+    texts = (one.key if isinstance(one, Binding) else one[0] for one in all_bindings)
+    return {key for text in texts for key in split_keys(text)}
+
+
+def _bindings() -> Iterator[tuple[type[DOMNode], list[Binding]]]:
+    """Yield each screen and widget of the app with its bindings."""
     waiting: list[type[DOMNode]] = [DOMNode]
     seen: set[type[DOMNode]] = set()
     while waiting:
@@ -133,4 +175,4 @@ def _bindings() -> Iterator[list[Binding]]:
             waiting.append(one)
             own = one.__dict__.get("BINDINGS", ()) if one.__module__.startswith("longsearch.tui") else ()
             if own:
-                yield [binding for binding in own if isinstance(binding, Binding)]
+                yield one, [binding for binding in own if isinstance(binding, Binding)]

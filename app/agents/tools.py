@@ -18,7 +18,7 @@ from longsearch.app.everywhere import search_folders, similar_to_document_in
 from longsearch.app.kept.saved import SavedSearches
 from longsearch.app.open_index import query_vector
 from longsearch.app.quoting import quotations_in_folders
-from longsearch.app.searching import VectorSource
+from longsearch.app.searching import SearchRequest, VectorSource
 from longsearch.engine import __version__
 from longsearch.engine.printable import printable
 from longsearch.engine.types import Folder, SearchMode, SearchResults
@@ -51,7 +51,8 @@ class Tools:
     ) -> Json:
         """Search for passages that mean or say the query; `explain`: say why each hit has its score."""
         folders = self.shelf.folders(folder)
-        results = search_folders(folders, query, SearchMode(mode), self._source, k=MAX_RESULTS, explain=explain)
+        request = SearchRequest(query, SearchMode(mode), k=MAX_RESULTS, explain=explain)
+        results = search_folders(folders, request, self._source)
         results = at_least(results, min_level)
         question = repr(("search", query, folder, mode, min_level))
         return self._paged(results, folders, question, k, passages, max_tokens, cursor)

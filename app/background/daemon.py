@@ -27,7 +27,7 @@ from longsearch.app.background.pace import ThreadPace
 from longsearch.app.background.resident import ResidentModel
 from longsearch.app.calibrating import conclude
 from longsearch.app.encoders import embed_waiting
-from longsearch.app.folder_models import folder_model
+from longsearch.app.folder_models import folder_model, follow_settings
 from longsearch.app.library import IndexLockedError, open_pipeline, roots_to_keep
 from longsearch.app.paths import data_folder, resolve_root, socket_path
 from longsearch.app.settings.reading import current
@@ -212,7 +212,7 @@ class Daemon:
         if not os.path.isdir(kept.root):  # noqa: PTH112 - Path.is_dir raises if a folder above may not be entered
             kept.go_offline()
             return
-        folder = folder_model(kept.root)
+        folder = follow_settings(kept.root)
         model, must_yield = self._models.of(folder.model), partial(self._must_yield, kept)
         with open_pipeline(kept.root, model, must_yield, current().ocr) as (pipeline, store):
             began_at = time.time()

@@ -12,7 +12,6 @@ from longsearch.app.cluster.work import Extracted
 from longsearch.engine.errors import TemporaryError
 from longsearch.indexer.extract.pdf.recognition import Recognition, calls_tesseract
 from longsearch.indexer.extract.reader import Result
-from longsearch.indexer.sources.objects import ObjectStore
 from longsearch.indexer.sources.source import Source
 
 FILES_PER_CALL = 8
@@ -68,8 +67,6 @@ class RemoteExtractor:
             if self._ocr is not None:
                 for page in found.recognised:
                     self._ocr.take(page)
-            if isinstance(self._source, ObjectStore):
-                self._source.note(path, found.content_hash, found.is_gone)
             yield path, found.result
 
     def _next_batch(self, paths: Iterator[Path]) -> _Batch | None:

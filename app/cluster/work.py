@@ -53,10 +53,6 @@ class Extracted:
     result: Result
     passages: list[Passage] | None
     n_tokens: int
-    content_hash: bytes = b""
-    """That of the bytes of an object, which only the worker has; b"" if there are none, and for a file."""
-    is_gone: bool = False
-    """Whether there is no such object any more."""
     recognised: tuple[Page, ...] = ()
     """Pages that were read by OCR since the last answer, with the last file of an answer."""
 

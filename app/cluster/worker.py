@@ -20,6 +20,7 @@ from longsearch.app.cluster.scratch import Scratch
 from longsearch.app.cluster.work import Extracted, Job, RemotePart, Stretch, UnknownPacketError, Unread
 from longsearch.engine import __version__
 from longsearch.engine.errors import LongsearchError, ModelError
+from longsearch.indexer.describing import Extractor
 from longsearch.indexer.embedding import RESUME_FROM_TOKENS
 from longsearch.indexer.encoders import Part, Reader
 from longsearch.indexer.extract.assembly import Extraction
@@ -96,21 +97,13 @@ class Worker:
     def extract(self, paths: Sequence[Path], head_only: bool) -> list[Extracted]:
         """Return the text of each file in order, in the sandbox that is used at home too."""
         self._children = self._children or ExtractorPool(self._job.n_children, self._recognition())
-        if self._objects is None:
-            found = [self._cut(result, head_only) for _, result in self._children.extract_all(paths, head_only)]
-        else:
-            found = self._from_store(self._objects, self._children, paths, head_only)
+        extractor: Extractor = self._children
+        if self._objects is not None:
+            extractor = FetchingExtractor(self._objects, self._children, self._folder())
+        found = [self._cut(result, head_only) for _, result in extractor.extract_all(paths, head_only)]
         if self._ocr is not None and found:
             found[-1] = replace(found[-1], recognised=self._ocr.handed_over())
         return found
-
-    def _from_store(
-        self, store: ObjectStore, children: ExtractorPool, paths: Sequence[Path], head_only: bool
-    ) -> list[Extracted]:
-        return [
-            replace(self._cut(result, head_only), content_hash=store.hash_read(path), is_gone=store.was_gone(path))
-            for path, result in FetchingExtractor(store, children, self._folder()).extract_all(paths, head_only)
-        ]
 
     def _recognition(self) -> OnWorker | None:
         """Return how pages without text are read."""

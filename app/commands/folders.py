@@ -81,7 +81,7 @@ def _row(folder: "Folder") -> dict[str, Any]:
         "name": folder.name,
         "path": folder.root,
         "documents": folder.n_documents,
-        "model": _model_of(fingerprint),
+        "model": _model_of(Path(folder.root), fingerprint),
         "fingerprint": fingerprint,
         "bytes": n_bytes(Path(folder.root)) if folder.root else 0,
         "indexed_at": indexed_at,
@@ -90,15 +90,17 @@ def _row(folder: "Folder") -> dict[str, Any]:
     }
 
 
-def _model_of(fingerprint: str) -> str:
-    """Return the name of the chosen model if it made these vectors; "another" if not, "" if there are none."""
-    from longsearch.app.encoders import chosen_identity, chosen_model
+def _model_of(root: Path, fingerprint: str) -> str:
+    """Return the name of a folder's model if it made these vectors; "another" if not, "" if there are none."""
+    from longsearch.app.encoders import chosen_identity
+    from longsearch.app.folder_models import folder_model
     from longsearch.engine.errors import ModelError
 
     if not fingerprint:
         return ""
     try:
-        return chosen_model() if chosen_identity().fingerprint == fingerprint else "another"
+        name = folder_model(root).model
+        return name if chosen_identity(name).fingerprint == fingerprint else "another"
     except ModelError:
         return "another"
 

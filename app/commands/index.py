@@ -82,7 +82,7 @@ def _width(text: str) -> str:
 def run(options: Namespace) -> int:
     """Index until all is current. Returns 0: a file that cannot be read is reported with its reason, not an error."""
     from longsearch.app.background import daemon_control
-    from longsearch.app.folder_models import choose_model, folder_model
+    from longsearch.app.folder_models import choose_model, folder_model, follow_settings
     from longsearch.app.folders.file_list import read_list
     from longsearch.app.library import IndexLockedError
     from longsearch.app.paths import is_url, resolve_root, working_path
@@ -98,6 +98,7 @@ def run(options: Namespace) -> int:
     if options.model:
         choose_model(root, options.model)
     daemon_control.check_model(daemon_control.daemon_status())
+    follow_settings(root)
     ocr = _ocr_languages(options.ocr, is_here=not options.on)
     listed = None if options.files is None else read_list(options.files, root)
     with ProgressBar(folder_model(root).next_path or working_path(root), options.quiet, options.deepen) as bar:

@@ -105,7 +105,7 @@ def run(options: Namespace) -> int:
     from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.folders.listing import indexed_folders
     from longsearch.app.paths import resolve_root, url_of
-    from longsearch.app.searching import search_index
+    from longsearch.app.searching import SearchRequest, search_index
     from longsearch.engine.types import SearchMode
 
     place = chosen_index(options.folder, options.everywhere)
@@ -113,16 +113,12 @@ def run(options: Namespace) -> int:
     steps = None if mode is SearchMode.WORDS else thinking(options.think)
     source = partial(vectors.from_anywhere, steps=steps)
     also = filters.given(options)
+    request = SearchRequest(options.query, mode, options.instruction, options.k, also, explain=options.explain)
     if place is None:
-        folders = indexed_folders()
-        results = search_folders(
-            folders, options.query, mode, source, options.instruction, options.k, also=also, explain=options.explain
-        )
+        results = search_folders(indexed_folders(), request, source)
     else:
         root, under = place
-        results = search_index(
-            root, options.query, mode, source, options.instruction, under, options.k, also=also, explain=options.explain
-        )
+        results = search_index(root, request, source, under)
         if not results.hits and root.is_dir() and not url_of(root):
             resolve_root(root / under)  # raises if nothing was found because that folder does not exist
     return show(at_least(replace(results, soft_tokens=steps), options.min), options)
@@ -184,7 +180,7 @@ def to_json(results: "SearchResults", explain: bool = False) -> dict[str, Any]:
 def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
     """Return the results as text of `width` columns, without control characters."""
     from longsearch.app.paths import shown_path
-    from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE, first_by_chance
+    from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE, first_by_chance, with_language
 
     lines = [f"({printable(results.note)})"] if results.note else []
     line = first_by_chance(results.hits)
@@ -192,7 +188,7 @@ def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
         if number == line:
             lines += [ALL_BY_CHANCE if number == 0 else BELOW_BY_CHANCE, ""]
         score = f"  [{hit.score:.2f}]" if hit.score else ""  # a list without a query has no scores
-        lines.append(f"{hit.rank:>3}. {printable(hit.title)}{score}")
+        lines.append(f"{hit.rank:>3}. {with_language(printable(hit.title), hit.language)}{score}")
         known = hit.metadata if explain or not hit.score else snippets.told(hit.metadata)
         if described := describe(known, with_others=explain):
             lines.append("     " + textwrap.shorten(described, max(width, 40) - 5, placeholder="…"))

@@ -65,6 +65,7 @@ def _to_json(root: Path, under: str, daemon: dict[str, Any] | None) -> dict[str,
 
     from longsearch.app.background import daemon_control
     from longsearch.app.folder_models import folder_model
+    from longsearch.app.library import is_being_indexed
 
     progress, files, fingerprint, languages = _read(root, under)
     folder = folder_model(root)
@@ -79,6 +80,7 @@ def _to_json(root: Path, under: str, daemon: dict[str, Any] | None) -> dict[str,
         "scanned": asdict(_scanned(files, root)),
         "widths": _widths(daemon, fingerprint, progress),
         "daemon": daemon_control.root_in(daemon, root),
+        "indexing": is_being_indexed(root),
         "files": [_as_json(file, described.get(file.path, ())) for file in files],
     }
 
@@ -127,7 +129,7 @@ def _about_model(root: Path, languages: dict[str, int]) -> tuple[str, ...]:
     from longsearch.app.paths import in_shell
 
     folder = folder_model(root)
-    read_by = f"read with the model {printable(folder.model)}" if folder.is_chosen else ""
+    read_by = f"read with the model {printable(folder.model)}" if folder.is_own else ""
     advice = describe_languages(languages, folder.next_model or folder.model, in_shell(root), has_multilingual())
     return read_by, printable(describe_change(root)), advice
 
@@ -187,11 +189,14 @@ def _as_json(file: "FileReport", values: "Sequence[MetadataValue]") -> dict[str,
 
 
 def _watched_by(kept: dict[str, Any] | None, root: Path) -> str:
-    """Say whether the daemon keeps the index current; `kept` is what it says of `root`, or None."""
+    """Say who keeps the index current; `kept` is what the daemon says of `root`, or None."""
     from longsearch.app.background.daemon_control import unwatched
     from longsearch.app.folders.presence import reasons_away
+    from longsearch.app.library import is_being_indexed
     from longsearch.app.paths import in_shell, url_of
 
+    if kept is None and is_being_indexed(root):
+        return "longsearch index is running on it now"
     if url := url_of(root):
         return unwatched(url)
     if away := reasons_away([root])[root]:

@@ -10,7 +10,7 @@ from longsearch.app.everywhere import admitted, opened, search_folders
 from longsearch.app.kept.news import note_news
 from longsearch.app.kept.saved import SavedSearch, SavedSearches
 from longsearch.app.quoting import quote_in, where
-from longsearch.app.searching import VectorSource, source_for
+from longsearch.app.searching import SearchRequest, VectorSource, source_for
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.search.query_language.query import folders_named
@@ -57,4 +57,4 @@ def searched(search: SavedSearch, folders: Sequence[Folder], source: VectorSourc
         raise LongsearchError("the folders of this search are no longer indexed", "see them: longsearch folders")
     if quote_in(search.query) is not None:
         return where(search.query, None, wanted, k)
-    return search_folders(wanted, search.query, search.mode, source, search.instruction, k)
+    return search_folders(wanted, SearchRequest(search.query, search.mode, search.instruction, k), source)

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from longsearch.app.paths import stand_in, url_of
-from longsearch.engine.errors import LongsearchError
+from longsearch.engine.errors import GoneError, LongsearchError
 
 
 def download(path: str) -> None:
@@ -26,7 +26,7 @@ def download(path: str) -> None:
         local = Path(folder) / place.name
         try:
             store.fetch(place, local)
-        except FileNotFoundError as error:
+        except GoneError as error:
             hint = "it leaves the results when the store is indexed again"
             raise LongsearchError(f"{url} is gone", hint) from error
         os.replace(local, place)  # noqa: PTH105 - no file half downloaded is opened

@@ -57,6 +57,8 @@ class Extraction:
     """Which part could not be read and why, or "" if the whole file was read."""
     hint: str
     """Advice for the person, or ""."""
+    content_hash: bytes = b""
+    """The hash of the file's bytes, if only who read them knows it."""
 
 
 class TextTooLongError(Exception):

@@ -3,6 +3,7 @@
 import tempfile
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -11,9 +12,8 @@ from longsearch.indexer.describing import Extractor
 from longsearch.indexer.extract.reader import Result
 from longsearch.indexer.sources.objects import ObjectStore
 
-_Failed = tuple[Path, Exception]
-_Copied = tuple[Path, bytes]
-"""A file, and the hash of its bytes."""
+_Begun = deque[tuple[Path, bytes | ExtractionError]]
+"""Files in order, each with the hash of its bytes, or with the error that says why there is no copy of it."""
 
 
 class FetchingExtractor:
@@ -24,35 +24,42 @@ class FetchingExtractor:
         self._store, self._inner, self._scratch = store, inner, scratch
 
     def extract_all(self, paths: Iterable[Path], head_only: bool = False) -> Generator[tuple[Path, Result]]:
-        """As `ExtractorPool.extract_all`. Copies a few files ahead. The store knows the hash of what is yielded."""
-        begun: deque[_Failed | _Copied] = deque()
+        """As `ExtractorPool.extract_all`, with the hash of the bytes in each result. Copies a few files ahead."""
+        begun: _Begun = deque()
         with tempfile.TemporaryDirectory(prefix="longsearch-", dir=self._scratch) as folder:
             copies = self._copies(iter(paths), Path(folder), begun)
             for local, result in self._inner.extract_all(copies, head_only):
                 local.unlink(missing_ok=True)
                 local.parent.rmdir()
-                yield from self._failures(begun)
+                yield from _failures(begun)
                 path, content_hash = begun.popleft()
                 assert isinstance(content_hash, bytes)  # noqa: S101 - `_failures` has taken the others
-                self._store.note(path, content_hash)
-                yield path, result
-            yield from self._failures(begun)
+                yield path, _with_hash(result, content_hash)
+            yield from _failures(begun)
 
-    def _copies(self, paths: Iterator[Path], folder: Path, begun: "deque[_Failed | _Copied]") -> Iterator[Path]:
+    def _copies(self, paths: Iterator[Path], folder: Path, begun: _Begun) -> Iterator[Path]:
         """Yield the copies of the files that can be fetched. A copy keeps its name, which tells its format."""
         for number, path in zip(count(), paths, strict=False):
             local = folder / str(number) / path.name
             local.parent.mkdir()
             try:
                 begun.append((path, self._store.fetch(path, local)))
-            except (FileNotFoundError, ExtractionError) as error:
+            except ExtractionError as error:
                 begun.append((path, error))
             else:
                 yield local
 
-    def _failures(self, begun: "deque[_Failed | _Copied]") -> Iterator[tuple[Path, Result]]:
-        """Yield the files at the front that could not be fetched."""
-        while begun and isinstance(begun[0][1], Exception):
-            path, error = begun.popleft()
-            self._store.note(path, b"", is_gone=isinstance(error, FileNotFoundError))
-            yield path, error if isinstance(error, ExtractionError) else ExtractionError("the object is gone")
+
+def _failures(begun: _Begun) -> Iterator[tuple[Path, Result]]:
+    """Yield the files at the front that could not be fetched."""
+    while begun and isinstance(begun[0][1], ExtractionError):
+        path, error = begun.popleft()
+        assert isinstance(error, ExtractionError)  # noqa: S101 - the loop's condition
+        yield path, error
+
+
+def _with_hash(result: Result, content_hash: bytes) -> Result:
+    if not isinstance(result, ExtractionError):
+        return replace(result, content_hash=content_hash)
+    result.content_hash = content_hash
+    return result

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from longsearch.engine.errors import ExtractionError, LongsearchError, TemporaryError
+from longsearch.engine.errors import ExtractionError, GoneError, LongsearchError, TemporaryError
 from longsearch.engine.store.records import FileStamp
 from longsearch.indexer.extract.formats import is_readable
 from longsearch.indexer.ignore import IGNORE_FILE, IgnoreRules, is_skipped, parse_rules
@@ -40,8 +40,6 @@ class ObjectStore:
             except (ImportError, ValueError) as error:  # ValueError: fsspec knows no such scheme
                 raise LongsearchError(f"{url} cannot be read: {_first_line(error)}", INSTALL_HINT) from error
         self._sizes: dict[str, int] = {}
-        self._read: tuple[Path | None, bytes, bool] = None, b"", False
-        """The file that was read last, the hash of its bytes, and whether it was gone."""
 
     def check_there(self) -> None:
         """Raise LongsearchError if nothing is there, or nobody answers."""
@@ -85,32 +83,13 @@ class ObjectStore:
         """See `Source`."""
         return None
 
-    def hash_read(self, path: Path) -> bytes:
-        """See `Source`."""
-        known, content_hash, _ = self._read
-        return content_hash if known == path else b""
-
-    def check(self, path: Path) -> None:
-        """See `Source`."""
-        if self.was_gone(path):
-            raise FileNotFoundError(path)
-
-    def was_gone(self, path: Path) -> bool:
-        """Return whether there was no such file when it was to be read last."""
-        known, _, is_gone = self._read
-        return known == path and is_gone
-
-    def note(self, path: Path, content_hash: bytes, is_gone: bool = False) -> None:
-        """Remember what came of reading a file, until the next one is read."""
-        self._read = path, content_hash, is_gone
-
     def fetch(self, path: Path, local: Path) -> bytes:
-        """Download a file, and return the hash of its bytes. Raises FileNotFoundError or ExtractionError."""
+        """Download a file, and return the hash of its bytes. Raises ExtractionError, such as GoneError."""
         with _explained(f"{self.url}/{self._name(path)}"):
             try:
                 self._fs.get_file(f"{self._base}/{self._name(path)}", str(local))
-            except FileNotFoundError:
-                raise
+            except FileNotFoundError as error:
+                raise GoneError("the object is gone") from error
             except OSError as error:
                 raise TemporaryError(f"cannot be fetched: {_first_line(error)}", _HINT) from error
             return hash_file(local)

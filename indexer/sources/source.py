@@ -17,13 +17,7 @@ class Source(Protocol):
         """The size of a file in bytes. Raises OSError."""
 
     def hash_of(self, path: Path) -> bytes | None:
-        """The hash by which the store knows a file's bytes. None: it is known once they are read. Raises OSError."""
-
-    def hash_read(self, path: Path) -> bytes:
-        """The hash of the bytes that were read last; b"" if there were none. Raises OSError."""
-
-    def check(self, path: Path) -> None:
-        """Raise FileNotFoundError if the file is gone."""
+        """The hash by which the store knows a file's bytes. None: it comes with their text. Raises OSError."""
 
 
 class Folder:
@@ -43,14 +37,6 @@ class Folder:
     def hash_of(self, path: Path) -> bytes | None:
         """See `Source`."""
         return hash_file(path)
-
-    def hash_read(self, path: Path) -> bytes:
-        """See `Source`."""
-        return hash_file(path)
-
-    def check(self, path: Path) -> None:
-        """See `Source`."""
-        path.stat()
 
 
 def hash_file(path: Path) -> bytes:

@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.store import files
 from longsearch.engine.store.session import Session
 
-pytest.importorskip("lancedb", reason="needs pip install 'longsearch[lance]'")
+pytestmark = pytest.mark.skipif(find_spec("lancedb") is None, reason="needs pip install 'longsearch[lance]'")
 
 
 @pytest.fixture

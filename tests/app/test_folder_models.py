@@ -20,10 +20,10 @@ from longsearch.app.background.models import TURN_S, Models
 from longsearch.app.background.resident import ResidentModel
 from longsearch.app.cli import main
 from longsearch.app.encoders import resolved
-from longsearch.app.folder_models import choose_model, folder_model
+from longsearch.app.folder_models import choose_model, folder_model, follow_settings
 from longsearch.app.folders.languages import describe_languages
 from longsearch.app.library import known_roots
-from longsearch.app.paths import index_path, index_paths
+from longsearch.app.paths import choice_path, index_path, index_paths
 from longsearch.engine.errors import ModelError
 from longsearch.engine.models import hub
 from longsearch.engine.models.identity import identify
@@ -55,7 +55,7 @@ def test_the_old_vectors_answer_until_the_new_ones_are_complete(
 ) -> None:
     first, second = models
     assert main(["index", "-q", str(root)]) == 0
-    assert folder_model(root).is_chosen is False
+    assert folder_model(root).is_own is False
     old = index_path(root)
     changing = choose_model(root, second)
     assert (changing.model, changing.next_model) == (first, second)
@@ -86,7 +86,90 @@ def test_choosing_the_old_model_again_ends_the_change(models: tuple[str, str], r
     next_path.touch()
     assert choose_model(root, first).next_model == ""
     assert not next_path.exists()
-    assert folder_model(root).is_chosen
+    assert folder_model(root).is_own
+
+
+def test_the_old_vectors_answer_until_those_of_the_model_of_the_settings_are_complete(
+    models: tuple[str, str], root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = models
+    assert main(["index", "-q", str(root)]) == 0
+    old = index_path(root)
+    monkeypatch.setenv("LONGSEARCH_MODEL", second)
+    assert found(capsys, root)
+    changing = follow_settings(root)
+    assert (changing.model, changing.next_model, changing.is_own) == (first, second, True)
+    assert index_path(root) == old
+    assert found(capsys, root)
+    assert fingerprint(root) == identify(first).fingerprint
+
+    assert main(["index", "-q", str(root)]) == 0
+    assert (folder_model(root).model, folder_model(root).next_model, folder_model(root).is_own) == (second, "", False)
+    assert fingerprint(root) == identify(second).fingerprint
+    assert not old.exists()
+    assert found(capsys, root)
+
+
+def test_settings_that_name_the_old_model_again_end_the_change(
+    models: tuple[str, str], root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = models
+    assert main(["index", "-q", str(root)]) == 0
+    monkeypatch.setenv("LONGSEARCH_MODEL", second)
+    next_path = follow_settings(root).next_path
+    assert next_path is not None
+    next_path.touch()
+    monkeypatch.setenv("LONGSEARCH_MODEL", first)
+    assert follow_settings(root).next_model == ""
+    assert not next_path.exists()
+    assert not folder_model(root).is_own
+
+
+def test_an_index_from_before_models_were_noted_is_known_as_the_bundled_models_by_its_fingerprint(
+    models: tuple[str, str], root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = models
+    monkeypatch.setattr(hub, "shipped_model", lambda _: Path(first))
+    monkeypatch.delenv("LONGSEARCH_MODEL")
+    assert main(["index", "-q", str(root)]) == 0
+    choice_path(root).unlink()
+    monkeypatch.setenv("LONGSEARCH_MODEL", second)
+    changing = follow_settings(root)
+    assert (changing.model, changing.next_model) == ("bundled", second)
+
+
+def test_nothing_waits_for_vectors_of_a_model_that_is_gone(
+    models: tuple[str, str], root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = models
+    assert main(["index", "-q", str(root)]) == 0
+    monkeypatch.setenv("LONGSEARCH_MODEL", second)
+    assert follow_settings(root).next_model == second
+    shutil.rmtree(first)
+    assert main(["index", "-q", str(root)]) == 0
+    assert (folder_model(root).model, folder_model(root).next_model) == (second, "")
+    assert fingerprint(root) == identify(second).fingerprint
+
+
+def test_a_folder_with_a_model_of_its_own_does_not_follow_the_settings(
+    models: tuple[str, str], root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = models
+    assert main(["index", "-q", str(root)]) == 0
+    choose_model(root, first)
+    monkeypatch.setenv("LONGSEARCH_MODEL", second)
+    assert follow_settings(root).next_model == ""
+    assert folder_model(root).model == first
+
+
+def test_a_model_of_the_settings_that_is_not_here_changes_nothing(
+    models: tuple[str, str], root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["index", "-q", str(root)]) == 0
+    monkeypatch.setenv("LONGSEARCH_MODEL", str(tmp_path / "nowhere"))
+    with pytest.raises(ModelError):
+        follow_settings(root)
+    assert (folder_model(root).model, folder_model(root).next_model) == (models[0], "")
 
 
 def test_a_new_folder_is_read_with_its_model_at_once(models: tuple[str, str], root: Path) -> None:
@@ -151,7 +234,7 @@ def test_a_model_that_did_not_come_with_longsearch_is_named(
     monkeypatch.setattr(hub, "shipped_model", lambda name: tmp_path / name)
     assert main(["index", "--model", "multilingual", str(root)]) == 3
     assert "came without the model multilingual" in capsys.readouterr().err
-    assert not folder_model(root).is_chosen
+    assert not folder_model(root).is_own
     with pytest.raises(ModelError, match="came without"):
         hub.locate("multilingual")
 

@@ -19,7 +19,7 @@ from longsearch.app.folders.listing import find_folder, indexed_folders
 from longsearch.app.folders_backend import FoldersBackend
 from longsearch.app.local_backend import LocalBackend
 from longsearch.app.paths import index_path
-from longsearch.app.searching import search_index
+from longsearch.app.searching import SearchRequest, search_index
 from longsearch.engine.errors import LongsearchError, QueryError
 from longsearch.engine.store import documents
 from longsearch.engine.store.store import Store
@@ -41,7 +41,7 @@ def three(home: Path) -> list[Path]:
 
 def search(text: str, mode: SearchMode = WORDS, vector: object = None, **options: object) -> SearchResults:
     source = vector_source(toward(1) if vector is None else vector)
-    return search_folders(indexed_folders(), text, mode, source, **options)
+    return search_folders(indexed_folders(), SearchRequest(text, mode, **options), source)
 
 
 def names_found(results: SearchResults) -> list[str]:
@@ -107,14 +107,14 @@ def test_a_folder_alone_lists_its_documents_and_keys_of_any_folder_filter(three:
 
 def test_one_folder_alone_answers_as_before_and_refuses_the_names_of_others(three: list[Path]) -> None:
     source = vector_source(toward(1))
-    alone = search_index(three[0], "box folder:papers", WORDS, source)
+    alone = search_index(three[0], SearchRequest("box folder:papers", WORDS), source)
     together = search("box folder:papers")
     assert [(hit.path, hit.score) for hit in alone.hits] == pytest.approx(
         [(hit.path, hit.score) for hit in together.hits]
     )
     assert alone.folders == ()
     with pytest.raises(QueryError, match="No folder is called usb"):
-        search_index(three[0], "box folder:usb", WORDS, source)
+        search_index(three[0], SearchRequest("box folder:usb", WORDS), source)
 
 
 def test_vectors_of_another_model_are_not_compared(home: Path) -> None:
@@ -131,7 +131,9 @@ def test_vectors_of_another_model_are_not_compared(home: Path) -> None:
     assert names_found(by_meaning) == ["new: a.md"]
     assert "old was made with another model: left out" in by_meaning.note
     with pytest.raises(LongsearchError, match="old was made with another model"):
-        search_folders([find_folder("old", indexed_folders())], "apples", MEANING, vector_source(toward(1)))
+        search_folders(
+            [find_folder("old", indexed_folders())], SearchRequest("apples", MEANING), vector_source(toward(1))
+        )
 
 
 def test_a_search_by_meaning_needs_a_vector_but_hybrid_does_not(home: Path) -> None:
@@ -140,10 +142,10 @@ def test_a_search_by_meaning_needs_a_vector_but_hybrid_does_not(home: Path) -> N
     def no_daemon(text: str, instruction: str | None) -> None:
         raise LongsearchError("no daemon is running")
 
-    found = search_folders(indexed_folders(), "apples", HYBRID, no_daemon)
+    found = search_folders(indexed_folders(), SearchRequest("apples", HYBRID), no_daemon)
     assert (found.mode, found.note) == (WORDS, "words only: no daemon is running")
     with pytest.raises(LongsearchError, match="no daemon"):
-        search_folders(indexed_folders(), "apples", MEANING, no_daemon)
+        search_folders(indexed_folders(), SearchRequest("apples", MEANING), no_daemon)
 
 
 def test_a_folder_inside_another_lists_a_document_once(home: Path) -> None:

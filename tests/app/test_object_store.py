@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,12 @@ from longsearch.app.library import known_roots, roots_to_keep
 from longsearch.app.paths import find_index, index_path, shown_path, stand_in, url_of
 from longsearch.app.viewing import viewer
 from longsearch.app.viewing.printed_pages import PrintedPages
-from longsearch.engine.errors import LongsearchError
+from longsearch.engine.errors import ExtractionError, LongsearchError, TimedOutError
 from longsearch.engine.page_image import PageQuestion
 from longsearch.engine.store import files, vectors
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import FileStatus
+from longsearch.indexer.extract.pool import ExtractorPool
 from longsearch.indexer.sources.objects import ObjectStore
 
 URL = "memory://bucket/papers"
@@ -119,6 +120,24 @@ def test_a_renamed_object_is_read_again_and_not_embedded_again(
     index(*place)
     assert set(reports()) == {"sea.md", "music/violin.md"}
     assert not pools or pools[-1].made["begin"] == 0
+
+
+@PLACES
+def test_a_copy_of_a_known_object_is_linked_even_if_its_text_cannot_be_read_now(
+    bucket: Bucket, pools: list[PoolHere], monkeypatch: pytest.MonkeyPatch, place: tuple[str, ...]
+) -> None:
+    def refuse(
+        self: ExtractorPool, paths: Iterable[Path], head_only: bool = False
+    ) -> Generator[tuple[Path, ExtractionError]]:
+        yield from ((path, TimedOutError("took too long")) for path in paths)
+
+    index(*place)
+    bucket.cp("/bucket/papers/tides.md", "/bucket/papers/sea.md")
+    bucket.pipe("/bucket/papers/new.md", b"A text that nobody has read.")
+    monkeypatch.setattr(ExtractorPool, "extract_all", refuse)
+    index(*place)
+    assert reports()["sea.md"][0] is FileStatus.CURRENT
+    assert reports()["new.md"] == (FileStatus.FAILED, "took too long")
 
 
 @PLACES

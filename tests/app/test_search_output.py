@@ -94,6 +94,19 @@ def test_the_day_of_a_file_is_told_only_in_a_list_and_with_explain() -> None:
     assert "2026-11-23" in to_text(listed, 80)
 
 
+def test_the_language_of_a_text_is_told_unless_it_is_english_and_what_a_file_declares_is_left_to_json() -> None:
+    declared = MetadataValue("language", "en", "PDF catalogue")
+    for language, title in (("de", "Apples · German"), ("en", "Apples"), ("", "Apples")):
+        found = results(None)
+        hit = replace(found.hits[0], language=language, metadata=(declared,))
+        found = replace(found, hits=(hit,))
+        for explain in (False, True):
+            assert to_text(found, 80, explain).splitlines()[:2] == [f"  1. {title}  [0.50]", "     /papers/a.pdf"]
+        (told,) = to_json(found)["results"]
+        assert told["language"] == (language or None)
+        assert told["metadata"] == [{"field": "language", "value": "en", "source": "PDF catalogue"}]
+
+
 def test_json_gives_the_excerpt_in_characters_of_the_document() -> None:
     (found,) = json.loads(json.dumps(to_json(results(5))))["results"][0]["passages"]
     first, stop = found["excerpt"]

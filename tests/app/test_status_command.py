@@ -8,6 +8,7 @@ import pytest
 
 from longsearch.app.cli import main
 from longsearch.app.commands.status import _in_short, describe
+from longsearch.app.library import IndexLockedError, is_being_indexed, locked
 from longsearch.app.paths import index_path
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
@@ -40,6 +41,26 @@ def test_the_json_has_every_field_of_a_failed_file(root: Path, capsys: pytest.Ca
     assert found["daemon"] is None
     drive = next(file for file in found["files"] if file["path"] == "drive.pdf")
     assert (drive["n_failures"], drive["retry_at"], drive["n_tokens"], drive["n_tokens_embedded"]) == (3, 4e9, 0, 0)
+
+
+def test_the_status_says_that_a_folder_is_being_indexed(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with locked(root):
+        assert main(["status", str(root)]) == 0
+        said = capsys.readouterr().out
+        assert "longsearch index is running on it now" in said
+        assert "nothing watches" not in said
+        assert main(["status", "--json", str(root)]) == 0
+        assert json.loads(capsys.readouterr().out)["indexing"] is True
+    assert main(["status", "--json", str(root)]) == 0
+    assert json.loads(capsys.readouterr().out)["indexing"] is False
+
+
+def test_a_look_at_the_status_does_not_stop_indexing(root: Path) -> None:
+    with locked(root), pytest.raises(IndexLockedError), locked(root):
+        pass
+    assert not is_being_indexed(root)
+    with locked(root):
+        assert is_being_indexed(root)
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,10 @@ def search_times(root: Path, encoder: Any) -> dict[str, float]:
     vectors = {query: query_vector(encoder.encode_query(query, None), encoder.fingerprint) for query in _QUERIES}
 
     def search(query: str, mode: Any) -> None:
-        searching.search_index(root, query, mode, lambda text, instruction: vectors[query], k=10)
+        asked: tuple[Any, ...] = query, mode
+        if hasattr(searching, "SearchRequest"):  # not in an older longsearch
+            asked = (searching.SearchRequest(query, mode),)
+        searching.search_index(root, *asked, lambda text, instruction: vectors[query])
 
     return {
         "query vector ms": per_query_ms(lambda query: encoder.encode_query(query, None)),

@@ -103,6 +103,42 @@ def test_a_key_of_two_commands_of_one_screen_is_found_and_of_two_screens_is_not(
 
 
 @pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"preview.page_down": "space"}, ["space is the key of main.keep and of preview.page_down"]),
+        (
+            {"main.open": "g"},
+            [f"g is the key of main.open and of {name}" for name in ("page.first", "preview.start", "results.first")],
+        ),
+        (
+            {"sides.next": "d"},
+            [f"d is the key of sides.next and of {name}" for name in ("page.screen_down", "preview.page_down")],
+        ),
+        ({"files.filter": "j"}, ["j is the key of files.filter and of Down in a list"]),
+        ({"basket.note": "ctrl+q"}, ["ctrl+q is the key of app.quit and of basket.note"]),
+        ({"prompt.leave": "ctrl+l"}, ["ctrl+l is the key of main.query and of prompt.leave"]),
+    ],
+)
+def test_a_key_of_a_widget_and_of_the_screen_around_it_is_found(keys: dict[str, str], said: list[str]) -> None:
+    found = sorted(message for message, _ in problems("nord", keys))
+    assert found == [f"keys: {one}" for one in said]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"page.next": "pagedown,f"},  # pages the text in the query line, the printed page on it
+        {"preview.find": "slash,f7"},
+        {"results.down": "down"},  # a list takes this key before the screen anyway
+        {"preview.page_down": "space", "main.keep": "f7"},
+        {"basket.note": "g"},  # a list of another screen
+    ],
+)
+def test_commands_that_share_a_key_by_design_or_never_meet_are_no_mistake(keys: dict[str, str]) -> None:
+    assert problems("nord", keys) == []
+
+
+@pytest.mark.parametrize(
     "key", ["o", "O", "f6", "ctrl+o", "slash", "question_mark", "pagedown", "space", "ctrl+shift+k"]
 )
 def test_keys_of_a_keyboard_are_keys(key: str) -> None:

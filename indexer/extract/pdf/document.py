@@ -14,7 +14,14 @@ from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import has_words
 from longsearch.indexer.extract.pdf.ocr import OcrFailedError, Picture, is_blank, recognise
 from longsearch.indexer.extract.pdf.pdfium import PdfiumDocument, PdfiumFailedError
-from longsearch.indexer.extract.pdf.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, PasswordNeededError, ReadPage
+from longsearch.indexer.extract.pdf.quality import (
+    AMONG_UNREADABLE_PAGES,
+    AMONG_UNREADABLE_SHARE,
+    DOUBTFUL_SHARE,
+    UNREADABLE_SHARE,
+    PasswordNeededError,
+    ReadPage,
+)
 from longsearch.indexer.extract.pdf.recognition import key_of, known_lines
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.protocol import DAMAGED, NO_LETTERS, NO_OCR_TOOL, Message, Opened, Outline, Page
@@ -114,7 +121,8 @@ class _PageReader:
         if not any(page and page.garbage < DOUBTFUL_SHARE for page in tried):
             tried.append(self._pypdf_page(index))
         best = min((page for page in tried if page), key=lambda page: page.garbage, default=None)
-        if best is None or best.garbage >= UNREADABLE_SHARE:
+        is_among_unreadable = self._n_unreadable_in_a_row >= AMONG_UNREADABLE_PAGES
+        if best is None or best.garbage >= (AMONG_UNREADABLE_SHARE if is_among_unreadable else UNREADABLE_SHARE):
             self._n_unreadable_in_a_row += 1
             return Page(index, (), problem=DAMAGED if best is None else NO_LETTERS)
         self._n_unreadable_in_a_row = 0

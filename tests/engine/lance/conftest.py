@@ -1,4 +1,7 @@
-"""The tests of stores on LanceDB need the extra `lance`; without it they are skipped."""
+"""The tests of stores on LanceDB need the extra `lance`; without it they are skipped.
+
+A fixture imports LanceDB, not a module: its import takes seconds, and every worker collects these tests.
+"""
 
 import sys
 from collections.abc import Iterator
@@ -9,11 +12,14 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "store"))
 sys.path.append(str(Path(__file__).parent))
 
-pytest.importorskip("lancedb", reason="needs pip install 'longsearch[lance]'")
-
 from lance_helpers import invented, published
 
 from longsearch.engine.store.store import Store
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _lancedb() -> None:
+    pytest.importorskip("lancedb", reason="needs pip install 'longsearch[lance]'")
 
 
 @pytest.fixture(scope="session")

@@ -170,6 +170,19 @@ def test_a_cover_sheet_before_a_scan_is_partial(extract: Callable[..., Extractio
     assert "ocrmypdf" in extraction.hint
 
 
+@pytest.mark.parametrize(("n_garbage", "is_kept"), [(2, True), (3, False)])
+def test_a_figure_with_a_garbage_caption_is_unreadable_only_after_pages_of_garbage(
+    extract: Callable[..., Extraction], n_garbage: int, is_kept: bool
+) -> None:
+    garbage = b"BT /F1 12 Tf 72 720 Td (" + b"\\001\\002\\003\\004\\005 " * 20 + b") Tj ET"
+    labels = b"BT /F1 12 Tf 72 720 Td (Mirror and turntable, plunger, counterweight " + b"\\006" * 8 + b") Tj ET"
+    extraction = extract(pdf([TEXT_PAGES[0], *[garbage] * n_garbage, labels]))
+    n_lost = n_garbage if is_kept else n_garbage + 1
+    assert f"pages 2 to {n_lost + 1} of {n_garbage + 2} could not be read" in extraction.partial_reason
+    assert extraction.document.n_scanned == n_lost
+    assert ("turntable" in extraction.document.text) is is_kept
+
+
 def test_pages_whose_fonts_lack_letters_get_a_hint_about_ocr(extract: Callable[..., Extraction]) -> None:
     codes = b"\\001\\002\\003\\004\\005 " * 20
     extraction = extract(pdf([TEXT_PAGES[0], b"BT /F1 12 Tf 72 720 Td (" + codes + b") Tj ET"]))
