@@ -31,7 +31,7 @@ from longsearch.engine.types import (
 )
 
 ROOT = Path("/home/ada/papers")
-HELD_S = 20.0
+HELD_S = 60.0
 """Seconds; a held call goes on after this time, so that a wrong test fails and does not hang."""
 
 DONE = IndexProgress(

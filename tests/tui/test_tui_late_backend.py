@@ -3,7 +3,7 @@
 import threading
 from pathlib import Path
 
-from fake_backend import ROOT, FakeBackend, three_reports
+from fake_backend import HELD_S, ROOT, FakeBackend, three_reports
 from tui_helpers import WIDE, ask, screen_text, settle, until
 
 from longsearch.tui.app import LongsearchApp
@@ -15,7 +15,7 @@ async def test_the_app_shows_itself_and_takes_keys_while_the_backend_is_made() -
 
     def make() -> FakeBackend:
         threads.append(threading.get_ident())
-        door.wait(20)
+        door.wait(HELD_S)
         return three_reports()
 
     shown: list[bool] = []

@@ -19,7 +19,7 @@ from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.results import Results
 
 WIDE, SMALL = (110, 26), (80, 24)
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 
 
 async def let_messages_pass(*_: float) -> None:
