@@ -85,7 +85,7 @@ def similar_to_file(root: Path, file: Path, under: str = "", k: int = 10) -> Sea
             return _with_folder(similar_to_document(session, known, k, under), root)
         fingerprint = _fingerprint(session)
         title, vector = read_whole(file, folder_model(root).model)
-        found = similar_to_vector(session, _comparable(vector, fingerprint).vector, title, k, under)
+        found = similar_to_vector(session, comparable(vector, fingerprint).vector, title, k, under)
     return _with_folder(found, root)
 
 
@@ -125,7 +125,7 @@ def read_whole(file: Path, model: str | None = None) -> tuple[str, QueryVector]:
 def query_vector(session: Session, query: Query, instruction: str, source: VectorSource) -> QueryVector:
     """Return the query's vector. Raises LongsearchError unless the model that made the index's vectors can make it."""
     fingerprint = _fingerprint(session)
-    return _comparable(source(query.meaning, instruction or None), fingerprint)
+    return comparable(source(query.meaning, instruction or None), fingerprint)
 
 
 def _fingerprint(session: Session) -> str:
@@ -137,7 +137,7 @@ def _fingerprint(session: Session) -> str:
     return in_use[0]
 
 
-def _comparable(vector: QueryVector, fingerprint: str) -> QueryVector:
+def comparable(vector: QueryVector, fingerprint: str) -> QueryVector:
     """Return `vector` if the model with this fingerprint made it; else raise LongsearchError."""
     if vector.fingerprint != fingerprint:
         hint = "bring it up to date: longsearch index FOLDER"

@@ -10,7 +10,7 @@ from longsearch.app.everywhere import admitted, opened, search_folders
 from longsearch.app.kept.news import note_news
 from longsearch.app.kept.saved import SavedSearch, SavedSearches
 from longsearch.app.quoting import quote_in, where
-from longsearch.app.searching import SearchRequest, VectorSource, source_for
+from longsearch.app.searching import SearchRequest, VectorSource, comparable, source_for
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.search.query_language.query import folders_named
@@ -44,10 +44,7 @@ def renew(folders: Sequence[Folder], source: VectorSource) -> list[str]:
 
 
 def _vector(session: Session, source: VectorSource, text: str, instruction: str | None) -> Vectors:
-    made = source(text, instruction)
-    if made.fingerprint != session.fingerprint:
-        raise LongsearchError("the index was made with another model", "bring it up to date: longsearch index FOLDER")
-    return made.vector
+    return comparable(source(text, instruction), session.fingerprint).vector
 
 
 def searched(search: SavedSearch, folders: Sequence[Folder], source: VectorSource, k: int) -> SearchResults:

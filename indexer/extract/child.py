@@ -6,9 +6,9 @@ file of that format arrives. It does not decide about time limits, retries or fa
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.dispatch import read_text
@@ -28,6 +28,8 @@ from longsearch.indexer.extract.wire.protocol import (
 )
 from longsearch.indexer.extract.wire.sandbox import end_if_stuck, limit_this_process
 
+_Asked = TypeVar("_Asked")
+
 _IMPORT_ROOT = str(Path(sys.modules[__name__.partition(".")[0]].__path__[0]).absolute().parent)
 """The folder that holds our top-level package."""
 _PROGRAM = (
@@ -43,12 +45,25 @@ OUT_OF_MEMORY_STATUS = 77
 
 def main() -> None:
     """Serve requests until standard input ends."""
+    serve(limit_this_process, decode_request, _timeout_s, answer)
+
+
+def serve(
+    limit: Callable[[], None],
+    decode: Callable[[bytes], _Asked],
+    timeout_s: Callable[[_Asked], float],
+    answer: Callable[[_Asked], Iterator[Message]],
+) -> None:
+    """Answer requests from standard input until it ends. `limit` takes this process's rights away before the first.
+
+    A request that takes longer than its `timeout_s` ends the process, and so does a lack of memory.
+    """
     requests, answers = take_over_standard_streams()
-    limit_this_process()
+    limit()
     try:
         while header := requests.read(HEADER.size):
-            request = decode_request(requests.read(body_length(header)))
-            end_if_stuck(_timeout_s(request))
+            request = decode(requests.read(body_length(header)))
+            end_if_stuck(timeout_s(request))
             for message in answer(request):
                 answers.write(encode(message))
                 answers.flush()
@@ -77,8 +92,13 @@ def take_over_standard_streams() -> tuple[BinaryIO, BinaryIO]:
 
 def answer(request: Request) -> Iterator[Message]:
     """Yield the messages that answer `request`; the last one is `Ended` or `Failed`."""
+    return with_end(_read(request))
+
+
+def with_end(messages: Iterator[Message]) -> Iterator[Message]:
+    """Yield these messages, then `Ended`; `Failed` if the file cannot be read."""
     try:
-        yield from _read(request)
+        yield from messages
         yield Ended()
     except ExtractionError as error:
         yield Failed(error.message, error.hint)
