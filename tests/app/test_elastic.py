@@ -79,12 +79,12 @@ def test_nothing_is_measured_if_there_is_no_choice(measured: list[float]) -> Non
 def test_a_choice_holds_for_half_a_minute_and_follows_the_power_supply(measured: list[float], clock: Clock) -> None:
     on_battery = [False]
     widths = ElasticWidth(None, lambda: on_battery[0], clock)
-    assert widths.for_documents(nested_encoder(), lambda: 9 * M).width == 1.0
+    assert widths.for_documents(nested_encoder(), lambda: 40 * M).width == 0.5
     on_battery[0] = True
     clock.now += RECONSIDER_S
-    assert widths.for_documents(nested_encoder(), lambda: 9 * M).width == 1.0
+    assert widths.for_documents(nested_encoder(), lambda: 40 * M).width == 0.5
     clock.now += 1
-    assert widths.for_documents(nested_encoder(), lambda: 9 * M).width == 0.5
+    assert widths.for_documents(nested_encoder(), lambda: 40 * M).width == 0.25
     assert "on battery" in widths.to_json(nested_encoder())["documents_reason"]
     widths.rest()
     assert widths.to_json(nested_encoder())["documents"] == 1.0
@@ -146,8 +146,8 @@ def test_a_process_without_a_model_chooses_by_the_speed_that_was_measured_last(m
 
     assert choice(40 * M)["documents_reason"] == "the speed of this machine is not measured yet"
     measured_speed(nested_encoder())
-    assert (choice(40 * M)["documents"], choice(9 * M)["documents"]) == (0.5, 1.0)
-    assert choice(9 * M, is_on_battery=True)["documents"] == 0.5
+    assert (choice(40 * M)["documents"], choice(5 * M)["documents"]) == (0.5, 1.0)
+    assert choice(40 * M, is_on_battery=True)["documents"] == 0.25
     assert choice(40 * M, asked=1.0)["documents"] == 1.0
     speed_path().write_text("[damaged")
     assert choice(40 * M)["documents"] == 1.0

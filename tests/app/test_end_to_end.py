@@ -188,8 +188,9 @@ def test_a_kill_in_the_middle_loses_no_document_and_stores_none_twice(
     assert main(["index", "-q", str(undisturbed)]) == 0
     assert _n_embedded(path) == 7
     for found, expected in zip(_vectors(path), _vectors(index_path(undisturbed)), strict=True):
-        # rounding of bfloat16 products depends on the number of threads: two undisturbed runs may differ as much
-        np.testing.assert_allclose(found, expected, atol=2e-3)
+        # rounding of products in int8 and bfloat16 depends on the slices and on the number of threads
+        cosines = (found * expected).sum(-1) / np.linalg.norm(found, axis=-1) / np.linalg.norm(expected, axis=-1)
+        assert cosines.min() > 0.999
 
 
 def _n_embedded(path: Path) -> int:

@@ -64,10 +64,8 @@ def test_a_file_in_no_indexed_folder_is_compared_with_all(
 
 
 def test_a_file_that_cannot_be_compared_is_an_error_with_its_reason(
-    indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    elsewhere = tmp_path / "a.txt"
-    elsewhere.write_text("Of bees.")
     (tmp_path / "a.exe").write_bytes(b"MZ")
     (tmp_path / "empty.txt").touch()
     for arguments, reason in (
@@ -78,9 +76,15 @@ def test_a_file_that_cannot_be_compared_is_an_error_with_its_reason(
     ):
         assert main(["similar", *map(str, arguments)]) == 3
         assert reason in capsys.readouterr().err
+
+
+def test_a_file_is_compared_by_the_model_of_the_index_while_the_settings_name_another(
+    indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "a.txt"
+    elsewhere.write_text((indexed / "beekeeping.md").read_text()[:900])
     monkeypatch.setenv("LONGSEARCH_MODEL", str(tmp_path))
-    assert main(["similar", str(elsewhere), str(indexed)]) == 3
-    assert "config.json" in capsys.readouterr().err
+    assert names(similar(capsys, str(elsewhere), str(indexed)))[0] == "beekeeping.md"
 
 
 def test_the_older_name_like_does_the_same(indexed: Path, capsys: pytest.CaptureFixture[str]) -> None:

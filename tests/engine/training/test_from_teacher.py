@@ -81,7 +81,7 @@ def test_the_same_seed_gives_the_same_model(bert):
 
 @pytest.fixture
 def teacher(bert, monkeypatch):
-    fake = SimpleNamespace(model=bert, tokenizer=make_tokenizer())
+    fake = SimpleNamespace(model=bert, tokenizer=make_tokenizer(), centre=None)
     monkeypatch.setattr(preparing, "open_teacher", lambda *_: fake)
     small = lambda bert, n_layers: config_like(bert, n_layers, d_state=8, head_dim=8)  # noqa: E731
     monkeypatch.setattr(preparing, "config_like", small)
