@@ -2,7 +2,7 @@
 
 A folder without a choice follows the settings: it has the model that they name, or the bundled one. When another
 model is chosen, for the folder or in the settings, the folder is read into a second index file; searches go on in the
-first until the second is complete. Of an index it reads only the fingerprint.
+first until the second is complete. It reads nothing of an index but its fingerprint.
 """
 
 import contextlib

@@ -228,10 +228,8 @@ class Pipeline:
         return self._encoder.at(saved.width).can_resume(tokens, passages, saved.state)
 
     def _fail(self, stamp: FileStamp, error: OSError | ExtractionError, done: Counter[str]) -> None:
-        if isinstance(
-            error, FileNotFoundError | GoneError
-        ):  # it went after it was listed: the next sweep finds or forgets it
-            done["gone"] += 1
+        if isinstance(error, FileNotFoundError | GoneError):
+            done["gone"] += 1  # it went after it was listed: the next sweep finds or forgets it
             return
         if not isinstance(error, ExtractionError):
             error = TemporaryError(f"cannot be opened: {error.strerror}", "check that you may read it")

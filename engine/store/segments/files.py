@@ -144,8 +144,11 @@ def mapped(path: Path, token: str) -> Arrays:
         name: np.frombuffer(whole, dtype, int(np.prod(shape, dtype=np.int64)), start).reshape(shape)
         for name, (dtype, shape, start) in header["arrays"].items()
     }
-    starts = {name: start - start % mmap.PAGESIZE for name, (_, _, start) in header["arrays"].items()}
-    _maps[whole] = [(starts[name], array.nbytes) for name, array in arrays.items() if name in _LET_GO and array.nbytes]
+    _maps[whole] = [
+        (start - start % mmap.PAGESIZE, arrays[name].nbytes)  # madvise takes whole pages
+        for name, (_, _, start) in header["arrays"].items()
+        if name in _LET_GO and arrays[name].nbytes
+    ]
     return arrays
 
 

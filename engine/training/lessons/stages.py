@@ -80,7 +80,7 @@ class Distillation:
         teacher = on_device(labels[rows], self._student)
         loss = distillation(vectors, teacher)
         cosine = float(cosine_distance(vectors.detach(), teacher))
-        return StepLoss(loss, n_tokens(ids), {"cosine_distance": cosine}, {"source": _source(pairs, rows)})
+        return StepLoss(loss, n_tokens(ids), {"cosine_distance": cosine}, {"source": source_of(pairs, rows)})
 
 
 class Contrast:
@@ -119,7 +119,7 @@ class Contrast:
         weights = {"kl": 1.0, "cosine_distance": o.cosine_weight}
         loss = torch.stack([weights.get(name, o.contrast_weight) * term for name, term in terms.items()]).sum()
         figures = {name: value.item() for name, value in terms.items()} | {"pairs": float(len(rows))}
-        return StepLoss(loss, n_tokens(queries + passages + negatives), figures, {"source": _source(pairs, rows)})
+        return StepLoss(loss, n_tokens(queries + passages + negatives), figures, {"source": source_of(pairs, rows)})
 
     def _read(self, texts: list[NDArray[np.int64]], width: float, n_instruction: int = 0) -> Tensor:
         return read_in_pieces(self._student, texts, width, self._options.accumulate, n_instruction)
@@ -202,5 +202,6 @@ def n_tokens(rows: list[NDArray[np.int64]]) -> int:
     return sum(len(row) for row in rows)
 
 
-def _source(pairs: PairSet, rows: NDArray[np.int64]) -> str:
+def source_of(pairs: PairSet, rows: NDArray[np.int64]) -> str:
+    """Return the source of a batch, all of whose pairs come from one."""
     return pairs.source_names[int(pairs.sources[rows[0]])]

@@ -14,7 +14,7 @@ from longsearch.engine.training.data.batches import Batches
 from longsearch.engine.training.data.shards import PairSet
 from longsearch.engine.training.lessons.loop import StepLoss
 from longsearch.engine.training.lessons.losses import cosine_distance
-from longsearch.engine.training.lessons.stages import PairOptions, n_tokens
+from longsearch.engine.training.lessons.stages import PairOptions, n_tokens, source_of
 from longsearch.engine.training.student.student import Padded, Student
 from longsearch.engine.training.teachers.states import StateTeacher
 
@@ -46,7 +46,7 @@ class States:
             ]
             loss = loss + torch.stack(differences).mean()
             figures |= {f"layer_{i}": difference.item() for i, difference in enumerate(differences, 1)}
-        return StepLoss(loss, n_tokens(told.ids), figures, {"source": pairs.source_names[int(pairs.sources[rows[0]])]})
+        return StepLoss(loss, n_tokens(told.ids), figures, {"source": source_of(pairs, rows)})
 
 
 def state_difference(student: Tensor, teacher: Tensor) -> Tensor:

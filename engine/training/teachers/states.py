@@ -1,7 +1,7 @@
 """What a teacher makes of each token of a text, layer by layer, for a student that may cut the text into other pieces.
 
 Where both use the same pieces, every token is compared. Otherwise the teacher reads the text with its own pieces, and
-those tokens are compared whose last character is the last of one of the teacher's: 88 % of the tokens of 24 languages.
+those tokens are compared whose last character is the last of one of the teacher's: 87 % of the tokens of 24 languages.
 """
 
 from collections.abc import Sequence
