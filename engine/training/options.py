@@ -39,12 +39,12 @@ def add_training(command: argparse.ArgumentParser, name: str) -> None:
     _add_schedule(command)
     _add_losses(command)
     command.set_defaults(lora=0, alpha=None, base_bits=16, without_teacher=False, words_share=0.0)
+    command.set_defaults(states_weight=PairOptions().states_weight, queue=PairOptions().queue)
     command.set_defaults(epochs=None, text_tokens=None, accumulate=1, readout=None, teacher=None)
     command.set_defaults(encoder_layers=ENCODER_LAYERS, freeze_encoder=False)
     command.set_defaults(soft_tokens=None, loss_at="every", refinement_weight=RefineOptions().regulariser)
     if name == "states":
-        command.add_argument("--teacher", metavar="DIR", help="folder of an E5, as `cut` writes it (default minilm)")
-        command.set_defaults(batch_tokens=_OF_STATES)
+        _add_states(command)
     if name in ("distil", "contrast"):
         _add_readout(command)
     if name in ("contrast", "streams"):
@@ -60,6 +60,20 @@ def add_training(command: argparse.ArgumentParser, name: str) -> None:
         _add_contrast(command)
     if name == "streams":
         _add_streams(command)
+
+
+def _add_states(command: argparse.ArgumentParser) -> None:
+    pairs, add = PairOptions(), command.add_argument
+    command.set_defaults(batch_tokens=_OF_STATES)
+    add("--teacher", metavar="DIR", help="folder of an E5, as `cut` writes it (default minilm)")
+    add(
+        "--states-weight", type=float, default=pairs.states_weight,
+        help=f"weight of the differences of token states (default {pairs.states_weight:g})",
+    )  # fmt: skip
+    add(
+        "--queue", type=int, default=pairs.queue, metavar="N",
+        help=f"vectors of the teacher to keep of each source, and of all, for its scores (default {pairs.queue})",
+    )  # fmt: skip
 
 
 def _add_readout(command: argparse.ArgumentParser) -> None:

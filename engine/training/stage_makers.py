@@ -47,12 +47,13 @@ def distillation(
 def states(
     arguments: argparse.Namespace, student: Trainable, tokenizer: Tokenizer, hardware: Hardware
 ) -> StageAndProbe:
-    """0: learn the teacher's states of single tokens, layer by layer"""
+    """0: learn the teacher's states of tokens, its vectors and its scores, without labels"""
     if not isinstance(student, Student):
         raise LongsearchError("only a model with the mean readout learns states", "leave out --readout")
     pairs = load_pairs(arguments.shards, tokenizer, labelled_only=False)
     teacher = StateTeacher(_teacher_of(arguments, tokenizer, hardware), student.model.config.n_layers)
-    stage = States(student, pairs, _pair_options(arguments), teacher)
+    prompter = Prompter(tokenizer, arguments.instruction_share)
+    stage = States(student, pairs, _pair_options(arguments), teacher, prompter)
     return stage, HeldOut(pairs, stage.batches.held_out)
 
 
@@ -159,5 +160,6 @@ def _pair_options(arguments: argparse.Namespace) -> PairOptions:
     return PairOptions(
         arguments.seed, arguments.batch_tokens, arguments.max_pairs, arguments.hard_share,
         arguments.contrast_weight, arguments.cosine_weight, tuple(arguments.dims), not arguments.one_way,
-        arguments.text_tokens, arguments.accumulate, sampling, arguments.temperature,
+        arguments.text_tokens, arguments.accumulate, sampling, arguments.temperature, arguments.states_weight,
+        arguments.queue,
     )  # fmt: skip

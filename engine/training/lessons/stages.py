@@ -56,7 +56,11 @@ class PairOptions:
     """Pieces that `Contrast` reads a batch in, one at a time; the gradient is that of the whole batch."""
     sampling: Sampling = DEFAULT_SAMPLING
     temperature: float = CONTRAST_TEMPERATURE
-    """tau of InfoNCE in `Contrast`."""
+    """tau of InfoNCE in `Contrast` and `States`."""
+    states_weight: float = 1.0
+    """Weight of the differences of token states in `States`."""
+    queue: int = 768
+    """The teacher's vectors that `States` keeps of each source, and of all sources together."""
 
 
 class Distillation:
@@ -157,7 +161,7 @@ class Contrast:
             teacher_q = self._words.mixed_vectors(teacher_q, queries)
             teacher_p = self._words.mixed_vectors(teacher_p, passages)
             temperature *= 1 - self._words.share  # mixing shrinks the differences by this factor
-        terms = {"kl": _kl(q, p, scores, temperature)}
+        terms = {"kl": kl_to_scores(q, p, scores, temperature)}
         # a larger model's vectors have more dimensions than the teacher's: then there is no cosine
         if q.shape == teacher_q.shape:
             terms["cosine_distance"] = (cosine_distance(q, teacher_q) + cosine_distance(p, teacher_p)) / 2
@@ -175,7 +179,7 @@ class Mixture:
         return self._stages[pick(self._weights, self._seed, step + _OTHER_DRAW)](step, width)
 
 
-def _kl(q: Tensor, p: Tensor, scores: Tensor, temperature: float) -> Tensor:
+def kl_to_scores(q: Tensor, p: Tensor, scores: Tensor, temperature: float) -> Tensor:
     """Return the KL to `scores` (n, 2n) of queries with passages and queries; the latter separate near queries."""
     others = torch.ones(scores.shape, dtype=torch.bool, device=q.device)
     others[:, len(p) :].fill_diagonal_(False)

@@ -1,52 +1,132 @@
-"""A stage that learns what the teacher makes of each token, layer by layer, beside its vectors of whole texts.
+"""A stage in which the teacher reads each text beside the student: states of tokens, vectors, and scores.
 
 A text gives one vector to learn from, but hundreds of states, and these say how words of any subject are understood.
-A student of multilingual-e5-small that had read 140,000 tokens this way had a mean cosine to its teacher of .54 on
-text of other sources, in six languages; one that had read 5.9M tokens by `contrast` had .47. The idea is that of
-TinyBERT (Jiao et al., arXiv 1909.10351) and of MOHAWK (Bick et al., arXiv 2408.10189), which compares the states after
-each block too.
+The idea is that of TinyBERT (Jiao et al., arXiv 1909.10351) and of MOHAWK (Bick et al., arXiv 2408.10189), which
+compares the states after each block too. Scores against a queue of the teacher's vectors teach which of two near texts
+is the nearer. docs/training.md#states-of-tokens says what each part brings.
 """
 
+from dataclasses import dataclass
+
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from longsearch.engine.training.data.batches import Batches
+from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.shards import PairSet
 from longsearch.engine.training.lessons.loop import StepLoss
-from longsearch.engine.training.lessons.losses import cosine_distance
-from longsearch.engine.training.lessons.stages import PairOptions, n_tokens, source_of
+from longsearch.engine.training.lessons.losses import (
+    DISTILLATION_TEMPERATURE,
+    cosine_distance,
+    info_nce,
+    similarity_kl,
+    unfair_negatives,
+)
+from longsearch.engine.training.lessons.queue import Queue
+from longsearch.engine.training.lessons.stages import PairOptions, kl_to_scores, n_tokens, source_of
 from longsearch.engine.training.student.student import Padded, Student
-from longsearch.engine.training.teachers.states import StateTeacher
+from longsearch.engine.training.teachers.states import StateTeacher, TokenStates
 
 _LEAST_SPREAD = 0.25  # of the median: else channels that hardly vary would count most
+_OWN_OPENING = "ict"  # a kind of pairs: the query is the passage's first sentence, which asks for nothing
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What student and teacher make of the queries, or of the passages, of a batch."""
+
+    own: Tensor
+    """(n, dim), the student's unit vectors."""
+    taught: Tensor
+    """(n, dim), the teacher's."""
+    differences: Tensor
+    """(layers,), or (0,) where the slow twin had to read: it keeps no states."""
+    n_tokens: int
 
 
 class States:
     """The stage. It needs no labels: the teacher reads each text during the training."""
 
-    def __init__(self, student: Student, pairs: PairSet, options: PairOptions, teacher: StateTeacher) -> None:
-        self._student, self._pairs, self._options, self._teacher = student, pairs, options, teacher
+    def __init__(
+        self, student: Student, pairs: PairSet, options: PairOptions, teacher: StateTeacher, prompter: Prompter
+    ) -> None:
+        self._student, self._pairs, self._options, self._prompter = student, pairs, options, prompter
+        self._teacher, self._of_queries = teacher, teacher.of_queries
+        self._queue = Queue(options.queue, len(student.projection), student.device)
         self.batches = Batches(pairs, options.seed, options.sampling)
 
     def __call__(self, step: int, width: float) -> StepLoss:
-        """Return the loss of passages in three steps of four, and of queries in the fourth."""
+        """Return the loss of a batch of pairs of one source. After a resumption the queue is empty."""
         o, pairs = self._options, self._pairs
+        rows = self._rows(step)
+        source, kind = source_of(pairs, rows), pairs.kind_names[int(pairs.kinds[rows[0]])]
+        told = self._teacher([pairs.passages[row] for row in rows])
+        passages = self._read(told, told.ids, 0, width)
+        asked = self._of_queries([pairs.queries[row] for row in rows])
+        prompted = self._prompter(asked.ids, kind, o.seed, step)
+        queries = self._read(asked, prompted, self._prompter.n_tokens(kind, o.seed, step), width)
+        differences = (passages.differences + queries.differences) / 2
+        terms = self._scored(queries, passages, source)
+        if kind != _OWN_OPENING:
+            documents = torch.from_numpy(pairs.documents[rows]).to(self._student.device)
+            same = unfair_negatives(documents, documents, told.ids, passages.taught)
+            terms["nce"] = info_nce(queries.own, passages.own, same, o.temperature, o.both_ways)
+        if len(differences):
+            terms["states"] = differences.mean()
+        weights = {"nce": o.contrast_weight, "cosine_distance": o.cosine_weight, "states": o.states_weight}
+        loss = torch.stack([weights.get(name, 1.0) * term for name, term in terms.items()]).sum()
+        figures = {name: term.item() for name, term in terms.items()}
+        figures |= {f"layer_{i}": difference.item() for i, difference in enumerate(differences, 1)}
+        return StepLoss(loss, passages.n_tokens + queries.n_tokens, figures, {"source": source})
+
+    def _rows(self, step: int) -> NDArray[np.int64]:
+        """Draw pairs whose queries and passages together have about as many tokens as a batch may have."""
+        o = self._options
         rows = self.batches.draw(step, o.batch_tokens, o.max_pairs)
-        texts = pairs.queries if step % 4 == 3 else pairs.passages
-        told = self._teacher([texts[row] for row in rows])
+        total = np.cumsum(self._pairs.passages.lengths[rows] + self._pairs.queries.lengths[rows])
+        return rows[: max(2, int(np.searchsorted(total, o.batch_tokens)))]
+
+    def _read(self, told: TokenStates, texts: list[NDArray[np.int64]], n_instruction: int, width: float) -> _Read:
+        """Read `texts`, which are those of `told` after an instruction of `n_instruction` tokens."""
         device = self._student.device
-        vectors, layers = self._student.with_layers(Padded.of(told.ids, device), width)
-        cosine = cosine_distance(vectors, told.vectors.to(device))
-        figures = {"cosine_distance": cosine.item()}
-        loss = o.cosine_weight * cosine
-        if layers:
-            differences = [
-                state_difference(own[told.rows, told.places], theirs.to(device))
-                for own, theirs in zip(layers, told.layers, strict=True)
-            ]
-            loss = loss + torch.stack(differences).mean()
-            figures |= {f"layer_{i}": difference.item() for i, difference in enumerate(differences, 1)}
-        return StepLoss(loss, n_tokens(told.ids), figures, {"source": source_of(pairs, rows)})
+        own, layers = self._student.with_layers(Padded.of(texts, device, n_instruction), width)
+        rows, places = compared(told, texts)
+        differences = [
+            state_difference(mine[told.rows[rows], places], theirs[rows].to(device))
+            for mine, theirs in zip(layers, told.layers, strict=bool(layers))
+        ]
+        found = torch.stack(differences) if differences else torch.zeros(0, device=device)
+        return _Read(own, told.vectors.to(device), found, n_tokens(texts))
+
+    def _scored(self, queries: _Read, passages: _Read, source: str) -> dict[str, Tensor]:
+        """Return 1 - cos to the teacher's vectors, and the KL to its scores in the batch and against the queue."""
+        own, taught = torch.cat((queries.own, passages.own)), torch.cat((queries.taught, passages.taught))
+        known = torch.cat((taught, self._queue.vectors(source)))
+        others = torch.ones(len(own), len(known), dtype=torch.bool, device=own.device)
+        others[:, : len(own)].fill_diagonal_(False)
+        self._queue.add(source, passages.taught)
+        both = torch.cat((passages.taught, queries.taught))
+        return {
+            "cosine_distance": cosine_distance(own, taught),
+            "queue_kl": similarity_kl(own @ known.T, taught @ known.T, DISTILLATION_TEMPERATURE, others),
+            "kl": kl_to_scores(queries.own, passages.own, queries.taught @ both.T, DISTILLATION_TEMPERATURE),
+        }
+
+
+def compared(told: TokenStates, texts: list[NDArray[np.int64]]) -> tuple[Tensor, Tensor]:
+    """Return which of the tokens of `told` are compared, and the place of each in its text of `texts`.
+
+    A text of `texts` is that of `told` after an instruction. It is left out if the instruction changed its pieces.
+    """
+    starts = [len(text) - len(ids) for text, ids in zip(texts, told.ids, strict=True)]
+    same = [
+        start >= 0 and np.array_equal(text[start:], ids)
+        for start, text, ids in zip(starts, texts, told.ids, strict=True)
+    ]
+    rows = torch.tensor(same)[told.rows].nonzero()[:, 0]
+    return rows, told.places[rows] + torch.tensor(starts)[told.rows[rows]]
 
 
 def state_difference(student: Tensor, teacher: Tensor) -> Tensor:

@@ -39,9 +39,14 @@ class StateTeacher:
     """Reads texts for a student of `n_layers`: its layer i learns what the teacher has after (i + 1) / n_layers."""
 
     def __init__(self, teacher: BertEmbedder, n_layers: int) -> None:
-        self._teacher, self._reader = teacher, teacher.reader
+        self._teacher, self._reader, self._n_layers = teacher, teacher.reader, n_layers
         depth = len(self._reader.model.encoder.layer)
         self._depths = [(layer + 1) * depth // n_layers - 1 for layer in range(n_layers)]
+
+    @property
+    def of_queries(self) -> "StateTeacher":
+        """The same teacher, which reads texts as queries."""
+        return StateTeacher(self._teacher.of_queries, self._n_layers)
 
     def __call__(self, texts: list[NDArray[np.int64]]) -> TokenStates:
         """Read texts, given as token ids of the student's vocabulary."""

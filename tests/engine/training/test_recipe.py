@@ -22,6 +22,7 @@ class TinyTeacher(FakeTeacher):
 
     centre, after, device = None, 0, "cpu"
     token_states, finished = BertEmbedder.token_states, BertEmbedder.finished
+    of_queries = BertEmbedder.of_queries
 
     def __init__(self) -> None:
         super().__init__(dim=32)

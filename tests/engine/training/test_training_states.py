@@ -8,16 +8,20 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from multilingual_helpers import PIECES, make_e5
-from training_helpers import log_of, write_checkpoint
+from training_helpers import log_of, make_pairs, write_checkpoint
 
 from longsearch.engine.evaluation.embedders.e5 import E5, save_centre, save_whole
 from longsearch.engine.training import commands, preparing
-from longsearch.engine.training.lessons.states import state_difference
+from longsearch.engine.training.data.instructions import Prompter
+from longsearch.engine.training.data.shards import load_pairs, write_shards
+from longsearch.engine.training.lessons.queue import Queue
+from longsearch.engine.training.lessons.stages import PairOptions
+from longsearch.engine.training.lessons.states import States, compared, state_difference
 from longsearch.engine.training.multilingual import save_cut
 from longsearch.engine.training.student.from_teacher import config_like
 from longsearch.engine.training.student.saving import load_student
 from longsearch.engine.training.student.student import Padded
-from longsearch.engine.training.teachers.states import StateTeacher, ends_together
+from longsearch.engine.training.teachers.states import StateTeacher, TokenStates, ends_together
 
 TEXTS = ["the ship 成人", "das Schiff", "the rare ship, abc"]
 WITHOUT = ("▁ship", "▁Schiff", "成人", "需")
@@ -148,6 +152,95 @@ def test_a_student_comes_nearer_to_the_states_and_to_the_vectors(tmp_path, monke
     for name in ("cosine_distance", "layer_1", "layer_2"):
         values = [record[name] for record in records]
         assert np.mean(values[-5:]) < 0.7 * np.mean(values[:5]), name
+
+
+def test_the_queue_holds_the_latest_vectors_of_a_source_and_a_few_of_every_source():
+    queue = Queue(3, dim=1, device=torch.device("cpu"))
+    queue.add("a", torch.tensor([[1.0], [2.0]]))
+    queue.add("b", torch.tensor([[3.0]]))
+    queue.add("a", torch.tensor([[4.0], [5.0]]))
+    assert queue.vectors("a")[:, 0].tolist() == [4, 5, 1, 4, 5, 3]
+    assert queue.vectors("b")[:, 0].tolist() == [3, 4, 5, 3]
+    assert queue.vectors("c")[:, 0].tolist() == [4, 5, 3]
+    queue.add("d", torch.arange(100.0)[:, None])
+    assert queue.vectors("b")[:, 0].tolist() == [3, 0, 1, 2]
+
+
+def test_states_of_a_query_are_compared_after_its_instruction_unless_that_changes_its_pieces(cut):
+    told = StateTeacher(cut, n_layers=4)(cut.tokenize(TEXTS))
+    after = [np.concatenate(([7, 8], ids)) for ids in told.ids]
+    rows, places = compared(told, after)
+    assert rows.tolist() == list(range(len(told.rows)))
+    assert places.tolist() == [place + 2 for place in told.places.tolist()]
+    after[1][-1] += 1
+    rows, places = compared(told, after)
+    assert set(told.rows[rows].tolist()) == {0, 2} and len(rows) == int((told.rows != 1).sum())
+
+
+class Told:
+    """A teacher that gives each text fixed states of its tokens, and their mean as its vector."""
+
+    def __init__(self, dim: int) -> None:
+        self.table = np.random.default_rng(2).normal(size=(66, dim)).astype(np.float32)
+
+    @property
+    def of_queries(self) -> "Told":
+        return self
+
+    def vectors(self, texts: list[np.ndarray]) -> np.ndarray:
+        sums = np.stack([self.table[ids].sum(0) for ids in texts])
+        return sums / np.linalg.norm(sums, axis=1, keepdims=True)
+
+    def __call__(self, texts: list[np.ndarray]) -> TokenStates:
+        rows = torch.tensor([row for row, ids in enumerate(texts) for _ in ids])
+        places = torch.tensor([place for ids in texts for place in range(len(ids))])
+        states = torch.from_numpy(self.table[np.concatenate(texts)])
+        return TokenStates(texts, rows, places, [states, states], torch.from_numpy(self.vectors(texts)))
+
+
+def mean_kl(student: np.ndarray, teacher: np.ndarray, others: np.ndarray) -> float:
+    """KL(teacher || student) of softmax rows at a temperature of .05, in float64."""
+
+    total = 0.0
+    for own, theirs, kept in zip(
+        student.astype(np.float64) / 0.05, teacher.astype(np.float64) / 0.05, others, strict=True
+    ):
+        log_p, log_q = (row[kept] - np.logaddexp.reduce(row[kept]) for row in (theirs, own))
+        total += float(np.sum(np.exp(log_p) * (log_p - log_q)))
+    return total / len(others)
+
+
+def test_scores_are_compared_with_those_of_the_teacher_in_the_batch_and_against_its_latest_vectors(tmp_path):
+    student, tokenizer = load_student(write_checkpoint(tmp_path / "model"), "cpu", torch.float32)
+    write_shards(make_pairs(60), tokenizer, tmp_path / "shards")
+    pairs = load_pairs(tmp_path / "shards", tokenizer, labelled_only=False)
+    teacher, options = Told(len(student.projection)), PairOptions(seed=3, batch_tokens=150, max_pairs=6, queue=50)
+    stage = States(student, pairs, options, teacher, Prompter(tokenizer, 0.0))
+    sources, found = [], []
+    for step in range(4):
+        rows = stage.batches.draw(step, 150, 6)
+        rows = rows[
+            : max(2, np.searchsorted(np.cumsum(pairs.passages.lengths[rows] + pairs.queries.lengths[rows]), 150))
+        ]
+        queries, passages = ([texts[row] for row in rows] for texts in (pairs.queries, pairs.passages))
+        result = stage(step, 1.0)
+        with torch.no_grad():
+            q, p = (student(Padded.of(texts, "cpu")).numpy() for texts in (queries, passages))
+        tq, tp = teacher.vectors(queries), teacher.vectors(passages)
+        own, taught = np.concatenate((q, p)), np.concatenate((tq, tp))
+        source = result.labels["source"]
+        near = [vectors for name, vectors in zip(sources, found, strict=True) if name == source]
+        known = np.concatenate((taught, *reversed(near), *(vectors[:8] for vectors in reversed(found))))
+        others = np.ones((len(own), len(known)), bool)
+        np.fill_diagonal(others, False)
+        assert result.parts["queue_kl"] == pytest.approx(mean_kl(own @ known.T, taught @ known.T, others), rel=1e-3)
+        both, own_both = np.concatenate((tp, tq)), np.concatenate((p, q))
+        others = np.ones((len(q), 2 * len(q)), bool)
+        np.fill_diagonal(others[:, len(q) :], False)
+        assert result.parts["kl"] == pytest.approx(mean_kl(q @ own_both.T, tq @ both.T, others), rel=1e-3)
+        sources.append(source)
+        found.append(tp)
+    assert len(set(sources)) < 4  # so that a source's own vectors were among them
 
 
 def test_states_need_the_teachers_vocabulary(tmp_path, cut, capsys):
