@@ -184,7 +184,8 @@ def _recipe(arguments: argparse.Namespace) -> int:
     last = steps[-1].number if arguments.to is None else arguments.to
     if last < steps[0].number:
         raise LongsearchError(f"the recipe has no step {last}", f"steps are 1 to {steps[-1].number}")
-    missing = [f"--{name}" for name in ("shards", "documents", "out") if not getattr(arguments, name)]
+    needed = ("shards", "out") if arguments.languages else ("shards", "documents", "out")
+    missing = [f"--{name}" for name in needed if not getattr(arguments, name)]
     missing += ["--teacher"] if arguments.languages and not arguments.teacher else []
     if missing and not arguments.list:
         raise LongsearchError(f"the recipe needs {', '.join(missing)}", "see `recipe --help` and docs/training.md")

@@ -22,6 +22,8 @@ from longsearch.engine.training.teachers.opening import MINILM, teacher_folder
 
 _READERS = ("new", "states", "contrast", "streams")
 """Commands that read shards."""
+_LABELLED = ("contrast", "streams")
+"""Commands that need the teacher's vectors in the shards."""
 _TAUGHT = ("new", "states", "streams")
 """Commands that open the teacher."""
 _TRAINING = (
@@ -72,23 +74,18 @@ STEPS = (
 )
 TOTAL_MINUTES = sum(step.minutes for step in STEPS)
 
-# texts are short, so a batch of few tokens already has many pairs; the teacher of streams is Plan.teacher
+# texts are short, so a batch of few tokens already has many pairs
 _OF_LANGUAGES = (
-    "--batch-tokens 4096 --max-pairs 64 --cosine-weight 8 --contrast-weight 0.25 --instruction-share 0.1 "
-    "--embedding-rate 4e-4 "
+    "--batch-tokens 1800 --max-pairs 64 --question-weight 4 --instruction-share 0.5 --embedding-rate 3e-4 "
+    "--warm-up 0.03 --rate 7e-4 "
 )
-_STATES_OF_LANGUAGES = (
-    "--batch-tokens 2048 --max-pairs 128 --rate 8e-4 --embedding-rate 3e-4 --warm-up 0.03 --widths 1 --width-weights 1"
-)
-_STREAMS_OF_LANGUAGES = "--slice-tokens 768 --max-tokens 16384 --rate 4e-4 --warm-up 0.04 --pairs-share 0.88"
 LANGUAGE_STEPS = (
     Step(1, "start from four layers of the teacher", "new", "--teacher-layers 0 3 7 11", 3),
-    Step(2, "the teacher's states of tokens", "states", _STATES_OF_LANGUAGES, 6, 600, (1,)),
-    Step(3, "pairs of many languages", "contrast", _OF_LANGUAGES + "--rate 8e-4 --warm-up 0.05", 4, 360, (2,)),
-    Step(4, "long documents", "streams", _OF_LANGUAGES + _STREAMS_OF_LANGUAGES, 5, 90, (3,), 0),
-    Step(5, "the table of token vectors in 8 bits", "compact", "", models=(4,)),
+    Step(2, "states and scores", "states", _OF_LANGUAGES + "--widths 1 --width-weights 1", 6, 300, (1,)),
+    Step(3, "at half the width too", "states", _OF_LANGUAGES + "--widths 1 1/2 --width-weights 3 1", 4, 300, (2,)),
+    Step(4, "the table of token vectors in 8 bits", "compact", "", models=(3,)),
 )
-"""The recipe of a model of many languages, after `teacher`, `translations`, `cut` and `label`."""
+"""The recipe of a model of many languages, after `teacher`, `translations`, `cut` and `label --tokens-only`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +192,14 @@ def carry_out(plan: Plan, last: int, machine: list[str], run: Callable[[list[str
 
 
 def _check_inputs(plan: Plan, steps: list[Step]) -> None:
-    """Raise LongsearchError if the teacher, the labels of a step's pairs or a step's long documents are missing."""
+    """Raise LongsearchError if the teacher, a step's pairs or their labels, or a step's long documents are missing."""
     readers = [step for step in steps if step.command in _READERS]
     if not readers:
         return
     tokenizer = Tokenizer.from_file(str(teacher_folder(plan.teacher) / "tokenizer.json"))
+    labelled = {plan.shards_of(step.number) for step in readers if step.command in _LABELLED}
     for folder in sorted({plan.shards_of(step.number) for step in readers}):
-        load_pairs(folder, tokenizer, labelled_only=True)
+        load_pairs(folder, tokenizer, labelled_only=folder in labelled)
     for path in sorted({path for step in readers if (path := plan.documents_of(step))}):
         if not next(iter(read_long_documents([path])), None):
             raise LongsearchError(f"{path} holds no long documents", "each line is a JSON object with title, text, s")

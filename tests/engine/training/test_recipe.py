@@ -110,6 +110,10 @@ def test_every_listed_command_is_one_that_the_parser_accepts(capsys):
 
 
 def test_the_recipe_of_many_languages_runs_every_step_with_its_teacher(inputs, tmp_path, capsys):
+    for labels in (tmp_path / "shards").rglob("*.teacher.safetensors"):
+        labels.unlink()  # the teacher reads during the training
+    where = inputs.index("--documents")
+    inputs = inputs[:where] + inputs[where + 2 :]
     opened: list[str] = []
     monkeypatched = preparing.open_teacher("here")
     with pytest.MonkeyPatch.context() as patch:
@@ -117,11 +121,11 @@ def test_the_recipe_of_many_languages_runs_every_step_with_its_teacher(inputs, t
             patch.setattr(module, "open_teacher", lambda name, *_: opened.append(name) or monkeypatched)
         patch.setattr(recipe, "LANGUAGE_STEPS", _with_layers(recipe.LANGUAGE_STEPS, "0 3"))
         assert commands.run(["recipe", "--languages", "--teacher", "here", *inputs]) == 0
-    assert capsys.readouterr().out.strip().endswith("step-05")
+    assert capsys.readouterr().out.strip().endswith("step-04")
     assert set(opened) == {"here"}
-    compact = load_file(tmp_path / "out" / "step-05" / "model.safetensors")
+    compact = load_file(tmp_path / "out" / "step-04" / "model.safetensors")
     assert compact["backbone.embeddings.weight"].dtype == torch.int8
-    assert Encoder.open(tmp_path / "out" / "step-05", device="cpu").encode_query("w1 w2").shape == (32,)
+    assert Encoder.open(tmp_path / "out" / "step-04", device="cpu").encode_query("w1 w2").shape == (32,)
 
 
 def _with_layers(steps: tuple[recipe.Step, ...], layers: str) -> tuple[recipe.Step, ...]:
@@ -134,7 +138,7 @@ def test_the_recipe_of_many_languages_needs_a_teacher_and_lists_commands_that_th
     assert "needs --teacher" in capsys.readouterr().err
     assert commands.run(["recipe", "--languages", "--list"]) == 0
     listed = [shlex.split(line)[3:] for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
-    assert [line[0] for line in listed] == ["new", "states", "contrast", "streams", "compact"]
+    assert [line[0] for line in listed] == ["new", "states", "states", "compact"]
     for arguments in listed:
         commands.parser().parse_args(arguments)
 
