@@ -131,7 +131,8 @@ class LongsearchApp(App[str]):
 
     def _load_rest(self) -> None:
         """Load what the first frame does not need: the styles of the other screens and, in a thread, the screens."""
-        self.stylesheet.read_all([*sorted((Path(__file__).parent / "screens").glob("*.tcss"))])
+        sheets = sorted((Path(__file__).parent / "screens").glob("*.tcss"))
+        self.stylesheet.read_all([sheet for sheet in sheets if sheet.name != "main.tcss"])
         if len(self.screen_stack) > 1:
             self.refresh_css(animate=False)
         self._when_shown()
