@@ -39,7 +39,10 @@ def add_training(command: argparse.ArgumentParser, name: str) -> None:
     _add_schedule(command)
     _add_losses(command)
     command.set_defaults(lora=0, alpha=None, base_bits=16, without_teacher=False, words_share=0.0)
-    command.set_defaults(states_weight=PairOptions().states_weight, queue=PairOptions().queue)
+    of_states = PairOptions()
+    command.set_defaults(
+        states_weight=of_states.states_weight, scores_weight=of_states.scores_weight, queue=of_states.queue
+    )
     command.set_defaults(epochs=None, text_tokens=None, accumulate=1, readout=None, teacher=None)
     command.set_defaults(encoder_layers=ENCODER_LAYERS, freeze_encoder=False)
     command.set_defaults(soft_tokens=None, loss_at="every", refinement_weight=RefineOptions().regulariser)
@@ -69,6 +72,10 @@ def _add_states(command: argparse.ArgumentParser) -> None:
     add(
         "--states-weight", type=float, default=pairs.states_weight,
         help=f"weight of the differences of token states (default {pairs.states_weight:g})",
+    )  # fmt: skip
+    add(
+        "--scores-weight", type=float, default=pairs.scores_weight,
+        help=f"weight of the teacher's scores in the batch, and of the queue's (default {pairs.scores_weight:g})",
     )  # fmt: skip
     add(
         "--queue", type=int, default=pairs.queue, metavar="N",

@@ -161,5 +161,5 @@ def _pair_options(arguments: argparse.Namespace) -> PairOptions:
         arguments.seed, arguments.batch_tokens, arguments.max_pairs, arguments.hard_share,
         arguments.contrast_weight, arguments.cosine_weight, tuple(arguments.dims), not arguments.one_way,
         arguments.text_tokens, arguments.accumulate, sampling, arguments.temperature, arguments.states_weight,
-        arguments.queue,
+        arguments.scores_weight, arguments.queue,
     )  # fmt: skip

@@ -59,6 +59,8 @@ class PairOptions:
     """tau of InfoNCE in `Contrast` and `States`."""
     states_weight: float = 1.0
     """Weight of the differences of token states in `States`."""
+    scores_weight: float = 0.5
+    """Weight of each of the two KL terms of `States`."""
     queue: int = 768
     """The teacher's vectors that `States` keeps of each source, and of all sources together."""
 

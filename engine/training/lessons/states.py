@@ -75,8 +75,11 @@ class States:
             terms["nce"] = info_nce(queries.own, passages.own, same, o.temperature, o.both_ways)
         if len(differences):
             terms["states"] = differences.mean()
-        weights = {"nce": o.contrast_weight, "cosine_distance": o.cosine_weight, "states": o.states_weight}
-        loss = torch.stack([weights.get(name, 1.0) * term for name, term in terms.items()]).sum()
+        weights = {
+            "nce": o.contrast_weight, "cosine_distance": o.cosine_weight, "states": o.states_weight,
+            "kl": o.scores_weight, "queue_kl": o.scores_weight,
+        }  # fmt: skip
+        loss = torch.stack([weights[name] * term for name, term in terms.items()]).sum()
         figures = {name: term.item() for name, term in terms.items()}
         figures |= {f"layer_{i}": difference.item() for i, difference in enumerate(differences, 1)}
         return StepLoss(loss, passages.n_tokens + queries.n_tokens, figures, {"source": source})
