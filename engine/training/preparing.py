@@ -66,8 +66,9 @@ def pairs(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _tokenizer(arguments: argparse.Namespace) -> Tokenizer:
-    path = (arguments.model or teacher_folder(arguments.teacher)) / "tokenizer.json"
+def read_tokenizer(folder: Path) -> Tokenizer:
+    """Return the tokenizer of the model in `folder`. Raises LongsearchError if it cannot be read."""
+    path = folder / "tokenizer.json"
     try:
         return special_tokens_as_text(Tokenizer.from_file(str(path)))
     except Exception as error:  # the library raises bare Exception
@@ -78,7 +79,7 @@ def _tokenizer(arguments: argparse.Namespace) -> Tokenizer:
 def label(arguments: argparse.Namespace) -> int:
     """Tokenize pairs into shards, and label them with the teacher's vectors."""
     arguments.model = arguments.model or arguments.by_model
-    tokenizer = _tokenizer(arguments)
+    tokenizer = read_tokenizer(arguments.model or teacher_folder(arguments.teacher))
     if arguments.sources:
         n = arguments.max_tokens
         limits = (n, n) if n else (MAX_QUERY_TOKENS, MAX_PASSAGE_TOKENS)
@@ -103,7 +104,7 @@ def new(arguments: argparse.Namespace) -> int:
     """Write a model to start from: with layers of the teacher, or a static embedder."""
     if arguments.teacher_layers:
         return _from_teacher(arguments)
-    tokenizer = _tokenizer(arguments)
+    tokenizer = read_tokenizer(arguments.model or teacher_folder(arguments.teacher))
     counts = token_counts(load_pairs(arguments.shards, tokenizer, labelled_only=False), tokenizer.get_vocab_size())
     start = static_start(tokenizer, _teacher(arguments).encode, counts)
     new_checkpoint(arguments.out, Shape(n_layers=arguments.layers), tokenizer, start, arguments.seed)

@@ -74,15 +74,14 @@ STEPS = (
 )
 TOTAL_MINUTES = sum(step.minutes for step in STEPS)
 
+_OF_LANGUAGES = "--question-weight 3 --instruction-share 0.4 --warm-up 0.03 "
 # texts are short, so a batch of few tokens already has many pairs
-_OF_LANGUAGES = (
-    "--batch-tokens 1800 --max-pairs 64 --question-weight 4 --instruction-share 0.5 --embedding-rate 3e-4 "
-    "--warm-up 0.03 --rate 7e-4 "
-)
+_ALL = _OF_LANGUAGES + "--batch-tokens 3000 --max-pairs 64 --rate 7e-4 --embedding-rate 4e-4 "
+_HALF = _OF_LANGUAGES + "--batch-tokens 3500 --max-pairs 72 --rate 5e-4 --embedding-rate 3e-4 "
 LANGUAGE_STEPS = (
     Step(1, "start from four layers of the teacher", "new", "--teacher-layers 0 3 7 11", 3),
-    Step(2, "states and scores", "states", _OF_LANGUAGES + "--widths 1 --width-weights 1", 6, 300, (1,)),
-    Step(3, "at half the width too", "states", _OF_LANGUAGES + "--widths 1 1/2 --width-weights 3 1", 4, 300, (2,)),
+    Step(2, "states and scores", "states", _ALL + "--widths 1 --width-weights 1", 6, 55, (1,)),
+    Step(3, "at half the width too", "states", _HALF + "--widths 1 1/2 --width-weights 3 1", 4, 32, (2,)),
     Step(4, "the table of token vectors in 8 bits", "compact", "", models=(3,)),
 )
 """The recipe of a model of many languages, after `teacher`, `translations`, `cut` and `label --tokens-only`."""

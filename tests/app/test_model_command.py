@@ -35,10 +35,11 @@ def put_in_cache(cache: Path, repo: str, commit: str, ref: str) -> None:
     (folder / "snapshots" / commit / "model.safetensors").write_bytes(bytes(2_000_000))
 
 
-def test_the_bundled_model_is_listed_without_any_download(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_models_that_come_along_are_listed_without_any_download(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["model", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("bundled  Mamba2, ")
+    assert lines[1].startswith("multilingual  Mamba2, ")
     assert lines[-1].startswith("in use: bundled")
 
 
@@ -46,7 +47,7 @@ def test_models_in_the_cache_are_listed_with_their_commit(cache: Path, capsys: p
     put_in_cache(cache, "NX-AI/xLSTM-7b", "c" * 40, "longsearch")
     put_in_cache(cache, "org/other", "d" * 40, "v2")
     assert main(["model", "list"]) == 0
-    _, ours, other, _ = capsys.readouterr().out.splitlines()
+    _, _, ours, other, _ = capsys.readouterr().out.splitlines()
     assert ours == "NX-AI/xLSTM-7b@cccccccccccc  xLSTM, 2 MB"
     assert other.endswith("(only by this revision)")
 
@@ -56,8 +57,9 @@ def test_the_list_is_available_as_json(cache: Path, capsys: pytest.CaptureFixtur
     assert main(["model", "list", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["chosen"] == "bundled"
-    bundled, other = answer["models"]
+    bundled, multilingual, other = answer["models"]
     assert (bundled["name"], bundled["family"]) == ("bundled", "Mamba2")
+    assert (multilingual["name"], multilingual["family"]) == ("multilingual", "Mamba2")
     assert (other["name"], other["revision"], other["pinned"]) == ("NX-AI/xLSTM-7b", "c" * 40, True)
     assert Path(other["folder"]).is_dir()
 

@@ -241,8 +241,7 @@ async def test_in_a_narrow_terminal_the_query_has_the_room_and_a_click_chooses_t
         await pilot.click(ModeTabs)
         assert tabs.mode is SearchMode.MEANING
         await pilot.resize_terminal(80, 24)
-        await settle(pilot)
-        assert "hybrid  meaning  words" in screen_text(pilot.app)
+        await until(pilot, lambda: "hybrid  meaning  words" in screen_text(pilot.app))
 
 
 async def test_a_typed_instruction_goes_with_the_search_and_is_shown() -> None:

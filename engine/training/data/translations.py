@@ -27,7 +27,9 @@ TO_OTHER, TO_ENGLISH = "english2other", "other2english"
 LEFT_OUT = ("NTREX", "-PUD")
 """Sources that are test sets of translation or parsing."""
 SENTENCE = re.compile(r".{8,}?(?:[.!?…؟।][\"'”’)\]]*\s|[。！？])")
-_LEAST_REST = 40  # characters of a passage after its first sentence
+_LEAST_TEXT = 60  # characters of a plain text
+_LEAST_WORDS, _MOST_WORDS = 4, 12  # of a query that is a part of a sentence
+_CHARACTERS_A_WORD = 2  # in scripts that do not separate words
 _RUN_CHARACTERS = 60
 _RUN_WORDS = 25
 _TRANSLATIONS_AN_OTHER = 8  # a label of an English text serves many translations; of another pair, that pair alone
@@ -114,16 +116,32 @@ def _translated(parallel: list[dict[str, Any]], per_language: int) -> Iterator[P
 
 
 def _alone(record: dict[str, Any], path: Path) -> Pair | None:
-    """Return the pair of a question and its passage, or of a paragraph's first sentence and the rest of it."""
+    """Return the pair of a question and its passage, or of a plain text and a part of it.
+
+    Questions have a source of their own, since a batch is drawn of one source and all its pairs are of one kind.
+    """
     if "k" in record:
         return Pair(record["q"], record["p"], record["k"], record["s"], str(record.get("d", record["p"][:80])))
     language, document = record["lang"], f"{record['s']}/{record.get('d', '')}"
     if isinstance(record.get("q"), str) and isinstance(record.get("p"), str):
-        return Pair(record["q"], record["p"], "question2answer", language, f"{document}/{record['p'][:60]}")
+        source = f"questions-{language}"
+        return Pair(record["q"], record["p"], "question2answer", source, f"{document}/{record['p'][:60]}")
     if not isinstance(text := record.get("text"), str):
         hint = "a line holds en and x, q and p, or text"
         raise LongsearchError(f"{path}: no text in {sorted(record)}", hint)
-    first = SENTENCE.match(text)
-    if first is None or len(text) - first.end() < _LEAST_REST:
+    unspaced = _is_unspaced(text)
+    if len(text) < (_LEAST_TEXT // _CHARACTERS_A_WORD if unspaced else _LEAST_TEXT):
         return None
-    return Pair(first[0].strip(), text[first.end() :].strip(), "ict", language, f"{document}/{text[:60]}")
+    return Pair(_part(text, unspaced, document_hash(language, text)), text, "ict", language, f"{document}/{text[:60]}")
+
+
+def _part(text: str, unspaced: bool, drawn: int) -> str:
+    """Return one sentence of a text, or a few words of it, as the number `drawn` decides."""
+    sentences: list[str] = [sentence.strip() for sentence in SENTENCE.findall(f"{text} ")]
+    if drawn % 2 and len(sentences) > 1:
+        return sentences[drawn // 2 % len(sentences)]
+    words = list(text) if unspaced else text.split()
+    length = _LEAST_WORDS + drawn // 2 % (_MOST_WORDS - _LEAST_WORDS + 1)
+    length *= _CHARACTERS_A_WORD if unspaced else 1
+    start = drawn // 32 % max(1, len(words) - length + 1)
+    return ("" if unspaced else " ").join(words[start : start + length]).strip()

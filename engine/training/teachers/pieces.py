@@ -88,6 +88,20 @@ def kept_pieces(
     return np.sort(np.argsort(-np.where(always, np.inf, worth), kind="stable")[:size])
 
 
+def pieces_like(pieces: list[tuple[str, float]], cut: Tokenizer) -> NDArray[np.int64]:
+    """Return the ids of the `pieces` that an earlier cut kept, ascending, so that its students can be trained further.
+
+    Raises LongsearchError if `cut` has other pieces.
+    """
+    known = {piece for piece, _ in pieces_of(cut)} - set(BYTES)
+    kept = np.array([i for i, (piece, _) in enumerate(pieces) if piece in known], np.int64)
+    if len(kept) != len(known):
+        raise LongsearchError(
+            f"{len(known) - len(kept)} pieces are none of the teacher's", "give a student of this teacher"
+        )
+    return kept
+
+
 def _is_cjk(character: str) -> bool:
     return "\u3040" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7af"
 

@@ -84,6 +84,25 @@ def test_texts_of_kept_pieces_have_the_same_vectors_after_the_cut(e5, tmp_path, 
     np.testing.assert_allclose(E5(tmp_path / "cut").encode(texts), e5.encode(texts), atol=1e-5)
 
 
+def test_a_cut_like_an_earlier_one_keeps_its_pieces_whatever_the_new_texts_are(e5, tmp_path, capsys):
+    for name, text in (("old", "the ship das Schiff"), ("new", "成人 the rare")):
+        pair = {"q": text, "p": text, "k": "ict", "s": name}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(pair), "utf-8")
+    options = ["--teacher", str(tmp_path / "e5"), "--size", str(256 + 13), "--device", "cpu", "--dtype", "float32"]
+    assert commands.run(["cut", str(tmp_path / "old.jsonl"), "--out", str(tmp_path / "cut"), *options]) == 0
+    like = ["--like", str(tmp_path / "cut")]
+    assert commands.run(["cut", str(tmp_path / "new.jsonl"), "--out", str(tmp_path / "again"), *options, *like]) == 0
+    first, second = ((tmp_path / name / "tokenizer.json").read_text("utf-8") for name in ("cut", "again"))
+    assert first == second
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "tokenizer.json").write_text(first.replace("▁the", "▁xyz"), "utf-8")
+    assert commands.run(
+        ["cut", str(tmp_path / "new.jsonl"), "--out", str(tmp_path / "no"), *options, "--like", str(other)]
+    )
+    assert "none of the teacher's" in capsys.readouterr().err
+
+
 def test_a_cut_teacher_gives_the_vectors_of_the_whole_one_for_its_own_token_ids(e5, tmp_path):
     kept = np.array([i for i, (piece, _) in enumerate(PIECES) if piece not in ("▁ship", "▁Schiff", "成人")])
     save_cut(e5, kept, PIECES, tmp_path / "cut")

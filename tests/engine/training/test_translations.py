@@ -49,7 +49,7 @@ def test_translation_test_sets_held_out_sources_and_copies_are_left_out(tmp_path
     assert [pair.document for pair in made(tmp_path, records, Choice(held_out=("held",)))] == ["docs/g"]
 
 
-def test_questions_paragraphs_and_pairs_join_the_translations(tmp_path):
+def test_questions_plain_texts_and_pairs_join_the_translations(tmp_path):
     records = [
         {"q": "何ですか", "p": "これは本です。", "lang": "ja", "s": "qa"},
         {"text": "最初の文はこれです、長い。" + "次の文はもっと長いです。" * 6, "lang": "ja", "s": "mono"},
@@ -58,10 +58,19 @@ def test_questions_paragraphs_and_pairs_join_the_translations(tmp_path):
     ]
     found = {pair.kind: pair for pair in made(tmp_path, records)}
     assert found.keys() == {"question2answer", "ict", "title2abstract"}
-    assert found["question2answer"].source == found["ict"].source == "ja"
-    assert found["ict"].query == "最初の文はこれです、長い。"
-    assert found["ict"].passage.startswith("次の文")
+    assert (found["question2answer"].source, found["ict"].source) == ("questions-ja", "ja")
     assert found["title2abstract"].source == "arxiv"
+
+
+def test_a_plain_text_is_asked_for_by_one_of_its_sentences_or_by_a_few_of_its_words(tmp_path):
+    texts = [f"Text {i} begins with these words. A second sentence of text {i} ends it here." for i in range(60)]
+    texts += [f"第{i}段从这里开始，有很多很多字。第{i}段到这里结束，也有很多很多字。" for i in range(60)]
+    pairs = made(tmp_path, [{"text": text, "lang": "de", "s": "mono", "d": str(i)} for i, text in enumerate(texts)])
+    assert {pair.passage for pair in pairs} == set(texts)
+    assert all(pair.query in pair.passage for pair in pairs)
+    parts = [pair.query for pair in pairs if pair.query[-1] not in ".。" or pair.query[0] not in "TA第"]
+    assert 30 < len(parts) < 90
+    assert all(4 <= len(part.split()) <= 12 if part.isascii() else 8 <= len(part) <= 24 for part in parts)
 
 
 def test_a_line_without_text_is_named(tmp_path):
