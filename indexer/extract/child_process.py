@@ -6,12 +6,13 @@ This module knows the messages, and no file. `engine.platforms` knows the differ
 import signal
 import subprocess
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.engine.platforms.pipes import reader_of
-from longsearch.engine.platforms.processes import group_of, outliving
+from longsearch.engine.platforms.pipes import PipeReader, reader_of
+from longsearch.engine.platforms.processes import Group, group_of, outliving
 from longsearch.indexer.extract.child import OUT_OF_MEMORY_STATUS
 from longsearch.indexer.extract.tools import remove_folder_of
 from longsearch.indexer.extract.wire import protocol
@@ -28,7 +29,7 @@ class ChildTimedOutError(ChildGoneError):
 
 
 class ChildProcess:
-    """One child process, apart from this one's terminal."""
+    """One child process, apart from this one's terminal. It is killed when nothing refers to this object any more."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
@@ -45,6 +46,8 @@ class ChildProcess:
         self._reader = reader_of([self._answers])
         self._received = bytearray()
         self.pid = self._process.pid
+        # A forgotten child would wait for requests as long as this process lives.
+        self._end = weakref.finalize(self, _end, self._process, self._group, self._reader)
 
     @property
     def is_alive(self) -> bool:
@@ -122,11 +125,16 @@ class ChildProcess:
 
     def kill(self) -> None:
         """Kill the child and free its pipes; may be called twice."""
-        self.interrupt()
-        self._process.wait()
-        remove_folder_of(self.pid)
-        self._group.close()
-        self._reader.close()
-        for pipe in (self._requests, self._answers):
-            with suppress(OSError):  # the rest of a request cannot be sent any more
-                pipe.close()
+        self._end()
+
+
+def _end(process: "subprocess.Popen[bytes]", group: Group, reader: PipeReader) -> None:
+    group.kill()
+    process.wait()
+    remove_folder_of(process.pid)
+    group.close()
+    reader.close()
+    for pipe in (process.stdin, process.stdout):
+        assert pipe is not None  # noqa: S101 - both are PIPE
+        with suppress(OSError):  # the rest of a request cannot be sent any more
+            pipe.close()
