@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from longsearch.engine.evaluation.datasets import load_dataset
-from longsearch.engine.evaluation.embedders.e5 import E5, save_centre, save_whole
+from longsearch.engine.evaluation.embedders.e5 import CENTRE, E5, save_centre, save_whole
 from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.training.data.crossing import crossings, held_out_texts, write_set
 from longsearch.engine.training.data.pairs import read_pairs, record_of
@@ -54,6 +54,7 @@ def cut(arguments: argparse.Namespace) -> int:
         counts = counts_by_source(whole.tokenizer, texts)
         kept = kept_pieces(pieces, counts, arguments.size - len(BYTES), whole.prefix_ids)
     save_cut(whole, kept, pieces, arguments.out)
+    (arguments.out / CENTRE).unlink(missing_ok=True)  # else the vectors to be centred would be centred already
     save_whole(arguments.out, Path(arguments.teacher))
     small = E5(arguments.out, hardware.device, hardware.dtype)
     sample = _spread(texts, _CENTRE_TEXTS, arguments.seed)

@@ -24,7 +24,8 @@ from longsearch.engine.errors import ModelError
 from longsearch.engine.evaluation.embedders.bert import BertEmbedder
 
 BEGIN, END = "<s>", "</s>"
-_CENTRE, _MEAN = "centre.safetensors", "mean"
+CENTRE = "centre.safetensors"
+_MEAN = "mean"
 _WHOLE = "whole.txt"
 _PASSAGE, _QUERY = "passage:", "query:"
 
@@ -82,7 +83,7 @@ def save_whole(folder: Path, whole: Path) -> None:
 
 def save_centre(folder: Path, mean: torch.Tensor) -> None:
     """Write the mean (dim,) that `E5` subtracts."""
-    save_file({_MEAN: mean.float().contiguous()}, folder / _CENTRE)
+    save_file({_MEAN: mean.float().contiguous()}, folder / CENTRE)
 
 
 def _whole(folder: Path) -> Path:
@@ -95,7 +96,7 @@ def _whole(folder: Path) -> Path:
 
 def _centre(folder: Path, device: str, dim: int) -> torch.Tensor | None:
     """Return the mean; None if the folder has none. Raises ModelError for a damaged file."""
-    path = folder / _CENTRE
+    path = folder / CENTRE
     if not path.exists():
         return None
     try:

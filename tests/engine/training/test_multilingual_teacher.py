@@ -84,6 +84,17 @@ def test_texts_of_kept_pieces_have_the_same_vectors_after_the_cut(e5, tmp_path, 
     np.testing.assert_allclose(E5(tmp_path / "cut").encode(texts), e5.encode(texts), atol=1e-5)
 
 
+def test_a_cut_into_the_same_folder_again_has_the_same_centre(e5, tmp_path):
+    pairs = [{"q": "the ship", "p": text, "k": "ict", "s": "en"} for text in ("the rare ship", "das Schiff")]
+    (tmp_path / "pairs.jsonl").write_text("\n".join(json.dumps(pair) for pair in pairs))
+    options = ["--teacher", str(tmp_path / "e5"), "--size", str(256 + 13), "--device", "cpu", "--dtype", "float32"]
+    centres = []
+    for _ in range(2):
+        assert commands.run(["cut", str(tmp_path / "pairs.jsonl"), "--out", str(tmp_path / "cut"), *options]) == 0
+        centres.append(E5(tmp_path / "cut").centre.numpy())
+    np.testing.assert_allclose(*centres, atol=1e-6)
+
+
 def test_a_cut_like_an_earlier_one_keeps_its_pieces_whatever_the_new_texts_are(e5, tmp_path, capsys):
     for name, text in (("old", "the ship das Schiff"), ("new", "成人 the rare")):
         pair = {"q": text, "p": text, "k": "ict", "s": name}
