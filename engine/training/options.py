@@ -19,6 +19,7 @@ from longsearch.engine.training.student.student import Rates, Schedule
 from longsearch.engine.training.teachers.opening import MINILM
 from longsearch.engine.widths import parse_width
 
+_BESIDE = 0.15
 _OF_STATES = 2048  # every token is a target, so small batches serve
 UNLIMITED = 10**9
 """Steps of a run that only the clock ends."""
@@ -80,6 +81,14 @@ def _add_states(command: argparse.ArgumentParser) -> None:
     add(
         "--queue", type=int, default=pairs.queue, metavar="N",
         help=f"vectors of the teacher to keep of each source, and of all, for its scores (default {pairs.queue})",
+    )  # fmt: skip
+    add(
+        "--beside", type=Path, metavar="DIR",
+        help="labelled pairs whose vectors to learn in some steps, such as an older model's vectors of code",
+    )  # fmt: skip
+    add(
+        "--beside-share", type=float, default=_BESIDE, metavar="S",
+        help=f"share of the steps that --beside gets (default {_BESIDE:g})",
     )  # fmt: skip
 
 

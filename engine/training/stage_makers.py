@@ -54,7 +54,11 @@ def states(
     teacher = StateTeacher(_teacher_of(arguments, tokenizer, hardware), student.model.config.n_layers)
     prompter = Prompter(tokenizer, arguments.instruction_share)
     stage = States(student, pairs, _pair_options(arguments), teacher, prompter)
-    return stage, HeldOut(pairs, stage.batches.held_out)
+    held_out = HeldOut(pairs, stage.batches.held_out)
+    if arguments.beside is None:
+        return stage, held_out
+    kept = Distillation(student, load_pairs(arguments.beside, tokenizer, True), _pair_options(arguments))
+    return Mixture(stage, kept, arguments.beside_share, arguments.seed), held_out
 
 
 def contrast(

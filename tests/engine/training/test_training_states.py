@@ -1,6 +1,7 @@
 """The stage of token states: what is compared with what, and that a student comes nearer to its teacher."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,14 @@ from training_helpers import log_of, make_pairs, write_checkpoint
 from longsearch.engine.evaluation.embedders.e5 import E5, save_centre, save_whole
 from longsearch.engine.training import commands, preparing
 from longsearch.engine.training.data.instructions import Prompter
-from longsearch.engine.training.data.shards import load_pairs, write_shards
+from longsearch.engine.training.data.shards import (
+    load_pairs,
+    load_shard,
+    save_teacher,
+    shard_paths,
+    teacher_path,
+    write_shards,
+)
 from longsearch.engine.training.lessons.queue import Queue
 from longsearch.engine.training.lessons.stages import PairOptions
 from longsearch.engine.training.lessons.states import States, compared, state_difference
@@ -131,27 +139,57 @@ def test_the_states_after_each_layer_are_those_of_the_slow_twin(tmp_path, width)
     torch.testing.assert_close(vectors, student(texts, width))
 
 
-def test_a_student_comes_nearer_to_the_states_and_to_the_vectors(tmp_path, monkeypatch, cut):
+MACHINE = ["--device", "cpu", "--dtype", "float32"]
+TRAINED = ["--rate", "5e-3", "--widths", "1", "1/2", "--width-weights", "1", "1", "--max-pairs", "16"]
+TRAINED += ["--batch-tokens", "256"]
+
+
+@pytest.fixture
+def prepared(tmp_path, monkeypatch, cut) -> list[str]:
+    """Shards of pairs without vectors, a student named start, and the options that name both and the teacher."""
     small = lambda bert, n_layers: config_like(bert, n_layers, d_state=8, head_dim=8)  # noqa: E731
     monkeypatch.setattr(preparing, "config_like", small)
     (tmp_path / "cut" / "centre.safetensors").unlink()  # the texts are so alike that little but the mean can be learnt
-    rows = [(f"the ship {i} {'abc'[i % 3]}", f"das Schiff {i} 成人 {'abc'[i % 3]}") for i in range(90)]
-    records = [{"q": q, "p": p, "k": "english2other", "s": "en-de", "d": q} for q, p in rows]
-    (tmp_path / "pairs.jsonl").write_text("\n".join(json.dumps(record) for record in records))
-    machine = ["--device", "cpu", "--dtype", "float32"]
-    pairs, start, out, shards, teacher = (
-        str(tmp_path / name) for name in ("pairs.jsonl", "start", "out", "shards", "cut")
-    )
-    options = ["--teacher", teacher, "--shards", shards]
-    assert commands.run(["label", pairs, "--tokens-only", *options, *machine]) == 0
-    assert commands.run(["new", "--teacher-layers", "0", "3", *options, "--out", start, *machine]) == 0
-    trained = ["--steps", "40", "--rate", "5e-3", "--widths", "1", "1/2", "--width-weights", "1", "1"]
-    trained += ["--max-pairs", "16", "--batch-tokens", "256"]
-    assert commands.run(["states", "--model", start, *options, "--out", out, *trained, *machine]) == 0
+    options = ["--teacher", str(tmp_path / "cut"), "--shards", str(tmp_path / "shards")]
+    assert commands.run(["label", write_translations(tmp_path, "en-de"), "--tokens-only", *options, *MACHINE]) == 0
+    start = str(tmp_path / "start")
+    assert commands.run(["new", "--teacher-layers", "0", "3", *options, "--out", start, *MACHINE]) == 0
+    return ["--model", start, *options]
+
+
+def write_translations(folder: Path, source: str, english: str = "the ship", other: str = "das Schiff 成人") -> str:
+    rows = [(f"{english} {i} {'abc'[i % 3]}", f"{other} {i} {'abc'[i % 3]}") for i in range(90)]
+    records = [{"q": q, "p": p, "k": "english2other", "s": source, "d": q} for q, p in rows]
+    (folder / f"{source}.jsonl").write_text("\n".join(json.dumps(record) for record in records))
+    return str(folder / f"{source}.jsonl")
+
+
+def test_a_student_comes_nearer_to_the_states_and_to_the_vectors(tmp_path, prepared):
+    assert commands.run(["states", *prepared, "--out", str(tmp_path / "out"), "--steps", "40", *TRAINED, *MACHINE]) == 0
     records = [record for record in log_of(tmp_path / "out") if "cosine_distance" in record]
     for name in ("cosine_distance", "layer_1", "layer_2"):
         values = [record[name] for record in records]
         assert np.mean(values[-5:]) < 0.7 * np.mean(values[:5]), name
+
+
+def test_beside_the_teacher_a_student_can_learn_stored_vectors_of_other_pairs(tmp_path, prepared):
+    """The teacher's own terms count nothing here, so only the stored vectors can bring the student near them."""
+    stored = ["--shards", str(tmp_path / "stored")]
+    label = ["label", write_translations(tmp_path, "stored", "pqr tu", "xyz vw r")]
+    assert commands.run([*label, "--by-model", str(tmp_path / "start"), *stored, *MACHINE]) == 0
+    for shard in shard_paths(tmp_path / "stored"):
+        vectors, _ = load_shard(teacher_path(shard))
+        same = np.zeros_like(vectors["queries"], np.float32)
+        same[:, 0] = 1
+        save_teacher(shard, same, same)
+    beside = ["--beside", str(tmp_path / "stored"), "--beside-share", "0.5"]
+    silent = [f"--{term}-weight=0" for term in ("states", "cosine", "scores", "contrast")]
+    line = ["states", *prepared, *beside, *silent, "--out", str(tmp_path / "out"), "--steps", "80", *TRAINED, *MACHINE]
+    assert commands.run(line) == 0
+    records = [record for record in log_of(tmp_path / "out") if "cosine_distance" in record]
+    values = [record["cosine_distance"] for record in records if record["source"] == "stored"]
+    assert 20 < len(values) < 60
+    assert np.mean(values[-5:]) < 0.8 * np.mean(values[:5])
 
 
 def test_the_queue_holds_the_latest_vectors_of_a_source_and_a_few_of_every_source():
