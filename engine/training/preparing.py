@@ -6,13 +6,11 @@ from itertools import islice
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.datasets import load_dataset
 from longsearch.engine.evaluation.embedders.bert import BertEmbedder
 from longsearch.engine.inference.device import choose_hardware
-from longsearch.engine.inference.tokens import special_tokens_as_text
 from longsearch.engine.training.data.harvest import harvest, word_runs
 from longsearch.engine.training.data.pairs import read_pairs, record_of
 from longsearch.engine.training.data.shards import MAX_PASSAGE_TOKENS, MAX_QUERY_TOKENS, load_pairs, write_shards
@@ -20,6 +18,7 @@ from longsearch.engine.training.data.vocabulary import (
     Kind,
     VocabularyOptions,
     measure,
+    read_tokenizer,
     save_tokenizer,
     texts_of,
     train_tokenizer,
@@ -64,16 +63,6 @@ def pairs(arguments: argparse.Namespace) -> int:
         f"{len(seen)} pairs" + (f", {dropped} left out because they overlap with an evaluation set" if dropped else "")
     )
     return 0
-
-
-def read_tokenizer(folder: Path) -> Tokenizer:
-    """Return the tokenizer of the model in `folder`. Raises LongsearchError if it cannot be read."""
-    path = folder / "tokenizer.json"
-    try:
-        return special_tokens_as_text(Tokenizer.from_file(str(path)))
-    except Exception as error:  # the library raises bare Exception
-        hint = "give a folder with tokenizer.json, as `vocabulary` writes it"
-        raise LongsearchError(f"cannot read the tokenizer {path}: {error}", hint) from error
 
 
 def label(arguments: argparse.Namespace) -> int:

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tokenizers import Tokenizer
-
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.training.data.pairs import read_long_documents
 from longsearch.engine.training.data.shards import load_pairs
+from longsearch.engine.training.data.vocabulary import read_tokenizer
 from longsearch.engine.training.teachers.opening import MINILM, teacher_folder
 
 _READERS = ("new", "states", "contrast", "streams")
@@ -195,7 +194,7 @@ def _check_inputs(plan: Plan, steps: list[Step]) -> None:
     readers = [step for step in steps if step.command in _READERS]
     if not readers:
         return
-    tokenizer = Tokenizer.from_file(str(teacher_folder(plan.teacher) / "tokenizer.json"))
+    tokenizer = read_tokenizer(teacher_folder(plan.teacher))
     labelled = {plan.shards_of(step.number) for step in readers if step.command in _LABELLED}
     for folder in sorted({plan.shards_of(step.number) for step in readers}):
         load_pairs(folder, tokenizer, labelled_only=folder in labelled)

@@ -1,4 +1,4 @@
-"""Trains a tokenizer on the corpus, in the form that `Encoder.open` reads.
+"""Trains a tokenizer on the corpus, in the form that `Encoder.open` reads; reads that of a model.
 
 WordPiece splits words as BERT does; a word with a character outside its alphabet becomes one unknown token. Byte-level
 BPE can represent every text, and joins a space to the next word.
@@ -108,3 +108,13 @@ def _bytes(options: VocabularyOptions) -> tuple[Tokenizer, trainers.Trainer]:
         special_tokens=[_PADDING], show_progress=False,
     )  # fmt: skip
     return made, trainer
+
+
+def read_tokenizer(folder: Path) -> Tokenizer:
+    """Return the tokenizer of the model in `folder`. Raises LongsearchError if it cannot be read."""
+    path = folder / "tokenizer.json"
+    try:
+        return special_tokens_as_text(Tokenizer.from_file(str(path)))
+    except Exception as error:  # the library raises bare Exception
+        hint = "give a folder with tokenizer.json, as `vocabulary` writes it"
+        raise LongsearchError(f"cannot read the tokenizer {path}: {error}", hint) from error

@@ -22,6 +22,7 @@ from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.mamba2 import Mamba2, Mamba2Mixer
 from longsearch.engine.models.weights import load_mamba2
+from longsearch.engine.training.data.vocabulary import read_tokenizer
 from longsearch.engine.training.student.eos import states_at, with_eos
 from longsearch.engine.training.student.student import Padded, Rates, Trainable
 
@@ -117,7 +118,7 @@ def load_lora_student(
     model, _ = load_mamba2(folder, config, "cpu" if base_bits == 4 else device, dtype)
     if base_bits == 4:
         _to_four_bits(model, dtype)
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer = read_tokenizer(folder)
     return LoraStudent(model.to(device), eos_id, rank, alpha).to(device).train(), tokenizer
 
 

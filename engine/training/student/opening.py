@@ -16,6 +16,7 @@ from longsearch.engine.models.readouts.contextual import ContextualToken
 from longsearch.engine.models.readouts.soft_tokens import SoftTokens
 from longsearch.engine.models.weights import load_mamba2
 from longsearch.engine.training.data.shards import tokenizer_hash
+from longsearch.engine.training.data.vocabulary import read_tokenizer
 from longsearch.engine.training.student.contextual import ContextualStudent, encoder_from
 from longsearch.engine.training.student.eos import EosStudent
 from longsearch.engine.training.student.generative import GenerativeStudent, new_soft_tokens
@@ -46,7 +47,7 @@ def open_student(
     wanted = readout or found.readout
     if wanted == "mean":
         return load_student(folder, device, dtype)
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer = read_tokenizer(folder)
     eos_id, eos_token = end_of_text(folder, tokenizer)
     model, tensors = load_mamba2(folder, config, device, torch.float32)
     if wanted == "eos":

@@ -22,6 +22,7 @@ from longsearch.engine.models.config import read_config
 from longsearch.engine.models.embedding import SCALE, to_int8_rows
 from longsearch.engine.models.weight_files import opened, weight_files
 from longsearch.engine.models.weights import load_mamba2
+from longsearch.engine.training.data.vocabulary import read_tokenizer
 from longsearch.engine.training.student.optimiser import Optimiser
 from longsearch.engine.training.student.student import Student, Trainable
 
@@ -46,7 +47,7 @@ def load_student(folder: Path, device: str, dtype: torch.dtype) -> tuple[Student
         )
     model, tensors = load_mamba2(folder, config, device, torch.float32)
     student = Student(model, tensors["projection.weight"], tensors["token_log_weight"], dtype)
-    return student, Tokenizer.from_file(str(folder / "tokenizer.json"))
+    return student, read_tokenizer(folder)
 
 
 def save_average(folders: Sequence[Path], out: Path, shares: Sequence[float] = ()) -> None:

@@ -80,6 +80,14 @@ def test_errors_of_commands_name_the_problem(tmp_path, capsys):
     assert "title, text, s" in capsys.readouterr().err
 
 
+def test_a_damaged_tokenizer_of_the_model_to_train_is_named(tmp_path, capsys):
+    start = write_checkpoint(tmp_path / "start")
+    (start / "tokenizer.json").write_text("{")
+    options = ["--model", str(start), "--out", str(tmp_path / "out"), "--shards", str(tmp_path / "none")]
+    assert commands.run(["distil", *options]) == 1
+    assert f"cannot read the tokenizer {start / 'tokenizer.json'}" in capsys.readouterr().err
+
+
 def test_an_average_is_the_mean_of_each_weight_and_refuses_other_shapes(tmp_path, capsys):
     for name, seed in (("a", 1), ("b", 2)):
         write_checkpoint(tmp_path / name)
