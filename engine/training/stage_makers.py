@@ -53,11 +53,12 @@ def states(
     pairs = load_pairs(arguments.shards, tokenizer, labelled_only=False)
     teacher = StateTeacher(_teacher_of(arguments, tokenizer, hardware), student.model.config.n_layers)
     prompter = Prompter(tokenizer, arguments.instruction_share)
-    stage = States(student, pairs, _pair_options(arguments), teacher, prompter)
+    options = _pair_options(arguments)
+    stage = States(student, pairs, options, teacher, prompter)
     held_out = HeldOut(pairs, stage.batches.held_out)
     if arguments.beside is None:
         return stage, held_out
-    kept = Distillation(student, load_pairs(arguments.beside, tokenizer, True), _pair_options(arguments))
+    kept = Distillation(student, load_pairs(arguments.beside, tokenizer, True), options)
     return Mixture(stage, kept, arguments.beside_share, arguments.seed), held_out
 
 
