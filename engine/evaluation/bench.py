@@ -75,6 +75,13 @@ class Bench:
         return [self._index.of_documents(query.text, documents) for query in self.dataset.queries]
 
     @cached_property
+    def known_words(self) -> list[float]:
+        """The share of the words of each query that any document holds."""
+        if self._same_words:
+            return self._same_words.known_words
+        return [self._index.known_words(query.text) for query in self.dataset.queries]
+
+    @cached_property
     def window_words(self) -> Ranked:
         """The baselines' passages, ranked by BM25."""
         return self._by_words(self.windows, self._word_index(self.windows))

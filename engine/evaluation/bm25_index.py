@@ -53,6 +53,11 @@ class Bm25:
         table = np.array(found, np.float64).reshape(-1, 2)
         return table[:, 0].astype(np.int64), table[:, 1] / highest
 
+    def known_words(self, query: str) -> float:
+        """Return the share of the query's terms that any text holds; 1 for a query without terms."""
+        holding = tuple(len(keywords.matching(self._db, term)) for term in self._terms(query))
+        return WordStatistics(0, self._n_texts, 0, holding, ()).known_words
+
     def of_documents(self, query: str, documents: NDArray[np.int64]) -> dict[int, float]:
         """Return each document's score by words, as in longsearch; documents (n_rows,) has the document of each row."""
         holding = []

@@ -19,7 +19,7 @@ from longsearch.engine.evaluation.ranked_spans import (
     scores_of,
 )
 from longsearch.engine.evaluation.vector_cache import VectorCache
-from longsearch.engine.search.fusion import best_first, combine, words_in_document
+from longsearch.engine.search.fusion import best_first, combine, trust, words_in_document
 
 _FUSED_DEPTH = 200
 
@@ -54,7 +54,11 @@ def hybrid(bench: Bench) -> Ranked:
     found = [
         dict.fromkeys(meaning, 0.0) | words for meaning, words in zip(by_meaning, scores_of(bench.words), strict=True)
     ]
-    pairs = zip(_in_documents(bench, found), by_meaning, strict=True)
+    trusted = [
+        {row: trust(known) * score for row, score in scores.items()}
+        for scores, known in zip(_in_documents(bench, found), bench.known_words, strict=True)
+    ]
+    pairs = zip(trusted, by_meaning, strict=True)
     return ranked_by(bench.ours.passages, [combine(*pair) for pair in pairs])
 
 

@@ -17,7 +17,7 @@ from longsearch.engine.search.answering.answers import Found, QueryWords
 from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.search.background import with_levels
 from longsearch.engine.search.explaining.points import Parts, with_reasons
-from longsearch.engine.search.fusion import both
+from longsearch.engine.search.fusion import both, trust
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.lookup import Lookup, lookup
 from longsearch.engine.search.metadata_filter import list_order, listed, sort_hits
@@ -175,7 +175,8 @@ def _ranked(db: apsw.Connection, plan: Plan, found: Candidates) -> list[RankedDo
     words = nothing if plan.words is None else by_words(db, plan.words, found)
     near = None if plan.vector is None or plan.mode is SearchMode.WORDS else cosines(db, plan.vector, found)
     meaning = nothing if near is None else by_meaning(near)
-    scores = {SearchMode.WORDS: words, SearchMode.MEANING: meaning}.get(plan.mode, both(words, meaning))
+    trusted = words if plan.words is None else trust(plan.words.statistics.known_words) * words
+    scores = {SearchMode.WORDS: words, SearchMode.MEANING: meaning}.get(plan.mode, both(trusted, meaning))
     kept = np.ones(len(scores), np.bool_)
     if plan.mode is not SearchMode.WORDS and not plan.asked.phrases:
         # drop what matches neither words nor meaning: in a small index everything is a candidate

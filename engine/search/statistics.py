@@ -21,6 +21,12 @@ class WordStatistics:
     n_documents_with: tuple[int, ...]
     """For each term the number of documents that hold it."""
 
+    @property
+    def known_words(self) -> float:
+        """The share of the query's terms that any passage holds; 1 for a query without terms."""
+        n_terms = len(self.n_passages_with)
+        return sum(n > 0 for n in self.n_passages_with) / n_terms if n_terms else 1.0
+
 
 def pooled(parts: Sequence[WordStatistics]) -> WordStatistics:
     """The figures of several indexes together; a document that two of them hold counts twice.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from longsearch.engine.search import bm25
 from longsearch.engine.search.answering.answers import QueryWords
 from longsearch.engine.search.answering.sqlite import answers_of
-from longsearch.engine.search.fusion import both, in_document, with_excerpt, words_in_document
+from longsearch.engine.search.fusion import both, in_document, trust, with_excerpt, words_in_document
 from longsearch.engine.search.lookup import forms_of
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import Candidates, Cosines
@@ -57,7 +57,8 @@ def _by_words(db: apsw.Connection, parts: Parts, places: NDArray[np.intp]) -> li
         return []
     of_passages, of_documents = _of_passages(parts, parts.words, places), _of_documents(db, parts, parts.words, places)
     if parts.mode is SearchMode.HYBRID:
-        of_passages, of_documents = both(of_passages, 0 * of_passages), both(of_documents, 0 * of_documents)
+        weight = both(trust(parts.words.statistics.known_words), 0.0)
+        of_passages, of_documents = weight * of_passages, weight * of_documents
     names = [_name(term) for term in parts.terms]
     n_with = parts.words.statistics.n_passages_with
     return [
