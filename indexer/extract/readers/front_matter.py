@@ -5,6 +5,7 @@ Front matter that cannot be parsed is kept as text and never raises an error. YA
 types: a date stays as its author typed it, and no tag can create an object.
 """
 
+import html
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -14,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from longsearch.indexer.extract.clean import one_line
+from longsearch.indexer.extract.clean import clean_characters, one_line
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.values import RawMetadata, RawValue, limited
 
@@ -98,4 +99,4 @@ def _word(value: object) -> str:
         value = value.get("name")
     if value is None or isinstance(value, list | Mapping):
         return ""
-    return str(value).strip()
+    return clean_characters(html.unescape(str(value))).strip()  # site generators write &eacute; in titles

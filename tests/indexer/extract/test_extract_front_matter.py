@@ -36,6 +36,14 @@ def test_front_matter_in_toml_is_read_too() -> None:
     assert (front.title, front.blocks, front.body) == ("In TOML", ("Date: 2024-01-02", "Tags: a, b"), "body\n")
 
 
+def test_entities_in_front_matter_are_letters_and_never_control_characters() -> None:
+    front = split_front_matter(
+        "---\ntitle: Pr&aacute;cticas &amp; &#27;[31mred&#x9b;m\ntags: [caf&eacute;]\n---\nbody\n"
+    )
+    assert front.title == "Prácticas & [31mred›m"
+    assert front.blocks == ("Tags: café",)
+
+
 @pytest.mark.parametrize(
     "block",
     [
