@@ -50,7 +50,7 @@ slice to slice. One transaction stores the vectors of the passages, of their exc
 
 Words: Each document has a language. English words are stemmed by FTS5, others by Snowball before they reach it, and
 scripts without spaces become pairs of characters (`engine.languages`). A query's word is looked up in the form that
-each language of the index gives it.
+each language of the index gives it, unless it is a stop word of the query's language.
 
 From a query to the results: BM25 scores passages by words, at once. The model encodes the query with its instruction,
 and passages are scored by their vectors. These two scores are combined with the scores of the passage's nearest

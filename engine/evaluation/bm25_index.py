@@ -12,7 +12,7 @@ from longsearch.engine.errors import QueryError
 from longsearch.engine.languages.analysis import analysed
 from longsearch.engine.search import bm25
 from longsearch.engine.search.lookup import forms_of, lookup
-from longsearch.engine.search.query_language.query import parse
+from longsearch.engine.search.query_language.query import in_languages, parse
 from longsearch.engine.search.statistics import WordStatistics
 from longsearch.engine.store import keywords
 from longsearch.engine.store.languages import IndexLanguages
@@ -71,6 +71,7 @@ class Bm25:
 
     def _terms(self, query: str) -> tuple[str, ...]:
         try:
-            return lookup(parse(_OPERATORS.sub(" ", query)), self._languages).terms
+            asked = in_languages(parse(_OPERATORS.sub(" ", query)), self._languages.codes)
+            return lookup(asked, self._languages).terms
         except QueryError:
             return ()

@@ -21,7 +21,7 @@ from longsearch.engine.search.fusion import both, trust
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.lookup import Lookup, lookup
 from longsearch.engine.search.metadata_filter import list_order, listed, sort_hits
-from longsearch.engine.search.query_language.query import Query
+from longsearch.engine.search.query_language.query import Query, in_languages
 from longsearch.engine.search.ranking import RankedDocument, group
 from longsearch.engine.search.retrieval import (
     Candidates,
@@ -92,6 +92,7 @@ def search(
     with session.reading() as db:
         mode, note = (SearchMode.WORDS, "") if query.is_listing else _mode_and_note(db, mode, query_vector)
         spoken = languages.in_index(db)
+        query = in_languages(query, spoken.codes)
         asked = lookup(query, spoken)
         allowed = allowed_passages(db, asked, file_filter, query.conditions)
         words = None if query.is_listing or mode is SearchMode.MEANING else answers_of(db).words(asked)

@@ -20,7 +20,7 @@ from longsearch.engine.search.background import with_levels
 from longsearch.engine.search.hits import to_hits
 from longsearch.engine.search.lookup import Lookup, lookup
 from longsearch.engine.search.metadata_filter import in_order, list_order, sort_keys
-from longsearch.engine.search.query_language.query import Query
+from longsearch.engine.search.query_language.query import Query, in_languages
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import allowed_passages
 from longsearch.engine.search.searcher import (
@@ -85,6 +85,7 @@ def search_together(
     with ExitStack() as stack:
         dbs = [stack.enter_context(part.session.reading()) for part in parts]
         spoken = languages.joined([languages.in_index(db) for db in dbs])
+        query = in_languages(query, spoken.codes)
         plans = _plans(dbs, parts, query, lookup(query, spoken), mode, k, passages_per_document)
         plans = [replace(plan, is_explained=explain) for plan in plans]
         best = _merged(dbs, parts, plans)[:k]
