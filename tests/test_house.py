@@ -65,7 +65,7 @@ def test_every_package_says_what_its_room_is_for() -> None:
 
 
 def test_one_module_understands_queries_and_knows_the_stop_words() -> None:
-    assert found(r"^_?STOP_WORDS\b.*=") == ["engine/search/query_language/query.py"]
+    assert found(r"^_?STOP_WORDS\b.*=") == ["engine/languages/stop_words.py"]
     assert found(r"^def parse\(text: str") == ["engine/search/query_language/query.py"]
 
 
