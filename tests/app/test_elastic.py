@@ -219,7 +219,9 @@ def test_an_index_made_narrow_is_searched_and_deepened(root: Path, capsys: pytes
             from longsearch.engine.store import documents
 
             whole = encoder.encode_document(documents.text(db, document_id).text)
-            np.testing.assert_allclose(vectors.of_passages(db, document_id), whole.passage_vectors, atol=2e-3)
+            found = vectors.of_passages(db, document_id)
+            # products in 8 bits move single values by .003 where a batch is other; half the width has cosines of .95
+            assert (found * whole.passage_vectors).sum(1).min() > 0.999
 
 
 def test_a_file_added_later_is_read_at_its_own_width(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
