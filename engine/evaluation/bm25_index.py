@@ -49,14 +49,13 @@ class Bm25:
             return np.empty(0, np.int64), np.empty(0)
         idf = partial(bm25.idf, n_passages=self._n_texts)
         found = keywords.best_of_forms(self._db, list(map(forms_of, terms)), idf, limit)
-        highest = bm25.highest([len(keywords.matching(self._db, term)) for term in terms], self._n_texts)
+        highest = bm25.highest(self._n_holding(terms), self._n_texts)
         table = np.array(found, np.float64).reshape(-1, 2)
         return table[:, 0].astype(np.int64), table[:, 1] / highest
 
     def known_words(self, query: str) -> float:
         """Return the share of the query's terms that any text holds; 1 for a query without terms."""
-        holding = tuple(len(keywords.matching(self._db, term)) for term in self._terms(query))
-        return WordStatistics(0, self._n_texts, 0, holding, ()).known_words
+        return WordStatistics(0, self._n_texts, 0, self._n_holding(self._terms(query)), ()).known_words
 
     def of_documents(self, query: str, documents: NDArray[np.int64]) -> dict[int, float]:
         """Return each document's score by words, as in longsearch; documents (n_rows,) has the document of each row."""
@@ -68,6 +67,10 @@ class Bm25:
         of_length = dict(zip(found.tolist(), lengths.tolist(), strict=True))
         figures = WordStatistics(len(of_length), len(documents), 0, (), tuple(map(len, holding)))
         return bm25.of_documents(holding, of_length, figures)
+
+    def _n_holding(self, terms: tuple[str, ...]) -> tuple[int, ...]:
+        """Return for each term the number of texts that hold it."""
+        return tuple(len(keywords.matching(self._db, term)) for term in terms)
 
     def _terms(self, query: str) -> tuple[str, ...]:
         try:

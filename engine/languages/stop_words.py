@@ -16,7 +16,7 @@ _LISTS = {
     كل بعض غير أيضا
     """,
     "de": """
-    aber als am an auch auf aus bei beim bis das dass daß dem den denn der des die diese diesem diesen dieser dieses du
+    aber als am an auch auf aus bei beim bis das dass dem den denn der des die diese diesem diesen dieser dieses du
     durch ein eine einem einen einer eines er es für gegen gewesen gibt hat haben hatte hatten ich ihm ihn ihnen ihr
     ihre ihren ihrer im in ist kann kein keine können man mehr mit nach nicht noch nur ob oder ohne schon sehr sein
     seine seinen seiner seit sich sie sind sondern über um und unter viele vom von vor während wann war waren warum was
@@ -85,7 +85,7 @@ _LISTS = {
     какого какая какие какое какой какую как ко когда которая которое которого которой которые который которых кого
     кому кто ли между меня мы на над называется называют не ни но о об он она они оно от откуда перед по под почему
     при с свой себя сколько со стал стала стали та также тем то тот только ты у уже чего чем чему через что чтобы эта
-    эти это этого этой этот является являются её
+    эти это этого этой этот является являются
     """,
     "sv": """
     att av blev bli blir den denna deras dess dessa det detta du efter eller en ett från för genom ha hade han hans har
@@ -103,7 +103,7 @@ _LISTS = {
     """,
 }
 STOP_WORDS = {code: frozenset(words.split()) for code, words in _LISTS.items()}
-"""For each ISO 639-1 code the words, in small letters."""
+"""For each ISO 639-1 code the words, as `str.casefold` makes them."""
 _ELIDED = {
     "fr": re.compile(r"(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\w)", re.IGNORECASE),
     "it": re.compile(r"(?:[cdlmnstv]|un|(?:a|da|de|ne|su)ll|quest|quell|dov|com)['’](?=\w)", re.IGNORECASE),
