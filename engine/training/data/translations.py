@@ -1,8 +1,10 @@
 """Makes pairs of parallel texts, question sets and plain paragraphs of many languages. Uses no tokenizer, no model.
 
 Files are .jsonl or .jsonl.xz. A line of parallel text holds `en`, `x` (its translation), `lang` and `s` (source); of a
-question set `q`, `p`, `lang` and `s`; of plain text `text`, `lang` and `s`; of pairs what `data.pairs` says. A batch
-has one source, so the source of a pair is its language or languages: negatives are then in the answer's language.
+question set `q`, `p`, `lang` and `s`; of plain text `text`, `lang` and `s`; of pairs what `data.pairs` says. A plain
+text gives two pairs: a part of it with the whole, and a question made of one of its sentences (`data.questions`) with
+that sentence or the whole. A batch has one source, so the source of a pair is its language or languages: negatives are
+then in the answer's language.
 
 The two sides of a translation have one target, the teacher's vector of the English side (Reimers and Gurevych, "Making
 Monolingual Sentence Embeddings Multilingual using Knowledge Distillation", arXiv 2004.09813). So a label of an English
@@ -21,6 +23,7 @@ import numpy as np
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.training.data.pairs import Pair, document_hash, records
+from longsearch.engine.training.data.questions import question_of
 
 TO_OTHER, TO_ENGLISH = "english2other", "other2english"
 """Kinds of translations: the English side is the query, or the passage."""
@@ -28,6 +31,7 @@ LEFT_OUT = ("NTREX", "-PUD")
 """Sources that are test sets of translation or parsing."""
 SENTENCE = re.compile(r".{8,}?(?:[.!?…؟।][\"'”’)\]]*\s|[。！？])")
 _LEAST_TEXT = 60  # characters of a plain text
+_LEAST_SENTENCE = 40  # characters of a sentence to make a question of
 _LEAST_WORDS, _MOST_WORDS = 4, 12  # of a query that is a part of a sentence
 _CHARACTERS_A_WORD = 2  # in scripts that do not separate words
 _RUN_CHARACTERS = 60
@@ -58,8 +62,8 @@ def read_translations(paths: list[Path], choice: Choice, seed: int) -> Iterator[
                 continue
             if "en" in record and "x" in record:
                 parallel.append(record)
-            elif pair := _alone(record, path):
-                others.append(pair)
+            else:
+                others.extend(_alone(record, path))
     drawn = (others[i] for i in np.random.default_rng(seed).permutation(len(others)))
     mixed = _mixed(_translated(parallel, choice.per_language), drawn)
     yield from (pair for pair in mixed if choice.unlike.isdisjoint(runs_of([pair.query, pair.passage])))
@@ -115,29 +119,42 @@ def _translated(parallel: list[dict[str, Any]], per_language: int) -> Iterator[P
             yield Pair(other, english, TO_ENGLISH, f"{language}-en", document)
 
 
-def _alone(record: dict[str, Any], path: Path) -> Pair | None:
-    """Return the pair of a question and its passage, or of a plain text and a part of it.
+def _alone(record: dict[str, Any], path: Path) -> Iterator[Pair]:
+    """Yield the pair of a question and its passage, or the two pairs of a plain text.
 
     Questions have a source of their own, since a batch is drawn of one source and all its pairs are of one kind.
     """
     if "k" in record:
-        return Pair(record["q"], record["p"], record["k"], record["s"], str(record.get("d", record["p"][:80])))
+        yield Pair(record["q"], record["p"], record["k"], record["s"], str(record.get("d", record["p"][:80])))
+        return
     language, document = record["lang"], f"{record['s']}/{record.get('d', '')}"
     if isinstance(record.get("q"), str) and isinstance(record.get("p"), str):
         source = f"questions-{language}"
-        return Pair(record["q"], record["p"], "question2answer", source, f"{document}/{record['p'][:60]}")
+        yield Pair(record["q"], record["p"], "question2answer", source, f"{document}/{record['p'][:60]}")
+        return
     if not isinstance(text := record.get("text"), str):
         hint = "a line holds en and x, q and p, or text"
         raise LongsearchError(f"{path}: no text in {sorted(record)}", hint)
     unspaced = _is_unspaced(text)
     if len(text) < (_LEAST_TEXT // _CHARACTERS_A_WORD if unspaced else _LEAST_TEXT):
-        return None
-    return Pair(_part(text, unspaced, document_hash(language, text)), text, "ict", language, f"{document}/{text[:60]}")
+        return
+    document, drawn = f"{document}/{text[:60]}", document_hash(language, text)
+    yield Pair(_part(text, unspaced, drawn), text, "ict", language, document)
+    sentences = [sentence for sentence in _sentences(text) if len(sentence) >= _LEAST_SENTENCE] or [text]
+    drawn, which = divmod(drawn, len(sentences))
+    drawn, is_whole = divmod(drawn, 2)
+    if question := question_of(sentences[which], language, drawn):
+        answer = text if is_whole else sentences[which]
+        yield Pair(question, answer, "question2answer", f"questions-{language}", document)
+
+
+def _sentences(text: str) -> list[str]:
+    return [sentence.strip() for sentence in SENTENCE.findall(f"{text} ")]
 
 
 def _part(text: str, unspaced: bool, drawn: int) -> str:
     """Return one sentence of a text, or a few words of it, as the number `drawn` decides."""
-    sentences: list[str] = [sentence.strip() for sentence in SENTENCE.findall(f"{text} ")]
+    sentences = _sentences(text)
     if drawn % 2 and len(sentences) > 1:
         return sentences[drawn // 2 % len(sentences)]
     words = list(text) if unspaced else text.split()

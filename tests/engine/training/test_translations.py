@@ -10,6 +10,7 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.datasets import load_dataset
 from longsearch.engine.training import commands
 from longsearch.engine.training.data.pairs import Pair, read_pairs
+from longsearch.engine.training.data.questions import QUESTIONS, question_of
 from longsearch.engine.training.data.shards import load_pairs, write_shards
 from longsearch.engine.training.data.translations import Choice, read_translations, runs_of
 from longsearch.engine.training.lessons.teacher import label_shards
@@ -49,6 +50,42 @@ def test_translation_test_sets_held_out_sources_and_copies_are_left_out(tmp_path
     assert [pair.document for pair in made(tmp_path, records, Choice(held_out=("held",)))] == ["docs/g"]
 
 
+def test_a_plain_text_is_also_asked_for_by_a_question_made_of_one_of_its_sentences(tmp_path):
+    first, second = "Bitwa pod Grunwaldem odbyła się 15 lipca 1410 roku.", "Był to jej {}. opis w tej krótkiej książce."
+    texts = [f"{first} {second.format(i)}" for i in range(50)]
+    pairs = made(tmp_path, [{"text": text, "lang": "pl", "s": "mono"} for text in texts])
+    questions = [pair for pair in pairs if pair.source == "questions-pl"]
+    assert len(questions) == 50 and {pair.kind for pair in questions} == {"question2answer"}
+    assert len({pair.query for pair in questions}) > 30
+    assert first in {pair.passage for pair in questions}  # some with the sentence, some with the whole
+    assert {pair.passage for pair in questions} & set(texts)
+
+
+def test_a_made_question_has_a_few_neighbouring_words_in_a_question_of_its_language():
+    sentence = "Cette ville, fondée en 1204, est au nord de l'île."
+    words = sentence.replace(",", "").rstrip(".").split()
+    asked = {question_of(sentence, "fr", drawn) for drawn in range(2000)}
+    assert len(asked) > 200
+    for question in asked:
+        start, end = next(
+            (start, end)
+            for start, end in (template.split("{}") for template in QUESTIONS["fr"])
+            if question.startswith(start) and question.endswith(end)
+            and question.removeprefix(start).removesuffix(end) in " ".join(words)
+        )  # fmt: skip
+        assert 2 <= len(question.removeprefix(start).removesuffix(end).split()) <= 10
+
+
+@pytest.mark.parametrize("language", QUESTIONS)
+def test_each_question_has_one_place_for_words_and_ends_as_questions_do(language):
+    for question in QUESTIONS[language]:
+        assert question.count("{}") == 1 and question[-1] in "?;؟"
+
+
+def test_no_question_is_made_in_a_language_without_questions_or_of_no_words():
+    assert question_of("これは本です。", "ja", 7) == question_of("... !", "pl", 7) == ""
+
+
 def test_questions_plain_texts_and_pairs_join_the_translations(tmp_path):
     records = [
         {"q": "何ですか", "p": "これは本です。", "lang": "ja", "s": "qa"},
@@ -65,7 +102,8 @@ def test_questions_plain_texts_and_pairs_join_the_translations(tmp_path):
 def test_a_plain_text_is_asked_for_by_one_of_its_sentences_or_by_a_few_of_its_words(tmp_path):
     texts = [f"Text {i} begins with these words. A second sentence of text {i} ends it here." for i in range(60)]
     texts += [f"第{i}段从这里开始，有很多很多字。第{i}段到这里结束，也有很多很多字。" for i in range(60)]
-    pairs = made(tmp_path, [{"text": text, "lang": "de", "s": "mono", "d": str(i)} for i, text in enumerate(texts)])
+    records = [{"text": text, "lang": "de", "s": "mono", "d": str(i)} for i, text in enumerate(texts)]
+    pairs = [pair for pair in made(tmp_path, records) if pair.kind == "ict"]
     assert {pair.passage for pair in pairs} == set(texts)
     assert all(pair.query in pair.passage for pair in pairs)
     parts = [pair.query for pair in pairs if pair.query[-1] not in ".。" or pair.query[0] not in "TA第"]
