@@ -167,11 +167,13 @@ def _is_terminal() -> bool:
 def _with_command(arguments: Sequence[str]) -> list[str]:
     """Return the arguments with the name of a command in front, unless they begin with an option.
 
-    A folder in front means `open`, and so does `--model`. If the first word is no folder and other words follow, it is
-    a misspelt command: exit with 2.
+    A folder in front means `open`, and so does `--model` where no command follows it. If the first word is no folder
+    and other words follow, it is a misspelt command: exit with 2.
     """
     if arguments and arguments[0].split("=")[0] == "--model":
-        return ["open", *arguments]
+        n = 1 if "=" in arguments[0] else 2
+        option, rest = arguments[:n], arguments[n:]
+        return [rest[0], *option, *rest[1:]] if rest and rest[0] in COMMANDS else ["open", *arguments]
     if not arguments or arguments[0].startswith("-"):
         return list(arguments)
     first, *rest = arguments

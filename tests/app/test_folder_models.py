@@ -232,8 +232,9 @@ def test_a_model_that_did_not_come_with_longsearch_is_named(
     home: Path, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(hub, "shipped_model", lambda name: tmp_path / name)
-    assert main(["index", "--model", "multilingual", str(root)]) == 3
-    assert "came without the model multilingual" in capsys.readouterr().err
+    for arguments in (["index", "--model", "multilingual"], ["--model", "multilingual", "index"]):
+        assert main([*arguments, str(root)]) == 3
+        assert "came without the model multilingual" in capsys.readouterr().err
     assert not folder_model(root).is_own
     with pytest.raises(ModelError, match="came without"):
         hub.locate("multilingual")

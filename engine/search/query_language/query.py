@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from longsearch.engine.errors import QueryError
+from longsearch.engine.languages.scripts import SPACED_WORD
 from longsearch.engine.languages.stop_words import STOP_WORDS, language_of_question, without_article
 from longsearch.engine.search.query_language import fields
 from longsearch.engine.search.query_language.fields import Condition, Filters, Sort
@@ -29,7 +30,6 @@ _BODY = r'(?:"(?P<phrase>[^"]*)(?P<closed>"?)|(?P<word>[^\s"]+))'
 _ITEM = re.compile(rf"(?P<minus>-)?{_BODY}")
 _NAME = r"[^\W\dA-Z_][^\WA-Z_.-]*(?:[.-][^\WA-Z_.-]+)*"
 _FIELD = re.compile(rf'(?P<minus>-)?(?P<name>{_NAME}):(?=["\w./#-]){_BODY}')
-_LETTERS = re.compile(r"[^\W\d_]+")
 _UNFINISHED = re.compile(rf'(?:^|(?<=\s))-?(?:(?P<name>{_NAME}):)?(?P<value>"[^"]*|[^\s":]*)$')
 
 
@@ -214,7 +214,7 @@ def in_languages(query: Query, codes: Collection[str]) -> Query:
 
     `parse` has dropped English stop words already. `codes` are those of `IndexLanguages`.
     """
-    spoken = language_of_question(_LETTERS.findall(query.text.casefold()), codes)
+    spoken = language_of_question(SPACED_WORD.findall(query.text.casefold()), codes)
     if not spoken:
         return query
     words = [replace(term, text=without_article(term.text, spoken)) for term in query.words]

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longsearch.engine.languages.scripts import SPACED_WORD
 from longsearch.engine.languages.stop_words import STOP_WORDS, language_of_question, without_article
 from longsearch.engine.search.query_language.query import in_languages, parse
 
@@ -17,7 +18,7 @@ def left(text: str, codes: tuple[str, ...], prefix_last: bool = False) -> list[s
 def test_every_stop_word_is_one_word_in_small_letters() -> None:
     for code, words in STOP_WORDS.items():
         assert all(word == word.casefold() for word in words), code
-        assert all(word.isalpha() for word in words), code
+        assert all(SPACED_WORD.fullmatch(word) for word in words), code
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,9 @@ def test_every_stop_word_is_one_word_in_small_letters() -> None:
         ("die casting", ("de", "en"), ""),
         ("die brücke", ("de",), "de"),
         ("il ponte e la torre", ("en", "it"), "it"),
+        ("भारत की राजधानी क्या है", ("hi", "en"), "hi"),
+        ("বাংলাদেশের রাজধানী কোথায়", ("bn",), "bn"),
+        ("ποιος έχτισε τη γέφυρα", ("el", "en"), "el"),
         ("bridge", CODES, ""),
         ("", CODES, ""),
     ],
@@ -37,7 +41,7 @@ def test_every_stop_word_is_one_word_in_small_letters() -> None:
 def test_a_question_is_in_the_language_of_most_of_its_stop_words(
     question: str, among: tuple[str, ...], language: str
 ) -> None:
-    assert language_of_question(question.split(), among) == language
+    assert language_of_question(question.casefold().split(), among) == language
 
 
 @pytest.mark.parametrize(
@@ -60,6 +64,11 @@ def test_stop_words_of_the_questions_language_are_not_looked_up() -> None:
     assert left("quelle est l'histoire de l'Église", ("fr",)) == ["histoire", "Église"]
     assert left("wer hat die Brücke gebaut", ("de", "en")) == ["Brücke", "gebaut"]
     assert left("Кто построил этот мост", ("ru",)) == ["построил", "мост"]
+
+
+def test_stop_words_are_known_by_their_small_letters_and_with_their_vowel_signs() -> None:
+    assert left("ΠΏΣ ΚΑΙ πώς έγινε", ("el",)) == ["έγινε"]
+    assert left("भारत की राजधानी क्या है", ("hi",)) == ["भारत", "राजधानी"]
 
 
 def test_stop_words_are_looked_up_if_nothing_else_is_left_or_if_the_index_does_not_speak_their_language() -> None:
