@@ -89,9 +89,10 @@ class Bench:
     @cached_property
     def meaning(self) -> Ranked:
         """longsearch's passages, ranked by the vectors of passages, excerpts and documents."""
-        ours = self.ours
-        whole = ours.queries @ ours.document_vectors.T
-        return by_scores(ours.passages, in_document(ours.passage_scores(), whole[:, ours.passages.documents]))
+        ours, documents = self.ours, self.ours.passages.documents
+        own, whole = ours.passage_scores(), (ours.queries @ ours.document_vectors.T)[:, documents]
+        is_alone = np.bincount(documents)[documents] == 1
+        return by_scores(ours.passages, np.where(is_alone, own, in_document(own, whole)))
 
     @cached_property
     def minilm_windows(self) -> Vectors:

@@ -110,14 +110,14 @@ def by_words(db: apsw.Connection, words: QueryWords, found: Candidates) -> Score
 
 @dataclass(frozen=True, slots=True)
 class Cosines:
-    """How near the candidates are to the query; NaN where there is no vector."""
+    """How near the candidates are to the query; NaN where there is no vector, or where it does not count."""
 
     passages: Scores
     """(n,)"""
     excerpts: Scores
     """(n,): of the nearest excerpt of each passage."""
     documents: Scores
-    """(n,): of each passage's document."""
+    """(n,): of each passage's document; NaN if that has one passage only (see `in_document`)."""
 
 
 def cosines(db: apsw.Connection, vector: Vectors, found: Candidates) -> Cosines:
@@ -128,13 +128,14 @@ def cosines(db: apsw.Connection, vector: Vectors, found: Candidates) -> Cosines:
     of_documents: Scores = np.full(len(found.document_ids), np.nan)
     whole = answers_of(db).cosines(Kind.DOCUMENTS, found.document_ids.tolist(), vector)
     of_documents[np.searchsorted(found.document_ids, list(whole))] = list(whole.values())
+    of_documents[answers_of(db).lengths(found.document_ids) == 1] = np.nan
     return Cosines(found.cosines, of_excerpts, of_documents[found.documents])
 
 
 def by_meaning(near: Cosines) -> Scores:
     """(n,): scores by meaning, from the cosines of passage, nearest excerpt and document; 0 without a vector.
 
-    If a document has no vector yet, the passage's own score takes its place.
+    Without the document's cosine, the passage's own score takes its place.
     """
     mixed = with_excerpt(near.passages, near.excerpts)
     own = np.where(np.isnan(near.excerpts), near.passages, mixed)

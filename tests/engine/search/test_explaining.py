@@ -96,18 +96,31 @@ def test_a_word_is_named_as_it_was_typed_and_gets_the_points_of_its_own_search(s
 
 
 def test_the_vectors_of_passage_excerpt_and_document_get_their_weights(store: Store) -> None:
-    excerpts = [[toward(0, 1), toward(1)]]
-    add(store, "a.md", ["one"], [toward(3, 4)], whole=toward(4, 3), excerpts=excerpts)
-    (hit,) = search(store, "anything", MEANING, toward(1)).hits
-    assert hit.reason is not None
-    found = {share.vector_of: (share.cosine, share.points) for share in hit.reason.meaning}
+    excerpts = [[toward(0, 1), toward(1)], []]
+    add(store, "a.md", ["one", "two"], [toward(3, 4), toward(0, 1)], whole=toward(4, 3), excerpts=excerpts)
+    found = meaning_of_best(store)
     assert found["passage"] == pytest.approx((0.6, 0.35 * 0.6), abs=1e-6)
     assert found["excerpt"] == pytest.approx((1.0, 0.35), abs=1e-6)
     assert found["document"] == pytest.approx((0.8, 0.3 * 0.8), abs=1e-6)
 
 
+def test_the_vector_of_a_document_of_one_passage_gets_no_points(store: Store) -> None:
+    add(store, "a.md", ["one"], [toward(3, 4)], whole=toward(4, 3), excerpts=[[toward(0, 1), toward(1)]])
+    found = meaning_of_best(store)
+    assert found.keys() == {"passage", "excerpt"}
+    assert found["passage"] == pytest.approx((0.6, 0.5 * 0.6), abs=1e-6)
+    assert found["excerpt"] == pytest.approx((1.0, 0.5), abs=1e-6)
+
+
+def meaning_of_best(store: Store) -> dict[str, tuple[float, float]]:
+    """The cosine and the points of each vector of the best hit."""
+    hit = search(store, "anything", MEANING, toward(1)).hits[0]
+    assert hit.reason is not None
+    return {share.vector_of: (share.cosine, share.points) for share in hit.reason.meaning}
+
+
 def test_a_document_against_the_query_gets_no_points_by_meaning(store: Store) -> None:
-    add(store, "a.md", ["apple"], [toward(-1)])
+    add(store, "a.md", ["apple", "pear"], [toward(-1)] * 2)
     (hit,) = search(store, "apple", HYBRID, toward(1)).hits
     assert hit.reason is not None
     assert [share.points for share in hit.reason.meaning] == [0, 0]
