@@ -74,6 +74,8 @@ class Candidates:
     """(m,): the documents of all these passages, ascending."""
     documents: NDArray[np.intp]
     """(n,): where in `document_ids` the passage's document is."""
+    lengths: NDArray[np.int64]
+    """(m,): the number of passages of each of these documents."""
 
 
 def candidates(db: apsw.Connection, by_words: Found, by_vector: Found, vector: Vectors | None) -> Candidates:
@@ -92,7 +94,8 @@ def candidates(db: apsw.Connection, by_words: Found, by_vector: Found, vector: V
         found = answers_of(db).cosines(Kind.VECTORS, left.tolist(), vector)
         cosines[np.searchsorted(ids, list(found))] = list(found.values())
     document_ids, places = np.unique(owners.documents_of(db, ids), return_inverse=True)
-    return Candidates(ids, bm25_scores, cosines, is_by_words, document_ids, places)
+    lengths = answers_of(db).lengths(document_ids)
+    return Candidates(ids, bm25_scores, cosines, is_by_words, document_ids, places, lengths)
 
 
 def by_words(db: apsw.Connection, words: QueryWords, found: Candidates) -> Scores:
@@ -103,8 +106,7 @@ def by_words(db: apsw.Connection, words: QueryWords, found: Candidates) -> Score
     """
     figures = words.statistics
     highest = bm25.highest(figures.n_passages_with, figures.n_passages) or 1.0
-    lengths = answers_of(db).lengths(found.document_ids)
-    whole = bm25.of_counts(words.in_documents(found.document_ids), lengths, figures)
+    whole = bm25.of_counts(words.in_documents(found.document_ids), found.lengths, figures)
     return words_in_document(np.clip(found.bm25 / highest, 0.0, 1.0), whole[found.documents])
 
 
@@ -126,9 +128,9 @@ def cosines(db: apsw.Connection, vector: Vectors, found: Candidates) -> Cosines:
     ids, highest = excerpts.highest(db, vector, found.ids.tolist())
     of_excerpts[np.searchsorted(found.ids, ids)] = highest
     of_documents: Scores = np.full(len(found.document_ids), np.nan)
-    whole = answers_of(db).cosines(Kind.DOCUMENTS, found.document_ids.tolist(), vector)
+    longer = found.document_ids[found.lengths > 1]
+    whole = answers_of(db).cosines(Kind.DOCUMENTS, longer.tolist(), vector)
     of_documents[np.searchsorted(found.document_ids, list(whole))] = list(whole.values())
-    of_documents[answers_of(db).lengths(found.document_ids) == 1] = np.nan
     return Cosines(found.cosines, of_excerpts, of_documents[found.documents])
 
 

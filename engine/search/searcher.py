@@ -190,7 +190,7 @@ def _ranked(db: apsw.Connection, plan: Plan, found: Candidates) -> list[RankedDo
     ranked = group(scored, dict(zip(best_ids, owners, strict=True)), plan.passages_per_document, plan.k)
     if not plan.is_explained:
         return ranked
-    return with_reasons(db, ranked, Parts(plan.asked.terms, plan.mode, plan.words, found, near))
+    return with_reasons(ranked, Parts(plan.asked.terms, plan.mode, plan.words, found, near))
 
 
 def nearest_excerpts(db: apsw.Connection, plan: Plan, ranked: list[RankedDocument]) -> dict[int, Nearest]:

@@ -7,13 +7,11 @@ A score is linear in its parts: BM25 is a sum over words, and `fusion` weighs su
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.search import bm25
 from longsearch.engine.search.answering.answers import QueryWords
-from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.search.fusion import both, in_document, trust, with_excerpt, words_in_document
 from longsearch.engine.search.lookup import forms_of
 from longsearch.engine.search.ranking import RankedDocument
@@ -37,13 +35,13 @@ class Parts:
     """None in a search by words."""
 
 
-def with_reasons(db: apsw.Connection, ranked: Sequence[RankedDocument], parts: Parts) -> list[RankedDocument]:
+def with_reasons(ranked: Sequence[RankedDocument], parts: Parts) -> list[RankedDocument]:
     """Give each document the reason for its score, which is that of its best passage."""
     if not ranked:
         return []
     best = np.array([document.passages[0][0] for document in ranked], np.int64)
     places = np.searchsorted(parts.found.ids, best)
-    words: list[tuple[WordShare, ...]] = [()] * len(ranked) if parts.words is None else _by_words(db, parts, places)
+    words: list[tuple[WordShare, ...]] = [()] * len(ranked) if parts.words is None else _by_words(parts, places)
     meaning = [() if parts.near is None else _by_meaning(parts.near, parts.mode, place) for place in places.tolist()]
     return [
         replace(document, reason=Reason(by_words, near))
@@ -51,11 +49,11 @@ def with_reasons(db: apsw.Connection, ranked: Sequence[RankedDocument], parts: P
     ]
 
 
-def _by_words(db: apsw.Connection, parts: Parts, places: NDArray[np.intp]) -> list[tuple[WordShare, ...]]:
+def _by_words(parts: Parts, places: NDArray[np.intp]) -> list[tuple[WordShare, ...]]:
     """The points of each word for each of the passages at these places."""
     if parts.words is None:
         return []
-    of_passages, of_documents = _of_passages(parts, parts.words, places), _of_documents(db, parts, parts.words, places)
+    of_passages, of_documents = _of_passages(parts, parts.words, places), _of_documents(parts, parts.words, places)
     if parts.mode is SearchMode.HYBRID:
         weight = both(trust(parts.words.statistics.known_words), 0.0)
         of_passages, of_documents = weight * of_passages, weight * of_documents
@@ -78,11 +76,11 @@ def _of_passages(parts: Parts, words: QueryWords, places: NDArray[np.intp]) -> P
     return words_in_document(shares, 0 * shares)
 
 
-def _of_documents(db: apsw.Connection, parts: Parts, words: QueryWords, places: NDArray[np.intp]) -> Points:
+def _of_documents(parts: Parts, words: QueryWords, places: NDArray[np.intp]) -> Points:
     """(n_terms, p): the same for the documents of these passages."""
     numbers, own = np.unique(parts.found.documents[places], return_inverse=True)
     ids = parts.found.document_ids[numbers]
-    lengths = answers_of(db).lengths(ids)
+    lengths = parts.found.lengths[numbers]
     shares = np.array(list(bm25.parts_of_counts(words.in_documents(ids), lengths, words.statistics)))
     each = shares.reshape(len(parts.terms), len(ids))[:, own]
     return words_in_document(0 * each, each)
