@@ -96,10 +96,12 @@ QUESTIONS = {language: [question.strip() for question in listed.split("|")] for 
 
 def question_of(sentence: str, language: str, drawn: int) -> str:
     """Return a question of a few words of `sentence`; the number `drawn` decides which. "" for other languages."""
-    words = _PUNCTUATION.sub(" ", sentence).split()
-    if language not in QUESTIONS or not words:
+    questions = QUESTIONS.get(language)
+    if not questions:
         return ""
-    questions = QUESTIONS[language]
+    words = _PUNCTUATION.sub(" ", sentence).split()
+    if not words:
+        return ""
     drawn, which = divmod(drawn, len(questions))
     drawn, more = divmod(drawn, _MOST_WORDS - _LEAST_WORDS + 1)
     length = _LEAST_WORDS + more

@@ -131,14 +131,19 @@ def _alone(record: dict[str, Any], path: Path) -> Iterator[Pair]:
     if isinstance(record.get("q"), str) and isinstance(record.get("p"), str):
         source = f"questions-{language}"
         yield Pair(record["q"], record["p"], "question2answer", source, f"{document}/{record['p'][:60]}")
-        return
-    if not isinstance(text := record.get("text"), str):
+    elif isinstance(text := record.get("text"), str):
+        yield from _of_plain_text(text, language, f"{document}/{text[:60]}")
+    else:
         hint = "a line holds en and x, q and p, or text"
         raise LongsearchError(f"{path}: no text in {sorted(record)}", hint)
+
+
+def _of_plain_text(text: str, language: str, document: str) -> Iterator[Pair]:
+    """Yield a part of a text with the whole, and a question of one sentence with that sentence or the whole."""
     unspaced = _is_unspaced(text)
     if len(text) < (_LEAST_TEXT // _CHARACTERS_A_WORD if unspaced else _LEAST_TEXT):
         return
-    document, drawn = f"{document}/{text[:60]}", document_hash(language, text)
+    drawn = document_hash(language, text)
     yield Pair(_part(text, unspaced, drawn), text, "ict", language, document)
     sentences = [sentence for sentence in _sentences(text) if len(sentence) >= _LEAST_SENTENCE] or [text]
     drawn, which = divmod(drawn, len(sentences))
