@@ -84,7 +84,7 @@ class Bench:
     @cached_property
     def window_words(self) -> Ranked:
         """The baselines' passages, ranked by BM25."""
-        return self._by_words(self.windows, self._word_index(self.windows))
+        return self._by_words(self.windows, self._word_index(self.windows, has_parts=False))
 
     @cached_property
     def meaning(self) -> Ranked:
@@ -115,16 +115,16 @@ class Bench:
 
     @cached_property
     def _index(self) -> Bm25:
-        return self._word_index(self.ours.passages)
+        return self._word_index(self.ours.passages, has_parts=True)
 
     @cached_property
     def _languages(self) -> list[str]:
         """The language of every document."""
         return [language_of(document.full_text) for document in self.dataset.documents]
 
-    def _word_index(self, spans: Spans) -> Bm25:
+    def _word_index(self, spans: Spans, has_parts: bool) -> Bm25:
         languages = [self._languages[document] for document in spans.documents.tolist()]
-        return Bm25(spans.texts(self.dataset.documents), languages)
+        return Bm25(spans.texts(self.dataset.documents), languages, has_parts)
 
     def _by_words(self, spans: Spans, index: Bm25) -> Ranked:
         ranked = [index.rank(query.text, MAX_RANKED) for query in self.dataset.queries]

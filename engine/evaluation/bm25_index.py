@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.errors import QueryError
-from longsearch.engine.languages.analysis import analysed
+from longsearch.engine.languages.analysis import analysed, indexed
 from longsearch.engine.search import bm25
 from longsearch.engine.search.lookup import forms_of, lookup
 from longsearch.engine.search.query_language.query import in_languages, parse
@@ -23,16 +23,20 @@ _OPERATORS = re.compile(r'["“”„«»]|(?<!\S)-+')  # removed: evaluation me
 class Bm25:
     """A BM25 index over passages, numbered from 0."""
 
-    def __init__(self, texts: Iterable[str], languages: Sequence[str]) -> None:
-        """`languages`: for each passage the language of its document, as `languages.detection` finds it."""
+    def __init__(self, texts: Iterable[str], languages: Sequence[str], has_parts: bool = True) -> None:
+        """`languages`: for each passage the language of its document, as `languages.detection` finds it.
+
+        `has_parts`: whether code names are also found by their parts, as in longsearch.
+        """
         self._languages = IndexLanguages(tuple(sorted(set(languages))), is_settled=True)
         self._db = apsw.Connection(":memory:")
         self._db.execute(
             "CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='porter unicode61 remove_diacritics 2')"
         )
         clean = (text.replace("\0", " ").encode("utf-8", "replace").decode() for text in texts)
+        prepared = indexed if has_parts else analysed
         rows = (
-            (row, analysed(text, language)) for row, (text, language) in enumerate(zip(clean, languages, strict=True))
+            (row, prepared(text, language)) for row, (text, language) in enumerate(zip(clean, languages, strict=True))
         )
         with self._db:
             self._db.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", rows)

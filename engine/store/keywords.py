@@ -14,7 +14,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.languages.analysis import analysed
+from longsearch.engine.languages.analysis import indexed
 from longsearch.engine.store import languages, texts
 from longsearch.engine.store.documents import bindable, storable
 from longsearch.engine.store.manifest import Kind, note_added, note_removed
@@ -243,5 +243,5 @@ def _among(allowed: NDArray[np.int64] | None) -> tuple[str, tuple[Any, ...]]:
 
 
 def _words(text: str, language: str | None) -> str:
-    """The text as the index takes it. None: the document's words are from before languages were known."""
-    return storable(text) if language is None else analysed(storable(text), language)
+    """The text as the index takes it. None: the document waits to be indexed again."""
+    return storable(text) if language is None else indexed(storable(text), language)

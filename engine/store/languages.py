@@ -33,7 +33,7 @@ def joined(parts: Sequence[IndexLanguages]) -> IndexLanguages:
 
 
 def of_document(db: apsw.Connection, document_id: int) -> str | None:
-    """The language by which a document's words are indexed; None: they are from before languages were known."""
+    """The language by which a document's words are indexed; None: they wait to be indexed again."""
     found: str | None = db.execute("SELECT language FROM contents WHERE id = ?", (document_id,)).get
     return found
 

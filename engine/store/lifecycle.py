@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from longsearch.engine.languages.analysis import analysed
+from longsearch.engine.languages.analysis import indexed
 from longsearch.engine.languages.detection import language_of
 from longsearch.engine.store import documents, files, keywords, languages, metadata, texts, vectors
 from longsearch.engine.store.embedding import resuming
@@ -108,14 +108,15 @@ def _index_title(db: apsw.Connection, document_id: int, title: str) -> None:
 
 
 def index_words_again(db: apsw.Connection, document_id: int) -> None:
-    """Find the language of a document from before languages were known, and index its words by it.
+    """Index the words of a document by its language, which is found again, and with the parts of its code names.
 
-    Its vectors stay. English words are in the index as they should be, so most documents are only read.
+    An older longsearch knew no languages, or did not split names. The vectors stay. An English document without code
+    names is in the index as it should be, so it is only read.
     """
     document = documents.text(db, document_id)
     language = language_of(document.text)
     languages.put(db, document_id, language)
-    if any(analysed(text, language) != text for text in (document.text, document.title)):
+    if any(indexed(text, language) != text for text in (document.text, document.title)):
         passage_ids = documents.passage_ids(db, document_id)
         keywords.remove(db, passage_ids)
         keywords.add(db, passage_ids, document, documents.passages(db, document_id), language)

@@ -241,7 +241,12 @@ END;
 CREATE INDEX embeddings_unfinished ON embeddings (content_id) WHERE NOT done;
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11)
+_V12 = """
+-- The words of English documents are indexed again, with the parts of code names (getUserName). NULL asks for that.
+UPDATE contents SET language = NULL WHERE language IN ('', 'en');
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11, _V12)
 """Append only: a script that has been released is never edited."""
 
 

@@ -151,7 +151,7 @@ class Store(VectorWriter):
                 lifecycle.settle(db, document_id)
 
     def index_words_again(self) -> bool:
-        """Index the words of one document by its language. Return False if an older longsearch left none to do."""
+        """Index the words of one document as it is done now. Return False if an older longsearch left none to do."""
         with self.reading() as db:
             document_id = languages.next_unsettled(db)
         if document_id is not None:

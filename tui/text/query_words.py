@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from longsearch.engine.types import Term
 
 _WORD = re.compile(r"\w+")
+_LETTER = r"[^\W_]"
+"""A letter or digit. An underscore parts words, as it does for FTS5."""
 _BETWEEN = r"\W+"
 _FIRST_CJK = "\u2e80"
 _MIN_STEM = 4
@@ -22,9 +24,14 @@ def is_quotation(query: str) -> bool:
 
 def word_pattern(terms: Iterable[Term]) -> re.Pattern[str] | None:
     """Return the pattern that finds these words and phrases in a text, in any case; None if there are none."""
+    terms = list(terms)
     pieces = {piece: None for term in terms if (piece := _piece(term))}
     longest_first = sorted(pieces, key=len, reverse=True)
-    return re.compile("|".join(longest_first), re.IGNORECASE) if longest_first else None
+    inner = dict.fromkeys(
+        f"{term.text.capitalize()}[a-z]{_ending(term, term.text)}" for term in terms if _is_part(term)
+    )
+    in_names = [f"(?-i:(?<=[a-z0-9])(?:{'|'.join(inner)})(?![a-z]))"] if inner else []  # user in getUserName
+    return re.compile("|".join([*longest_first, *in_names]), re.IGNORECASE) if longest_first else None
 
 
 def _piece(term: Term) -> str:
@@ -33,12 +40,20 @@ def _piece(term: Term) -> str:
     joined = _BETWEEN.join(map(re.escape, words))
     if not words or (words[0] >= _FIRST_CJK and not term.is_phrase):
         return joined  # CJK is written without spaces: the word may begin and end anywhere
-    return rf"(?<!\w){joined}{_ending(term, words[-1])}(?!\w)"
+    ending = _ending(term, words[-1])
+    in_name = f"|(?-i:[a-z]{ending}(?=[A-Z]))" if _is_part(term) else ""  # user in userName
+    return f"(?<!{_LETTER}){joined}(?:{_LETTER}{ending}(?!{_LETTER}){in_name})"
 
 
 def _ending(term: Term, last_word: str) -> str:
+    """Return how many letters may follow, as a repetition."""
     if term.is_prefix:
-        return r"\w*"
+        return "*"
     if not term.is_phrase and len(last_word) >= _MIN_STEM and last_word.isalpha():
-        return r"\w{0,3}"
-    return ""
+        return "{0,3}"
+    return "{0}"
+
+
+def _is_part(term: Term) -> bool:
+    """Return whether the term may be a part of a code name: see `engine.languages.code_names`."""
+    return not term.is_phrase and term.text.isascii() and term.text.isalpha() and len(term.text) > 1
