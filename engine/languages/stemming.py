@@ -1,8 +1,11 @@
-"""Which Snowball stemmer reads which language (PyStemmer). Pure."""
+"""Finds the stem of a word: by Snowball (PyStemmer), or by a rule for two languages that it does not know. Pure."""
 
+import re
 from functools import cache
 
 import Stemmer
+
+from longsearch.engine.languages.scripts import SIGNS
 
 PLAIN = frozenset(("", "en"))
 """Languages whose words FTS5's tokenizer handles alone: English, and an unknown one."""
@@ -24,10 +27,21 @@ _STEMMERS = {
     "sk": "czech", "uk": "russian", "bg": "russian", "be": "russian", "hr": "serbian", "bs": "serbian",
     "gl": "portuguese", "af": "dutch",
 }  # fmt: skip
+_BEGINNING = re.compile(f"(?:[^{SIGNS}][{SIGNS}]*){{0,3}}[^{SIGNS}]")
+"""Of a Bengali word: its first four letters, the last without its signs. nDCG@10 by words (TyDi) is 81.5 with all
+letters, and with three, four and five 90.1, 89.2 and 85.1; three would join more words in a larger collection."""
+_PARTICLES = re.compile("^[והבכלמש]+(?=.{3})")
+"""Before a Hebrew word: and, the, in, as, to, from, that. nDCG@10 by words (HeQ) rises from 93.1 to 96.8 without them;
+without one of them and the plural's ending it is 95.6."""
 
 
 def stem(word: str, language: str) -> str:
     """Return the stem of a word in small letters; the word itself if there is no stemmer for the language."""
+    if language == "he":
+        return _PARTICLES.sub("", word)
+    if language == "bn":
+        beginning = _BEGINNING.match(word)
+        return beginning[0] if beginning else word
     name = _STEMMERS.get(language)
     return str(_stemmer(name).stemWord(word)) if name else word
 

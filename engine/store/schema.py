@@ -242,8 +242,9 @@ CREATE INDEX embeddings_unfinished ON embeddings (content_id) WHERE NOT done;
 """
 
 _V12 = """
--- The words of English documents are indexed again, with the parts of code names (getUserName). NULL asks for that.
-UPDATE contents SET language = NULL WHERE language IN ('', 'en');
+-- Words are indexed again: English ones with the parts of code names (getUserName), Hebrew and Bengali ones by their
+-- stems. NULL asks for that.
+UPDATE contents SET language = NULL WHERE language IN ('', 'en', 'he', 'bn');
 """
 
 MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11, _V12)

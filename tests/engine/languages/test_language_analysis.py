@@ -41,6 +41,22 @@ def test_english_text_is_left_as_it_is(text: str, language: str) -> None:
     assert analysed(text, language) == text
 
 
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("he", ["ספרים", "הספרים", "והספרים", "שבספרים", "לספרים"]),  # books; the, and the, that in, to
+        ("bn", ["বাংলাদেশ", "বাংলাদেশের", "বাংলাদেশে"]),  # Bangladesh; of, in
+    ],
+)
+def test_forms_of_a_hebrew_and_of_a_bengali_word_are_one_word(language: str, words: list[str]) -> None:
+    assert len({made(word, language) for word in words}) == 1
+
+
+def test_a_short_hebrew_word_keeps_its_letters() -> None:
+    assert made("של", "he") == "של" + MADE
+    assert made("הבית", "he") == made("בית", "he")
+
+
 @pytest.mark.parametrize("language", sorted(_TEXTS))
 def test_every_word_made_passes_fts5s_tokenizer_unchanged(language: str) -> None:
     words = re.findall(r"[^\s.,'、。၊။]+", analysed(_TEXTS[language], language))
