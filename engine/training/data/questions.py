@@ -8,9 +8,11 @@ readers on such questions ("noisy cloze").
 
 import re
 
+from longsearch.engine.languages.scripts import SIGNS
+
 _LEAST_WORDS, _MOST_WORDS = 2, 10
-# the vowel signs of Indian scripts are no \w
-_PUNCTUATION = re.compile(r"[^\w\s'’/\u0900-\u0963\u0966-\u0dff-]|\s[-'’/]+\s")
+# vowel signs and points are no \w
+_PUNCTUATION = re.compile(rf"[^\w\s{SIGNS}\u200c\u200d'’/-]|\s[-'’/]+\s")
 
 _QUESTIONS = {
     "ar": """

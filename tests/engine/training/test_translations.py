@@ -76,6 +76,18 @@ def test_a_made_question_has_a_few_neighbouring_words_in_a_question_of_its_langu
         assert 2 <= len(question.removeprefix(start).removesuffix(end).split()) <= 10
 
 
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [("ar", "الكُتُب في المكتبات القديمة"), ("hi", "किताबें पुस्तकालयों में हैं"), ("bn", "বাংলাদেশের নদী।")],
+)
+def test_a_made_question_does_not_split_words_at_vowel_signs(language, sentence):
+    words = sentence.rstrip("।").split()
+    assert all(any(word in question_of(sentence, language, drawn).split() for word in words) for drawn in range(50))
+    torn = {piece for drawn in range(200) for piece in question_of(sentence, language, drawn).rstrip("?؟").split()}
+    known = {piece for question in QUESTIONS[language] for piece in question.replace("{}", " ").rstrip("?؟").split()}
+    assert torn - known <= set(words)
+
+
 @pytest.mark.parametrize("language", QUESTIONS)
 def test_each_question_has_one_place_for_words_and_ends_as_questions_do(language):
     for question in QUESTIONS[language]:
