@@ -9,6 +9,7 @@ import io
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from copy import copy
 from importlib import import_module
 from typing import NoReturn, Protocol, cast
 
@@ -191,10 +192,30 @@ def _with_command(arguments: Sequence[str]) -> list[str]:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Makes errors safe to print: they repeat arguments, and a file name may hold control characters."""
+    """Takes options between a query and its folder, and makes errors safe to print.
+
+    Errors repeat arguments, and a file name may hold control characters.
+    """
+
+    _is_mixing = False
 
     def error(self, message: str) -> NoReturn:
         super().error(printable(message))
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        """As argparse does; arguments that it leaves over are tried once more, with options taken out first.
+
+        argparse fills an optional folder with nothing as soon as it meets an option behind the query.
+        """
+        before = copy(namespace)
+        found, left = super().parse_known_args(args, namespace)
+        if not left or self._is_mixing or any(a.nargs in (argparse.PARSER, argparse.REMAINDER) for a in self._actions):
+            return found, left
+        self._is_mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, before)
+        finally:
+            self._is_mixing = False
 
 
 def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:

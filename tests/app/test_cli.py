@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from longsearch.app.cli import COMMANDS, main
+from longsearch.app.cli import COMMANDS, build_parser, main
 
 HEAVY = ("torch", "transformers", "tokenizers", "textual", "apsw", "numpy")
 SLOW_TO_IMPORT = (*HEAVY, "dataclasses", "logging", "platformdirs", "longsearch.app.paths", "longsearch.engine.types")
@@ -114,6 +114,25 @@ def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFi
         main(arguments)
     assert caught.value.code == 2
     assert "usage:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["search q folder -k 2 --json", "search q -k 2 folder --json", "search -k 2 q --json folder"],
+)
+def test_options_may_stand_between_the_query_and_the_folder(arguments: str) -> None:
+    options = build_parser(["search"]).parse_args(arguments.split())
+    assert (options.query, options.folder, options.json, options.k) == ("q", "folder", True, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "left"), [("search q --json folder more", "more"), ("search q --json folder --jsn", "--jsn")]
+)
+def test_arguments_too_many_are_named(arguments: str, left: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(arguments.split())
+    assert exit_.value.code == 2
+    assert f"unrecognized arguments: {left}\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
