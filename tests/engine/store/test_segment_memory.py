@@ -1,5 +1,6 @@
 """The memory of mapped segments: which pages a process gives back, and that it reads the same afterwards."""
 
+import mmap
 from pathlib import Path
 
 import numpy as np
@@ -31,5 +32,6 @@ def test_postings_and_rests_are_let_go_and_read_again_and_codes_stay(tmp_path: P
     files.let_pages_go(kept_bytes=1 << 60)
     assert resident_bytes(path) == held
     files.let_pages_go(kept_bytes=0)
-    assert _ROWS * _DIM <= resident_bytes(path) < 1.2 * _ROWS * _DIM < held
+    least = _ROWS * _DIM - mmap.PAGESIZE  # the last page of the codes is let go: it is the first of the rests too
+    assert least <= resident_bytes(path) < 1.2 * _ROWS * _DIM < held
     assert all(np.array_equal(mapped[name], array) for name, array in written.items())
