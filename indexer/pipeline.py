@@ -73,7 +73,7 @@ class Pipeline:
         self._catalogue: dict[str, KnownFile] = {}
         if store.model_in_use() not in (None, (encoder.fingerprint, encoder.dim)):
             encoder.ensure_loaded()
-        store.use_model(encoder.fingerprint, encoder.dim)
+        store.use_model(encoder.fingerprint, encoder.dim, encoder.excerpt_weight)
 
     def read(self, only: Collection[str] | None = None) -> ReadSummary:
         """Run phase A: bring the files, texts and words in the store in step with the disk.

@@ -22,6 +22,7 @@ from longsearch.app.settings.reading import current
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import ModelError
 from longsearch.engine.languages.detection import forget_model
+from longsearch.engine.models.identity import ModelIdentity
 from longsearch.engine.types import Passage
 from longsearch.indexer.encoders import Part
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from longsearch.engine.inference.cutter import PassageCutter
     from longsearch.engine.inference.encoder import Encoder
     from longsearch.engine.inference.query_encoder import QueryEncoder
-    from longsearch.engine.models.identity import ModelIdentity
 
 log = logging.getLogger("longsearch.model")
 K = TypeVar("K")
@@ -41,7 +41,7 @@ class ResidentModel:
     def __init__(
         self,
         load: "Callable[[], Encoder]" = open_encoder,
-        identify: "Callable[[], ModelIdentity]" = chosen_identity,
+        identify: Callable[[], ModelIdentity] = chosen_identity,
         open_cutter: "Callable[[], PassageCutter]" = open_cutter,
         clock: Callable[[], float] = time.monotonic,
         widths: ElasticWidth | None = None,
@@ -57,7 +57,7 @@ class ResidentModel:
         self._lock = threading.Lock()
         self._encoder: Encoder | None = None
         self._cutter: PassageCutter | None = None
-        self._identity: tuple[str, int] | None = None
+        self._identity: ModelIdentity | None = None
         self._used_at = clock()
         self._query_lock = threading.Lock()
         self._queries: QueryEncoder | None = None
@@ -84,7 +84,8 @@ class ResidentModel:
             self._used_at = self._clock()
             if self._encoder is None:
                 encoder = self._load()
-                before, self._identity = self._identity, (encoder.fingerprint, encoder.dim)
+                before, made = self._identity, (encoder.fingerprint, encoder.dim, encoder.excerpt_weight)
+                self._identity = ModelIdentity(*made)
                 self._cutter = encoder.cutter
                 if before not in (None, self._identity):
                     raise ModelError(
@@ -157,18 +158,23 @@ class ResidentModel:
     @property
     def fingerprint(self) -> str:
         """As `Encoder`."""
-        return self._known_identity()[0]
+        return self._known_identity().fingerprint
 
     @property
     def known_fingerprint(self) -> str | None:
         """The fingerprint if something has asked for it or loaded the model, else None. Reads no file, never waits."""
         identity = self._identity
-        return identity and identity[0]
+        return None if identity is None else identity.fingerprint
 
     @property
     def dim(self) -> int:
         """As `Encoder`."""
-        return self._known_identity()[1]
+        return self._known_identity().dim
+
+    @property
+    def excerpt_weight(self) -> float:
+        """As `Encoder`."""
+        return self._known_identity().excerpt_weight
 
     def ensure_loaded(self) -> None:
         """Load the weights if they are not in memory. Raises ModelError if they cannot be loaded."""
@@ -203,11 +209,10 @@ class ResidentModel:
                 self._cutter = self._open_cutter()
             return self._cutter
 
-    def _known_identity(self) -> tuple[str, int]:
+    def _known_identity(self) -> ModelIdentity:
         with self._lock:
             if self._identity is None:
-                found = self._identify()
-                self._identity = found.fingerprint, found.dim
+                self._identity = self._identify()
             return self._identity
 
 

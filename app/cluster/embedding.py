@@ -51,6 +51,11 @@ class RemoteEncoder:
         """See `DocumentEncoder`."""
         return self._local.dim
 
+    @property
+    def excerpt_weight(self) -> float:
+        """See `DocumentEncoder`."""
+        return self._local.excerpt_weight
+
     def ensure_loaded(self) -> None:
         """Do nothing: a pool is given only once a worker has loaded the model."""
 

@@ -23,7 +23,8 @@ def passages_at_depth(ours: OurVectors, filler: str, depth: int, cache: VectorCa
     depends_on = [*ours.cache_key, str(depth), filler if depth else "", *texts]
     vectors = cache.vectors("ours-deep", depends_on, lambda: _read_deep(ours.encoder, texts, filler, depth))
     passages, excerpts = np.split(vectors, [len(ours.passages.documents)])
-    return by_scores(ours.passages, passage_scores(ours.queries, passages, excerpts, ours.n_excerpts))
+    scores = passage_scores(ours.queries, passages, excerpts, ours.n_excerpts, ours.encoder.excerpt_weight)
+    return by_scores(ours.passages, scores)
 
 
 def _read_deep(encoder: Encoder, texts: list[str], filler: str, depth: int) -> Vectors:

@@ -67,7 +67,8 @@ class OurVectors:
 
     def passage_scores(self) -> Vectors:
         """Return (n_queries, n_passages): scores by meaning, without the documents' vectors."""
-        return passage_scores(self.queries, self.passage_vectors, self.excerpt_vectors, self.n_excerpts)
+        vectors = self.passage_vectors, self.excerpt_vectors
+        return passage_scores(self.queries, *vectors, self.n_excerpts, self.encoder.excerpt_weight)
 
     @cached_property
     def queries(self) -> Vectors:
@@ -157,7 +158,9 @@ class _FirstDims(_Derived):
         return first_dims(self._whole._of_documents, self._dim)
 
 
-def passage_scores(queries: Vectors, passages: Vectors, excerpts: Vectors, n_excerpts: NDArray[np.int64]) -> Vectors:
+def passage_scores(
+    queries: Vectors, passages: Vectors, excerpts: Vectors, n_excerpts: NDArray[np.int64], excerpt_weight: float
+) -> Vectors:
     """Return (n_queries, n_passages): each passage's cosine mixed with its nearest excerpt's, as in longsearch.
 
     queries (n_queries, dim), passages (n_passages, dim), excerpts (sum of n_excerpts, dim) passage by passage,
@@ -165,7 +168,7 @@ def passage_scores(queries: Vectors, passages: Vectors, excerpts: Vectors, n_exc
     """
     firsts = np.cumsum(n_excerpts) - n_excerpts
     nearest: Vectors = np.maximum.reduceat(queries @ excerpts.T, firsts, axis=1)
-    return with_excerpt(queries @ passages.T, nearest)
+    return with_excerpt(queries @ passages.T, nearest, excerpt_weight)
 
 
 def whole_excerpts(passages: Vectors, excerpts: Sequence[Excerpts]) -> Vectors:

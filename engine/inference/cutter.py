@@ -9,8 +9,9 @@ from typing import Self
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.tokens import TextTokenizer, TokenizedText
-from longsearch.engine.models.config import ModelConfig, ReadoutConfig, read_config
+from longsearch.engine.models.config import ModelConfig, read_config
 from longsearch.engine.models.hub import ModelFiles, locate
+from longsearch.engine.models.readouts.config import ReadoutConfig
 from longsearch.engine.passages import cut_excerpts, cut_passages
 from longsearch.engine.types import Passage
 

@@ -27,10 +27,11 @@ from longsearch.engine.inference.readouts.reading import EmbeddedPart, Readout
 from longsearch.engine.inference.saved_states import check_fits, from_bytes
 from longsearch.engine.inference.slots import Document, read_documents, rows_that_fit
 from longsearch.engine.inference.tokens import TextTokenizer, TokenizedText
-from longsearch.engine.models.config import Mamba2Config, ReadoutConfig, check_thinking, read_config
+from longsearch.engine.models.config import Mamba2Config, read_config
 from longsearch.engine.models.hub import locate
 from longsearch.engine.models.identity import fingerprint
 from longsearch.engine.models.mamba2_quick import can_be_int8
+from longsearch.engine.models.readouts.config import ReadoutConfig, check_thinking
 from longsearch.engine.models.weights import Model, load_model
 from longsearch.engine.models.without_torch.heads import check_trained
 from longsearch.engine.types import Passage
@@ -134,6 +135,11 @@ class Encoder:
     def tokenizer(self) -> TextTokenizer:
         """The model's tokenizer."""
         return self.cutter.tokenizer
+
+    @property
+    def excerpt_weight(self) -> float:
+        """As in `ReadoutConfig`."""
+        return self.readout.excerpt_weight
 
     def ensure_loaded(self) -> None:
         """Do nothing: the weights of an `Encoder` are in memory."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longsearch.engine.errors import INCOMPLETE_MODEL, ModelError
-from longsearch.engine.models.config import ModelConfig, ReadoutConfig, read_config
+from longsearch.engine.models.config import ModelConfig, read_config
 from longsearch.engine.models.hub import ModelFiles, locate, tokenizer_file
+from longsearch.engine.models.readouts.config import ReadoutConfig
 from longsearch.engine.models.weight_files import hash_weights, opened, weight_files
 from longsearch.engine.passages import RULES
 
@@ -22,6 +23,8 @@ class ModelIdentity:
     """A hash of weights, tokenizer, readout, template and passage rules."""
     dim: int
     """Length of the vectors."""
+    excerpt_weight: float
+    """As in `ReadoutConfig`."""
 
 
 def identify(model: str | Path) -> ModelIdentity:
@@ -31,7 +34,8 @@ def identify(model: str | Path) -> ModelIdentity:
     """
     files = locate(model)
     config, readout = read_config(files.folder / "config.json")
-    return ModelIdentity(fingerprint(files, config, readout), _dim(files.folder, config, readout))
+    name = fingerprint(files, config, readout)
+    return ModelIdentity(name, _dim(files.folder, config, readout), readout.excerpt_weight)
 
 
 def _dim(folder: Path, config: ModelConfig, readout: ReadoutConfig) -> int:

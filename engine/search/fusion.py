@@ -17,8 +17,6 @@ Score = TypeVar("Score", float, NDArray[np.float32], NDArray[np.float64])
 # Mean nDCG@10 of ten dev sets at .35, .4, .45, .5: .851 .852 .852 .851. A smaller weight is better if people
 # remember the words (hotpot100, the long reports of kgrag_docs), a larger one for repeated questions (stackfaq).
 WEIGHT_OF_MEANING = 0.4
-# mean nDCG@10 of eight dev sets by meaning at 0, .35, .5, .65: .779 .800 .803 .805
-WEIGHT_OF_EXCERPT = 0.5
 # mean nDCG@10 of nine dev sets by meaning at 0, .1, .2, .3, .4, .5: .764 .768 .773 .774 .773 .771
 WEIGHT_OF_DOCUMENT = 0.3
 # mean nDCG@10 of nine dev sets by words at 0, .2, .3, .4, .5, .6: .780 .812 .818 .820 .819 .817; for long reports
@@ -29,12 +27,13 @@ WEIGHT_OF_DOCUMENT_WORDS = 0.4
 KNOWN_WORDS_FOR_FULL_WEIGHT = 0.6
 
 
-def with_excerpt(passage: Score, excerpt: Score) -> Score:
-    """A passage's own score by meaning: half its cosine and half the cosine of its nearest excerpt.
+def with_excerpt(passage: Score, excerpt: Score, weight: float) -> Score:
+    """A passage's own score by meaning: its cosine, and for a share `weight` (0 to 1) that of its nearest excerpt.
 
-    A single sentence that answers the query has little weight in the vector of a passage on another subject.
+    A single sentence that answers the query has little weight in the vector of a passage on another subject. Models
+    differ in how well they gather a passage in one vector, so `weight` is the model's (`ReadoutConfig.excerpt_weight`).
     """
-    return (1 - WEIGHT_OF_EXCERPT) * passage + WEIGHT_OF_EXCERPT * excerpt
+    return (1 - weight) * passage + weight * excerpt
 
 
 def in_document(passage: Score, document: Score) -> Score:

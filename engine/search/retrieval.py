@@ -19,7 +19,7 @@ from longsearch.engine.search.lookup import Lookup, all_of, any_of
 from longsearch.engine.search.metadata_filter import narrowed
 from longsearch.engine.search.query_language.fields import Condition
 from longsearch.engine.search.query_language.file_filter import FileFilter
-from longsearch.engine.store import excerpts, languages
+from longsearch.engine.store import excerpts, languages, vectors
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments import admitted, owners
 from longsearch.engine.store.segments.allowed import Allowed
@@ -120,6 +120,8 @@ class Cosines:
     """(n,): of the nearest excerpt of each passage."""
     documents: Scores
     """(n,): of each passage's document; NaN if that has one passage only (see `in_document`)."""
+    excerpt_weight: float
+    """See `fusion.with_excerpt`."""
 
 
 def cosines(db: apsw.Connection, vector: Vectors, found: Candidates) -> Cosines:
@@ -131,7 +133,7 @@ def cosines(db: apsw.Connection, vector: Vectors, found: Candidates) -> Cosines:
     longer = found.document_ids[found.lengths > 1]
     whole = answers_of(db).cosines(Kind.DOCUMENTS, longer.tolist(), vector)
     of_documents[np.searchsorted(found.document_ids, list(whole))] = list(whole.values())
-    return Cosines(found.cosines, of_excerpts, of_documents[found.documents])
+    return Cosines(found.cosines, of_excerpts, of_documents[found.documents], vectors.excerpt_weight(db))
 
 
 def by_meaning(near: Cosines) -> Scores:
@@ -139,7 +141,7 @@ def by_meaning(near: Cosines) -> Scores:
 
     Without the document's cosine, the passage's own score takes its place.
     """
-    mixed = with_excerpt(near.passages, near.excerpts)
+    mixed = with_excerpt(near.passages, near.excerpts, near.excerpt_weight)
     own = np.where(np.isnan(near.excerpts), near.passages, mixed)
     of_documents = np.where(np.isnan(near.documents), own, near.documents)
     scores: Scores = in_document(own, of_documents)

@@ -10,6 +10,7 @@ import apsw
 import numpy as np
 
 from longsearch.engine.arrays import Vectors
+from longsearch.engine.passages import EXCERPT_WEIGHT
 from longsearch.engine.store import excerpts, manifest
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.records import PendingDocument
@@ -30,8 +31,15 @@ def model_in_use(db: apsw.Connection) -> tuple[str, int] | None:
     return (str(values["fingerprint"]), int(values["dim"])) if len(values) == 2 else None
 
 
-def use_model(db: apsw.Connection, fingerprint: str, dim: int) -> bool:
+def excerpt_weight(db: apsw.Connection) -> float:
+    """The share of the nearest excerpt in a passage's score by meaning, as the model in use has it."""
+    kept = db.execute("SELECT value FROM meta WHERE key = 'excerpt_weight'").get
+    return EXCERPT_WEIGHT if kept is None else float(kept)
+
+
+def use_model(db: apsw.Connection, fingerprint: str, dim: int, excerpt_weight: float = EXCERPT_WEIGHT) -> bool:
     """Create this model's vector tables in place of another model's; return False if they exist already."""
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('excerpt_weight', ?)", (excerpt_weight,))
     if model_in_use(db) == (fingerprint, dim):
         return False
     for table in _TABLES:

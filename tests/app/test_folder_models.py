@@ -200,6 +200,7 @@ class _Fake:
     hardware = SimpleNamespace(device="cpu", reason="a test")
     cutter = None
     dim = 4
+    excerpt_weight = 0.5
 
     def __init__(self, name: str) -> None:
         self.fingerprint = name

@@ -43,6 +43,7 @@ class Loader:
         made = SimpleNamespace(
             fingerprint=self.fingerprint,
             dim=8,
+            excerpt_weight=0.5,
             cutter=self.cutter("of the encoder"),
             batch_below_tokens=4,
             hardware=hardware,
@@ -54,7 +55,7 @@ class Loader:
 
     def identify(self) -> ModelIdentity:
         self.n_identified += 1
-        return ModelIdentity(self.fingerprint, 8)
+        return ModelIdentity(self.fingerprint, 8, 0.5)
 
     def open_cutter(self) -> Any:
         self.n_cutters += 1

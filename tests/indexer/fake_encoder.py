@@ -29,6 +29,7 @@ class FakePart:
 class FakeEncoder:
     fingerprint = "fake"
     dim = 8
+    excerpt_weight = 0.5
     n_rows = 3
 
     def __init__(self, batch_below_tokens: int = 0, width: float = 1.0) -> None:

@@ -11,6 +11,7 @@ from pipeline_bench import Bench
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
+from longsearch.engine.store import vectors
 from longsearch.engine.types import FileStatus, SearchMode
 from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.pipeline import Pipeline, ReadSummary
@@ -25,6 +26,17 @@ def test_new_files_become_current_and_a_second_run_does_nothing(bench: Bench) ->
     read = bench.encoder.tokens_read
     assert bench.run() == ReadSummary(0, 0, 0, 0, (), finished=True)
     assert bench.encoder.tokens_read == read == 24
+
+
+def test_an_index_follows_the_excerpt_weight_of_its_model_without_reading_anew(bench: Bench) -> None:
+    bench.write("a.txt")
+    bench.run()
+    read = bench.encoder.tokens_read
+    bench.encoder.excerpt_weight = 0.8
+    bench.run()
+    with bench.store.reading() as db:
+        assert vectors.excerpt_weight(db) == 0.8
+    assert bench.encoder.tokens_read == read
 
 
 def test_renames_copies_and_touches_embed_nothing(bench: Bench) -> None:

@@ -8,7 +8,8 @@ from longsearch.engine.inference.readouts.eos import EosReadout
 from longsearch.engine.inference.readouts.generative import GenerativeReadout
 from longsearch.engine.inference.readouts.mean import MeanHead, MeanReadout
 from longsearch.engine.inference.readouts.reading import Readout
-from longsearch.engine.models.config import Mamba2Config, ModelConfig, ReadoutConfig
+from longsearch.engine.models.config import Mamba2Config, ModelConfig
+from longsearch.engine.models.readouts.config import ReadoutConfig
 from longsearch.engine.models.readouts.contextual import ContextualToken
 from longsearch.engine.models.readouts.soft_tokens import SoftTokens
 

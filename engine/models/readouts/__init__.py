@@ -1,1 +1,1 @@
-"""Weights of readouts that are models of their own: a bidirectional encoder (contextual), soft tokens (generative)."""
+"""The configuration of readouts, and weights of those that are models: a bidirectional encoder, soft tokens."""

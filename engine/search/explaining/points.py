@@ -93,7 +93,8 @@ def _by_meaning(near: Cosines, mode: SearchMode, place: int) -> tuple[MeaningSha
         return ()
     own = {"passage": passage}
     if not np.isnan(excerpt):
-        own = {"passage": with_excerpt(passage, 0.0), "excerpt": with_excerpt(0.0, excerpt)}
+        weight = near.excerpt_weight
+        own = {"passage": with_excerpt(passage, 0.0, weight), "excerpt": with_excerpt(0.0, excerpt, weight)}
     if not np.isnan(document):
         own = {name: in_document(part, 0.0) for name, part in own.items()} | {"document": in_document(0.0, document)}
     total = sum(own.values())

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from longsearch.engine.arrays import Vectors
+from longsearch.engine.passages import EXCERPT_WEIGHT
 from longsearch.engine.store import documents, vectors
 from longsearch.engine.store.embedding import deepening, resuming
 from longsearch.engine.store.records import PendingDocument, SavedState
@@ -17,10 +18,13 @@ class VectorWriter(Session):
         with self.reading() as db:
             return vectors.model_in_use(db)
 
-    def use_model(self, fingerprint: str, dim: int) -> bool:
-        """Accept only this model's vectors from now on. Return True if another model's vectors were dropped."""
+    def use_model(self, fingerprint: str, dim: int, excerpt_weight: float = EXCERPT_WEIGHT) -> bool:
+        """Accept only this model's vectors from now on. Return True if another model's vectors were dropped.
+
+        `excerpt_weight`: the share of the nearest excerpt in a passage's score by meaning.
+        """
         with self.changing() as db:
-            changed = vectors.use_model(db, fingerprint, dim)
+            changed = vectors.use_model(db, fingerprint, dim, excerpt_weight)
             if changed:
                 resuming.remove_all(db)
         return changed

@@ -10,8 +10,9 @@ from torch import Tensor
 from longsearch.engine.errors import ModelError
 from longsearch.engine.evaluation.embedders.minilm import DIM, MiniLM
 from longsearch.engine.inference.tokens import TextTokenizer
-from longsearch.engine.models.config import ReadoutConfig, read_config
+from longsearch.engine.models.config import read_config
 from longsearch.engine.models.mamba2 import Mamba2
+from longsearch.engine.models.readouts.config import ReadoutConfig
 from longsearch.engine.models.readouts.contextual import ContextualToken
 from longsearch.engine.models.readouts.soft_tokens import SoftTokens
 from longsearch.engine.models.weights import load_mamba2

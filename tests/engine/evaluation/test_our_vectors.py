@@ -88,6 +88,7 @@ def test_scores_of_first_dimensions_use_the_first_dimensions_of_excerpts(made):
         first_dims(ours.passage_vectors, 3),
         first_dims(ours.excerpt_vectors, 3),
         ours.n_excerpts,
+        excerpt_weight=0.5,
     )
     assert np.allclose(shortened.passage_scores(), scores, atol=1e-6)
 

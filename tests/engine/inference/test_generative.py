@@ -14,10 +14,10 @@ from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.inference.readouts import generative
 from longsearch.engine.inference.readouts.generative import GenerativeReadout
 from longsearch.engine.inference.saved_states import from_bytes
-from longsearch.engine.models.config import MOST_SOFT_TOKENS
 from longsearch.engine.models.identity import identify
 from longsearch.engine.models.mamba2 import Mamba2, Mamba2State
 from longsearch.engine.models.mamba2_quick import QuickMamba2
+from longsearch.engine.models.readouts.config import MOST_SOFT_TOKENS
 from longsearch.engine.models.readouts.soft_tokens import SoftTokens, generate
 
 TEXT = PROSE[:2400]

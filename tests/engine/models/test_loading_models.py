@@ -84,6 +84,8 @@ def test_a_damaged_config_is_refused(folder: Path, content: str) -> None:
         {"longsearch": {"readout": "mean", "widths": [1.0, 0.0]}},
         {"longsearch": {"readout": "mean", "widths": [1.0, 2.0]}},
         {"longsearch": {"readout": "mean", "widths": ["half"]}},
+        {"longsearch": {"readout": "mean", "excerpt_weight": 1.5}},
+        {"longsearch": {"readout": "mean", "excerpt_weight": "half"}},
         {"ssm_cfg": None},
         {"ssm_cfg": {"layer": "Mamba1"}},
         {"ssm_cfg": {"layer": "Mamba2", "headdim": 0}, "d_model": 16, "n_layer": 2},

@@ -20,7 +20,7 @@ REPOSITORY = Path(__file__).parents[3]
 def loaded_identity(model: str | Path) -> ModelIdentity:
     """Load the model to get its identity: the slow twin of `identify`."""
     encoder = Encoder.open(model, device="cpu", dtype="float32")
-    return ModelIdentity(encoder.fingerprint, encoder.dim)
+    return ModelIdentity(encoder.fingerprint, encoder.dim, encoder.excerpt_weight)
 
 
 @pytest.mark.parametrize(("readout", "dim"), [("mean", 12), ("eos", 16), ("contextual", 32), ("generative", 16)])
@@ -32,7 +32,7 @@ def test_the_identity_read_from_files_equals_that_of_the_loaded_model(readout: s
 
 def test_the_bundled_models_fingerprint_does_not_change() -> None:
     """With another fingerprint every index would be read again. Change it only together with the model."""
-    assert identify("bundled") == ModelIdentity("5cfe2e20161e7382adc0b78bc4fb8695", 384)
+    assert identify("bundled") == ModelIdentity("5cfe2e20161e7382adc0b78bc4fb8695", 384, 0.5)
 
 
 def test_the_bundled_model_has_one_identity_under_both_of_its_names() -> None:

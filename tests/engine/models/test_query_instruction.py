@@ -10,8 +10,9 @@ from family_checkpoints import save_family
 from tiny_models import BUNDLED, save_embedder
 
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.models.config import E5_INSTRUCTION, read_config
+from longsearch.engine.models.config import read_config
 from longsearch.engine.models.identity import identify
+from longsearch.engine.models.readouts.config import E5_INSTRUCTION
 
 WITH_E5_INSTRUCTION = (
     "Instruction: Given a web search query, retrieve relevant passages that answer the query\nQuery: harbour dues"

@@ -119,6 +119,15 @@ def test_a_passages_own_score_by_meaning_is_half_its_cosine_and_half_its_nearest
     assert scores["b"] == pytest.approx([0.3 + 0.5 * 0.8], abs=0.02)  # four bits round 0.8
 
 
+def test_the_excerpts_of_an_index_weigh_what_its_model_says(store: Store) -> None:
+    store.use_model("model-a", DIM, excerpt_weight=0.8)
+    add(store, "a.pdf", ["one"], [toward(3, 4)], excerpts=[[toward(0, 1), toward(1)]])
+    (hit,) = search(store, "anything", MEANING, toward(1), explain=True).hits
+    assert hit.score == pytest.approx(0.2 * 0.6 + 0.8, abs=1e-6)
+    assert hit.reason
+    assert sum(share.points for share in hit.reason.meaning) == pytest.approx(hit.score)
+
+
 def test_the_evaluation_scores_meaning_as_the_search_does(store: Store) -> None:
     random = np.random.default_rng(6)
     sizes = [[int(n) for n in random.integers(1, 4, 1 + number % 3)] for number in range(8)]
@@ -133,7 +142,7 @@ def test_the_evaluation_scores_meaning_as_the_search_does(store: Store) -> None:
     vectors = [np.array(own, np.float32).reshape(-1, DIM) for own in excerpts]
     whole = whole_excerpts(np.stack(passages), [Excerpts(np.arange(len(own)), own) for own in vectors])
     n_excerpts = np.array([n for own in sizes for n in own])
-    alone = passage_scores(query[None], np.stack(passages), whole, n_excerpts)[0]
+    alone = passage_scores(query[None], np.stack(passages), whole, n_excerpts, 0.5)[0]
     of_passage = np.repeat(np.arange(8), [len(own) for own in sizes])
     is_alone = np.repeat([len(own) == 1 for own in sizes], [len(own) for own in sizes])
     scores = np.where(is_alone, alone, in_document(alone, (np.stack(documents) @ query)[of_passage]))

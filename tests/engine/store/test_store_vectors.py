@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from store_helpers import DIM, add, embed, open_store, unit_vectors, vector_of, vectors_of_passages
 
+from longsearch.engine.passages import EXCERPT_WEIGHT
 from longsearch.engine.store import vectors
 from longsearch.engine.store.segments import nearest
 from longsearch.engine.store.segments.allowed import Allowed
@@ -90,6 +91,12 @@ def test_vectors_need_a_model(tmp_path: Path) -> None:
             store.add_vectors(document_id, 0, unit_vectors(3), 1, None)
         assert vectors_of_passages(store, document_id).shape == (0, 0)
         assert vector_of(store, document_id) is None
+
+
+def test_an_index_that_does_not_say_how_excerpts_weigh_has_the_usual_weight(store: Store) -> None:
+    with store.changing() as db:
+        db.execute("DELETE FROM meta WHERE key = 'excerpt_weight'")
+        assert vectors.excerpt_weight(db) == EXCERPT_WEIGHT
 
 
 def test_the_same_model_keeps_the_vectors_and_another_drops_them(store: Store) -> None:

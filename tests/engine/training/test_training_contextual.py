@@ -18,8 +18,8 @@ from training_helpers import (
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.models.config import INSTRUCTION_TEMPLATE
 from longsearch.engine.models.readouts.bidirectional import BidirectionalEncoder
+from longsearch.engine.models.readouts.config import INSTRUCTION_TEMPLATE
 from longsearch.engine.models.readouts.contextual import ContextualToken
 from longsearch.engine.training import commands
 from longsearch.engine.training.data.instructions import Prompter, prompts_for

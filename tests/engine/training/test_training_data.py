@@ -10,7 +10,7 @@ from tiny_models import byte_level_bpe
 from training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_pairs
 
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.models.config import INSTRUCTION_TEMPLATE
+from longsearch.engine.models.readouts.config import INSTRUCTION_TEMPLATE
 from longsearch.engine.training.data.batches import Batches, Sampling, pick
 from longsearch.engine.training.data.instructions import Prompter, prompts_for
 from longsearch.engine.training.data.pairs import held_out_hash, read_long_documents, read_pairs, record_of
