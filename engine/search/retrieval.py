@@ -133,7 +133,7 @@ def cosines(db: apsw.Connection, vector: Vectors, found: Candidates) -> Cosines:
     longer = found.document_ids[found.lengths > 1]
     whole = answers_of(db).cosines(Kind.DOCUMENTS, longer.tolist(), vector)
     of_documents[np.searchsorted(found.document_ids, list(whole))] = list(whole.values())
-    return Cosines(found.cosines, of_excerpts, of_documents[found.documents], vectors.excerpt_weight(db))
+    return Cosines(found.cosines, of_excerpts, of_documents[found.documents], vectors.weight_of_excerpts(db))
 
 
 def by_meaning(near: Cosines) -> Scores:

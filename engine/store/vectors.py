@@ -31,7 +31,7 @@ def model_in_use(db: apsw.Connection) -> tuple[str, int] | None:
     return (str(values["fingerprint"]), int(values["dim"])) if len(values) == 2 else None
 
 
-def excerpt_weight(db: apsw.Connection) -> float:
+def weight_of_excerpts(db: apsw.Connection) -> float:
     """The share of the nearest excerpt in a passage's score by meaning, as the model in use has it."""
     kept = db.execute("SELECT value FROM meta WHERE key = 'excerpt_weight'").get
     return EXCERPT_WEIGHT if kept is None else float(kept)
@@ -39,7 +39,8 @@ def excerpt_weight(db: apsw.Connection) -> float:
 
 def use_model(db: apsw.Connection, fingerprint: str, dim: int, excerpt_weight: float = EXCERPT_WEIGHT) -> bool:
     """Create this model's vector tables in place of another model's; return False if they exist already."""
-    db.execute("INSERT OR REPLACE INTO meta VALUES ('excerpt_weight', ?)", (excerpt_weight,))
+    if weight_of_excerpts(db) != excerpt_weight:
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('excerpt_weight', ?)", (excerpt_weight,))
     if model_in_use(db) == (fingerprint, dim):
         return False
     for table in _TABLES:

@@ -35,7 +35,7 @@ def test_an_index_follows_the_excerpt_weight_of_its_model_without_reading_anew(b
     bench.encoder.excerpt_weight = 0.8
     bench.run()
     with bench.store.reading() as db:
-        assert vectors.excerpt_weight(db) == 0.8
+        assert vectors.weight_of_excerpts(db) == 0.8
     assert bench.encoder.tokens_read == read
 
 

@@ -93,10 +93,16 @@ def test_vectors_need_a_model(tmp_path: Path) -> None:
         assert vector_of(store, document_id) is None
 
 
-def test_an_index_that_does_not_say_how_excerpts_weigh_has_the_usual_weight(store: Store) -> None:
-    with store.changing() as db:
-        db.execute("DELETE FROM meta WHERE key = 'excerpt_weight'")
-        assert vectors.excerpt_weight(db) == EXCERPT_WEIGHT
+def test_an_index_has_the_excerpt_weight_that_its_model_gave_last(store: Store) -> None:
+    assert excerpt_weight(store) == EXCERPT_WEIGHT
+    for weight in (0.8, EXCERPT_WEIGHT):
+        assert not store.use_model("model-a", DIM, weight)
+        assert excerpt_weight(store) == weight
+
+
+def excerpt_weight(store: Store) -> float:
+    with store.reading() as db:
+        return vectors.weight_of_excerpts(db)
 
 
 def test_the_same_model_keeps_the_vectors_and_another_drops_them(store: Store) -> None:
