@@ -24,6 +24,7 @@ from longsearch.engine.training.student.opening import open_student
 from longsearch.engine.training.student.saving import save_average, save_compact
 from longsearch.engine.training.student.slicing import save_slice
 from longsearch.engine.training.student.student import Rates, Schedule, Trainable
+from longsearch.engine.training.student.whitening import save_whitened
 from longsearch.engine.training.student.whole_text import can_compile
 from longsearch.engine.training.teachers.opening import MINILM
 
@@ -72,6 +73,8 @@ def parser() -> argparse.ArgumentParser:
     compact = _command(commands, "compact", _compact, "write a model with its table of token vectors in 8 bits")
     compact.add_argument("--model", type=Path, required=True, metavar="DIR", help="model to write anew")
     compact.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write it to")
+    whiten = _command(commands, "whiten", _whiten, "take out of a model's vectors what tells languages apart")
+    options.add_whiten(whiten)
     slice_command = _command(commands, "slice", _slice, "write one width of a model as a smaller model")
     options.add_slice(slice_command)
     options.add_recipe(
@@ -171,6 +174,12 @@ def _average(arguments: argparse.Namespace) -> int:
 
 def _compact(arguments: argparse.Namespace) -> int:
     save_compact(arguments.model, arguments.out)
+    return 0
+
+
+def _whiten(arguments: argparse.Namespace) -> int:
+    given = arguments.power, arguments.per_source, arguments.seed
+    save_whitened(arguments.model, arguments.shards, arguments.out, *given)
     return 0
 
 

@@ -16,6 +16,7 @@ from longsearch.engine.training.paper import PAPER
 from longsearch.engine.training.student.generative import SOFT_TOKENS
 from longsearch.engine.training.student.opening import ENCODER_LAYERS
 from longsearch.engine.training.student.student import Rates, Schedule
+from longsearch.engine.training.student.whitening import PER_SOURCE, POWER
 from longsearch.engine.training.teachers.opening import MINILM
 from longsearch.engine.widths import parse_width
 
@@ -23,6 +24,19 @@ _BESIDE = 0.15
 _OF_STATES = 2048  # every token is a target, so small batches serve
 UNLIMITED = 10**9
 """Steps of a run that only the clock ends."""
+
+
+def add_whiten(command: argparse.ArgumentParser) -> None:
+    """Add the options of `whiten`."""
+    command.add_argument("--model", type=Path, required=True, metavar="DIR", help="model, with a table of floats")
+    command.add_argument("--shards", type=Path, required=True, metavar="DIR", help="pairs to measure on")
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write the new model to")
+    command.add_argument(
+        "--power", type=float, default=POWER, help=f"how much what parts a pair is lessened (default {POWER})"
+    )
+    command.add_argument(
+        "--per-source", type=int, default=PER_SOURCE, help=f"pairs of each source (default {PER_SOURCE})"
+    )
 
 
 def add_slice(command: argparse.ArgumentParser) -> None:

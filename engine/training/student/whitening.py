@@ -1,0 +1,121 @@
+"""Takes out of a model's vectors what is the same in all texts of a language, and lessens what parts a pair.
+
+The vectors of a multilingual model lie near to those of the same language, whatever they say. Two linear maps of its
+readout mend that, and the model is as fast as before:
+
+- The mean vectors of the languages span a subspace, which is projected out (nuisance attribute projection, Solomonoff,
+  Campbell and Boardman, ICASSP 2005; for languages Yang et al., arXiv 2109.04727).
+- A text and its translation, or a question and its passage, should have one vector. The covariance of their differences
+  says where they have not, and a power of its inverse lessens these directions (within-class covariance normalisation,
+  Hatch, Kajarekar and Stolcke, Interspeech 2006, whose power is -1/2).
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from longsearch.engine.errors import LongsearchError, ModelError
+from longsearch.engine.languages.detection import language_of
+from longsearch.engine.training.data.shards import PairSet, Texts, load_pairs
+from longsearch.engine.training.student.saving import load_student, save_model
+from longsearch.engine.training.student.student import Padded, Student
+
+Matrix = NDArray[np.float64]
+
+POWER, PER_SOURCE = 0.2, 60
+_LEAST_TEXTS = 40  # of a language, for its mean
+_RIDGE = 0.5  # of the mean variance: directions in which pairs hardly differ would count too much
+_BATCH = 32
+_TRANSLATIONS, _QUESTIONS = ("other2english", "english2other"), ("question2",)
+
+
+def save_whitened(
+    model: Path, shards: Path, out: Path, power: float = POWER, per_source: int = PER_SOURCE, seed: int = 0
+) -> None:
+    """Write to `out` the model in `model` with both maps in its readout, measured on pairs of `shards`.
+
+    At most `per_source` pairs of each source are read. `power` 0 leaves the second map out. Raises ModelError if `out`
+    is `model`, and LongsearchError if no two languages have 40 passages each, or if there are no translations and
+    questions.
+    """
+    if out.resolve() == model.resolve():
+        raise ModelError(f"{out} is the model itself", "write the whitened model to another folder")
+    student, tokenizer = load_student(model, "cpu", torch.float32)
+    pairs = load_pairs(shards, tokenizer, labelled_only=False)
+    rows = _drawn(pairs, per_source, np.random.default_rng(seed))
+    passages = [tokenizer.decode(pairs.passages[row].tolist()) for row in rows.tolist()]
+    languages = np.array([language_of(text) for text in passages])
+    of_queries, of_passages = (_vectors(student, texts, rows) for texts in (pairs.queries, pairs.passages))
+    neutral = without(language_means(of_passages, languages))
+    kinds = np.array(pairs.kind_names)[pairs.kinds[rows]]
+    parted = [
+        covariance(of_queries[own] - of_passages[own], pairs.sources[rows][own])
+        for own in (_of_kinds(kinds, _TRANSLATIONS), _of_kinds(kinds, _QUESTIONS))
+        if own.any()
+    ]
+    if power and not parted:
+        raise LongsearchError(f"no translation and no question in {shards}", "give --power 0, or other shards")
+    whole = lessened(sum(parted, np.zeros_like(neutral)), power) @ neutral if power else neutral
+    with torch.no_grad():
+        student.projection.copy_(torch.from_numpy(whole).float() @ student.projection)
+    save_model(student, model, out, {})
+
+
+def language_means(vectors: Matrix, languages: NDArray[np.str_]) -> Matrix:
+    """Return (n_languages, dim): the mean vector of each language with 40 texts or more. Raises LongsearchError."""
+    counts = Counter(languages.tolist())
+    known = sorted(language for language, n in counts.items() if language and n >= _LEAST_TEXTS)
+    if len(known) < 2:
+        raise LongsearchError(f"texts of {len(known)} languages", f"give shards with {_LEAST_TEXTS} of two or more")
+    return np.stack([vectors[languages == language].mean(0) for language in known])
+
+
+def without(means: Matrix) -> Matrix:
+    """Return (dim, dim): the projection that gives all these means (n, dim) the same vector."""
+    directions = np.linalg.svd(means - means.mean(0), full_matrices=False)[2][: len(means) - 1]
+    projection: Matrix = np.eye(means.shape[1]) - directions.T @ directions
+    return projection
+
+
+def covariance(differences: Matrix, sources: NDArray[np.int64]) -> Matrix:
+    """Return (dim, dim): the covariance of differences within each source, with a trace of 1."""
+    centred = differences.copy()
+    for source in np.unique(sources):
+        centred[sources == source] -= centred[sources == source].mean(0)
+    found: Matrix = centred.T @ centred
+    return found / max(float(np.trace(found)), 1e-12)
+
+
+def lessened(within: Matrix, power: float) -> Matrix:
+    """Return (dim, dim): (within + ridge) ** -power, scaled so that the mean variance keeps its size."""
+    dim = len(within)
+    values, directions = np.linalg.eigh(within + _RIDGE * np.trace(within) / dim * np.eye(dim))
+    scaled: Matrix = (directions * (values / values.mean()) ** -power) @ directions.T
+    return scaled
+
+
+def _drawn(pairs: PairSet, per_source: int, random: np.random.Generator) -> NDArray[np.int64]:
+    """Return rows of pairs with tokens on both sides, at most `per_source` of each source."""
+    is_full = (pairs.queries.lengths > 0) & (pairs.passages.lengths > 0)
+    of_sources = (np.flatnonzero(is_full & (pairs.sources == source)) for source in range(len(pairs.source_names)))
+    chosen = [random.permutation(rows)[:per_source] for rows in of_sources]
+    return np.sort(np.concatenate(chosen))
+
+
+def _of_kinds(kinds: NDArray[np.str_], beginnings: Sequence[str]) -> NDArray[np.bool_]:
+    return np.array([kind.startswith(tuple(beginnings)) for kind in kinds.tolist()], np.bool_)
+
+
+@torch.inference_mode()
+def _vectors(student: Student, texts: Texts, rows: NDArray[np.int64]) -> Matrix:
+    """Return (rows, dim): unit vectors of texts, read in batches of similar lengths."""
+    found = np.zeros((len(rows), len(student.projection)))
+    order = np.argsort(texts.lengths[rows], kind="stable")
+    for start in range(0, len(order), _BATCH):
+        own = order[start : start + _BATCH]
+        found[own] = student(Padded.of([texts[row] for row in rows[own].tolist()], student.device)).double().numpy()
+    return found
