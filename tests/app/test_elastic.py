@@ -112,7 +112,7 @@ def test_a_query_is_encoded_at_the_width_chosen_for_queries() -> None:
     asked: list[float] = []
 
     class Fake:
-        fingerprint, dim, cutter = "fake", 8, None
+        fingerprint, dim, excerpt_weight, cutter = "fake", 8, 0.5, None
         readout, hardware = SimpleNamespace(widths=NESTED), SimpleNamespace(device="cpu", reason="a test")
 
         def at(self, width: float) -> "Fake":
