@@ -84,8 +84,8 @@ class ResidentModel:
             self._used_at = self._clock()
             if self._encoder is None:
                 encoder = self._load()
-                before, made = self._identity, (encoder.fingerprint, encoder.dim, encoder.excerpt_weight)
-                self._identity = ModelIdentity(*made)
+                made = ModelIdentity(encoder.fingerprint, encoder.dim, encoder.excerpt_weight)
+                before, self._identity = self._identity, made
                 self._cutter = encoder.cutter
                 if before not in (None, self._identity):
                     raise ModelError(

@@ -19,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 
 from longsearch.engine.errors import LongsearchError, ModelError
+from longsearch.engine.evaluation.embedders.bert import batches_by_length
 from longsearch.engine.languages.detection import language_of
 from longsearch.engine.training.data.shards import PairSet, Texts, load_pairs
 from longsearch.engine.training.student.saving import load_student, save_model
@@ -29,7 +30,7 @@ Matrix = NDArray[np.float64]
 POWER, PER_SOURCE = 0.2, 60
 _LEAST_TEXTS = 40  # of a language, for its mean
 _RIDGE = 0.5  # of the mean variance: directions in which pairs hardly differ would count too much
-_BATCH = 32
+_BATCH_TOKENS = 4096
 _TRANSLATIONS, _QUESTIONS = ("other2english", "english2other"), ("question2",)
 
 
@@ -50,16 +51,10 @@ def save_whitened(
     passages = [tokenizer.decode(pairs.passages[row].tolist()) for row in rows.tolist()]
     languages = np.array([language_of(text) for text in passages])
     of_queries, of_passages = (_vectors(student, texts, rows) for texts in (pairs.queries, pairs.passages))
-    neutral = without(language_means(of_passages, languages))
-    kinds = np.array(pairs.kind_names)[pairs.kinds[rows]]
-    parted = [
-        covariance(of_queries[own] - of_passages[own], pairs.sources[rows][own])
-        for own in (_of_kinds(kinds, _TRANSLATIONS), _of_kinds(kinds, _QUESTIONS))
-        if own.any()
-    ]
-    if power and not parted:
-        raise LongsearchError(f"no translation and no question in {shards}", "give --power 0, or other shards")
-    whole = lessened(sum(parted, np.zeros_like(neutral)), power) @ neutral if power else neutral
+    whole = without(language_means(of_passages, languages))
+    if power:
+        kinds = [pairs.kind_names[kind] for kind in pairs.kinds[rows]]
+        whole = lessened(within_pairs(of_queries - of_passages, kinds, pairs.sources[rows]), power) @ whole
     with torch.no_grad():
         student.projection.copy_(torch.from_numpy(whole).float() @ student.projection)
     save_model(student, model, out, {})
@@ -79,6 +74,15 @@ def without(means: Matrix) -> Matrix:
     directions = np.linalg.svd(means - means.mean(0), full_matrices=False)[2][: len(means) - 1]
     projection: Matrix = np.eye(means.shape[1]) - directions.T @ directions
     return projection
+
+
+def within_pairs(differences: Matrix, kinds: Sequence[str], sources: NDArray[np.int64]) -> Matrix:
+    """Return (dim, dim): the covariances of translations and of questions, added up. Raises LongsearchError."""
+    chosen = (np.array([kind.startswith(names) for kind in kinds]) for names in (_TRANSLATIONS, _QUESTIONS))
+    found = [covariance(differences[own], sources[own]) for own in chosen if own.any()]
+    if not found:
+        raise LongsearchError("no translation and no question in the shards", "give --power 0, or other shards")
+    return sum(found[1:], found[0])
 
 
 def covariance(differences: Matrix, sources: NDArray[np.int64]) -> Matrix:
@@ -106,16 +110,10 @@ def _drawn(pairs: PairSet, per_source: int, random: np.random.Generator) -> NDAr
     return np.sort(np.concatenate(chosen))
 
 
-def _of_kinds(kinds: NDArray[np.str_], beginnings: Sequence[str]) -> NDArray[np.bool_]:
-    return np.array([kind.startswith(tuple(beginnings)) for kind in kinds.tolist()], np.bool_)
-
-
 @torch.inference_mode()
 def _vectors(student: Student, texts: Texts, rows: NDArray[np.int64]) -> Matrix:
     """Return (rows, dim): unit vectors of texts, read in batches of similar lengths."""
     found = np.zeros((len(rows), len(student.projection)))
-    order = np.argsort(texts.lengths[rows], kind="stable")
-    for start in range(0, len(order), _BATCH):
-        own = order[start : start + _BATCH]
+    for own in batches_by_length(texts.lengths[rows], _BATCH_TOKENS):
         found[own] = student(Padded.of([texts[row] for row in rows[own].tolist()], student.device)).double().numpy()
     return found

@@ -17,6 +17,7 @@ from longsearch.engine.training.student.whitening import (
     language_means,
     lessened,
     save_whitened,
+    within_pairs,
     without,
 )
 
@@ -54,6 +55,12 @@ def test_what_all_pairs_of_a_source_share_is_no_difference() -> None:
     sources = np.repeat([0, 1], 100)
     shifted = random + np.where(sources[:, None] == 0, 5.0, -7.0)
     assert np.allclose(covariance(random, sources), covariance(shifted, sources))
+
+
+def test_pairs_that_are_no_translations_and_no_questions_are_not_measured() -> None:
+    differences, sources = np.ones((2, 3)), np.zeros(2, np.int64)
+    with pytest.raises(LongsearchError, match="no translation and no question"):
+        within_pairs(differences, ["title2page", "ict"], sources)
 
 
 def test_a_language_with_few_texts_has_no_mean() -> None:
