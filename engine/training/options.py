@@ -104,6 +104,10 @@ def _add_states(command: argparse.ArgumentParser) -> None:
         "--beside-share", type=float, default=_BESIDE, metavar="S",
         help=f"share of the steps that --beside gets (default {_BESIDE:g})",
     )  # fmt: skip
+    add(
+        "--beside-scores", action="store_true",
+        help="learn the scores of --beside's vectors, not the vectors: those of a teacher with a space of its own",
+    )  # fmt: skip
 
 
 def _add_readout(command: argparse.ArgumentParser) -> None:

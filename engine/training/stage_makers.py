@@ -58,7 +58,10 @@ def states(
     held_out = HeldOut(pairs, stage.batches.held_out)
     if arguments.beside is None:
         return stage, held_out
-    kept = Distillation(student, load_pairs(arguments.beside, tokenizer, True), options)
+    stored = load_pairs(arguments.beside, tokenizer, True)
+    kept: Stage = Distillation(student, stored, options)
+    if arguments.beside_scores:
+        kept = Contrast(student, stored, replace(options, cosine_weight=0.0), prompter)
     return Mixture(stage, kept, arguments.beside_share, arguments.seed), held_out
 
 

@@ -192,6 +192,28 @@ def test_beside_the_teacher_a_student_can_learn_stored_vectors_of_other_pairs(tm
     assert np.mean(values[-5:]) < 0.8 * np.mean(values[:5])
 
 
+def test_beside_the_teacher_a_student_can_learn_the_scores_of_one_that_has_another_space(tmp_path, prepared):
+    """Stored are two vectors, one for texts about ships and one for others. The student learns to tell them apart."""
+    stored, label = ["--shards", str(tmp_path / "stored")], ["label", "--by-model", str(tmp_path / "start"), *MACHINE]
+    (tmp_path / "ships").mkdir()
+    ships, others = (
+        write_translations(tmp_path / "ships", "stored"),
+        write_translations(tmp_path, "stored", "pqr", "xy"),
+    )
+    assert commands.run([*label, ships, others, *stored]) == 0
+    (shard,) = shard_paths(tmp_path / "stored")
+    about = np.repeat(np.eye(2, load_shard(teacher_path(shard))[0]["queries"].shape[1], dtype=np.float32), 90, axis=0)
+    save_teacher(shard, about, about)
+    beside = ["--beside", str(tmp_path / "stored"), "--beside-share", "0.95", "--beside-scores", "--mixed-lengths"]
+    silent = [f"--{term}-weight=0" for term in ("states", "scores", "contrast")]
+    line = ["states", *prepared, *beside, *silent, "--out", str(tmp_path / "out"), "--steps", "80", *TRAINED, *MACHINE]
+    assert commands.run([*line, "--widths", "1", "--width-weights", "1"]) == 0
+    records = [record for record in log_of(tmp_path / "out") if record.get("source") == "stored"]
+    assert 70 < len(records) < 80
+    scores = [record["kl"] for record in records]
+    assert np.mean(scores[-5:]) < 0.5 * np.mean(scores[:5])
+
+
 def test_the_queue_holds_the_latest_vectors_of_a_source_and_a_few_of_every_source():
     queue = Queue(3, dim=1, device=torch.device("cpu"))
     queue.add("a", torch.tensor([[1.0], [2.0]]))
