@@ -36,7 +36,8 @@ def _beside_the_line(hit: "DocumentHit", reason: "Reason") -> str:
         return "How much better than chance it is, is unknown: the index is not calibrated, or too small."
     weak, good = reason.lines
     side = "below the line" if reason.beats < weak else "above the line"
-    return f"{hit.level.value}, {side}: {_beats(reason.beats)} (weak: {weak:.0%}, good: {good:.0%})"
+    what = "its meaning " if reason.is_by_meaning else ""
+    return f"{hit.level.value}, {side}: {what}{_beats(reason.beats)} (weak: {weak:.0%}, good: {good:.0%})"
 
 
 def _row(indent: int, name: str, points: float, about: str) -> str:

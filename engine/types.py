@@ -160,6 +160,8 @@ class Reason:
     """The same for the whole score: what the hit's level is decided by."""
     lines: tuple[float, float] | None = None
     """The shares at which a weak hit and a good one begin; None if not calibrated."""
+    is_by_meaning: bool = False
+    """Whether `beats` and `lines` are those of the meaning alone, because the words say too little about this hit."""
 
     @property
     def by_words(self) -> float:
@@ -199,6 +201,8 @@ class DocumentHit:
     """How much better than chance the hit is; None if the index is not calibrated yet, or too small to be."""
     reason: Reason | None = field(default=None, compare=False)
     """The points that the parts of the query gave to the score; None for similar documents and without a query."""
+    meaning_alone: float | None = field(default=None, compare=False)
+    """In a hybrid search, the score by meaning of a hit about which the words say too little; None for other hits."""
 
     @property
     def date(self) -> str:

@@ -83,8 +83,9 @@ def _answers(session: Session, one: SavedSearch, encode: Encode) -> list[Answer]
     answers = []
     with session.reading() as db:
         for hit in hits:
-            for passage in hit.passages[:1] if query.is_listing else hit.passages:
-                level = None if known is None or query.is_listing else known.level(passage.score, mode)
+            for number, passage in enumerate(hit.passages[:1] if query.is_listing else hit.passages):
+                alone = None if number else hit.meaning_alone  # which is that of the best passage
+                level = None if known is None or query.is_listing else known.level(passage.score, mode, alone)
                 if level is ChanceLevel.CHANCE:
                     continue
                 if known is None and not query.is_listing and passage.score < _LEAST_BY_WORDS:

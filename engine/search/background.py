@@ -26,7 +26,10 @@ for."""
 LEAST_PASSAGES = 30
 """A smaller index has no background: its passages are too few to draw from."""
 _STALE_SHARE = 0.25
+_ORDER = list(ChanceLevel)
 _KEY = "background"
+MADE_UP = "made-up"
+"""The kind of the scores by meaning that words which do not exist reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +49,18 @@ class Background:
         scores = self.scores.get(kind)
         return bisect_left(scores, score) / len(scores) if scores else None
 
-    def level(self, score: float, mode: SearchMode) -> ChanceLevel:
-        """Return how much better than chance a hit with this score is."""
+    def level(self, score: float, mode: SearchMode, meaning_alone: float | None = None) -> ChanceLevel:
+        """Return how much better than chance a hit with this score is.
+
+        `meaning_alone`: see `DocumentHit`. Random words are all in the index. A hybrid score without words never
+        reaches theirs, though it be the right answer in another language. So its meaning may lift such a hit.
+        """
         share = self.beaten(score, mode.value) or 0.0
         weak, good = LINES[mode]
-        return ChanceLevel.CHANCE if share < weak else ChanceLevel.WEAK if share < good else ChanceLevel.GOOD
+        own = ChanceLevel.CHANCE if share < weak else ChanceLevel.WEAK if share < good else ChanceLevel.GOOD
+        if meaning_alone is None:
+            return own
+        return max(own, self.level(meaning_alone, SearchMode.MEANING), key=_ORDER.index)
 
 
 def load(db: apsw.Connection) -> Background | None:
@@ -78,8 +88,8 @@ def is_stale(db: apsw.Connection) -> bool:
     if n_passages < LEAST_PASSAGES or vectors.model_in_use(db) is None or vectors.n_waiting(db):
         return False
     known = load(db)
-    if known is not None and "passage" not in known.scores:
-        return True  # measured before there were reasons
+    if known is not None and not {"passage", MADE_UP} <= known.scores.keys():
+        return True  # measured before there were reasons, or made-up words
     return known is None or abs(n_passages - known.n_passages) > _STALE_SHARE * known.n_passages
 
 
@@ -94,18 +104,19 @@ def with_levels(
     known = [background for background in backgrounds if background is not None]
     if not known:
         return tuple(hits)
-    order = list(ChanceLevel)
     return tuple(
-        replace(
-            hit,
-            level=min((one.level(hit.score, mode) for one in known), key=order.index),
-            reason=hit.reason and _beside_chance(hit.reason, hit.score, known, mode),
-        )
+        replace(hit, level=_level(hit, known, mode), reason=hit.reason and _beside_chance(hit, hit.reason, known, mode))
         for hit in hits
     )
 
 
-def _beside_chance(reason: Reason, score: float, known: Sequence[Background], mode: SearchMode) -> Reason:
+def _level(hit: DocumentHit, known: Sequence[Background], mode: SearchMode, alone: bool = True) -> ChanceLevel:
+    """The lowest level that any of the indexes gives to a hit; without its meaning if not `alone`."""
+    meaning = hit.meaning_alone if alone else None
+    return min((one.level(hit.score, mode, meaning) for one in known), key=_ORDER.index)
+
+
+def _beside_chance(hit: DocumentHit, reason: Reason, known: Sequence[Background], mode: SearchMode) -> Reason:
     """The reason with what each of its parts beats."""
 
     def beaten(score: float, kind: str) -> float | None:
@@ -113,11 +124,14 @@ def _beside_chance(reason: Reason, score: float, known: Sequence[Background], mo
         return min((share for share in shares if share is not None), default=None)
 
     words, meaning = (both(1.0, 0.0), both(0.0, 1.0)) if mode is SearchMode.HYBRID else (1.0, 1.0)
+    meaning_beats = beaten(reason.by_meaning / meaning, SearchMode.MEANING) if reason.meaning else None
+    is_by_meaning = _level(hit, known, mode) is not _level(hit, known, mode, alone=False)
     return replace(
         reason,
         meaning=tuple(replace(share, beats=beaten(share.cosine, share.vector_of)) for share in reason.meaning),
         words_beat=beaten(reason.by_words / words, SearchMode.WORDS) if reason.words else None,
-        meaning_beats=beaten(reason.by_meaning / meaning, SearchMode.MEANING) if reason.meaning else None,
-        beats=beaten(score, mode),
-        lines=LINES[mode],
+        meaning_beats=meaning_beats,
+        beats=meaning_beats if is_by_meaning else beaten(hit.score, mode),
+        lines=LINES[SearchMode.MEANING if is_by_meaning else mode],
+        is_by_meaning=is_by_meaning,
     )

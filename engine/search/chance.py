@@ -1,4 +1,4 @@
-"""Measures the background of an index: the scores that queries of random words reach in it. See `background`."""
+"""Measures the background of an index: the scores that queries without a meaning reach in it. See `background`."""
 
 import random
 import re
@@ -8,7 +8,7 @@ import apsw
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import QueryError
-from longsearch.engine.search.background import Background
+from longsearch.engine.search.background import MADE_UP, Background
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store import documents, texts
@@ -17,6 +17,8 @@ from longsearch.engine.types import SearchMode
 
 N_QUERIES = 64
 _WORDS = (3, 8)  # of a query
+_SYLLABLES = (2, 4)  # of a word that does not exist
+_LEAST_BEATEN = 0.9  # of the made-up queries
 
 
 def random_queries(db: apsw.Connection, n: int = N_QUERIES, seed: int = 0) -> list[str]:
@@ -35,10 +37,24 @@ def random_queries(db: apsw.Connection, n: int = N_QUERIES, seed: int = 0) -> li
     return [query for query in queries if query.strip()]
 
 
+def made_up_queries(n: int = N_QUERIES, seed: int = 0) -> list[str]:
+    """Return `n` queries of three to eight words that do not exist, such as "ruzoka"."""
+    chosen = random.Random(seed)  # noqa: S311 - no secret
+
+    def word() -> str:
+        n_syllables = chosen.randint(*_SYLLABLES)
+        return "".join(chosen.choice("bcdfghjklmnprstvwz") + chosen.choice("aeiou") for _ in range(n_syllables))
+
+    return [" ".join(word() for _ in range(chosen.randint(*_WORDS))) for _ in range(n)]
+
+
 def measure(
     session: Session, encode: Callable[[str], Vectors], must_stop: Callable[[], bool] = lambda: False
 ) -> Background | None:
     """Measure the background of an index: some seconds. Returns None if `must_stop`, or if too little can be drawn.
+
+    By meaning, made-up words may come nearer to a passage than random words of the index do. So no score by meaning is
+    lower than the one that nine in ten made-up queries stay below.
 
     `encode` returns the vector of a query, by the model that made the vectors of the index.
     """
@@ -61,4 +77,11 @@ def measure(
                     scores.setdefault(share.vector_of, []).append(round(share.cosine, 4))
     if len(scores[SearchMode.HYBRID.value]) < N_QUERIES // 2:
         return None
+    for text in made_up_queries():
+        if must_stop():
+            return None
+        hits = search(session, parse(text), SearchMode.MEANING, encode(text), k=1).hits
+        scores.setdefault(MADE_UP, []).append(round(hits[0].score, 4) if hits else 0.0)
+    least = sorted(scores[MADE_UP])[int(_LEAST_BEATEN * N_QUERIES)]
+    scores[SearchMode.MEANING.value] = [max(score, least) for score in scores[SearchMode.MEANING.value]]
     return Background(session.fingerprint, n_passages, {mode: sorted(found) for mode, found in scores.items()})

@@ -47,6 +47,7 @@ def to_hits(
             metadata=values.get(one.document_id, ()),
             language=outlines[one.document_id].language,
             reason=one.reason,
+            meaning_alone=one.meaning_alone,
         )
         for rank, (one, own) in enumerate(zip(ranked, passages, strict=True), start=1)
     )

@@ -20,6 +20,8 @@ class RankedDocument:
     """(passage id, score), best first."""
     reason: Reason | None = None
     """What the parts of the query gave to the score of its best passage."""
+    meaning_alone: float | None = None
+    """In a hybrid search, that passage's score by meaning if the words say too little about it; else None."""
 
 
 def group(

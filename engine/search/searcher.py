@@ -4,7 +4,7 @@ Knows no model: the caller encodes `query.meaning` with its instruction.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import apsw
@@ -176,7 +176,7 @@ def _ranked(db: apsw.Connection, plan: Plan, found: Candidates) -> list[RankedDo
     words = nothing if plan.words is None else by_words(db, plan.words, found)
     near = None if plan.vector is None or plan.mode is SearchMode.WORDS else cosines(db, plan.vector, found)
     meaning = nothing if near is None else by_meaning(near)
-    trusted = words if plan.words is None else trust(plan.words.statistics.known_words) * words
+    trusted = words if plan.words is None else _trust(plan.words) * words
     scores = {SearchMode.WORDS: words, SearchMode.MEANING: meaning}.get(plan.mode, both(trusted, meaning))
     kept = np.ones(len(scores), np.bool_)
     if plan.mode is not SearchMode.WORDS and not plan.asked.phrases:
@@ -188,9 +188,25 @@ def _ranked(db: apsw.Connection, plan: Plan, found: Candidates) -> list[RankedDo
     owners = found.document_ids[found.documents[order]].tolist()
     scored = zip(best_ids, scores[order].tolist(), strict=True)
     ranked = group(scored, dict(zip(best_ids, owners, strict=True)), plan.passages_per_document, plan.k)
+    if plan.mode is SearchMode.HYBRID and plan.words is not None:
+        say_little = (words == 0) | (_trust(plan.words) < 1)
+        ranked = _with_meaning_alone(ranked, dict(zip(found.ids[say_little], meaning[say_little], strict=True)))
     if not plan.is_explained:
         return ranked
     return with_reasons(ranked, Parts(plan.asked.terms, plan.mode, plan.words, found, near))
+
+
+def _trust(words: QueryWords) -> float:
+    return trust(words.statistics.known_words)
+
+
+def _with_meaning_alone(ranked: list[RankedDocument], of_passages: Mapping[int, float]) -> list[RankedDocument]:
+    """The same, each with the score by meaning of its best passage if it is one of these."""
+    scores = (of_passages.get(document.passages[0][0]) for document in ranked)
+    return [
+        document if score is None else replace(document, meaning_alone=float(score))
+        for document, score in zip(ranked, scores, strict=True)
+    ]
 
 
 def nearest_excerpts(db: apsw.Connection, plan: Plan, ranked: list[RankedDocument]) -> dict[int, Nearest]:

@@ -201,6 +201,12 @@ def test_explain_says_when_a_hit_is_below_the_line_or_nothing_is_known() -> None
     assert "has no parts" in to_text(explained(None, None), 80, explain=True)
 
 
+def test_explain_says_when_the_meaning_alone_decided_the_level() -> None:
+    alone = replace(REASON, beats=0.75, lines=(0.5, 0.8), is_by_meaning=True)
+    shown = to_text(explained(ChanceLevel.WEAK, alone), 80, explain=True)
+    assert "weak, above the line: its meaning beats 75% of random queries (weak: 50%, good: 80%)" in shown
+
+
 def test_json_has_the_reason_only_with_explain() -> None:
     assert "reason" not in to_json(explained())["results"][0]
     reason = json.loads(json.dumps(to_json(explained(), explain=True)))["results"][0]["reason"]

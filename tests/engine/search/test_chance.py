@@ -11,7 +11,7 @@ from store_helpers import DIM
 
 from longsearch.engine.search import background
 from longsearch.engine.search.background import Background
-from longsearch.engine.search.chance import N_QUERIES, measure, random_queries
+from longsearch.engine.search.chance import N_QUERIES, made_up_queries, measure, random_queries
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.together import Part, search_together
 from longsearch.engine.store.store import Store
@@ -37,7 +37,7 @@ def full(store: Store) -> Store:
 
 
 def of(*scores: float, n_passages: int = 40) -> Background:
-    kinds = [*(mode.value for mode in SearchMode), "passage"]
+    kinds = [*(mode.value for mode in SearchMode), "passage", background.MADE_UP]
     return Background("model-a", n_passages, {kind: sorted(scores) for kind in kinds})
 
 
@@ -62,6 +62,55 @@ def test_random_queries_are_words_of_the_index_and_always_the_same(full: Store) 
     assert all(3 <= len(query.split()) <= 8 and set(query.split()) <= set(WORDS) for query in queries)
 
 
+def test_made_up_queries_are_words_that_no_index_has_and_always_the_same() -> None:
+    queries = made_up_queries()
+    assert queries == made_up_queries()
+    assert made_up_queries(seed=1) != queries
+    assert len(queries) == N_QUERIES
+    assert all(3 <= len(query.split()) <= 8 for query in queries)
+    assert all(4 <= len(word) <= 8 and word.isalpha() for query in queries for word in query.split())
+
+
+def test_a_score_by_meaning_must_be_better_than_that_of_made_up_words(full: Store) -> None:
+    """These stand at the first passage. Random words of the index are near to none, and would reach little."""
+    made_up = set(made_up_queries())
+    (text,) = (" ".join(WORDS[(3 + step * 7) % 60] for step in range(6)),)
+    known = measure(full, lambda query: encode(text) if query in made_up else -encode(text))
+    assert known is not None
+    highest = known.scores[background.MADE_UP][0]
+    assert set(known.scores[background.MADE_UP]) == set(known.scores["meaning"]) == {highest}
+    assert known.scores["passage"][-1] < highest
+    assert known.level(highest, SearchMode.MEANING) is CHANCE
+    assert known.level(highest + 0.01, SearchMode.MEANING) is GOOD
+
+
+def test_the_meaning_may_lift_a_hybrid_hit_about_which_words_say_little_and_never_lowers_one() -> None:
+    scores = {"hybrid": [0.4] * 10, "meaning": [number / 10 for number in range(10)]}
+    known = Background("model-a", 40, scores)
+    assert known.level(0.3, SearchMode.HYBRID) is CHANCE
+    assert [known.level(0.3, SearchMode.HYBRID, alone) for alone in (0.3, 0.6, 0.9)] == [CHANCE, WEAK, GOOD]
+    assert known.level(0.5, SearchMode.HYBRID, 0.0) is GOOD
+
+
+@pytest.mark.parametrize(
+    ("query", "alone"),
+    [
+        ("word3 word10", [None, 0.0]),  # the words are in the first document alone
+        ("word3 wort drei zehn", [1.0, 0.0]),  # most words are in none
+        ("drei zehn", [1.0, 0.0]),
+    ],
+)
+def test_words_say_too_little_about_a_hit_without_them_and_if_most_are_nowhere(
+    store: Store, query: str, alone: list[float | None]
+) -> None:
+    add(store, "first.md", ["word3 word10 word17"], [toward(1)])
+    add(store, "second.md", ["word4 word11 word18"], [toward(0, 1)])
+    hits = {Path(hit.path).name: hit for hit in search(store, query, SearchMode.HYBRID, toward(1, 0.01)).hits}
+    found = [hits[name].meaning_alone if name in hits else 0.0 for name in ("first.md", "second.md")]
+    assert found == pytest.approx(alone, abs=0.02)
+    assert {hit.meaning_alone for hit in search(store, query, SearchMode.MEANING, toward(1)).hits} == {None}
+
+
 def test_an_empty_index_has_no_random_queries_and_no_background(store: Store) -> None:
     with store.reading() as db:
         assert random_queries(db) == []
@@ -83,7 +132,7 @@ def test_hits_have_levels_once_the_index_is_calibrated(full: Store) -> None:
         assert hits[-1].level is not GOOD
         order = [list(ChanceLevel).index(hit.level) for hit in hits if hit.level]
         assert order == sorted(order, reverse=True)
-        assert [hit.level for hit in hits] == [known.level(hit.score, mode) for hit in hits]
+        assert [hit.level for hit in hits] == [known.level(hit.score, mode, hit.meaning_alone) for hit in hits]
 
 
 def test_measuring_stops_when_it_must(full: Store) -> None:
@@ -98,6 +147,10 @@ def test_a_background_is_stale_if_the_index_or_its_model_changes(full: Store) ->
     assert is_stale()
     keep(full, of(0.1))
     assert not is_stale()
+    before = of(0.1)
+    keep(full, Background("model-a", 40, {kind: before.scores[kind] for kind in before.scores if kind != "made-up"}))
+    assert is_stale()
+    keep(full, before)
     for number in range(11):
         add(full, f"new{number}.md", [f"more of word{number}"], [toward(1)])
     assert is_stale()
