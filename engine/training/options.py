@@ -108,6 +108,7 @@ def _add_states(command: argparse.ArgumentParser) -> None:
         "--beside-scores", action="store_true",
         help="learn the scores of --beside's vectors, not the vectors: those of a teacher with a space of its own",
     )  # fmt: skip
+    add("--new-readout", action="store_true", help="make the readout's matrix the identity first: after `whiten`")
 
 
 def _add_readout(command: argparse.ArgumentParser) -> None:
@@ -251,10 +252,7 @@ def add_recipe(command: argparse.ArgumentParser) -> None:
     add("--shards", type=Path, metavar="DIR", help="labelled pairs, or folders step-NN of them")
     add("--documents", type=Path, nargs="+", metavar="FILE", help="long documents, best in three files")
     add("--out", type=Path, metavar="DIR", help="folder to write the models to, one per step")
-    add(
-        "--minutes",
-        type=float,
-        help=f"training time of all steps (default {recipe.TOTAL_MINUTES:g} of the bundled model)",
-    )
+    minutes = f"training time of all steps (default {recipe.TOTAL_MINUTES:g} of the bundled model)"
+    add("--minutes", type=float, help=minutes)
     add("--steps", type=int, metavar="N", help="optimiser steps of each training at most")
     add("--compile", action="store_true", help="compile the code for short texts: twice as fast, after minutes")

@@ -50,6 +50,8 @@ def states(
     """0: learn the teacher's states of tokens, its vectors and its scores, without labels"""
     if not isinstance(student, Student):
         raise LongsearchError("only a model with the mean readout learns states", "leave out --readout")
+    if arguments.new_readout:
+        torch.nn.init.eye_(student.projection)
     pairs = load_pairs(arguments.shards, tokenizer, labelled_only=False)
     teacher = StateTeacher(_teacher_of(arguments, tokenizer, hardware), student.model.config.n_layers)
     prompter = Prompter(tokenizer, arguments.instruction_share)

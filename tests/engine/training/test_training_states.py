@@ -27,7 +27,7 @@ from longsearch.engine.training.lessons.stages import PairOptions
 from longsearch.engine.training.lessons.states import States, compared, state_difference
 from longsearch.engine.training.multilingual import save_cut
 from longsearch.engine.training.student.from_teacher import config_like
-from longsearch.engine.training.student.saving import load_student
+from longsearch.engine.training.student.saving import load_student, save_model
 from longsearch.engine.training.student.student import Padded
 from longsearch.engine.training.teachers.states import StateTeacher, TokenStates, ends_together
 
@@ -212,6 +212,21 @@ def test_beside_the_teacher_a_student_can_learn_the_scores_of_one_that_has_anoth
     assert 70 < len(records) < 80
     scores = [record["kl"] for record in records]
     assert np.mean(scores[-5:]) < 0.5 * np.mean(scores[:5])
+
+
+def test_a_whitened_model_can_be_trained_further_with_a_new_readout(tmp_path, prepared):
+    still = [*(f"--{what}=1e-12" for what in ("rate", "embedding-rate", "projection-rate")), "--steps=1", *MACHINE]
+    with torch.no_grad():
+        student, _ = load_student(tmp_path / "start", "cpu", torch.float32)
+        student.projection.mul_(torch.linspace(0, 2, len(student.projection)))
+        save_model(student, tmp_path / "start", tmp_path / "whitened", {})
+    for name, options in (("kept", []), ("new", ["--new-readout"])):
+        line = ["states", *prepared, "--model", str(tmp_path / "whitened"), "--out", str(tmp_path / name), *options]
+        assert commands.run([*line, *TRAINED, *still]) == 0
+    kept, new = (load_student(tmp_path / name, "cpu", torch.float32)[0].projection for name in ("kept", "new"))
+    assert torch.allclose(new, torch.eye(len(new)), atol=1e-3)
+    assert torch.allclose(kept, student.projection, atol=1e-3)
+    assert not torch.allclose(kept, new, atol=0.1)
 
 
 def test_the_queue_holds_the_latest_vectors_of_a_source_and_a_few_of_every_source():
