@@ -21,6 +21,7 @@ from longsearch.app.cli import main as longsearch
 from longsearch.app.encoders import open_encoder
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import QueryError
+from longsearch.engine.search.chance import made_up_queries
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.session import Session
@@ -49,17 +50,6 @@ def unanswerable(file: Path, texts: set[str]) -> Asked:
     return [(row["question"], set()) for paragraph in about for row in paragraph["qas"] if row["is_impossible"]]
 
 
-def nonsense(chosen: random.Random) -> str:
-    """Return two to six words of invented syllables."""
-
-    def word() -> str:
-        return "".join(
-            chosen.choice("bcdfghjklmnprstvwz") + chosen.choice("aeiou") for _ in range(chosen.randint(2, 4))
-        )
-
-    return " ".join(word() for _ in range(chosen.randint(2, 6)))
-
-
 def main() -> None:
     """Print a row for each set, mode and kind of question."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -78,7 +68,7 @@ def main() -> None:
             asked["unanswerable"] = _some(unanswerable(options.unanswerable, set(texts.values())), N_ANSWERABLE, chosen)
         foreign = [row for other in options.sets if other != folder for row in _all_questions(other)]
         asked["elsewhere"] = _some(foreign, N_FOREIGN, chosen)
-        asked["nonsense"] = [(nonsense(chosen), set()) for _ in range(N_NONSENSE)]
+        asked["nonsense"] = [(text, set()) for text in made_up_queries(N_NONSENSE, seed=3)]
         with tempfile.TemporaryDirectory() as scratch:
             _measure(folder.name, Path(scratch), texts, asked, encoder.encode_query)
 
