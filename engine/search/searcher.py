@@ -176,8 +176,8 @@ def _ranked(db: apsw.Connection, plan: Plan, found: Candidates) -> list[RankedDo
     words = nothing if plan.words is None else by_words(db, plan.words, found)
     near = None if plan.vector is None or plan.mode is SearchMode.WORDS else cosines(db, plan.vector, found)
     meaning = nothing if near is None else by_meaning(near)
-    trusted = words if plan.words is None else _trust(plan.words) * words
-    scores = {SearchMode.WORDS: words, SearchMode.MEANING: meaning}.get(plan.mode, both(trusted, meaning))
+    trusted = 1.0 if plan.words is None else trust(plan.words.statistics.known_words)
+    scores = {SearchMode.WORDS: words, SearchMode.MEANING: meaning}.get(plan.mode, both(trusted * words, meaning))
     kept = np.ones(len(scores), np.bool_)
     if plan.mode is not SearchMode.WORDS and not plan.asked.phrases:
         # drop what matches neither words nor meaning: in a small index everything is a candidate
@@ -189,15 +189,11 @@ def _ranked(db: apsw.Connection, plan: Plan, found: Candidates) -> list[RankedDo
     scored = zip(best_ids, scores[order].tolist(), strict=True)
     ranked = group(scored, dict(zip(best_ids, owners, strict=True)), plan.passages_per_document, plan.k)
     if plan.mode is SearchMode.HYBRID and plan.words is not None:
-        say_little = (words == 0) | (_trust(plan.words) < 1)
+        say_little = (words == 0) | (trusted < 1)
         ranked = _with_meaning_alone(ranked, dict(zip(found.ids[say_little], meaning[say_little], strict=True)))
     if not plan.is_explained:
         return ranked
     return with_reasons(ranked, Parts(plan.asked.terms, plan.mode, plan.words, found, near))
-
-
-def _trust(words: QueryWords) -> float:
-    return trust(words.statistics.known_words)
 
 
 def _with_meaning_alone(ranked: list[RankedDocument], of_passages: Mapping[int, float]) -> list[RankedDocument]:
