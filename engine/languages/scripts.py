@@ -44,6 +44,8 @@ SIGNS = "".join(
 UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 SPACED_WORD = re.compile(WORD)
 """In a text without unspaced runs."""
+SPACED_OR_RUN = re.compile(rf"[{UNSPACED}]+|(?:(?![{UNSPACED}])(?:[^\W_]|[{DIACRITICS}{_INDIC}]))+")
+"""In any text: a word of a script with spaces, or a run of one without."""
 
 LATIN = re.compile("[a-z\u00aa\u00ba\u00df-\u00f6\u00f8-\u02af\u1d00-\u1dbf\u1e00-\u1eff\u0300-\u036f]+")
 """Small letters."""

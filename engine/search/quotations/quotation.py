@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.errors import QueryError
+from longsearch.engine.languages.scripts import SPACED_OR_RUN
 from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.search.lookup import any_of, expressions
 from longsearch.engine.search.query_language.fields import Condition
@@ -122,7 +123,7 @@ def _expression(db: apsw.Connection, terms: Iterable[Term]) -> str:
 
 def _words(text: str) -> list[str]:
     """The words of a text; the word index itself folds their case and accents."""
-    return re.findall(r"\w+", unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode()))
+    return SPACED_OR_RUN.findall(unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode()))
 
 
 def _phrase(words: Sequence[str]) -> Term:

@@ -59,6 +59,27 @@ def test_differences_in_print_are_none(report: Store, quote: str, text: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        ("הַוַּעֲדָה מָצְאָה כִּי הַשַּׁסְתּוֹם נִכְשַׁל תֵּשַׁע פְּעָמִים", "הַשַּׁסְתּוֹם נִכְשַׁל תֵּשַׁע"),
+        ("הַוַּעֲדָה מָצְאָה כִּי הַשַּׁסְתּוֹם נִכְשַׁל תֵּשַׁע פְּעָמִים", "השסתום נכשל תשע"),
+        ("وَجَدَتِ اللَّجْنَةُ أَنَّ الصِّمَامَ نَفْسَهُ قَدْ فَشِلَ تِسْعَ مَرَّاتٍ", "أَنَّ الصِّمَامَ نَفْسَهُ قَدْ فَشِلَ"),
+        ("وَجَدَتِ اللَّجْنَةُ أَنَّ الصِّمَامَ نَفْسَهُ قَدْ فَشِلَ تِسْعَ مَرَّاتٍ", "أن الصمام نفسه قد فشل"),
+        ("यह पुस्तक उन लोगों के लिए है जो योगदान देना चाहते हैं", "लोगों के लिए है जो योगदान"),
+        ("เอกสารนี้อธิบายวิธีการติดตั้งระบบและการตั้งค่าเครือข่าย", "วิธีการติดตั้งระบบ"),
+        ("このガイドは、オープンソースを始めたい人のために書かれました。", "始めたい人のために"),
+    ],
+    ids=["hebrew", "hebrew-without", "arabic", "arabic-without", "hindi", "thai", "japanese"],
+)
+def test_a_quotation_in_any_script_is_found_with_its_vowel_signs_and_without(
+    store: Store, sentence: str, quote: str
+) -> None:
+    known = add(store, "first.md", [*OTHERS, sentence], title="First")
+    add(store, "other.md", OTHERS, title="Other")
+    assert [found.document_id for found in find_quotation(store, quote)] == [known]
+
+
+@pytest.mark.parametrize(
     "quote",
     [
         "Tbe cornmittee f0und that the sarne valve had fai1ed nine tirnes",
