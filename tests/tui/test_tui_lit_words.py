@@ -33,6 +33,9 @@ def lit(query: str, text: str, languages: tuple[str, ...] = _LANGUAGES) -> list[
         ("บ้าน", "เก็บไว้ในบ้านของเมือง", ["บ้าน"]),
         ("valves Häuser", "the valve of a Haus", ["valve", "Haus"]),
         ('"東大寺"', "大寺 東大寺", ["東大寺"]),
+        ('"東大寺の大仏"', "奈良の東大寺の大仏がある東大寺", ["東大寺の大仏"]),
+        ('"ติดตั้งระบบ"', "วิธีการติดตั้งระบบและการติดตั้ง", ["ติดตั้งระบบ"]),
+        ('"Linux の本"', "このLinuxの本", ["Linuxの本"]),
     ],
 )
 def test_words_are_lit_by_their_stems_and_by_shared_characters(query: str, text: str, found: list[str]) -> None:

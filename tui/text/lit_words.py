@@ -80,7 +80,12 @@ class ForeignWords:
         self._analysis, self._scripts = analysis, scripts
         self._pattern = pattern
         self._languages = languages
+        terms = list(terms)
         loose = [term.text for term in terms if not term.is_phrase]
+        phrases = [scripts.SPACED_OR_RUN.findall(term.text) for term in terms if term.is_phrase]
+        unspaced = [words for words in phrases if any(map(scripts.UNSPACED_RUN.match, words))]
+        joined = "|".join(r"\W*".join(map(re.escape, words)) for words in unspaced)
+        self._phrases = re.compile(joined, re.IGNORECASE) if joined else None
         runs = [run for text in loose for run in scripts.UNSPACED_RUN.findall(text)]
         pairs = {pair for run in runs for pair in analysis.pairs(analysis.characters_of(run))}
         self._pairs = {pair for pair in pairs if not _HIRAGANA.fullmatch(pair)} or pairs
@@ -95,6 +100,8 @@ class ForeignWords:
     def finditer(self, string: str, pos: int = 0, endpos: int = sys.maxsize, /) -> Iterator[FoundWord]:
         """Yield the places of words, in order and apart."""
         spans = [match.span() for match in self._pattern.finditer(string, pos, endpos)]
+        if self._phrases:  # the pattern finds one only between spaces
+            spans += [match.span() for match in self._phrases.finditer(string, pos, endpos)]
         if self._forms:
             words = self._scripts.SPACED_WORD.finditer(string, pos, endpos)
             spans += [word.span() for word in words if self._is_word(word[0])]
