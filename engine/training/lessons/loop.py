@@ -1,7 +1,8 @@
 """The training loop of every stage: draw, loss, backward, update, log, save.
 
 It ends after a number of steps or minutes, whichever comes first. The learning rate follows that progress, so its
-schedule always completes. A run resumes from a resume.pt in its folder. The log has one JSON line a step.
+schedule always completes. A run that Ctrl+C or SIGTERM ends is saved after its step. It resumes from a resume.pt in its
+folder. The log has one JSON line a step.
 """
 
 import json
@@ -16,6 +17,7 @@ from torch import Tensor
 
 from longsearch.engine.training.data.batches import pick
 from longsearch.engine.training.lessons.probe import HeldOut
+from longsearch.engine.training.lessons.stopping import stops_between_steps
 from longsearch.engine.training.student.optimiser import Optimiser, rate_factor
 from longsearch.engine.training.student.saving import Progress, load_resume, save_model, save_resume
 from longsearch.engine.training.student.student import Rates, Trainable
@@ -71,16 +73,21 @@ def run(student: Trainable, stage: Stage, options: LoopOptions, held_out: HeldOu
     resume = options.out / "resume.pt"
     progress = load_resume(student, optimiser, resume, options.stage) if resume.exists() else Progress()
     saved_s = progress.elapsed_s
-    with (options.out / "log.jsonl").open("a", encoding="utf-8") as log:
-        while (done := _share_done(progress, options)) < 1:
+    with (options.out / "log.jsonl").open("a", encoding="utf-8") as log, stops_between_steps() as must_stop:
+        while (done := _share_done(progress, options)) < 1 and not must_stop():
             began = time.monotonic()
             record = _step(student, optimiser, stage, options, progress, done)
             progress.elapsed_s += time.monotonic() - began
             _log(log, record, progress)
-            if progress.elapsed_s - saved_s > options.save_every_s or _share_done(progress, options) >= 1:
+            is_due = progress.elapsed_s - saved_s > options.save_every_s or _share_done(progress, options) >= 1
+            if is_due or must_stop():
                 _save(student, optimiser, options, progress)
                 saved_s = progress.elapsed_s
-                if held_out and (scores := held_out(student, (max(options.widths), min(options.widths)))):
+                if (
+                    held_out
+                    and not must_stop()
+                    and (scores := held_out(student, (max(options.widths), min(options.widths))))
+                ):
                     _log(log, {"step": progress.step, "tokens": progress.n_tokens, **scores}, progress)
     return progress
 

@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+import signal
 from contextlib import nullcontext
 from itertools import pairwise
 
@@ -153,6 +155,26 @@ def test_an_interrupted_and_resumed_run_equals_an_unbroken_one(tmp_path):
     assert [record["step"] for record in log_of(tmp_path / "cut")] == list(range(1, 9))
     for name, tensor in whole.state_dict().items():
         torch.testing.assert_close(resumed.state_dict()[name], tensor, msg=name)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_a_signal_ends_is_saved_after_its_step(tmp_path, number):
+    student, stage = make_stage(tmp_path)
+
+    def asked_at_three(step, width):
+        if step == 2:
+            os.kill(os.getpid(), number)
+        return stage(step, width)
+
+    options = LoopOptions(tmp_path / "cut", tmp_path / "start", steps=8)  # it would be saved every five minutes
+    before = signal.getsignal(number)
+    with pytest.raises(SystemExit) as stopped:
+        run(student, asked_at_three, options)
+    assert stopped.value.code == 128 + number
+    assert signal.getsignal(number) is before
+    resumed, stage = make_stage(tmp_path)
+    assert run(resumed, stage, options).step == 8
+    assert [record["step"] for record in log_of(tmp_path / "cut")] == list(range(1, 9))
 
 
 def test_a_checkpoint_is_a_model_that_names_the_widths_it_was_trained_at(tmp_path):
