@@ -1,13 +1,14 @@
 """Measures the background of an index: the scores that queries without a meaning reach in it. See `background`."""
 
 import random
-import re
 from collections.abc import Callable
 
 import apsw
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import QueryError
+from longsearch.engine.languages.analysis import characters_of
+from longsearch.engine.languages.scripts import SPACED_OR_RUN, UNSPACED_RUN
 from longsearch.engine.search.background import MADE_UP, Background
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
@@ -17,6 +18,7 @@ from longsearch.engine.types import SearchMode
 
 N_QUERIES = 64
 _WORDS = (3, 8)  # of a query
+_CHARACTERS = (2, 4)  # of a word of a script without spaces
 _SYLLABLES = (2, 4)  # of a word that does not exist
 _LEAST_BEATEN = 0.9  # of the made-up queries
 
@@ -32,9 +34,19 @@ def random_queries(db: apsw.Connection, n: int = N_QUERIES, seed: int = 0) -> li
     for id_ in drawn:
         row = rows[id_]
         (text,) = texts.spans(db, row.document_id, [(row.start, row.stop)])
-        words.append(chosen.choice(re.findall(r"\w+", text) or [""]))
+        words.append(_random_word(text, chosen))
     queries = (" ".join(words[sum(sizes[:number]) :][:size]) for number, size in enumerate(sizes))
     return [query for query in queries if query.strip()]
+
+
+def _random_word(text: str, chosen: random.Random) -> str:
+    """Return a word of `text`, of a run of an unspaced script two to four neighbouring characters; "" without words."""
+    word: str = chosen.choice(SPACED_OR_RUN.findall(text) or [""])
+    if not UNSPACED_RUN.match(word):
+        return word
+    characters, size = characters_of(word), chosen.randint(*_CHARACTERS)
+    first = chosen.randint(0, max(0, len(characters) - size))
+    return "".join(characters[first : first + size])
 
 
 def made_up_queries(n: int = N_QUERIES, seed: int = 0) -> list[str]:

@@ -62,6 +62,32 @@ def test_random_queries_are_words_of_the_index_and_always_the_same(full: Store) 
     assert all(3 <= len(query.split()) <= 8 and set(query.split()) <= set(WORDS) for query in queries)
 
 
+@pytest.mark.parametrize(
+    ("text", "longest"),
+    [
+        ("このガイドは、オープンソースのプロジェクトを始めたい人のために書かれました", 4),
+        ("เอกสารนี้อธิบายวิธีการติดตั้งระบบและการตั้งค่าเครือข่าย", 12),  # four letters with their signs
+        ("위원회는 같은 밸브가 이전에도 아홉 번이나 고장 났다는 사실을 발견했다", 4),
+    ],
+)
+def test_a_random_word_of_a_script_without_spaces_is_a_few_neighbouring_characters(
+    store: Store, text: str, longest: int
+) -> None:
+    add(store, "one.md", [text])
+    with store.reading() as db:
+        words = [word for query in random_queries(db) for word in query.split()]
+    assert all(word in text and len(word) <= longest for word in words)
+    assert len(set(words)) > 20
+
+
+def test_a_random_word_keeps_its_vowel_signs(store: Store) -> None:
+    text = "यह पुस्तक उन लोगों के लिए है जो मुक्त स्रोत परियोजनाओं में योगदान देना चाहते हैं"
+    add(store, "one.md", [text])
+    with store.reading() as db:
+        queries = random_queries(db)
+    assert {word for query in queries for word in query.split()} == set(text.split())
+
+
 def test_made_up_queries_are_words_that_no_index_has_and_always_the_same() -> None:
     queries = made_up_queries()
     assert queries == made_up_queries()
