@@ -104,10 +104,12 @@ def with_levels(
     known = [background for background in backgrounds if background is not None]
     if not known:
         return tuple(hits)
-    return tuple(
-        replace(hit, level=_level(hit, known, mode), reason=hit.reason and _beside_chance(hit, hit.reason, known, mode))
-        for hit in hits
-    )
+    judged = []
+    for hit in hits:
+        level = _level(hit, known, mode)
+        reason = hit.reason and _beside_chance(hit, hit.reason, level, known, mode)
+        judged.append(replace(hit, level=level, reason=reason))
+    return tuple(judged)
 
 
 def _level(hit: DocumentHit, known: Sequence[Background], mode: SearchMode, alone: bool = True) -> ChanceLevel:
@@ -116,8 +118,10 @@ def _level(hit: DocumentHit, known: Sequence[Background], mode: SearchMode, alon
     return min((one.level(hit.score, mode, meaning) for one in known), key=_ORDER.index)
 
 
-def _beside_chance(hit: DocumentHit, reason: Reason, known: Sequence[Background], mode: SearchMode) -> Reason:
-    """The reason with what each of its parts beats."""
+def _beside_chance(
+    hit: DocumentHit, reason: Reason, level: ChanceLevel, known: Sequence[Background], mode: SearchMode
+) -> Reason:
+    """The reason of a hit of this level, with what each of its parts beats."""
 
     def beaten(score: float, kind: str) -> float | None:
         shares = [one.beaten(score, kind) for one in known]
@@ -125,7 +129,7 @@ def _beside_chance(hit: DocumentHit, reason: Reason, known: Sequence[Background]
 
     words, meaning = (both(1.0, 0.0), both(0.0, 1.0)) if mode is SearchMode.HYBRID else (1.0, 1.0)
     meaning_beats = beaten(reason.by_meaning / meaning, SearchMode.MEANING) if reason.meaning else None
-    is_by_meaning = _level(hit, known, mode) is not _level(hit, known, mode, alone=False)
+    is_by_meaning = level is not _level(hit, known, mode, alone=False)
     return replace(
         reason,
         meaning=tuple(replace(share, beats=beaten(share.cosine, share.vector_of)) for share in reason.meaning),

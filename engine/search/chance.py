@@ -14,7 +14,7 @@ from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store import documents, texts
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types import DocumentHit, SearchMode
 
 N_QUERIES = 64
 _WORDS = (3, 8)  # of a query
@@ -72,28 +72,42 @@ def measure(
     """
     with session.reading() as db:
         queries, n_passages = random_queries(db), documents.n_passages(db)
-    scores: dict[str, list[float]] = {kind: [] for kind in (*map(str, SearchMode), "passage")}
+    scores: dict[str, list[float]] = {kind: [] for kind in (*map(str, SearchMode), "passage", MADE_UP)}
     for text in queries:
         if must_stop():
             return None
         try:
-            query = parse(text)
+            best = _best_hits(session, text, encode, *SearchMode)
         except QueryError:  # such as "_ _"
             continue
-        vector = encode(query.meaning)
-        for mode in SearchMode:
-            hits = search(session, query, mode, vector, k=1, explain=mode is SearchMode.MEANING).hits
-            scores[mode.value].append(round(hits[0].score, 4) if hits else 0.0)
-            if mode is SearchMode.MEANING and hits and hits[0].reason:
-                for share in hits[0].reason.meaning:
-                    scores.setdefault(share.vector_of, []).append(round(share.cosine, 4))
+        for mode, hit in best.items():
+            scores[mode.value].append(_score(hit))
+        meaning = best[SearchMode.MEANING]
+        for share in meaning.reason.meaning if meaning and meaning.reason else ():
+            scores.setdefault(share.vector_of, []).append(round(share.cosine, 4))
     if len(scores[SearchMode.HYBRID.value]) < N_QUERIES // 2:
         return None
     for text in made_up_queries():
         if must_stop():
             return None
-        hits = search(session, parse(text), SearchMode.MEANING, encode(text), k=1).hits
-        scores.setdefault(MADE_UP, []).append(round(hits[0].score, 4) if hits else 0.0)
+        scores[MADE_UP] += map(_score, _best_hits(session, text, encode, SearchMode.MEANING).values())
     least = sorted(scores[MADE_UP])[int(_LEAST_BEATEN * N_QUERIES)]
     scores[SearchMode.MEANING.value] = [max(score, least) for score in scores[SearchMode.MEANING.value]]
     return Background(session.fingerprint, n_passages, {mode: sorted(found) for mode, found in scores.items()})
+
+
+def _best_hits(
+    session: Session, text: str, encode: Callable[[str], Vectors], *modes: SearchMode
+) -> dict[SearchMode, DocumentHit | None]:
+    """The best hit in each of these modes; that by meaning with its reason."""
+    query = parse(text)
+    vector = encode(query.meaning)
+
+    def best(mode: SearchMode) -> DocumentHit | None:
+        return next(iter(search(session, query, mode, vector, k=1, explain=mode is SearchMode.MEANING).hits), None)
+
+    return {mode: best(mode) for mode in modes}
+
+
+def _score(hit: DocumentHit | None) -> float:
+    return round(hit.score, 4) if hit else 0.0
