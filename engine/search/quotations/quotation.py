@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.errors import QueryError
-from longsearch.engine.languages.scripts import SPACED_OR_RUN
+from longsearch.engine.languages.analysis import characters_of
+from longsearch.engine.languages.scripts import SPACED_OR_RUN, UNSPACED_RUN
 from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.search.lookup import any_of, expressions
 from longsearch.engine.search.query_language.fields import Condition
@@ -111,7 +112,7 @@ def _in_groups(db: apsw.Connection, quote: str, allowed: NDArray[np.int64] | Non
 
 def _with_rare_words(db: apsw.Connection, quote: str, allowed: NDArray[np.int64] | None) -> list[int]:
     """Passages with the longest words of the quotation. Long words are rare, and common ones cost most."""
-    words = content_words([Term(word) for word in _words(_SPLIT_WORD.sub("", quote))], has_phrases=False)
+    words = content_words([Term(word.strip()) for word in _words(_SPLIT_WORD.sub("", quote))], has_phrases=False)
     chosen = sorted(words, key=lambda term: -len(term.text))[:_N_WORDS]
     return [id_ for id_, _ in answers_of(db).best(_expression(db, chosen), _N_CANDIDATES, allowed)]
 
@@ -122,12 +123,20 @@ def _expression(db: apsw.Connection, terms: Iterable[Term]) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text; the word index itself folds their case and accents."""
-    return SPACED_OR_RUN.findall(unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode()))
+    """The words of a text, each after a space. In a script without spaces every two neighbouring characters are a word.
+
+    The word index itself folds their case and accents.
+    """
+    found = []
+    for word in SPACED_OR_RUN.findall(unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode())):
+        characters = characters_of(word) if UNSPACED_RUN.match(word) else [word]
+        pairs = ["".join(characters[at : at + 2]) for at in range(0, len(characters), 2)]
+        found += [f" {pairs[0]}", *pairs[1:]]
+    return found
 
 
 def _phrase(words: Sequence[str]) -> Term:
-    return Term(" ".join(words), is_phrase=True)
+    return Term("".join(words).strip(), is_phrase=True)
 
 
 def _windows(db: apsw.Connection, passage_ids: Sequence[int], n_characters: int) -> list[_Window]:

@@ -80,6 +80,33 @@ def test_a_quotation_in_any_script_is_found_with_its_vowel_signs_and_without(
 
 
 @pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        (
+            "この協定は署名の日から三十日後に効力を生ずるものとし相互に通知する",
+            "協定は署名の日から三十月後に効力を生ずるものとし",
+        ),
+        (
+            "委员会发现同一个阀门在此之前已经在类似的工厂中失效过九次",
+            "委员会发现同一个阀门在此以前已经在类似的工厂中失效",
+        ),
+        ("เอกสารนี้อธิบายวิธีการติดตั้งระบบและการตั้งค่าเครือข่าย", "อธิบายวิธีการติดตั้งระบบกับการตั้งค่าเครือข่าย"),
+        (
+            "위원회는 같은 밸브가 이전에도 아홉 번이나 고장 났다는 사실을",
+            "위원회는 같은 벨브가 이전에도 아홉 번이나 고장 났다는",
+        ),
+    ],
+    ids=["japanese", "chinese", "thai", "korean"],
+)
+def test_a_changed_quotation_is_found_in_scripts_without_spaces(store: Store, sentence: str, quote: str) -> None:
+    known = add(store, "first.md", [*OTHERS, sentence], title="First")
+    add(store, "other.md", OTHERS, title="Other")
+    (found,) = find_quotation(store, quote)
+    assert found.document_id == known
+    assert 0.7 < found.similarity < 1
+
+
+@pytest.mark.parametrize(
     "quote",
     [
         "Tbe cornmittee f0und that the sarne valve had fai1ed nine tirnes",
