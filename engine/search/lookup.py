@@ -1,9 +1,9 @@
 """Turns a query's terms into FTS5 expressions for an index that holds documents in several languages. Pure.
 
 A document's words are indexed by its language. So a word of the query is looked up in the form that each language of
-the index gives it: any of these forms counts, as one word. A run of a script without spaces is looked up as its pairs
-of neighbouring characters, each a word of its own; in a phrase they must follow each other. An index of English
-documents is asked as if there were no languages.
+the index gives it, and in its British and its American spelling: any of these counts, as one word. A run of a script
+without spaces is looked up as its pairs of neighbouring characters, each a word of its own; in a phrase they must
+follow each other. An index of English documents is asked as if there were no languages.
 """
 
 import re
@@ -13,6 +13,7 @@ from itertools import islice
 
 from longsearch.engine.languages.analysis import analysed, characters_of, folded, movable, pairs
 from longsearch.engine.languages.scripts import UNSPACED, UNSPACED_RUN
+from longsearch.engine.languages.spelling import other_spelling
 from longsearch.engine.search.query_language.query import MAX_TERMS, Query, is_searchable
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.types import Term
@@ -106,6 +107,8 @@ def _whole(term: Term, languages: IndexLanguages) -> str:
     """Return the expression for passages that hold the whole term in a form of any language."""
     forms = [] if UNSPACED_RUN.search(term.text) and languages.is_settled else [match(term)]
     forms += [_form(term, code) for code in ("", *languages.codes)]
+    if not term.is_phrase and (other := other_spelling(term.text)):
+        forms.append(match(replace(term, text=other)))
     if term.is_prefix and len(set(forms)) > 1:
         forms.append(_quoted(movable(folded(term.text))) + "*")
     return _either(list(dict.fromkeys(forms))[:_MAX_FORMS])

@@ -95,6 +95,8 @@ def test_quantities_and_durations_are_short() -> None:
         ("user name", "getUserName user_name username NAMES", ["User", "Name", "user", "name", "NAMES"]),
         ("executor ", "DiffExecutor, ExecutorsMap, executorships", ["Executor", "Executors"]),
         ('"user"', "getUserName user", ["user"]),
+        ("licence colour", "a License, licensed; the color red", ["License", "licensed", "color"]),
+        ('"licence"', "a license, a licence", ["licence"]),
         ('"unfinished phr', "an unfinished phr", ["unfinished phr"]),
         ('rent in:law -in:"old drafts" type:pdf lease', "law rent old drafts pdf lease", ["rent", "lease"]),
     ],

@@ -1,8 +1,10 @@
 """Turns the terms of a query into a pattern that highlights them in a text. Pure; knows no query language."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
+from longsearch.engine.languages.spelling import other_spelling
 from longsearch.engine.types import Term
 
 _WORD = re.compile(r"\w+")
@@ -24,7 +26,7 @@ def is_quotation(query: str) -> bool:
 
 def word_pattern(terms: Iterable[Term]) -> re.Pattern[str] | None:
     """Return the pattern that finds these words and phrases in a text, in any case; None if there are none."""
-    terms = list(terms)
+    terms = [*(terms := list(terms)), *_spelt_otherwise(terms)]
     pieces = {piece: None for term in terms if (piece := _piece(term))}
     longest_first = sorted(pieces, key=len, reverse=True)
     inner = dict.fromkeys(
@@ -32,6 +34,13 @@ def word_pattern(terms: Iterable[Term]) -> re.Pattern[str] | None:
     )
     in_names = [f"(?-i:(?<=[a-z0-9])(?:{'|'.join(inner)})(?![a-z]))"] if inner else []  # user in getUserName
     return re.compile("|".join([*longest_first, *in_names]), re.IGNORECASE) if longest_first else None
+
+
+def _spelt_otherwise(terms: Iterable[Term]) -> Iterator[Term]:
+    """Yield the words that have another spelling in it: the search finds both."""
+    for term in terms:
+        if not term.is_phrase and (other := other_spelling(term.text)):
+            yield replace(term, text=other)
 
 
 def _piece(term: Term) -> str:

@@ -37,6 +37,15 @@ def test_a_hit_says_where_the_passage_is(store: Store) -> None:
     assert results.took_ms > 0
 
 
+def test_a_word_is_found_in_its_british_and_its_american_spelling(store: Store) -> None:
+    add(store, "a.pdf", ["The license of the program is analyzed."])
+    add(store, "b.pdf", ["The licence of the programme is analysed."])
+    for query in ("licence analyse", "license analyze", "program"):
+        assert len(search(store, query, WORDS).hits) == 2
+    assert len(search(store, '"the licence"', WORDS).hits) == 1
+    assert search(store, "is -licence", WORDS).hits == ()
+
+
 def test_a_title_is_found_by_its_documents_first_passage(store: Store) -> None:
     add(store, "a.pdf", ["Apples are red.", "Pears are green."], title="A treatise on fruit")
     add(store, "b.pdf", ["Nothing at all."])

@@ -1,0 +1,44 @@
+"""The British spelling of an English word for its American one, and the reverse. Pure.
+
+Rules give it, not a dictionary: "metric" has none, "letter" gets "lettre", which no English text holds. A pair that
+would mix two words, such as "for" and "four", has too few letters for its rule.
+"""
+
+import re
+
+_ENDINGS = (
+    # (letters before, British, American, what may follow)
+    ("(?!scou?r)[a-z]{2,}", "our", "or", "|s|ed|ing|able|ably|ful|fully|less|ite|ites|al|ally|ist|ists|er|ers|y"),
+    ("[a-z]{3,}", "is", "iz", "e|es|ed|ing|er|ers|able|ation|ations|ational"),
+    ("[a-z]{3,}", "ys", "yz", "e|es|ed|ing|er|ers"),
+    ("[a-z]{2,}[bt]", "re", "er", "|s"),
+    ("[a-z]{3,}en", "c", "s", "e|es|ed|ing"),
+    ("[a-z]{3,}", "ogue", "og", "|s"),
+)
+_BEGINNINGS = (
+    ("aesth", "esth"), ("anaem", "anem"), ("anaesth", "anesth"), ("archaeo", "archeo"), ("diarrhoe", "diarrhe"),
+    ("encyclopaed", "encycloped"), ("faec", "fec"), ("foet", "fet"), ("gynaec", "gynec"), ("haem", "hem"),
+    ("leukaem", "leukem"), ("manoeuv", "maneuv"), ("oesoph", "esoph"), ("oestr", "estr"), ("orthopaed", "orthoped"),
+    ("paed", "ped"), ("aluminium", "aluminum"), ("artefact", "artifact"), ("fulfilm", "fulfillm"), ("grey", "gray"),
+    ("instalm", "installm"), ("jewellery", "jewelry"), ("judgem", "judgm"), ("mould", "mold"), ("plough", "plow"),
+    ("practis", "practic"), ("programme", "program"), ("sceptic", "skeptic"), ("skilful", "skillful"),
+    ("sulph", "sulf"), ("tyre", "tire"),
+)  # fmt: skip
+_RULES = [
+    (re.compile(rf"({before}){one}({after})"), rf"\g<1>{other}\g<2>")
+    for before, british, american, after in _ENDINGS
+    for one, other in ((british, american), (american, british))
+] + [
+    (re.compile(rf"(){one}([a-z]*)"), rf"{other}\g<2>")
+    for pair in _BEGINNINGS
+    for one, other in (pair, pair[::-1])
+]  # fmt: skip
+
+
+def other_spelling(word: str) -> str:
+    """Return the word as the other side of the Atlantic spells it, in small letters; "" if no rule knows."""
+    small = word.lower()
+    for pattern, other in _RULES:
+        if found := pattern.fullmatch(small):
+            return found.expand(other)
+    return ""
