@@ -104,8 +104,13 @@ def line_of(path: str, passage: "PassageHit | None") -> int:
         text = file.read_text("utf-8", "replace") if file.stat().st_size <= _MAX_BYTES else ""
     except OSError:
         return 1
-    found = re.search(r"\W{1,40}".join(map(re.escape, words)), text)
+    found = re.search(r"\W{1,40}".join(map(_wrapped, words)), text)
     return text.count("\n", 0, found.start()) + 1 if found else 1
+
+
+def _wrapped(word: str) -> str:
+    """The expression for a word, which may be broken anywhere in the file if it is a run of Chinese or Japanese."""
+    return re.escape(word) if word.isascii() else r"\s*".join(map(re.escape, word))
 
 
 def _excerpt(passage: "PassageHit | None") -> str:

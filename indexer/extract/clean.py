@@ -1,7 +1,7 @@
-"""Remove every character that could harm a terminal, a tokenizer or SQLite.
+"""Remove every character that could harm a terminal, a tokenizer or SQLite, and line ends that say nothing.
 
 Pure functions. They change lengths, so they must run before any offset into the text is computed. This module knows
-neither lines nor pages.
+no pages.
 """
 
 import re
@@ -26,6 +26,10 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 # Characters that `clean_characters` never changes: ASCII, Latin, punctuation, arrows and operators.
 _PLAIN = re.compile("[\t\n -~\xa1-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2190-\u22ff]*")
 _RUN_OF_SPACE = re.compile(r"\s+")
+CJK = "\u2e80-\ua4cf\uf900-\ufaff\uff00-\uffef"
+"""For a regular expression: Chinese and Japanese characters, their punctuation, and wide letters. No Hangul: Korean has
+spaces between its words."""
+_WRAP = re.compile(rf"\n(?<=[{CJK}]\n)[ \t]*(?=[{CJK}])")
 
 
 def clean_characters(text: str) -> str:
@@ -55,11 +59,16 @@ def clean_block(text: str) -> str:
 
 def one_line(text: str, max_characters: int) -> str:
     """Return `text` cleaned and on one line, cut between words if it is longer than `max_characters`."""
-    line = _RUN_OF_SPACE.sub(" ", clean_characters(text)).strip()
+    line = _RUN_OF_SPACE.sub(" ", without_wraps(clean_characters(text))).strip()
     if len(line) <= max_characters:
         return line
     cut = line[: max_characters - 1]
     return (cut.rsplit(" ", 1)[0] or cut).rstrip() + "…"
+
+
+def without_wraps(text: str) -> str:
+    """Return `text` without the line ends between Chinese or Japanese characters, which stand for no space."""
+    return _WRAP.sub("", text)
 
 
 def has_words(text: str) -> bool:

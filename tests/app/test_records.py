@@ -97,6 +97,13 @@ def test_the_line_of_a_passage_is_found_through_markup(tmp_path: Path) -> None:
     assert line_of(str(file), passage) == 1
 
 
+def test_the_line_of_a_passage_is_found_where_the_file_breaks_a_japanese_word(tmp_path: Path) -> None:
+    file = tmp_path / "a.md"
+    file.write_text("# 題名\n\n最初の行。\n\n協定は三十日後に効\n力を生ずる。\n", encoding="utf-8")
+    passage = PassageHit(None, "", 0, 15, "協定は三十日後に効力を生ずる。", 1.0, None)
+    assert line_of(str(file), passage) == 5
+
+
 def test_a_hit_of_the_last_search_is_opened_by_its_number(
     notes: Path, home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

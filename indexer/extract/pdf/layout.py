@@ -12,7 +12,7 @@ from itertools import pairwise
 from statistics import median
 
 from longsearch.indexer.extract.clean import one_line
-from longsearch.indexer.extract.pdf.pages import SENTENCE_END, breaks_word
+from longsearch.indexer.extract.pdf.pages import SENTENCE_END, breaks_word, is_one_run
 from longsearch.indexer.extract.titles import is_title_of_paper
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 
@@ -68,7 +68,7 @@ def with_separators(lines: Sequence[Line]) -> tuple[str, ...]:
 def _with_separator(line: Line, following: Line, separator: str) -> str:
     if separator != PARAGRAPH and breaks_word(line.text, following.text):
         return line.text[:-1]
-    if separator == JOINED and _is_cjk(line.text[-1:]) and _is_cjk(following.text[:1]):
+    if separator == JOINED and is_one_run(line.text, following.text):
         return line.text
     return line.text + separator
 
@@ -122,10 +122,6 @@ def _usual_pitch(lines: Sequence[Line]) -> float:
     drops = [line.end_baseline - following.baseline for line, following in pairwise(lines)]
     downwards = [drop for drop in drops if drop > 1]
     return median(downwards) if downwards else 0.0
-
-
-def _is_cjk(character: str) -> bool:
-    return "\u2e80" <= character <= "\ua4cf" or "\uf900" <= character <= "\ufaff" or "\uff00" <= character <= "\uffef"
 
 
 def title_in(lines: Sequence[Line]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import clean_characters, one_line
-from longsearch.indexer.extract.pdf.pages import breaks_word
+from longsearch.indexer.extract.pdf.pages import breaks_word, is_one_run, line_of_page
 from longsearch.indexer.extract.wire.limits import OCR_PAGE_TIMEOUT_S
 from longsearch.indexer.extract.wire.protocol import NO_OCR_TOOL
 
@@ -102,7 +102,7 @@ def lines_of(recognised: str) -> tuple[str, ...]:
     """Split tesseract's output, whose paragraphs stand between empty lines, into lines with their separators. Pure."""
     paragraphs: list[list[str]] = [[]]
     for line in clean_characters(recognised.replace("\f", "\n")).split("\n"):
-        words = " ".join(line.split())
+        words = line_of_page(line)
         if words:
             paragraphs[-1].append(words)
         elif paragraphs[-1]:
@@ -117,5 +117,5 @@ def _with_separators(lines: list[str]) -> list[str]:
         if breaks_word(line, following):
             parts.append(line[:-1])
         else:
-            parts.append(line + (" " if following else "\n\n"))
+            parts.append(line + ("" if is_one_run(line, following) else " " if following else "\n\n"))
     return parts

@@ -5,8 +5,12 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
 
+from longsearch.indexer.extract.clean import CJK
+
 _DIGITS = re.compile(r"\d+")
 _RUN_OF_SPACE = re.compile(r"\s+")
+_APART = re.compile(f"(?<=[{CJK}]) (?=[{CJK}])")
+_TOGETHER = re.compile(f"[{CJK}](?=[{CJK}])")
 # A running line without letters must be a page number ("12", "- 12 -", "12 / 30"), or long tables would lose rows.
 _PAGE_NUMBER = re.compile(r"[^\w#]*#[^\w#]*(#[^\w#]*)?")
 _MIN_REPEATS = 4
@@ -18,6 +22,22 @@ _MAX_HEAD_CHARACTERS = 150
 _MAX_HEAD_LINES = 3
 SENTENCE_END = tuple('.!?:;"”’)»]。！？')
 _HYPHENS = frozenset("-\u2010")
+
+
+def line_of_page(text: str) -> str:
+    """Return a line with one space between words, and none between the characters of wide-set Chinese or Japanese.
+
+    Pdfium, pypdf and tesseract put a space between any two characters that stand apart: 目 录 instead of 目录.
+    """
+    line = " ".join(text.split())
+    if line.isascii() or len(_APART.findall(line)) <= len(_TOGETHER.findall(line)):
+        return line
+    return _APART.sub("", line)
+
+
+def is_one_run(line: str, following: str) -> bool:
+    """Return whether no space belongs between two lines, because both are Chinese or Japanese where they meet."""
+    return _TOGETHER.match(line[-1:] + following[:1]) is not None
 
 
 def breaks_word(line: str, following: str) -> bool:

@@ -16,6 +16,7 @@ from longsearch.indexer.extract.clean import clean_characters, one_line
 from longsearch.indexer.extract.pdf.info import INFO, INFO_FIELDS
 from longsearch.indexer.extract.pdf.layout import Line, title_in, with_separators
 from longsearch.indexer.extract.pdf.ocr import DPI, Picture
+from longsearch.indexer.extract.pdf.pages import line_of_page
 from longsearch.indexer.extract.pdf.quality import ReadPage, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_tex_ligatures
 from longsearch.indexer.extract.sources import Source, path_or_bytes
@@ -114,7 +115,7 @@ def _lines(text_page: Any, raw: str) -> Iterator[Line]:
     for raw_line in raw.split(_LINE_END):
         # pdfium counts in UTF-16 units
         n_units = len(raw_line.encode("utf-16-le", "surrogatepass")) // 2 if beyond_bmp else len(raw_line)
-        text = " ".join(clean_characters(with_tex_ligatures(raw_line) if repaired else raw_line).split())
+        text = line_of_page(clean_characters(with_tex_ligatures(raw_line) if repaired else raw_line))
         if text:
             last = first + n_units - 1
             if same_indices:

@@ -13,6 +13,7 @@ from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import clean_characters, one_line
 from longsearch.indexer.extract.pdf.info import INFO, INFO_FIELDS
 from longsearch.indexer.extract.pdf.layout import Line, with_separators
+from longsearch.indexer.extract.pdf.pages import line_of_page
 from longsearch.indexer.extract.pdf.quality import PasswordNeededError, ReadPage, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
 from longsearch.indexer.extract.sources import Source, path_or_bytes
@@ -63,7 +64,7 @@ class PypdfDocument:
         raw = with_glyph_numbers(raw)
         if has_tex_ligatures(raw):
             raw = with_tex_ligatures(raw)
-        cleaned = (" ".join(line.split()) for line in clean_characters(raw).split("\n"))
+        cleaned = map(line_of_page, clean_characters(raw).split("\n"))
         return ReadPage(with_separators([Line(line) for line in cleaned if line]), "", garbage_share(raw))
 
     def outline(self) -> list[tuple[int, str, int]]:

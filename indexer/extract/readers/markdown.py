@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from longsearch.indexer.extract.clean import clean_characters
+from longsearch.indexer.extract.clean import clean_characters, without_wraps
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.front_matter import split_front_matter
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
@@ -20,6 +20,7 @@ from longsearch.indexer.extract.wire.protocol import FileText
 _WIKI_LINK = re.compile(r"\[\[(?:[^\[\]|]{1,300}\|)?([^\[\]|]{1,300})\]\]")
 _TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)
 _CELL_SEPARATOR = " | "
+_HARD_BREAK = "\r"  # no other return is left in the source
 
 
 def read(path: Source) -> FileText:
@@ -89,7 +90,8 @@ class _Builder:
 
 def inline_text(tokens: Sequence[Token]) -> str:
     """Return the words of a block's `tokens`."""
-    return "".join(_inline_parts(tokens))
+    words = without_wraps("".join(_inline_parts(tokens)))
+    return words.replace("\n", " ").replace(_HARD_BREAK, "\n")
 
 
 def _inline_parts(tokens: Sequence[Token]) -> Iterator[str]:
@@ -102,6 +104,6 @@ def _inline_parts(tokens: Sequence[Token]) -> Iterator[str]:
             case "image":
                 yield inline_text(token.children or ())
             case "softbreak":
-                yield " "
-            case "hardbreak":
                 yield "\n"
+            case "hardbreak":
+                yield _HARD_BREAK

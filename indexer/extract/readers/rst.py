@@ -12,7 +12,7 @@ from typing import Any
 from docutils import frontend, nodes, utils
 from docutils.parsers.rst import Directive, Parser, directives, roles
 
-from longsearch.indexer.extract.clean import clean_characters
+from longsearch.indexer.extract.clean import clean_characters, without_wraps
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
@@ -151,15 +151,19 @@ def _take(node: nodes.Node, text: TextBuilder, depth: int, tight: bool) -> None:
     elif isinstance(node, nodes.list_item):
         _take_item(node, text, depth)
     elif isinstance(node, nodes.row):
-        text.add(_CELL_SEPARATOR.join(" ".join(entry.astext().split()) for entry in node.children), tight=True)
+        text.add(_CELL_SEPARATOR.join(_line(entry) for entry in node.children), tight=True)
     elif isinstance(node, nodes.field):
         text.add(": ".join(part.astext() for part in node.children), tight=True)
     elif isinstance(node, nodes.FixedTextElement):
         text.add(node.astext())
     elif isinstance(node, nodes.TextElement):
-        text.add(" ".join(node.astext().split()), tight)
+        text.add(_line(node), tight)
     else:
         _take_children(node, text, depth, tight)
+
+
+def _line(node: nodes.Node) -> str:
+    return " ".join(without_wraps(node.astext()).split())
 
 
 def _take_refused(node: nodes.system_message, text: TextBuilder) -> None:
@@ -173,7 +177,7 @@ def _take_item(node: nodes.list_item, text: TextBuilder, depth: int) -> None:
     """Add the first paragraph with a mark before it, then the rest."""
     first, *rest = node.children or [nodes.paragraph()]
     if isinstance(first, nodes.paragraph):
-        text.add("- " + " ".join(first.astext().split()), tight=True)
+        text.add(f"- {_line(first)}", tight=True)
     else:
         _take(first, text, depth, tight=True)
     for child in rest:

@@ -1,14 +1,18 @@
-"""Org, reStructuredText and LaTeX: the text that a person reads; no file is read and no code runs."""
+"""Org, reStructuredText, LaTeX, and lines in any markup: the text that a person reads; no file is read, no code runs."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from extracting import headings_of
 
 from longsearch.indexer.extract.reader import ExtractorProcess
+from longsearch.indexer.extract.readers import html as html_text
+from longsearch.indexer.extract.readers import markdown as markdown_text
 from longsearch.indexer.extract.readers import org as org_text
 from longsearch.indexer.extract.readers import rst as rst_text
 from longsearch.indexer.extract.readers import tex as tex_text
+from longsearch.indexer.extract.wire.protocol import FileText
 
 ORG = """#+TITLE: The *Long* Plan
 #+AUTHOR: Ann Lee
@@ -205,3 +209,28 @@ def test_markup_that_is_too_large_to_parse_is_read_as_plain_text(
     monkeypatch.setattr("longsearch.indexer.extract.formats.MAX_MARKUP_BYTES", 10)
     (tmp_path / name).write_text("* one *two* \\three\n")
     assert extractor.extract(tmp_path / name).document.text == "* one *two* \\three"
+
+
+WRAPPED = "協定は三十日後に効\n力を生ずる。\n다음 문장은\n한국어 a\nb"
+UNWRAPPED = "協定は三十日後に効力を生ずる。 다음 문장은 한국어 a b"
+
+
+@pytest.mark.parametrize(
+    ("parse", "source"),
+    [
+        (markdown_text.parse, WRAPPED),
+        (html_text.parse, f"<p>{WRAPPED}</p>"),
+        (org_text.parse, WRAPPED),
+        (rst_text.parse, WRAPPED),
+        (tex_text.parse, WRAPPED),
+    ],
+    ids=["markdown", "html", "org", "rst", "latex"],
+)
+def test_a_line_end_between_chinese_or_japanese_characters_is_no_space(
+    parse: Callable[[str], FileText], source: str
+) -> None:
+    assert parse(source).text == UNWRAPPED
+
+
+def test_a_hard_break_in_markdown_stays() -> None:
+    assert markdown_text.parse("最初の行  \n次の\n行\\\nlast").text == "最初の行\n次の行\nlast"

@@ -169,6 +169,7 @@ def test_lines_are_joined_within_a_paragraph() -> None:
         "".join(ocr_lines_of("One line\n and two\n\n \nNext para-\ngraph\f"))
         == "One line and two\n\nNext paragraph\n\n"
     )
+    assert "".join(ocr_lines_of("对 国 防 问 题 的\n意 见")) == "对国防问题的意见\n\n"
 
 
 COUNTING = (

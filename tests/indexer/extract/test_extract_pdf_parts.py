@@ -1,10 +1,11 @@
 """The pure functions for PDF pages: layout, running heads, text quality, repairs."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from longsearch.indexer.extract.pdf.layout import Line, title_in, with_separators
-from longsearch.indexer.extract.pdf.pages import join_pages, without_running_lines
+from longsearch.indexer.extract.pdf.pages import join_pages, line_of_page, without_running_lines
 from longsearch.indexer.extract.pdf.quality import DOUBTFUL_SHARE, UNREADABLE_SHARE, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
 
@@ -52,6 +53,23 @@ def test_lines_without_positions_keep_their_ends() -> None:
 def test_chinese_lines_are_joined_without_a_space() -> None:
     lines = [line("这是一个很长的句子没有", 700, right=200), line("结束因为它继续下去到这", 688, right=200)]
     assert with_separators(lines)[0] == "这是一个很长的句子没有"
+
+
+@pytest.mark.parametrize(
+    ("line", "close"),
+    [
+        ("关 于 红 军 作 战 的 原 则", "关于红军作战的原则"),
+        ("（ 一 九 三 七 年 八 月 ）", "（一九三七年八月）"),
+        ("目 录", "目录"),
+        ("联 合 起 来 A B", "联合起来 A B"),
+        ("张三 李四 王五", "张三 李四 王五"),  # names in a table
+        ("价格是 商品 的货币表现", "价格是 商品 的货币表现"),
+        ("아홉 번 고장 났다", "아홉 번 고장 났다"),  # Korean parts its words by spaces
+        ("one  two\tthree", "one two three"),
+    ],
+)
+def test_the_characters_of_wide_set_chinese_stand_together(line: str, close: str) -> None:
+    assert line_of_page(line) == close
 
 
 def test_a_sentence_that_begins_with_large_words_is_not_a_title() -> None:
