@@ -14,7 +14,15 @@ from functools import lru_cache
 from itertools import pairwise
 
 from longsearch.engine.languages.code_names import parts_of_names
-from longsearch.engine.languages.scripts import DIACRITICS, LATIN, MARKED, SIGNS, SPACED_WORD, UNSPACED_RUN
+from longsearch.engine.languages.scripts import (
+    DIACRITICS,
+    LATIN,
+    MARKED,
+    SIGNS,
+    SPACE_IN_RUN,
+    SPACED_WORD,
+    UNSPACED_RUN,
+)
 from longsearch.engine.languages.stemming import NOT_LATIN, PLAIN, stem
 
 MADE = "\ue000"
@@ -25,6 +33,7 @@ _MARKS_MOVED = 0xF0000
 # й, ў, ї, ѓ and ќ are letters of their own: with й gone, the Russian stemmer would not know книгой
 _DIACRITIC = re.compile(f"([иу]\u0306|і\u0308|[гк]\u0301)|[{DIACRITICS}\u200c\u200d]")
 _SIGN = re.compile(f"[{SIGNS}]")
+_SPACE_IN_RUN = re.compile(SPACE_IN_RUN)
 LETTER_WITH_SIGNS = re.compile(f"[^{SIGNS}][{SIGNS}]*|[{SIGNS}]+")
 _NEVER_DECOMPOSED = str.maketrans(
     {"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe"}
@@ -48,6 +57,7 @@ def analysed(text: str, language: str) -> str:
         return text
     if language not in PLAIN:
         text = unicodedata.normalize("NFKC", text)
+    text = _SPACE_IN_RUN.sub("", text)
     pieces = []
     last = 0
     for run in UNSPACED_RUN.finditer(text):

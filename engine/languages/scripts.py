@@ -7,17 +7,18 @@ their words.
 import re
 import unicodedata
 
-_HAN_KANA_HANGUL = (
+_HAN_KANA = (
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
     "\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
-    "\U00020000-\U0003ffff\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7fb"
+    "\U00020000-\U0003ffff"
 )
+_HANGUL = "\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7fb"
 _SOUTH_EAST_ASIAN = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u103f\u104c-\u108f\u109a-\u109f\u1780-\u17d3\u17d7"
     "\u17dc\u17dd\u1950-\u19cf\u1a20-\u1a7f\u1aa7\uaa60-\uaa7f\ua9e0-\ua9ef\ua9fa-\ua9fe\ua980-\ua9c0"
 )
 """Thai, Lao, Burmese, Khmer, Tai and Javanese letters and signs, without digits and punctuation."""
-UNSPACED = _HAN_KANA_HANGUL + _SOUTH_EAST_ASIAN
+UNSPACED = _HAN_KANA + _HANGUL + _SOUTH_EAST_ASIAN
 """Scripts whose words are not told apart by spaces. Hangul is: there spaces part phrases with their particles."""
 
 _ARABIC_MARKS = "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed"
@@ -42,6 +43,8 @@ SIGNS = "".join(
 )
 """Vowel signs, tones and points of all scripts but Latin, Greek and Cyrillic."""
 UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
+SPACE_IN_RUN = rf"\s(?<=[{_HAN_KANA}]\s)\s*(?=[{_HAN_KANA}])"
+"""White space in Chinese or Japanese, such as a line's end: it parts no words."""
 SPACED_WORD = re.compile(WORD)
 """In a text without unspaced runs."""
 SPACED_OR_RUN = re.compile(rf"[{UNSPACED}]+|(?:(?![{UNSPACED}])(?:[^\W_]|[{DIACRITICS}{_INDIC}]))+")

@@ -10,13 +10,16 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from longsearch.engine.languages.scripts import SPACE_IN_RUN
+
 if TYPE_CHECKING:  # numpy is loaded when a quotation is aligned: the normal form alone needs none
     import numpy as np
     from numpy.typing import NDArray
 
 _HYPHEN = "-\u00ad\u2010\u2011\u2012\u2212\ufffe"
-# a hyphen between letters, with the line's end that may follow it: "infor-\nmation", "infor- mation", "two-year"
-_JOINED = re.compile(rf"(?<=\w)[{_HYPHEN}]\s*(?=\w)")
+# a hyphen between letters, with the line's end that may follow it: "infor-\nmation", "infor- mation", "two-year"; and a
+# line's end in Chinese or Japanese
+_JOINED = re.compile(rf"(?<=\w)[{_HYPHEN}]\s*(?=\w)|{SPACE_IN_RUN}")
 _END = "\0"  # pads short texts; no normal form contains it
 
 

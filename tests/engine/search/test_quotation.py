@@ -68,8 +68,9 @@ def test_differences_in_print_are_none(report: Store, quote: str, text: str) -> 
         ("यह पुस्तक उन लोगों के लिए है जो योगदान देना चाहते हैं", "लोगों के लिए है जो योगदान"),
         ("เอกสารนี้อธิบายวิธีการติดตั้งระบบและการตั้งค่าเครือข่าย", "วิธีการติดตั้งระบบ"),
         ("このガイドは、オープンソースを始めたい人のために書かれました。", "始めたい人のために"),
+        ("協定は署名の日から三十日後に効\n力を生ずるものとする", "三十日後に効力を生ずる"),
     ],
-    ids=["hebrew", "hebrew-without", "arabic", "arabic-without", "hindi", "thai", "japanese"],
+    ids=["hebrew", "hebrew-without", "arabic", "arabic-without", "hindi", "thai", "japanese", "japanese-wrapped"],
 )
 def test_a_quotation_in_any_script_is_found_with_its_vowel_signs_and_without(
     store: Store, sentence: str, quote: str

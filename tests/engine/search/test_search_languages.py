@@ -75,6 +75,12 @@ def test_any_piece_of_a_text_without_spaces_finds_it(library: Store, text: str) 
                 assert text in found(library, f'"{piece}"')
 
 
+def test_a_word_without_spaces_is_found_across_the_end_of_a_line(store: Store) -> None:
+    add(store, "wrapped.txt", ["奈良の東大\n寺には大仏がある。"])
+    assert found(store, "大寺") == ["wrapped.txt"]
+    assert found(store, '"東大寺には"') == ["wrapped.txt"]
+
+
 def test_a_phrase_without_spaces_must_be_there_as_it_is(library: Store) -> None:
     assert set(found(library, '"東大寺"')) == {"zh.md", "ja.md"}
     assert found(library, '"東大寺には"') == ["ja.md"]

@@ -1,4 +1,4 @@
-"""Org, reStructuredText, LaTeX, and lines in any markup: the text that a person reads; no file is read, no code runs."""
+"""Org, reStructuredText, LaTeX, and lines in any markup: the text that a person reads; no file is read, no code run."""
 
 from collections.abc import Callable
 from pathlib import Path
