@@ -93,6 +93,10 @@ def show(root: str, think: int | None) -> int:
     steps = thinking(think)
     next_root: str | None = root
     graphics, typed = probe.finish()
+    if probe.gives_vowel_signs_cells:
+        from longsearch.tui.graphics.vowel_signs import give_vowel_signs_cells
+
+        give_vowel_signs_cells()
     while next_root is not None:
         backend, is_shown = backend_of(next_root, steps)
         place = url_of(next_root) if next_root else ""

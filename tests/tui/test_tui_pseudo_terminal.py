@@ -15,10 +15,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import rich.cells
 from decoding import from_kitty
 
 from longsearch.tui.graphics.probe import Probe
 from longsearch.tui.graphics.terminal import BLOCKS, QUESTIONS, Graphics, Protocol
+from longsearch.tui.graphics.vowel_signs import give_vowel_signs_cells
 
 ANSWERS = b"\x1b_Gi=31;OK\x1b\\\x1bP>|kitty(0.40)\x1b\\\x1b[6;16;8t\x1b[?62;c"
 PATIENCE_S = 60.0
@@ -67,6 +69,32 @@ def test_the_answers_are_read_and_the_terminals_mode_is_as_before(terminal: tupl
     assert graphics == Graphics(Protocol.KITTY, 8, 16) and typed == "why"
     assert termios.tcgetattr(theirs) == mode
     assert bytes(asked) == QUESTIONS, "the answers are not echoed"
+
+
+@pytest.mark.parametrize(("column", "has_cells"), [(2, False), (3, True), (40, False)])
+def test_the_terminal_shows_whether_a_vowel_sign_takes_a_cell(
+    terminal: tuple[int, int], column: int, has_cells: bool
+) -> None:
+    probe = Probe(terminal[1], terminal[1])
+    os.write(terminal[0], b"why\x1b[12;%dR" % column + ANSWERS)
+    assert probe.finish()[1] == "why"
+    assert probe.gives_vowel_signs_cells is has_cells
+
+
+def test_vowel_signs_are_counted_as_the_terminal_shows_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = vars(rich.cells)["load_cell_table"]
+    monkeypatch.setattr(rich.cells, "load_cell_table", known)  # is there again after the test
+    others = ("naïve", "한국어", "ติดตั้ง", "שָׁלוֹם", "👩‍👩‍👧", "e\u0301")
+    before = [rich.cells.cell_len(text) for text in others]
+    assert rich.cells.cell_len("कानूनी पक्ष") == 7
+    give_vowel_signs_cells()
+    assert rich.cells.cell_len("कानूनी पक्ष") == 9  # ा and ी; ू and ् stand below
+    assert rich.cells.cell_len("আমি") == 3
+    assert [rich.cells.cell_len(text) for text in others] == before
+    monkeypatch.undo()
+    rich.cells.get_character_cell_size.cache_clear()
+    rich.cells.cached_cell_len.cache_clear()
+    assert rich.cells.cell_len("कानूनी पक्ष") == 7
 
 
 def test_a_terminal_that_says_nothing_gets_half_blocks(

@@ -15,6 +15,7 @@ from longsearch.tui.graphics.terminal import (
     BLOCKS,
     QUESTIONS,
     Graphics,
+    gives_vowel_signs_cells,
     graphics_of,
     is_complete,
     is_light,
@@ -35,6 +36,8 @@ class Probe:
         self._mode: list[Any] | None = None
         self.is_light = False
         """Whether the terminal has said that its background is light; known once `finish` has returned."""
+        self.gives_vowel_signs_cells = False
+        """Whether it has shown that vowel signs take cells of their own; known once `finish` has returned."""
         can_answer = os.environ.get("TERM", "dumb") != "dumb"
         if sys.platform == "win32" or not (can_answer and os.isatty(input_fd) and os.isatty(output_fd)):
             return
@@ -57,6 +60,7 @@ class Probe:
             termios.tcsetattr(self._input, termios.TCSANOW, self._mode)
         is_multiplexed = "TMUX" in os.environ or os.environ.get("TERM", "").startswith(("screen", "tmux"))
         self.is_light = is_light(answers)
+        self.gives_vowel_signs_cells = gives_vowel_signs_cells(answers)
         typed = typed_among(answers).decode("utf-8", "ignore")
         graphics = graphics_of(answers, self._cell(), os.environ, is_multiplexed, self._wished)
         return graphics, typed if typed.isprintable() else ""

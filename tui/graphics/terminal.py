@@ -41,16 +41,19 @@ QUESTIONS = (
     b"\x1b[>q"  # the terminal's name and version
     b"\x1b[16t"  # the size of a cell
     b"\x1b]11;?\x1b\\"  # the colour behind the text
+    b"\r\xe0\xa4\x95\xe0\xa4\xbe\x1b[6n\r\x1b[K"  # the column after का, a letter and a vowel sign; both are erased
     b"\x1b[c"  # its attributes: every terminal answers this, so it comes last
 )
 USUAL_CELL = (10, 20)
+_AFTER_TWO_CELLS = 3  # columns are counted from 1
 _LAST_ANSWER = re.compile(rb"\x1b\[\?([\d;]*)c")
 _BACKGROUND = re.compile(rb"\x1b\]11;rgba?:([0-9a-fA-F/]+)(?:\x1b\\|\x07)")
 _ANSWERS = re.compile(
-    rb"\x1b_G[^\x1b]*\x1b\\|\x1b\]11;[^\x1b\x07]*(?:\x1b\\|\x07)|\x1bP>\|[^\x1b]*\x1b\\|\x1b\[6;\d+;\d+t|\x1b\[\?[\d;]*c|\x1b\[\?[\d;]*\$y",
+    rb"\x1b_G[^\x1b]*\x1b\\|\x1b\]11;[^\x1b\x07]*(?:\x1b\\|\x07)|\x1bP>\|[^\x1b]*\x1b\\|\x1b\[6;\d+;\d+t|\x1b\[\d+;\d+R|\x1b\[\?[\d;]*c|\x1b\[\?[\d;]*\$y",
     re.DOTALL,
 )
 _NAME = re.compile(rb"\x1bP>\|([^\x1b]*)\x1b\\")
+_COLUMN = re.compile(rb"\x1b\[\d+;(\d+)R")
 _CELL = re.compile(rb"\x1b\[6;(\d+);(\d+)t")
 
 
@@ -62,6 +65,12 @@ def is_complete(answers: bytes) -> bool:
 def typed_among(answers: bytes) -> bytes:
     """Return what is no answer: keys that were pressed meanwhile."""
     return _ANSWERS.sub(b"", answers)
+
+
+def gives_vowel_signs_cells(answers: bytes) -> bool:
+    """Return whether the terminal shows a letter with a spacing vowel sign in two cells: see `vowel_signs`."""
+    told = _COLUMN.search(answers)
+    return told is not None and int(told[1]) == _AFTER_TWO_CELLS
 
 
 def is_light(answers: bytes) -> bool:

@@ -1,0 +1,36 @@
+"""Has rich measure the spacing vowel signs of Indic scripts (of Unicode's category Mc) as the terminal shows them.
+
+Unicode does not say how wide का is in a terminal. Kitty and rich give its vowel sign no cell of its own; VTE (GNOME
+Terminal), tmux and others that ask the C library give it one. Where rich and the terminal differ, text after a word in
+Hindi, Bengali or Tamil stands elsewhere than the app believes, and what the app then draws overwrites it.
+"""
+
+import unicodedata
+from collections.abc import Iterator
+
+import rich.cells
+
+
+def give_vowel_signs_cells() -> None:
+    """Count a cell for each spacing vowel sign, from now on. Does nothing with a rich that keeps its widths elsewhere."""
+    names = vars(rich.cells)
+    if (load := names.get("load_cell_table")) is None:
+        return
+    table: rich.cells.CellTable = load("auto")
+    wider = table._replace(widths=[part for row in table.widths for part in _without_signs(*row)])
+    names["load_cell_table"] = lambda unicode_version="auto": wider
+    rich.cells.get_character_cell_size.cache_clear()
+    rich.cells.cached_cell_len.cache_clear()
+
+
+def _without_signs(first: int, last: int, width: int) -> Iterator[tuple[int, int, int]]:
+    """Yield what is left of a row of the table without these signs: what no row holds is one cell wide."""
+    if width:
+        yield first, last, width
+        return
+    start = first
+    for code in range(first, last + 2):
+        if code > last or unicodedata.category(chr(code)) == "Mc":
+            if code > start:
+                yield start, code - 1, width
+            start = code + 1
