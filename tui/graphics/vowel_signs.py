@@ -12,7 +12,7 @@ import rich.cells
 
 
 def give_vowel_signs_cells() -> None:
-    """Count a cell for each spacing vowel sign, from now on. Does nothing with a rich that keeps its widths elsewhere."""
+    """Count a cell for each spacing vowel sign from now on. A rich that keeps its widths elsewhere stays as it is."""
     names = vars(rich.cells)
     if (load := names.get("load_cell_table")) is None:
         return
