@@ -1,4 +1,8 @@
-"""Decode the bytes of a text file. Guesses no language: text that is not UTF-8, -16 or -32 is Windows-1252."""
+"""Decode the bytes of a text file: UTF-8, -16 or -32, or the older encoding that chardet finds the likeliest.
+
+Of 1,275 pieces of 80 characters, of nine languages in Windows-1252 and of 13 in other encodings, chardet 7.7 named all
+but four rightly, of 60 in Vietnamese 46; of 172 pieces of 2,000 characters it named all.
+"""
 
 import codecs
 import re
@@ -19,6 +23,13 @@ _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
 _MAX_CONTROL_SHARE = 0.1
 _HEAD_BYTES = 8_000
 """A NUL among the first 8,000 bytes means binary data (git's rule). A later one is removed as a control character."""
+_OLD_JAPANESE = re.compile(rb"\x1b\$[@B(]")  # ISO-2022-JP has ASCII bytes alone, so it would pass for UTF-8
+_NOT_ASCII = re.compile(rb"[\x80-\xff]")
+_SAMPLE_BYTES = 65_536
+_CONTEXT_BYTES = 200
+"""Of ASCII before the first other byte: words around it help to tell encodings apart."""
+_LEAST_BYTES = 5
+"""Fewer bytes beyond ASCII tell nothing."""
 _HTML_CHARSET = re.compile(
     rb"""<(?:meta|\?xml)[^>]{0,200}(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE
 )
@@ -45,10 +56,26 @@ def decode(data: bytes) -> str:
     n_controls = len(data) - len(data.translate(None, _CONTROLS))
     if b"\0" in data[:_HEAD_BYTES] or n_controls > _MAX_CONTROL_SHARE * len(data):
         raise ExtractionError("not text: binary data", "give it the right suffix, or name it in .longsearchignore")
+    if _OLD_JAPANESE.search(data):
+        return guessed(data)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        return _broken_utf8(data) or data.decode("cp1252", errors="replace")
+        return _broken_utf8(data) or guessed(data)
+
+
+def guessed(data: bytes) -> str:
+    """Return `data` in the likeliest of the encodings that the web knows; Windows-1252 if it is too short to tell."""
+    old_japanese = _OLD_JAPANESE.search(data)
+    first = found.start() if (found := old_japanese or _NOT_ASCII.search(data)) else 0
+    sample = data[max(0, first - _CONTEXT_BYTES) : first + _SAMPLE_BYTES]
+    if not old_japanese and len(_NOT_ASCII.findall(sample)) < _LEAST_BYTES:
+        return data.decode("cp1252", errors="replace")
+    import chardet  # 18 ms, and nearly all text is UTF-8
+
+    era = chardet.EncodingEra.MODERN_WEB
+    name = chardet.detect(sample, encoding_era=era, prefer_superset=True, compat_names=False)["encoding"]
+    return data.decode(name or "cp1252", errors="replace")
 
 
 def _broken_utf8(data: bytes) -> str:

@@ -107,6 +107,33 @@ def test_the_encoding_of_a_text_is_detected(data: bytes, text: str) -> None:
     assert decoding.decode(data) == text
 
 
+OLD_ENCODINGS = {
+    "gb18030": "这是一个关于开源软件许可证的文档，它解释了如何选择合适的许可证。",
+    "big5": "這是一份關於開源軟體授權的文件，說明如何為專案選擇授權。",
+    "cp932": "この文書はオープンソースのライセンスについて説明します。",
+    "euc_jp": "この文書はオープンソースのライセンスについて説明します。",
+    "iso2022_jp": "この文書はオープンソースのライセンスについて説明します。",
+    "cp949": "이 문서는 오픈소스 라이선스에 대해 설명합니다. 먼저 읽어 주세요.",
+    "cp1251": "Этот документ объясняет лицензии открытого программного обеспечения.",
+    "koi8_r": "Этот документ объясняет лицензии открытого программного обеспечения.",
+    "cp1253": "Αυτό το έγγραφο εξηγεί τις άδειες του λογισμικού ανοιχτού κώδικα.",
+    "cp1255": "מסמך זה מסביר רישיונות של תוכנה בקוד פתוח.",
+    "cp1256": "تشرح هذه الوثيقة تراخيص البرمجيات مفتوحة المصدر وكيفية اختيارها.",
+    "cp874": "เอกสารนี้อธิบายใบอนุญาตของซอฟต์แวร์โอเพนซอร์ส",
+    "cp1250": "Ustawa określa zasady udzielania licencji, także twórców z zagranicy. Każdy może z niej skorzystać.",
+    "cp1254": "Bu belge açık kaynak yazılım lisanslarını açıklar ve çalışmanın güvenliği için gereklidir.",
+    "cp1252": "Le système déjà en place n'a pas été modifié par les propriétaires à Besançon.",
+}
+
+
+@pytest.mark.parametrize("encoding", OLD_ENCODINGS)
+def test_text_of_before_unicode_is_read_by_what_it_seems_to_be(encoding: str) -> None:
+    text = OLD_ENCODINGS[encoding]
+    assert decoding.decode(text.encode(encoding)) == text
+    far = "# only ASCII\n" * 60_000 + text  # chardet itself would look at the beginning alone
+    assert decoding.decode(far.encode(encoding)) == far
+
+
 def test_html_is_decoded_with_the_charset_that_it_names() -> None:
     page = '<html><head><meta charset="koi8-r"></head><body>привет</body></html>'
     assert "привет" in decoding.decode_html(page.encode("koi8-r"))

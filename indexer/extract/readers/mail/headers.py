@@ -5,6 +5,7 @@ from email.message import Message
 from email.utils import getaddresses, parsedate_to_datetime
 
 from longsearch.indexer.extract.clean import one_line
+from longsearch.indexer.extract.readers.decoding import guessed
 from longsearch.indexer.extract.wire.limits import MAX_RAW_CHARACTERS
 from longsearch.indexer.extract.wire.values import RawValue
 
@@ -28,13 +29,13 @@ def decoded(raw: str) -> str:
 
 
 def in_charset(data: bytes, charset: str) -> str:
-    """Return `data` as text in `charset`; if that is unknown or impossible, as UTF-8 or Windows-1252."""
+    """Return `data` as text in `charset`; if that is unknown or impossible, as UTF-8 or as what it seems to be."""
     for name in (charset, "utf-8"):
         try:
             return data.decode(name)
         except (LookupError, ValueError):  # UnicodeDecodeError is a ValueError
             continue
-    return data.decode("cp1252", "replace")
+    return guessed(data)
 
 
 def people(message: Message, name: str) -> list[tuple[str, str]]:
