@@ -11,6 +11,7 @@ from longsearch.app.background import daemon_control
 from longsearch.app.background import query_vectors as vectors
 from longsearch.app.background.model_change import describe_change
 from longsearch.app.evidence.desk import PersonsDesk
+from longsearch.app.folders.languages import advice_about
 from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
@@ -65,6 +66,8 @@ class LocalBackend:
         self.desk = PersonsDesk(root)
         self._pages = PrintedPages()
         self._asked_at: float | None = None
+        self._known, self._advice = _NOTHING_YET, ""
+        """The progress as last read, and what would find more in such an index."""
         self._problem = ""
         """The reason why the index is not kept current, from the daemon's last answer or its silence, or ""."""
         from_daemon = partial(vectors.from_daemon, cancelled=self._closing.is_set, steps=think)
@@ -138,11 +141,13 @@ class LocalBackend:
         try:
             with self._session() as session:
                 progress = session.progress()
+                if progress != self._known:
+                    self._known, self._advice = progress, advice_about(self._root, session.languages())
         except NoIndexError:
             progress = _NOTHING_YET
         self._keep_daemon(is_indexed=progress is not _NOTHING_YET)
         activity = progress.activity or describe_change(self._root)
-        return replace(progress, activity=activity, problem=self._problem)
+        return replace(progress, activity=activity, problem=self._problem, advice=self._advice)
 
     def files(self) -> list[FileReport]:
         """Return every file and its status."""

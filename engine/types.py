@@ -365,6 +365,8 @@ class IndexProgress:
     """Pages that show something and have no text: OCR could read them."""
     problem: str = ""
     """Why the index is not kept current, and what to do; "" if it is."""
+    advice: str = ""
+    """What would find more in this index, such as another model; "" for nothing."""
 
     @property
     def eta_s(self) -> float | None:

@@ -125,13 +125,11 @@ def _about_model(root: Path, languages: dict[str, int]) -> tuple[str, ...]:
     """Say which model reads the folder, if it is not the default, and whether another would read more of it."""
     from longsearch.app.background.model_change import describe_change
     from longsearch.app.folder_models import folder_model
-    from longsearch.app.folders.languages import describe_languages, has_multilingual
-    from longsearch.app.paths import in_shell
+    from longsearch.app.folders.languages import advice_about
 
     folder = folder_model(root)
     read_by = f"read with the model {printable(folder.model)}" if folder.is_own else ""
-    advice = describe_languages(languages, folder.next_model or folder.model, in_shell(root), has_multilingual())
-    return read_by, printable(describe_change(root)), advice
+    return read_by, printable(describe_change(root)), advice_about(root, languages)
 
 
 def _read(root: Path, under: str) -> "tuple[IndexProgress, list[FileReport], str, dict[str, int]]":

@@ -1,6 +1,7 @@
 """Says when a folder holds many documents that its model does not read, and what to do about it."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from longsearch.engine.languages.names import name_of
 
@@ -24,6 +25,15 @@ def describe_languages(counts: Mapping[str, int], model: str, folder: str, has_m
     if has_multilingual:
         return f"{found}; the model multilingual reads their meaning: longsearch index --model multilingual {folder}"
     return f"{found}; they are found by words, but the model for English does not read their meaning"
+
+
+def advice_about(root: Path, counts: Mapping[str, int]) -> str:
+    """Return that sentence for a folder that is indexed; "" if its model reads its documents."""
+    from longsearch.app.folder_models import folder_model
+    from longsearch.app.paths import in_shell
+
+    folder = folder_model(root)
+    return describe_languages(counts, folder.next_model or folder.model, in_shell(root), has_multilingual())
 
 
 def has_multilingual() -> bool:

@@ -23,6 +23,7 @@ from longsearch.app.encoders import resolved
 from longsearch.app.folder_models import choose_model, folder_model, follow_settings
 from longsearch.app.folders.languages import describe_languages
 from longsearch.app.library import known_roots
+from longsearch.app.local_backend import LocalBackend
 from longsearch.app.paths import choice_path, index_path, index_paths
 from longsearch.engine.errors import ModelError
 from longsearch.engine.models import hub
@@ -274,6 +275,14 @@ def test_a_folder_with_a_fifth_in_other_languages_is_told_of_the_other_model(
     assert not part or "does not read their meaning" in without
 
 
+def test_the_app_is_told_of_the_other_model(root: Path) -> None:
+    assert LocalBackend(root).progress().advice == ""
+    (root / "brief.md").write_text("Der Vertrag kann von beiden Seiten mit einer Frist gekündigt werden. " * 3, "utf-8")
+    assert main(["index", "-q", str(root)]) == 0
+    told = LocalBackend(root).progress().advice
+    assert "not in English (German" in told and told.endswith(f"longsearch index --model multilingual {root}")
+
+
 def test_status_says_which_model_reads_a_folder(
     models: tuple[str, str], root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -281,6 +290,7 @@ def test_status_says_which_model_reads_a_folder(
     root.mkdir()
     (root / "brief.md").write_text("Der Vertrag kann von beiden Seiten mit einer Frist gekündigt werden. " * 3, "utf-8")
     assert main(["index", "-q", "--model", models[1], str(root)]) == 0
+    assert LocalBackend(root).progress().advice == ""
     capsys.readouterr()
     assert main(["status", str(root)]) == 0
     assert f"read with the model {models[1]}" in capsys.readouterr().out

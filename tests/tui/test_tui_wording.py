@@ -63,6 +63,12 @@ def test_the_welcome_text_mentions_failed_files_and_why_indexing_does_not_run() 
     assert "! the daemon does not start" in text
 
 
+def test_the_welcome_text_says_what_would_find_more() -> None:
+    told = replace(DONE, advice="86% of the documents are not in English\x1b[31m")
+    text = "\n".join(str(line) for line in welcome(told, ""))
+    assert "86% of the documents are not in English" in text and "\x1b" not in text
+
+
 def test_an_empty_answer_is_explained() -> None:
     lines = nothing_found(NOTHING, replace(EMPTY, n_files=3))
     assert "\x1b" not in lines[0]

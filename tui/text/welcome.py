@@ -4,6 +4,7 @@ from textual.content import Content
 
 from longsearch.engine.types import IndexProgress
 from longsearch.tui.text import styles, wording
+from longsearch.tui.text.display import shown
 
 _EXAMPLES = (
     ("why did the reactor overheat", "a question or a claim in your own words"),
@@ -25,6 +26,8 @@ def welcome(progress: IndexProgress | None, offline: str) -> list[Content | str]
         lines.append(missing)
     if offline:
         lines += [Content.styled(f"! {offline}", styles.WARNING)]
+    if progress and progress.advice:
+        lines += ["", shown(progress.advice)]
     if wording.is_empty(progress):
         return [*lines, "", *(Content.styled(line, styles.MUTED) for line in _EMPTY)]
     lines += ["", Content.styled("Type what you mean, for example", styles.MUTED), ""]
