@@ -17,7 +17,7 @@ from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.protocol import FileText
 
 _DROPPED_NAMES = """
-head script style nav noscript template svg iframe object canvas button select textarea audio video -comment
+head script style nav noscript template svg iframe object canvas button select textarea audio video rp rt rtc -comment
 """
 _BLOCK_NAMES = """
 address article aside blockquote body caption dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5

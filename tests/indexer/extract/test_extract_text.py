@@ -134,6 +134,13 @@ def test_text_of_before_unicode_is_read_by_what_it_seems_to_be(encoding: str) ->
     assert decoding.decode(far.encode(encoding)) == far
 
 
+def test_the_reading_above_a_japanese_word_is_left_out() -> None:
+    page = (
+        "<p><ruby>東京<rp>(</rp><rt>とうきょう</rt><rp>)</rp></ruby>の<ruby>大<rt>だい</rt>学<rt>がく</rt></ruby>へ</p>"
+    )
+    assert html_text.parse(page).text == "東京の大学へ"
+
+
 def test_html_is_decoded_with_the_charset_that_it_names() -> None:
     page = '<html><head><meta charset="koi8-r"></head><body>привет</body></html>'
     assert "привет" in decoding.decode_html(page.encode("koi8-r"))
