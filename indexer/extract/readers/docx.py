@@ -33,6 +33,9 @@ _CELL_OF_ONE = re.compile(r"<(t[dh])[^<>]*><p>((?:[^<]|<(?!/?(?:p|t[dh])\b))*)</
 _SOURCE = "Word properties"
 _BACK_LINK = re.compile('<a href="#[^"]*">↑</a>')
 """The link back that mammoth puts after each note."""
+_RUBY = re.compile(rb"</?w:ruby(?:Base)?(?:\s[^<>]*)?>")
+"""The tags around a Japanese word with its reading. mammoth leaves out what it does not know: without these tags, the
+reading (w:rt) alone."""
 _DAMAGED_HINT = "open it in a word processor and save a copy"
 
 
@@ -57,7 +60,7 @@ def _stored(parts: dict[str, bytes]) -> io.BytesIO:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name, data in parts.items():
-            archive.writestr(name, data)
+            archive.writestr(name, _RUBY.sub(b"", data))
     file.seek(0)
     return file
 

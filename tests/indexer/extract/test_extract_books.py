@@ -42,6 +42,13 @@ def test_a_word_document_has_its_metadata_title_unless_word_made_it_up(tmp_path:
     assert docx.read(path).title == title
 
 
+def test_a_japanese_word_is_read_without_the_reading_above_it(tmp_path: Path) -> None:
+    reading, word = "<w:rt><w:r><w:t>とうきょう</w:t></w:r></w:rt>", "<w:r><w:t>東京</w:t></w:r>"
+    ruby = f"<w:r><w:ruby><w:rubyPr/>{reading}<w:rubyBase>{word}</w:rubyBase></w:ruby></w:r>"
+    found = docx.read(write_docx(tmp_path / "a.docx", f"<w:p>{ruby}<w:r><w:t>の大学</w:t></w:r></w:p>"))
+    assert found.text == "東京の大学"
+
+
 def test_a_table_cell_keeps_its_paragraphs_apart(tmp_path: Path) -> None:
     cell = f"<w:tc>{paragraph('one')}{paragraph('two')}</w:tc>"
     found = docx.read(write_docx(tmp_path / "a.docx", f"<w:tbl><w:tr>{cell}</w:tr></w:tbl>"))

@@ -102,6 +102,11 @@ def test_an_opendocument_presentation_has_a_page_for_each_slide(extract: Extract
     assert places(found.document) == ["Costs", "Slide 2"]
 
 
+def test_an_opendocument_text_is_read_without_the_readings_above_japanese_words(extract: Extract) -> None:
+    ruby = "<text:ruby><text:ruby-base>東京</text:ruby-base><text:ruby-text>とうきょう</text:ruby-text></text:ruby>"
+    assert extract(zipped(odf_parts("text", f"<text:p>{ruby}の大学</text:p>")), "a.odt").document.text == "東京の大学"
+
+
 def test_an_opendocument_text_that_is_cut_off_keeps_what_came_before(extract: Extract) -> None:
     parts = odf_parts("text", "<text:p>kept words</text:p><text:p>half a par")
     parts["content.xml"] = str(parts["content.xml"]).partition("agraph")[0].partition("</office")[0]

@@ -6,7 +6,7 @@ from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 
-_SKIPPED = frozenset({"tracked-changes", "table-of-content", "forms", "desc", "binary-data"})
+_SKIPPED = frozenset({"tracked-changes", "table-of-content", "forms", "desc", "binary-data", "ruby-text"})
 _FURNITURE = frozenset({"header", "footer", "date-time", "page-number", "page"})
 """Frames of a slide that say the same on all slides."""
 _CELL_SEPARATOR = " | "
