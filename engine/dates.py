@@ -10,10 +10,26 @@ from datetime import date
 
 _FIRST_YEAR = 1000
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = rf"(?P<name>{'|'.join(_MONTHS)})[a-z]*"
+_OTHER_MONTHS = (
+    ("enero", "gennaio", "январ"), ("février", "fevereiro", "феврал"), ("märz", "maart", "март"),
+    ("avril", "abril", "апрел"), ("mai", "mei", "maj", "maggio", "maio", "май", "мая"), ("juin", "giugno", "июн"),
+    ("juillet", "luglio", "июл"), ("août", "agosto", "август"), ("settembre", "setembro", "сентябр"),
+    ("oktober", "ottobre", "outubro", "октябр"), ("ноябр",),
+    ("décembre", "dezember", "dezembro", "dicembre", "diciembre", "декабр"),
+)  # fmt: skip
+"""Whole names that begin otherwise than in English: Dutch, French, German, Italian, Portuguese, Spanish, Swedish, and
+Russian ones without their endings."""
+_WHOLE_MONTHS = "|".join(name for names in _OTHER_MONTHS for name in names)
+_MONTH = rf"(?:(?P<name>{'|'.join(_MONTHS)})[a-zçé]*|(?P<other>{_WHOLE_MONTHS})[а-я]?\b)"
+_EAST_ASIAN = re.compile(
+    r"(?<!\d)(?P<year>\d{4}) ?[年년](?: ?(?P<month>\d{1,2}) ?[月월](?: ?(?P<day>\d{1,2}) ?[日일])?)?"
+)
+_DOTTED = re.compile(r"(?<![\d.])(?P<day>\d{1,2})\. ?(?P<month>\d{1,2})\. ?(?P<year>\d{4})(?!\d)")
 _ISO = re.compile(r"(?<!\d)(?P<year>\d{4})(?:([-/._])(?P<month>\d{1,2})(?:\2(?P<day>\d{1,2})(?!\d))?(?!\d))?(?!\d)")
 _COMPACT = re.compile(r"(?<!\d)(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)(?:\d{4,6}|(?!\d))")
-_DAY_FIRST = re.compile(rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\.? )?{_MONTH}\.?,? (?P<year>\d{{4}})(?!\d)", re.I)
+_DAY_FIRST = re.compile(
+    rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|º)?\.? (?:de )?)?{_MONTH}\.?,? (?:de )?(?P<year>\d{{4}})(?!\d)", re.I
+)
 _MONTH_FIRST = re.compile(rf"\b{_MONTH}\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})(?!\d)", re.I)
 _YEAR = re.compile(r"(?<![\w.-])(\d{4})(?![\w.-]*\d)")
 _MAX_CHARACTERS = 200
@@ -30,11 +46,12 @@ _ARXIV_FIRST_YEAR = 7  # identifiers of this form begin in April 2007
 def parse_date(text: str) -> str:
     """Return the date in `text`, or "" if it holds none or an impossible one.
 
-    Reads ISO dates, PDF's "D:20040612…", "17 May 2021", "May 2021" and "May 17, 2021". Of "03/04/2021" and of any
-    other text with one year in it, it returns the year: nobody knows which number is the month.
+    Reads ISO dates, PDF's "D:20040612…", "17 May 2021", "May 2021" and "May 17, 2021", also with the months of other
+    languages ("3 de mayo de 2021"), "03.05.2021" and "2021年5月3日". Of "03/04/2021" and of any other text with one
+    year in it, it returns the year: nobody knows which number is the month.
     """
     text = " ".join(text[:_MAX_CHARACTERS].replace("D:", " ").split())
-    for pattern in (_COMPACT, _MONTH_FIRST, _DAY_FIRST, _ISO):
+    for pattern in (_COMPACT, _MONTH_FIRST, _DAY_FIRST, _EAST_ASIAN, _DOTTED, _ISO):
         if (match := pattern.search(text)) and (found := _from_match(match)):
             return found
     years = {year for year in _YEAR.findall(text) if _is_year(int(year))} or set(re.findall(r"/(\d{4})\b", text))
@@ -43,8 +60,12 @@ def parse_date(text: str) -> str:
 
 def _from_match(match: re.Match[str]) -> str:
     parts = match.groupdict()
-    name = parts.get("name")
-    month = _MONTHS.index(name.lower()) + 1 if name else int(parts["month"] or 0)
+    if name := parts.get("name"):
+        month = _MONTHS.index(name.lower()) + 1
+    elif other := parts.get("other"):
+        month = next(number for number, names in enumerate(_OTHER_MONTHS, 1) if other.lower() in names)
+    else:
+        month = int(parts["month"] or 0)
     return make_date(int(parts["year"]), month, int(parts["day"] or 0))
 
 
