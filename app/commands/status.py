@@ -61,10 +61,11 @@ def _folder_to_json(folder: "Folder", daemon: dict[str, Any] | None) -> dict[str
 
 def _to_json(root: Path, under: str, daemon: dict[str, Any] | None) -> dict[str, Any]:
     """Return the status of an index as the JSON object that the documentation describes."""
-    from dataclasses import asdict
+    from dataclasses import asdict, replace
 
     from longsearch.app.background import daemon_control
     from longsearch.app.folder_models import folder_model
+    from longsearch.app.folders.languages import advice_about
     from longsearch.app.library import is_being_indexed
 
     progress, files, fingerprint, languages = _read(root, under)
@@ -72,7 +73,7 @@ def _to_json(root: Path, under: str, daemon: dict[str, Any] | None) -> dict[str,
     described = _metadata(root)
     return {
         "root": str(root),
-        **asdict(progress),
+        **asdict(replace(progress, advice=advice_about(root, languages))),
         "languages": languages,
         "model": folder.model,
         "next_model": folder.next_model or None,

@@ -275,12 +275,15 @@ def test_a_folder_with_a_fifth_in_other_languages_is_told_of_the_other_model(
     assert not part or "does not read their meaning" in without
 
 
-def test_the_app_is_told_of_the_other_model(root: Path) -> None:
+def test_the_app_and_scripts_are_told_of_the_other_model(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert LocalBackend(root).progress().advice == ""
     (root / "brief.md").write_text("Der Vertrag kann von beiden Seiten mit einer Frist gekündigt werden. " * 3, "utf-8")
     assert main(["index", "-q", str(root)]) == 0
     told = LocalBackend(root).progress().advice
     assert "not in English (German" in told and told.endswith(f"longsearch index --model multilingual {root}")
+    capsys.readouterr()
+    assert main(["status", "--json", str(root)]) == 0
+    assert json.loads(capsys.readouterr().out)["advice"] == told
 
 
 def test_status_says_which_model_reads_a_folder(
