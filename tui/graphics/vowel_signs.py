@@ -1,8 +1,8 @@
 """Has rich measure the spacing vowel signs of Indic scripts (of Unicode's category Mc) as the terminal shows them.
 
-Unicode does not say how wide का is in a terminal. Kitty and rich give its vowel sign no cell of its own; VTE (GNOME
-Terminal), tmux and others that ask the C library give it one. Where rich and the terminal differ, text after a word in
-Hindi, Bengali or Tamil stands elsewhere than the app believes, and what the app then draws overwrites it.
+Terminals do not agree how wide का is. rich gives its vowel sign no cell of its own, tmux with glibc gives it one. Where
+rich and the terminal differ, text after a word in Hindi, Bengali or Tamil stands elsewhere than the app believes, and
+what the app then draws overwrites it.
 """
 
 import unicodedata
