@@ -20,6 +20,11 @@ _OTHER_MONTHS = (
 """Whole names that begin otherwise than in English: Dutch, French, German, Italian, Portuguese, Spanish, Swedish, and
 Russian ones without their endings."""
 _WHOLE_MONTHS = "|".join(name for names in _OTHER_MONTHS for name in names)
+_MONTH_NUMBERS = {
+    name: number
+    for number, (english, others) in enumerate(zip(_MONTHS, _OTHER_MONTHS, strict=True), start=1)
+    for name in (english, *others)
+}
 _MONTH = rf"(?:(?P<name>{'|'.join(_MONTHS)})[a-zçé]*|(?P<other>{_WHOLE_MONTHS})[а-я]?\b)"
 _EAST_ASIAN = re.compile(
     r"(?<!\d)(?P<year>\d{4}) ?[年년](?: ?(?P<month>\d{1,2}) ?[月월](?: ?(?P<day>\d{1,2}) ?[日일])?)?"
@@ -60,12 +65,8 @@ def parse_date(text: str) -> str:
 
 def _from_match(match: re.Match[str]) -> str:
     parts = match.groupdict()
-    if name := parts.get("name"):
-        month = _MONTHS.index(name.lower()) + 1
-    elif other := parts.get("other"):
-        month = next(number for number, names in enumerate(_OTHER_MONTHS, 1) if other.lower() in names)
-    else:
-        month = int(parts["month"] or 0)
+    name = parts.get("name") or parts.get("other")
+    month = _MONTH_NUMBERS[name.lower()] if name else int(parts["month"] or 0)
     return make_date(int(parts["year"]), month, int(parts["day"] or 0))
 
 

@@ -198,8 +198,7 @@ def _settings() -> str:
 
 def _languages() -> str:
     """Name the folders whose documents are mostly in languages that their model does not read."""
-    from longsearch.app.folder_models import folder_model
-    from longsearch.app.folders.languages import describe_languages, has_multilingual
+    from longsearch.app.folders.languages import advice_about, has_multilingual
     from longsearch.app.library import known_roots
     from longsearch.app.paths import in_shell, index_path
     from longsearch.engine.store.session import Session
@@ -208,9 +207,8 @@ def _languages() -> str:
     for root in known_roots():
         with Session.open(index_path(root), read_only=True) as session:
             counts = session.languages()
-        folder, name = folder_model(root), in_shell(root)
-        if said := describe_languages(counts, folder.next_model or folder.model, name, has_multilingual()):
-            found.append(f"{name}: {said}")
+        if said := advice_about(root, counts):
+            found.append(f"{in_shell(root)}: {said}")
     here = "the models english and multilingual are here" if has_multilingual() else "the model english is here"
     return "; ".join(found) or f"{here}; each folder has one that reads it"
 

@@ -30,7 +30,8 @@ _INDIC = (
 )
 _INDIC += "\u0c00-\u0c65\u0c80-\u0ce5\u0d00-\u0d65\u0d81-\u0ddf\u0f40-\u0f84\u0f90-\u0fbc\u200c\u200d"
 """Indic letters with their signs, Tibetan, and the two invisible joiners that stand inside words."""
-WORD = rf"(?:[^\W_]|[{DIACRITICS}{_INDIC}])+"
+_LETTER = rf"(?:[^\W_]|[{DIACRITICS}{_INDIC}])"
+WORD = rf"{_LETTER}+"
 """A word of a script with spaces, with its digits. Test for `UNSPACED` first: these characters are letters too."""
 
 MARKED = re.compile(rf"[{_HEBREW_MARKS}{_ARABIC_MARKS}{_INDIC}]")
@@ -47,7 +48,7 @@ SPACE_IN_RUN = rf"\s(?<=[{_HAN_KANA}]\s)\s*(?=[{_HAN_KANA}])"
 """White space in Chinese or Japanese, such as a line's end: it parts no words."""
 SPACED_WORD = re.compile(WORD)
 """In a text without unspaced runs."""
-SPACED_OR_RUN = re.compile(rf"[{UNSPACED}]+|(?:(?![{UNSPACED}])(?:[^\W_]|[{DIACRITICS}{_INDIC}]))+")
+SPACED_OR_RUN = re.compile(rf"[{UNSPACED}]+|(?:(?![{UNSPACED}]){_LETTER})+")
 """In any text: a word of a script with spaces, or a run of one without."""
 
 LATIN = re.compile("[a-z\u00aa\u00ba\u00df-\u00f6\u00f8-\u02af\u1d00-\u1dbf\u1e00-\u1eff\u0300-\u036f]+")

@@ -24,21 +24,23 @@ _BEGINNINGS = (
     ("practis", "practic"), ("programme", "program"), ("sceptic", "skeptic"), ("skilful", "skillful"),
     ("sulph", "sulf"), ("tyre", "tire"),
 )  # fmt: skip
-_RULES = [
+_ENDING_RULES = [
     (re.compile(rf"({before}){one}({after})"), rf"\g<1>{other}\g<2>")
     for before, british, american, after in _ENDINGS
     for one, other in ((british, american), (american, british))
-] + [
-    (re.compile(rf"(){one}([a-z]*)"), rf"{other}\g<2>")
-    for pair in _BEGINNINGS
-    for one, other in (pair, pair[::-1])
-]  # fmt: skip
+]
 
 
 def other_spelling(word: str) -> str:
     """Return the word as the other side of the Atlantic spells it, in small letters; "" if no rule knows."""
     small = word.lower()
-    for pattern, other in _RULES:
+    for pattern, replacement in _ENDING_RULES:
         if found := pattern.fullmatch(small):
-            return found.expand(other)
+            return found.expand(replacement)
+    if not (small.isascii() and small.isalpha()):
+        return ""
+    for pair in _BEGINNINGS:
+        for one, other in (pair, pair[::-1]):
+            if small.startswith(one):
+                return other + small.removeprefix(one)
     return ""

@@ -59,16 +59,16 @@ def clean_block(text: str) -> str:
 
 def one_line(text: str, max_characters: int) -> str:
     """Return `text` cleaned and on one line, cut between words if it is longer than `max_characters`."""
-    line = _RUN_OF_SPACE.sub(" ", without_wraps(clean_characters(text))).strip()
+    line = _RUN_OF_SPACE.sub(" ", unwrapped(clean_characters(text))).strip()
     if len(line) <= max_characters:
         return line
     cut = line[: max_characters - 1]
     return (cut.rsplit(" ", 1)[0] or cut).rstrip() + "…"
 
 
-def without_wraps(text: str) -> str:
-    """Return `text` without the line ends between Chinese or Japanese characters, which stand for no space."""
-    return _WRAP.sub("", text)
+def unwrapped(text: str) -> str:
+    """Return `text` with a space for each line end, and nothing for one between Chinese or Japanese characters."""
+    return _WRAP.sub("", text).replace("\n", " ")
 
 
 def has_words(text: str) -> bool:

@@ -6,7 +6,6 @@ what the app then draws overwrites it.
 """
 
 import unicodedata
-from collections.abc import Iterator
 
 import rich.cells
 
@@ -23,14 +22,8 @@ def give_vowel_signs_cells() -> None:
     rich.cells.cached_cell_len.cache_clear()
 
 
-def _without_signs(first: int, last: int, width: int) -> Iterator[tuple[int, int, int]]:
-    """Yield what is left of a row of the table without these signs: what no row holds is one cell wide."""
+def _without_signs(first: int, last: int, width: int) -> list[tuple[int, int, int]]:
+    """Return a row of the table as rows without these signs: what no row holds is one cell wide."""
     if width:
-        yield first, last, width
-        return
-    start = first
-    for code in range(first, last + 2):
-        if code > last or unicodedata.category(chr(code)) == "Mc":
-            if code > start:
-                yield start, code - 1, width
-            start = code + 1
+        return [(first, last, width)]
+    return [(code, code, width) for code in range(first, last + 1) if unicodedata.category(chr(code)) != "Mc"]

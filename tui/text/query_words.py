@@ -26,7 +26,8 @@ def is_quotation(query: str) -> bool:
 
 def word_pattern(terms: Iterable[Term]) -> re.Pattern[str] | None:
     """Return the pattern that finds these words and phrases in a text, in any case; None if there are none."""
-    terms = [*(terms := list(terms)), *_spelt_otherwise(terms)]
+    typed = list(terms)
+    terms = [*typed, *_spelt_otherwise(typed)]
     pieces = {piece: None for term in terms if (piece := _piece(term))}
     longest_first = sorted(pieces, key=len, reverse=True)
     inner = dict.fromkeys(

@@ -8,7 +8,7 @@ import re
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.indexer.extract.clean import clean_characters, without_wraps
+from longsearch.indexer.extract.clean import clean_characters, unwrapped
 from longsearch.indexer.extract.readers.decoding import decode_html, read_bytes
 from longsearch.indexer.extract.readers.html_metadata import metadata_of
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
@@ -98,7 +98,7 @@ class _Builder:
         """Return `text` with its white space as a browser shows it."""
         if self._pre_depth:
             return text
-        text = _RUN_OF_SPACE.sub(" ", without_wraps(text))
+        text = _RUN_OF_SPACE.sub(" ", unwrapped(text))
         after_space = not self._words or self._words[-1][-1:].isspace()
         return text.lstrip() if after_space else text
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from longsearch.indexer.extract.clean import clean_characters, without_wraps
+from longsearch.indexer.extract.clean import clean_characters, unwrapped
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.front_matter import split_front_matter
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
@@ -90,8 +90,7 @@ class _Builder:
 
 def inline_text(tokens: Sequence[Token]) -> str:
     """Return the words of a block's `tokens`."""
-    words = without_wraps("".join(_inline_parts(tokens)))
-    return words.replace("\n", " ").replace(_HARD_BREAK, "\n")
+    return unwrapped("".join(_inline_parts(tokens))).replace(_HARD_BREAK, "\n")
 
 
 def _inline_parts(tokens: Sequence[Token]) -> Iterator[str]:

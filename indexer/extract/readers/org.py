@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from longsearch.indexer.extract.clean import clean_characters, one_line, without_wraps
+from longsearch.indexer.extract.clean import clean_characters, one_line, unwrapped
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
@@ -123,7 +123,7 @@ class _Builder:
         """End the open paragraph."""
         lines, self._paragraph = self._paragraph, []
         if lines:
-            self.text.add(inline_text(without_wraps("\n".join(lines)).replace("\n", " ")), tight=self._in_item)
+            self.text.add(inline_text(unwrapped("\n".join(lines))), tight=self._in_item)
         self._in_item = False
 
     def _headline(self, match: re.Match[str]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from docutils import frontend, nodes, utils
 from docutils.parsers.rst import Directive, Parser, directives, roles
 
-from longsearch.indexer.extract.clean import clean_characters, without_wraps
+from longsearch.indexer.extract.clean import clean_characters, unwrapped
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
@@ -163,7 +163,7 @@ def _take(node: nodes.Node, text: TextBuilder, depth: int, tight: bool) -> None:
 
 
 def _line(node: nodes.Node) -> str:
-    return " ".join(without_wraps(node.astext()).split())
+    return " ".join(unwrapped(node.astext()).split())
 
 
 def _take_refused(node: nodes.system_message, text: TextBuilder) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pylatexenc import latex2text, latexwalker, macrospec
 
-from longsearch.indexer.extract.clean import clean_characters, one_line, without_wraps
+from longsearch.indexer.extract.clean import clean_characters, one_line, unwrapped
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
@@ -109,7 +109,7 @@ class _Builder:
         """Add the text of the open nodes."""
         nodes, self._open = self._open, []
         for paragraph in _EMPTY_LINE.split(self._text(nodes)):
-            line = " ".join(without_wraps(paragraph).split())
+            line = " ".join(unwrapped(paragraph).split())
             self.text.add(line, tight=line.startswith("- "))
 
     def one_line(self, node: LatexNode | None) -> str:
