@@ -1,4 +1,4 @@
-"""The backend of the terminal app over all indexed folders. See `tui.asking.backend`; `LocalBackend` is for one folder.
+"""The terminal app's backend over all indexed folders. See `tui.backend.interface`; `LocalBackend` is for one folder.
 
 A document's id is unique in its index only, so the app gets another one, which also tells the folder.
 """
@@ -14,7 +14,7 @@ from typing import Any
 from longsearch.app.background import daemon_control
 from longsearch.app.background import query_vectors as vectors
 from longsearch.app.everywhere import complete_in, search_folders, similar_to_document_in, similar_to_passage_in
-from longsearch.app.evidence.desk import PersonsDesk
+from longsearch.app.evidence.user_data import StoredUserData
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.local_backend import ASK_EVERY_S, REMEMBERED_QUERIES, SHOWN_DOCUMENTS, request_of_app
 from longsearch.app.ocr import scans
@@ -58,7 +58,7 @@ class FoldersBackend:
         """`think` as for `LocalBackend`."""
         self._think = think
         self._closing = threading.Event()
-        self.desk = PersonsDesk(None)
+        self.user_data = StoredUserData(None)
         self._pages = PrintedPages()
         self._lock = threading.Lock()
         self._folders: list[Folder] = []

@@ -1,4 +1,4 @@
-"""The backend of the terminal app: answers its calls from the index file and the daemon. See `tui.asking.backend`."""
+"""The terminal app's backend: answers its calls from the index file and the daemon. See `tui.backend.interface`."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ from pathlib import Path
 from longsearch.app.background import daemon_control
 from longsearch.app.background import query_vectors as vectors
 from longsearch.app.background.model_change import describe_change
-from longsearch.app.evidence.desk import PersonsDesk
+from longsearch.app.evidence.user_data import StoredUserData
 from longsearch.app.folders.languages import advice_about
 from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path
@@ -63,7 +63,7 @@ class LocalBackend:
         """`think` is the number of soft tokens of queries, for a generative model; None: the model's own."""
         self._root, self._think = root, think
         self._closing = threading.Event()
-        self.desk = PersonsDesk(root)
+        self.user_data = StoredUserData(root)
         self._pages = PrintedPages()
         self._asked_at: float | None = None
         self._known, self._advice = _NOTHING_YET, ""

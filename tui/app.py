@@ -20,9 +20,9 @@ from textual.types import AnimationLevel
 from textual.widgets import Input
 
 from longsearch.engine.types import Folder
-from longsearch.tui.asking.backend import Backend
-from longsearch.tui.asking.lane import attempt
-from longsearch.tui.asking.requests import Question
+from longsearch.tui.backend.interface import Backend
+from longsearch.tui.backend.latest_only import attempt
+from longsearch.tui.backend.requests import Question
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
 from longsearch.tui.palette import palette_commands
 from longsearch.tui.preferences import Preferences, sound_keys
@@ -161,15 +161,15 @@ class LongsearchApp(App[str]):
 
     async def earlier(self) -> list[Question]:
         """Return the earlier questions, newest first; [] if they cannot be read."""
-        return (await attempt(self._backend.desk.history))[0] or []
+        return (await attempt(self._backend.user_data.history))[0] or []
 
     @work
     async def _read_folders(self) -> None:
-        self._folders = (await attempt(self._backend.desk.folders))[0] or []
+        self._folders = (await attempt(self._backend.user_data.folders))[0] or []
 
     @work(exclusive=True, group="theme")
     async def _keep_theme(self, theme: Theme) -> None:
-        said, error = await attempt(self._backend.desk.keep_theme, theme.name)
+        said, error = await attempt(self._backend.user_data.keep_theme, theme.name)
         if why := error or said:
             self.notify(why, title="Colours", markup=False)
 
@@ -188,6 +188,6 @@ class LongsearchApp(App[str]):
         """Keep what is in view, close the backend and leave, even if that fails."""
         main = self.screen_stack[0]
         if isinstance(main, MainScreen):
-            await attempt(self._backend.desk.leave, main.in_view())
+            await attempt(self._backend.user_data.leave, main.in_view())
         await attempt(self._backend.close)
         self.exit(self._next_root)

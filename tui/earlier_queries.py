@@ -6,7 +6,7 @@ from typing import Protocol, cast
 
 from textual.command import Hit, Hits, Provider
 
-from longsearch.tui.asking.requests import Question
+from longsearch.tui.backend.requests import Question
 from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.query_bar import QueryBar
 

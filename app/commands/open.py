@@ -12,7 +12,7 @@ from longsearch.app.commands.search import add_think_option
 from longsearch.engine.errors import LongsearchError
 
 if TYPE_CHECKING:
-    from longsearch.tui.asking.backend import Backend
+    from longsearch.tui.backend.interface import Backend
     from longsearch.tui.preferences import Preferences
 
 FIRST_STEPS = "open one: longsearch FOLDER; or try longsearch on sample notes: longsearch demo"
@@ -111,7 +111,7 @@ def backend_of(root: str, think: int | None) -> "tuple[Backend, threading.Event]
     The backend takes longer to import than the app. It is imported in a thread after that frame, because the thread
     would slow the frame down. `think`: the soft tokens of queries.
     """
-    from longsearch.tui.asking.late import late_backend
+    from longsearch.tui.backend.lazy_backend import lazy_backend
 
     is_shown = threading.Event()
 
@@ -123,4 +123,4 @@ def backend_of(root: str, think: int | None) -> "tuple[Backend, threading.Event]
         gc.freeze()  # what was imported stays: a full collection among it would stop the screen for 39 ms
         return LocalBackend(Path(root), think) if root else FoldersBackend(think)
 
-    return late_backend(Path(root) if root else None, make), is_shown
+    return lazy_backend(Path(root) if root else None, make), is_shown

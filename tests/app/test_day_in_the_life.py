@@ -20,12 +20,12 @@ from textual.widgets import Input
 
 from longsearch.app.background.daemon import Daemon
 from longsearch.app.background.daemon_control import watch
-from longsearch.app.evidence.desk import PersonsDesk
+from longsearch.app.evidence.user_data import StoredUserData
 from longsearch.app.folders_backend import FoldersBackend
 from longsearch.app.local_backend import LocalBackend
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.asking.backend import Backend
-from longsearch.tui.asking.backend_calls import BackendCalls
+from longsearch.tui.backend.backend_calls import BackendCalls
+from longsearch.tui.backend.interface import Backend
 from longsearch.tui.text.wording import is_complete
 from longsearch.tui.widgets.page_view import PageView
 from longsearch.tui.widgets.results import Results
@@ -143,7 +143,7 @@ async def test_a_day_in_the_life(daemon: Daemon, home: Path, papers: Path) -> No
         await save_this_search(pilot)
         (papers / "letter.md").write_text("# A letter\n\nThe relief valve stayed open again last night.\n")
         await read_whole(pilot, 4)
-        wait_until(lambda: PersonsDesk(papers).n_new() == 1)
+        wait_until(lambda: StoredUserData(papers).n_new() == 1)
         await pilot.press("escape")  # what was said before makes room
         pilot.app.screen.count_news()
         await until(pilot, lambda: "● 1 new passage (F6)" in seen(pilot))

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from longsearch.app.cli import main
-from longsearch.app.evidence.desk import PersonsDesk
+from longsearch.app.evidence.user_data import StoredUserData
 from longsearch.app.kept import history as module
 from longsearch.app.kept.history import MAX_CHARACTERS, History
 from longsearch.app.kept.last_state import MAX_FOLDERS
 from longsearch.app.paths import data_folder
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import SearchMode
-from longsearch.tui.asking.desk import InView
-from longsearch.tui.asking.requests import Question
+from longsearch.tui.backend.requests import Question
+from longsearch.tui.backend.user_data import InView
 
 
 def asked(*queries: str) -> None:
@@ -76,27 +76,27 @@ def test_rows_of_another_version_are_passed_over(home: Path) -> None:
 
 
 def test_the_desk_remembers_questions_with_mode_and_instruction(home: Path) -> None:
-    desk = PersonsDesk(Path("/p"))
+    user_data = StoredUserData(Path("/p"))
     questions = [Question("valves", SearchMode.WORDS), Question("pumps", instruction="Find definitions")]
     for question in questions:
-        desk.remember(question)
-    assert desk.history() == questions[::-1]
-    desk.forget_question(questions[1])
-    assert desk.history() == questions[:1]
+        user_data.remember(question)
+    assert user_data.history() == questions[::-1]
+    user_data.forget_question(questions[1])
+    assert user_data.history() == questions[:1]
 
 
 def test_the_last_state_is_kept_for_each_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    here, everywhere = PersonsDesk(Path("/p")), PersonsDesk(None)
+    here, everywhere = StoredUserData(Path("/p")), StoredUserData(None)
     state = InView(Question("valves", SearchMode.MEANING, "Find causes"), "/p/\udcff.pdf")
     assert here.last() is None
     here.leave(state)
     assert here.last() == state
     assert everywhere.last() is None
     for number in range(MAX_FOLDERS):
-        PersonsDesk(Path(f"/{number}")).leave(state)
+        StoredUserData(Path(f"/{number}")).leave(state)
     assert here.last() is None  # the oldest went
     monkeypatch.setenv("LONGSEARCH_RESTORE", "0")
-    assert PersonsDesk(Path("/0")).last() is None
+    assert StoredUserData(Path("/0")).last() is None
     everywhere.leave(state)
     monkeypatch.delenv("LONGSEARCH_RESTORE")
     assert everywhere.last() is None

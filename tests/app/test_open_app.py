@@ -15,14 +15,14 @@ from longsearch.app.background.daemon import Daemon
 from longsearch.app.background.daemon_control import watch
 from longsearch.app.cli import main
 from longsearch.app.commands.open import preferences
-from longsearch.app.evidence.desk import PersonsDesk
+from longsearch.app.evidence.user_data import StoredUserData
 from longsearch.app.folders_backend import FoldersBackend
 from longsearch.app.local_backend import LocalBackend
 from longsearch.app.paths import config_path, index_path
 from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.store.store import Store
-from longsearch.tui.asking.desk import InView
-from longsearch.tui.asking.requests import Question
+from longsearch.tui.backend.requests import Question
+from longsearch.tui.backend.user_data import InView
 
 
 def test_an_open_app_keeps_its_daemon_from_idling_and_starts_a_dead_one_again(
@@ -119,11 +119,11 @@ def test_the_colours_chosen_in_the_app_are_there_again_unless_the_config_file_na
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
     assert preferences().theme == "textual-dark"
     assert preferences(is_light=True).theme == "textual-light"
-    assert PersonsDesk(None).keep_theme("nord") == ""
+    assert StoredUserData(None).keep_theme("nord") == ""
     assert preferences(is_light=True).theme == "nord"
     config_path().parent.mkdir(parents=True, exist_ok=True)
     config_path().write_text('theme = "gruvbox"')
-    assert "until you leave" in PersonsDesk(None).keep_theme("dracula")
+    assert "until you leave" in StoredUserData(None).keep_theme("dracula")
     assert preferences().theme == "gruvbox"
     config_path().unlink()
     (home / "xdg_data_home" / "longsearch" / "app.json").write_text("{")
@@ -136,9 +136,9 @@ def test_the_app_offers_the_other_folders_the_last_one_used_first(home: Path, ro
     for folder in (root, samples, third):
         Store.open(index_path(folder), folder).close()
     for folder in (third, samples):
-        PersonsDesk(folder).leave(InView(Question("valve")))
-    assert [one.root for one in PersonsDesk(root).folders()] == [str(samples), str(third)]
-    assert len(PersonsDesk(None).folders()) == 3
+        StoredUserData(folder).leave(InView(Question("valve")))
+    assert [one.root for one in StoredUserData(root).folders()] == [str(samples), str(third)]
+    assert len(StoredUserData(None).folders()) == 3
 
 
 def test_the_first_start_in_a_terminal_offers_a_folder_and_the_samples(

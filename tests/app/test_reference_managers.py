@@ -10,9 +10,9 @@ import pytest
 from made_folders import make_folder
 
 from longsearch.app.cli import main
-from longsearch.app.evidence.desk import PersonsDesk
 from longsearch.app.evidence.references import cited
 from longsearch.app.evidence.settings import Citations, citations
+from longsearch.app.evidence.user_data import StoredUserData
 from longsearch.app.evidence.zotero import references_in_zotero
 from longsearch.engine.citing.evidence import Evidence
 from longsearch.engine.errors import LongsearchError
@@ -138,21 +138,21 @@ def test_an_export_and_a_copy_have_the_key_of_the_bib_file(
     assert main(["basket", "export", "--format", "bibtex"]) == 0
     assert "@misc{leeBib," in capsys.readouterr().out
     hit = DocumentHit(1, 1, f"{folder}/lee.md", "lee", 1.0, (PassageHit(2, "", 0, 5, "water", 1.0),), str(folder))
-    desk = PersonsDesk(folder)
+    user_data = StoredUserData(folder)
     for form, words in (
         ("pandoc", "[@leeBib, p. 2]"),
         ("latex", "\\cite[p.~2]{leeBib}"),
         ("org", "[cite:@leeBib p. 2]"),
     ):
         monkeypatch.setenv("LONGSEARCH_CITATION", form)
-        assert words in desk.quotation(hit, hit.passages[0])
-    assert desk.basket().passages[0].evidence.citekey == "leeBib"
+        assert words in user_data.quotation(hit, hit.passages[0])
+    assert user_data.basket().passages[0].evidence.citekey == "leeBib"
 
 
 def test_a_bib_file_that_is_gone_stops_no_look_at_the_basket(folder: Path, home: Path) -> None:
     main(["basket", "add", "lose water by evaporation", str(folder)])
     (home / "library.bib").unlink()
-    view = PersonsDesk(folder).basket()
+    view = StoredUserData(folder).basket()
     assert len(view.passages) == 1
     assert "library.bib cannot be read" in view.note
     assert main(["basket", "export"]) == 3

@@ -3,7 +3,7 @@
 import pytest
 from tui_helpers import let_messages_pass
 
-from longsearch.tui.asking.backend_calls import BackendCalls
+from longsearch.tui.backend.backend_calls import BackendCalls
 from longsearch.tui.screens.folders import FolderChoice
 from longsearch.tui.screens.main import MainScreen
 

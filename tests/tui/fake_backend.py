@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fake_desk import FakeDesk
+from fake_user_data import FakeUserData
 
 from longsearch.engine.completions import Completion, CompletionChoice
 from longsearch.engine.opened import Opened
@@ -127,14 +127,14 @@ def draw_lines(question: PageQuestion, n_pages: int = 40) -> PageImage:
 
 
 class FakeBackend:
-    """Implements `tui.asking.backend.Backend`. Every search finds `hits`, unless `answers` says otherwise."""
+    """Implements `tui.backend.interface.Backend`. Every search finds `hits`, unless `answers` says otherwise."""
 
     def __init__(self, *hits: DocumentHit, documents: dict[int, DocumentText] | None = None) -> None:
         self.hits = hits
         self.documents = documents or {}
         self.answers: dict[tuple[str, SearchMode], tuple[DocumentHit, ...]] = {}
         self.completions: dict[str, tuple[int, tuple[tuple[Any, ...], ...]]] = {}
-        self.desk = FakeDesk()
+        self.user_data = FakeUserData()
         self.note = ""
         self.start_note = ""
         self.near: dict[int, PassageNearness] = {}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from fake_backend import FakeBackend, three_folders, three_reports
-from fake_desk import some_evidence
+from fake_user_data import some_evidence
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 from tui_helpers import SMALL, WIDE, ask, preview, screen_text, settle
@@ -18,7 +18,7 @@ from longsearch.tui.screens.main import MainScreen
 
 def with_basket() -> FakeBackend:
     backend = three_reports()
-    backend.desk.kept = some_evidence()
+    backend.user_data.kept = some_evidence()
     return backend
 
 
@@ -30,7 +30,7 @@ async def press(pilot: Pilot[Any], *keys: str) -> None:
 
 
 def kept_ids(backend: FakeBackend) -> list[int]:
-    return [int(one.evidence.id, 16) for one in backend.desk.kept]
+    return [int(one.evidence.id, 16) for one in backend.user_data.kept]
 
 
 async def test_space_keeps_the_current_passage_from_the_results_and_from_the_text() -> None:
@@ -40,8 +40,8 @@ async def test_space_keeps_the_current_passage_from_the_results_and_from_the_tex
         await press(pilot, "space", "enter")
         assert preview(pilot).has_focus
         await press(pilot, "n", "space")
-        assert [one.evidence.page for one in backend.desk.kept] == [12, 13]
-        assert {one.evidence.query for one in backend.desk.kept} == {"valve fail"}
+        assert [one.evidence.page for one in backend.user_data.kept] == [12, 13]
+        assert {one.evidence.query for one in backend.user_data.kept} == {"valve fail"}
         assert "✓ kept: 2 passages in the basket" in screen_text(pilot.app)
 
 
@@ -50,7 +50,7 @@ async def test_space_and_b_are_text_in_the_query_line_and_d_and_u_page_through_t
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await press(pilot, "a", "space", "b")
         assert pilot.app.screen.query_one(Input).value == "a b"
-        assert backend.desk.kept == []
+        assert backend.user_data.kept == []
         await ask(pilot, "valve", press_enter=True)
         await press(pilot, "enter", "g", "d")
         below = preview(pilot).scroll_offset.y
@@ -62,7 +62,7 @@ async def test_space_and_b_are_text_in_the_query_line_and_d_and_u_page_through_t
 async def test_an_error_of_the_desk_is_shown() -> None:
     backend = three_reports()
     error = LongsearchError("basket.json is damaged", "mend it")
-    backend.desk.errors = {"keep": error, "basket": error, "quotation": error}
+    backend.user_data.errors = {"keep": error, "basket": error, "quotation": error}
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
         for key in ("space", "y", "b"):
@@ -95,11 +95,11 @@ async def test_a_note_is_written_changed_and_left_as_it_is() -> None:
         await press(pilot, "b", "j", "j", "n")
         assert isinstance(pilot.app.screen, LineDialog)
         await press(pilot, "a", "space", "b", "enter")
-        assert backend.desk.kept[2].evidence.note == "a b"
+        assert backend.user_data.kept[2].evidence.note == "a b"
         await press(pilot, "n", "x", "escape")
-        assert backend.desk.kept[2].evidence.note == "a b"
+        assert backend.user_data.kept[2].evidence.note == "a b"
         await press(pilot, "n", "backspace", "enter")
-        assert backend.desk.kept[2].evidence.note == "a"
+        assert backend.user_data.kept[2].evidence.note == "a"
 
 
 async def test_clearing_asks_first_and_can_be_taken_back() -> None:
@@ -109,12 +109,12 @@ async def test_clearing_asks_first_and_can_be_taken_back() -> None:
         await press(pilot, "b", "C")
         assert isinstance(pilot.app.screen, YesNoDialog)
         await press(pilot, "enter", "n")
-        assert len(backend.desk.kept) == 4
+        assert len(backend.user_data.kept) == 4
         await press(pilot, "C", "y")
-        assert backend.desk.kept == []
+        assert backend.user_data.kept == []
         assert "Basket: 0 passages" in screen_text(pilot.app)
         await press(pilot, "u")
-        assert len(backend.desk.kept) == 4
+        assert len(backend.user_data.kept) == 4
 
 
 async def test_the_basket_is_exported_to_the_file_that_is_named() -> None:
@@ -122,9 +122,9 @@ async def test_the_basket_is_exported_to_the_file_that_is_named() -> None:
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
         await press(pilot, "b", "e", "escape", "e", "ctrl+u", *"a.bib", "enter")
-        assert backend.desk.exported == ["a.bib"]
+        assert backend.user_data.exported == ["a.bib"]
         assert "✓ 4 passages written to a.bib" in screen_text(pilot.app)
-        backend.desk.errors["export"] = LongsearchError("a.bib exists already", "choose another name")
+        backend.user_data.errors["export"] = LongsearchError("a.bib exists already", "choose another name")
         await press(pilot, "e", "enter")
         assert "✗ a.bib exists already — choose another name" in screen_text(pilot.app)
 
@@ -134,7 +134,7 @@ async def test_a_passage_of_the_basket_is_copied_and_opened_at_its_page() -> Non
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
         await press(pilot, "b", "y", "o")
-        one = backend.desk.kept[0].evidence
+        one = backend.user_data.kept[0].evidence
         assert pilot.app.clipboard == f"{one.quote}\n— {one.title}, p. 12 ({one.path})\n"
         assert backend.called("open") == [(one.path, 12, one.quote)]
 
@@ -145,7 +145,7 @@ async def test_enter_looks_for_the_passage_in_the_app() -> None:
         await ask(pilot, "valve", press_enter=True)
         await press(pilot, "b", "enter")
         assert isinstance(pilot.app.screen, MainScreen)
-        query = f'where: "{backend.desk.kept[0].evidence.quote}"'
+        query = f'where: "{backend.user_data.kept[0].evidence.quote}"'
         assert pilot.app.screen.query_one(Input).value == query
         assert backend.called("hybrid")[-1] == (query, "")
 
@@ -165,9 +165,9 @@ async def test_a_passage_of_another_folder_says_where_it_is() -> None:
         await ask(pilot, "valve", press_enter=True)
         from dataclasses import replace
 
-        first = backend.desk.kept[0]
+        first = backend.user_data.kept[0]
         elsewhere = replace(first.evidence, root="/home/ada/legal")
-        backend.desk.kept[0] = replace(first, evidence=elsewhere)
+        backend.user_data.kept[0] = replace(first, evidence=elsewhere)
         await press(pilot, "b", "enter")
         assert "is in another folder: longsearch /home/ada/legal" in screen_text(pilot.app)
         assert pilot.app.screen.query_one(Input).value == "valve"
@@ -175,7 +175,7 @@ async def test_a_passage_of_another_folder_says_where_it_is() -> None:
 
 async def test_over_several_folders_the_passage_is_looked_for_in_its_own() -> None:
     backend = three_folders()
-    backend.desk.kept = some_evidence()
+    backend.user_data.kept = some_evidence()
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
         await press(pilot, "b", "enter")

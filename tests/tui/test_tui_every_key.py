@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from fake_backend import FakeBackend, some_files, three_folders, three_reports
-from fake_desk import some_evidence
+from fake_user_data import some_evidence
 from textual.actions import parse
 from textual.binding import Binding
 from textual.dom import DOMNode
@@ -13,7 +13,7 @@ from textual.widgets import Input
 from tui_helpers import ask, settle
 
 from longsearch.tui.app import LongsearchApp, load_screens
-from longsearch.tui.asking.requests import Question
+from longsearch.tui.backend.requests import Question
 from longsearch.tui.preferences import split_keys
 
 load_screens()
@@ -57,9 +57,9 @@ def tables(cls: type[DOMNode] = DOMNode) -> Iterator[tuple[str, list[Binding]]]:
 def backend(place: str) -> FakeBackend:
     made = three_folders() if place in ("MainScreen", "FoldersScreen") else three_reports()
     made.file_list = some_files()
-    made.desk.kept = some_evidence()
-    made.desk.undone = [("removing", [])]
-    made.desk.asked = [Question("pumps")]
+    made.user_data.kept = some_evidence()
+    made.user_data.undone = [("removing", [])]
+    made.user_data.asked = [Question("pumps")]
     return made
 
 

@@ -12,9 +12,9 @@ from tui_helpers import SMALL, WIDE, ask, results, screen_text, settle, until
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import SearchMode
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.asking.desk import InView
-from longsearch.tui.asking.history_steps import HistorySteps
-from longsearch.tui.asking.requests import Question
+from longsearch.tui.backend.history_steps import HistorySteps
+from longsearch.tui.backend.requests import Question
+from longsearch.tui.backend.user_data import InView
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.screens.picker import PickerScreen
 from longsearch.tui.widgets.query_bar import QueryBar
@@ -24,7 +24,7 @@ HOSTILE = "\x1b[2J[red]pumps\u202e[/red]\nand more " * 20
 
 def with_history() -> FakeBackend:
     backend = three_reports()
-    backend.desk.asked = [
+    backend.user_data.asked = [
         Question("valves", SearchMode.WORDS),
         Question(HOSTILE),
         Question("pumps", instruction="Find the definition of this term"),
@@ -72,11 +72,11 @@ async def test_questions_whose_answers_were_of_use_are_remembered() -> None:
     backend = three_reports()
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "typed only")
-        assert backend.desk.asked == []
+        assert backend.user_data.asked == []
         await press(pilot, "down")
         await ask(pilot, "sent", press_enter=True)
         await press(pilot, "y", "space", "enter")
-        assert [one.query for one in backend.desk.asked] == ["sent", "typed only"]
+        assert [one.query for one in backend.user_data.asked] == ["sent", "typed only"]
         await press(pilot, "slash", "ctrl+u", "up")
         assert line(pilot) == "sent"
 
@@ -98,7 +98,7 @@ async def test_f5_lists_earlier_queries_and_asks_one_again_as_it_was() -> None:
 
 async def test_the_command_palette_finds_earlier_queries_and_asks_one_again() -> None:
     backend = three_reports()
-    backend.desk.asked = [Question("pumps \x1b[31mof steel", SearchMode.WORDS), Question("other valves")]
+    backend.user_data.asked = [Question("pumps \x1b[31mof steel", SearchMode.WORDS), Question("other valves")]
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await settle(pilot)
         await pilot.press("ctrl+p")
@@ -118,8 +118,8 @@ async def test_a_query_is_deleted_from_the_history() -> None:
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await settle(pilot)
         await press(pilot, "f5", "f8", "f8")
-        assert [one.query for one in backend.desk.asked] == ["pumps"]
-        backend.desk.errors["forget_question"] = LongsearchError("history.json is in use", "try again")
+        assert [one.query for one in backend.user_data.asked] == ["pumps"]
+        backend.user_data.errors["forget_question"] = LongsearchError("history.json is in use", "try again")
         await press(pilot, "f8")
         assert "✗ history.json is in use — try again" in screen_text(pilot.app)
         await press(pilot, "escape")
@@ -146,7 +146,7 @@ async def test_an_empty_or_damaged_history_says_so() -> None:
         await press(pilot, "f5")
         assert "Nothing was asked yet" in screen_text(pilot.app)
         await press(pilot, "f8", "enter", "escape")
-        backend.desk.errors = {"history": LongsearchError("history.json is damaged", "mend it")}
+        backend.user_data.errors = {"history": LongsearchError("history.json is damaged", "mend it")}
         await press(pilot, "f5")
         assert "✗ history.json is damaged — mend it" in screen_text(pilot.app)
 
@@ -154,7 +154,7 @@ async def test_an_empty_or_damaged_history_says_so() -> None:
 async def test_the_app_opens_with_what_was_in_view_and_the_next_letter_replaces_it() -> None:
     backend = three_reports()
     question = Question("valve", SearchMode.MEANING, "Find causes")
-    backend.desk.last_in_view = InView(question, backend.hits[1].path)
+    backend.user_data.last_in_view = InView(question, backend.hits[1].path)
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await settle(pilot)
         assert pilot.app.screen.in_view() == InView(question, backend.hits[1].path)
@@ -166,7 +166,7 @@ async def test_the_app_opens_with_what_was_in_view_and_the_next_letter_replaces_
 
 async def test_a_document_that_is_gone_leaves_the_best_in_view() -> None:
     backend = three_reports()
-    backend.desk.last_in_view = InView(Question("valve"), "/gone.pdf")
+    backend.user_data.last_in_view = InView(Question("valve"), "/gone.pdf")
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await settle(pilot)
         assert results(pilot).highlighted == 0
@@ -180,14 +180,14 @@ async def test_the_view_is_kept_when_the_app_is_left() -> None:
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
         await press(pilot, "j", "b", "ctrl+q")  # from the basket, too
-    assert backend.desk.left[-1:] == [InView(Question("valve"), backend.hits[1].path)]
+    assert backend.user_data.left[-1:] == [InView(Question("valve"), backend.hits[1].path)]
     assert backend.called("close") == [("",)]
 
 
 async def test_a_desk_that_fails_stops_neither_the_start_nor_the_end() -> None:
     backend = three_reports()
     error = LongsearchError("last.json is damaged", "mend it")
-    backend.desk.errors = {"last": error, "leave": error, "remember": error}
+    backend.user_data.errors = {"last": error, "leave": error, "remember": error}
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await settle(pilot)
         assert "✗ last.json is damaged — mend it" in screen_text(pilot.app)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from fake_backend import FakeBackend, long_document
-from fake_desk import some_evidence
+from fake_user_data import some_evidence
 from rich.cells import cell_len
 from textual.pilot import Pilot
 from tui_helpers import WIDE, ask, preview, screen_text, settle
@@ -22,8 +22,8 @@ from longsearch.engine.types import (
     PassageHit,
 )
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.asking.desk import Saved
-from longsearch.tui.asking.requests import Question
+from longsearch.tui.backend.requests import Question
+from longsearch.tui.backend.user_data import Saved
 
 EVIL = "[red]\x1b[31m\x1b]0;owned\x07\x9b2J[/red] \u202eevil\u2066\u200f \udcff 資料\u0301"
 EVIL += "é👩\u200d👧\ufe0f\u200b\t\r\n\u2028"
@@ -60,10 +60,10 @@ def evil_backend(text: str) -> FakeBackend:
     backend = FakeBackend(evil_hit(1, text), evil_hit(2, text), documents={1: document, 2: document})
     backend.note = backend.start_note = LONG
     backend.file_list = [FileReport(LONG, status, LONG, LONG, 1, 1, 1) for status in FileStatus]
-    backend.desk.asked = [Question(LONG, instruction=LONG)]
-    backend.desk.searches = [Saved(LONG, Question(LONG), LONG, (LONG,))]
-    backend.desk.kept = some_evidence()
-    backend.desk.other_folders = [Folder(LONG, f"/{LONG}", 1)]
+    backend.user_data.asked = [Question(LONG, instruction=LONG)]
+    backend.user_data.searches = [Saved(LONG, Question(LONG), LONG, (LONG,))]
+    backend.user_data.kept = some_evidence()
+    backend.user_data.other_folders = [Folder(LONG, f"/{LONG}", 1)]
     backend.progress_now = replace(backend.progress_now, activity=LONG)
     return backend
 

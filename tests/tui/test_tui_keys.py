@@ -135,7 +135,7 @@ async def test_commands_of_the_palette_do_what_their_keys_do() -> None:
         assert app.screen.query_one(ModeTabs).mode is SearchMode.MEANING
         await palette(app)["Keep"].callback()
         await settle(pilot)
-        assert len(app._backend.desk.kept) == 1
+        assert len(app._backend.user_data.kept) == 1
         await palette(app)["Help"].callback()
         await pilot.pause()
         assert isinstance(app.screen, HelpScreen)
@@ -144,7 +144,7 @@ async def test_commands_of_the_palette_do_what_their_keys_do() -> None:
 async def test_the_command_palette_opens_another_folder_and_all_folders() -> None:
     for title, expected in (("Open manuals", "/home/ada/manuals"), ("Open all folders", "")):
         backend = three_reports()
-        backend.desk.other_folders = [Folder("manuals", "/home/ada/manuals", 61)]
+        backend.user_data.other_folders = [Folder("manuals", "/home/ada/manuals", 61)]
         app = LongsearchApp(backend)
         async with app.run_test(size=WIDE) as pilot:
             await settle(pilot)
@@ -152,7 +152,7 @@ async def test_the_command_palette_opens_another_folder_and_all_folders() -> Non
             await palette(app)[title].callback()
             await settle(pilot)
         assert app.return_value == expected
-        assert backend.called("close") and len(backend.desk.left) == 1
+        assert backend.called("close") and len(backend.user_data.left) == 1
 
 
 async def test_leaving_the_app_opens_no_other_folder() -> None:

@@ -58,13 +58,13 @@ async def test_the_theme_of_the_settings_is_used() -> None:
 
 async def test_the_theme_that_a_person_chooses_is_kept_for_the_next_start() -> None:
     backend = three_reports()
-    backend.desk.why_no_theme = "nord until you leave: the config file names gruvbox"
+    backend.user_data.why_no_theme = "nord until you leave: the config file names gruvbox"
     async with LongsearchApp(backend).run_test(size=WIDE, notifications=True) as pilot:
         await settle(pilot)
-        assert backend.desk.themes == []
+        assert backend.user_data.themes == []
         pilot.app.theme = "nord"
         await until(pilot, lambda: pilot.app.screen.query(Toast))
-        assert backend.desk.themes == ["nord"]
+        assert backend.user_data.themes == ["nord"]
         assert "the config file names gruvbox" in str(pilot.app.screen.query_one(Toast).render())
 
 

@@ -11,8 +11,8 @@ from tui_helpers import SMALL, WIDE, ask, results, screen_text, settle
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import SearchMode
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.asking.desk import Saved
-from longsearch.tui.asking.requests import Question
+from longsearch.tui.backend.requests import Question
+from longsearch.tui.backend.user_data import Saved
 from longsearch.tui.screens.dialogs import LineDialog
 from longsearch.tui.screens.main import MainScreen
 
@@ -21,7 +21,7 @@ HOSTILE = Saved("\x1b[2J[red]x", Question("pumps\u202e"), "a\x07", ("[link=y]tit
 
 def with_saved() -> FakeBackend:
     backend = three_reports()
-    backend.desk.searches = [
+    backend.user_data.searches = [
         HOSTILE,
         Saved(
             "Valves", Question("valve fail", SearchMode.MEANING, "Find causes"), "papers", ("Unit 2, p. 12", "Notes")
@@ -46,11 +46,11 @@ async def test_a_search_is_saved_with_a_name() -> None:
         await press(pilot, "enter")
         assert isinstance(pilot.app.screen, LineDialog)
         await press(pilot, "ctrl+u", *"Valves", "enter")
-        assert backend.desk.searches == [Saved("Valves", Question("valve fail"))]
+        assert backend.user_data.searches == [Saved("Valves", Question("valve fail"))]
         assert "✓ saved: Valves" in screen_text(pilot.app)
         await press(pilot, "ctrl+s", "enter", "escape")
-        assert len(backend.desk.searches) == 1
-        backend.desk.errors["save"] = LongsearchError("the disk is full", "make room")
+        assert len(backend.user_data.searches) == 1
+        backend.user_data.errors["save"] = LongsearchError("the disk is full", "make room")
         await press(pilot, "ctrl+s", "enter", "enter")
         assert "✗ the disk is full — make room" in screen_text(pilot.app)
 
@@ -101,7 +101,7 @@ async def test_a_saved_search_is_deleted_and_the_offer_to_save_is_not() -> None:
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve")
         await press(pilot, "f6", "down", "down", "f8")
-        assert [one.name for one in backend.desk.searches] == [HOSTILE.name, "elsewhere"]
+        assert [one.name for one in backend.user_data.searches] == [HOSTILE.name, "elsewhere"]
         await press(pilot, "escape")
         assert isinstance(pilot.app.screen, MainScreen)
 
@@ -113,7 +113,7 @@ async def test_without_a_query_and_without_saved_searches_it_says_what_to_do() -
         await press(pilot, "f6")
         assert "Type a query first, to save it." in screen_text(pilot.app)
         await press(pilot, "enter", "f8", "escape")
-        backend.desk.errors = {"saved": LongsearchError("saved.json is damaged", "mend it")}
+        backend.user_data.errors = {"saved": LongsearchError("saved.json is damaged", "mend it")}
         await press(pilot, "f6")
         assert "✗ saved.json is damaged — mend it" in screen_text(pilot.app)
 

@@ -10,7 +10,7 @@ from tui_helpers import SMALL, WIDE, ask, grow_index, preview, results, screen_t
 from longsearch.engine.errors import ModelError
 from longsearch.engine.types import SearchMode
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.asking.backend_calls import BackendCalls
+from longsearch.tui.backend.backend_calls import BackendCalls
 from longsearch.tui.screens.instruction import PRESETS, InstructionScreen
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.widgets.mode_tabs import ModeTabs

@@ -2,18 +2,18 @@
 
 import pytest
 from fake_backend import FakeBackend, three_reports
-from fake_desk import some_evidence
+from fake_user_data import some_evidence
 from test_tui_snapshots import Compare, ask_and_press, both_sizes, compare, press
 
 from longsearch.engine.types import SearchMode
-from longsearch.tui.asking.desk import InView, Saved
-from longsearch.tui.asking.requests import Question
+from longsearch.tui.backend.requests import Question
+from longsearch.tui.backend.user_data import InView, Saved
 
 
 @pytest.fixture
 def backend() -> FakeBackend:
     backend = three_reports()
-    backend.desk.kept = some_evidence()
+    backend.user_data.kept = some_evidence()
     return backend
 
 
@@ -42,7 +42,7 @@ def test_the_question_before_clearing(snap_compare: Compare, backend: FakeBacken
 @both_sizes
 def test_earlier_queries(snap_compare: Compare, size: tuple[int, int]) -> None:
     backend = three_reports()
-    backend.desk.asked = [
+    backend.user_data.asked = [
         Question("why did the valve fail", SearchMode.MEANING),
         Question("\x1b[31m[red]pumps\u202e[/red]\nand more " * 9, instruction="Find the definition of this term"),
         Question("decay heat date:1979.."),
@@ -52,14 +52,14 @@ def test_earlier_queries(snap_compare: Compare, size: tuple[int, int]) -> None:
 
 def test_the_app_as_it_was_left(snap_compare: Compare) -> None:
     backend = three_reports()
-    backend.desk.last_in_view = InView(Question("why did the valve fail"), backend.hits[1].path)
+    backend.user_data.last_in_view = InView(Question("why did the valve fail"), backend.hits[1].path)
     compare(snap_compare, backend, (80, 24), press())
 
 
 @both_sizes
 def test_saved_searches_with_news(snap_compare: Compare, size: tuple[int, int]) -> None:
     backend = three_reports()
-    backend.desk.searches = [
+    backend.user_data.searches = [
         Saved("Decay heat", Question("decay heat"), "papers"),
         Saved(
             "Valves", Question("why did the valve fail"), "papers", ("Report on unit 2, p. 12", "[red]Notes\x1b[31m")

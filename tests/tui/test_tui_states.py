@@ -12,7 +12,7 @@ from tui_helpers import SMALL, ask, screen_text, settle, until
 from longsearch.engine.errors import ModelError
 from longsearch.engine.types import SearchMode
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.asking.backend_calls import BackendCalls
+from longsearch.tui.backend.backend_calls import BackendCalls
 
 AWAY = "the folder is away: its documents are found, and indexing goes on when it is back"
 DEAD = "the daemon did not start (see /home/ada/.local/share/longsearch/daemon.log)"

@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 from textual.worker import WorkerError
 
-from longsearch.tui.asking.backend_calls import BackendCalls
+from longsearch.tui.backend.backend_calls import BackendCalls
 from longsearch.tui.widgets.preview import Preview
 from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.results import Results

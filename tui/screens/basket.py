@@ -16,9 +16,9 @@ from textual.widgets.option_list import Option
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.citing.evidence import Evidence, PlacedEvidence
-from longsearch.tui.asking.backend import Backend
-from longsearch.tui.asking.desk import BasketView
-from longsearch.tui.asking.lane import attempt
+from longsearch.tui.backend.interface import Backend
+from longsearch.tui.backend.latest_only import attempt
+from longsearch.tui.backend.user_data import BasketView
 from longsearch.tui.bindings import BASKET
 from longsearch.tui.screens.carrying_out import carry_out
 from longsearch.tui.screens.dialogs import LineDialog, YesNoDialog
@@ -77,7 +77,7 @@ class BasketScreen(Screen[Evidence | None]):
 
     @work(exclusive=True, group="basket")
     async def _read(self) -> None:
-        view, error = await attempt(self._backend.desk.basket)
+        view, error = await attempt(self._backend.user_data.basket)
         if view is None:
             self._say(error=error)
             return
@@ -140,19 +140,19 @@ class BasketScreen(Screen[Evidence | None]):
 
     @work(exclusive=True, group="copy")
     async def _copy(self, id_: str) -> None:
-        text, error = await attempt(self._backend.desk.copied, id_)
+        text, error = await attempt(self._backend.user_data.copied, id_)
         if text is not None:
             self.app.copy_to_clipboard(text)
         self._say("Passage copied", error)
 
     def action_remove(self) -> None:
         if one := self._selected:
-            self._do(lambda: self._backend.desk.remove([one.evidence.id]), "removed; u takes it back")
+            self._do(lambda: self._backend.user_data.remove([one.evidence.id]), "removed; u takes it back")
 
     def action_move(self, step: int) -> None:
         if one := self._selected:
             self._wanted = one.evidence.id
-            self._do(lambda: self._backend.desk.move(one.evidence.id, step))
+            self._do(lambda: self._backend.user_data.move(one.evidence.id, step))
 
     def action_note(self) -> None:
         """Ask for the note of the passage."""
@@ -163,11 +163,11 @@ class BasketScreen(Screen[Evidence | None]):
     def _annotate(self, id_: str, note: str | None) -> None:
         if note is not None:
             self._wanted = id_
-            self._do(lambda: self._backend.desk.annotate(id_, note), "noted" if note else "the note is removed")
+            self._do(lambda: self._backend.user_data.annotate(id_, note), "noted" if note else "the note is removed")
 
     def action_undo(self) -> None:
         def undo() -> str:
-            undone = self._backend.desk.undo()
+            undone = self._backend.user_data.undo()
             return f"taken back: {undone}" if undone else ""
 
         self._do(undo)
@@ -179,14 +179,14 @@ class BasketScreen(Screen[Evidence | None]):
         self.app.push_screen(YesNoDialog(question), lambda is_sure: self._clear(ids) if is_sure else None)
 
     def _clear(self, ids: list[str]) -> None:
-        self._do(lambda: self._backend.desk.remove(ids), "the basket is empty; u takes it back")
+        self._do(lambda: self._backend.user_data.remove(ids), "the basket is empty; u takes it back")
 
     def action_export(self) -> None:
         """Ask for the name of the file."""
 
         def export(name: str | None) -> None:
             if name:
-                self._do(lambda: self._backend.desk.export(name))
+                self._do(lambda: self._backend.user_data.export(name))
 
         dialog = LineDialog("Export to", "~/evidence.md", _EXPORT_ABOUT)
         self.app.push_screen(dialog, export)

@@ -18,8 +18,8 @@ from textual.widgets import Static
 
 from longsearch.engine.amounts import counted, quantity
 from longsearch.engine.types import FileReport, FileStatus, ScannedPages
-from longsearch.tui.asking.backend import Backend
-from longsearch.tui.asking.lane import attempt
+from longsearch.tui.backend.interface import Backend
+from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.bindings import FILES
 from longsearch.tui.screens.carrying_out import carry_out
 from longsearch.tui.text import styles, wording

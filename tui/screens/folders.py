@@ -14,8 +14,8 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from longsearch.engine.types import Folder
-from longsearch.tui.asking.backend import Backend
-from longsearch.tui.asking.lane import attempt
+from longsearch.tui.backend.interface import Backend
+from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.text import styles
 from longsearch.tui.text.folder_words import folder_lines
 from longsearch.tui.widgets.key_line import KeyLine

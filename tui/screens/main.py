@@ -11,12 +11,12 @@ from textual.binding import BindingType
 from textual.containers import Container
 
 from longsearch.engine.types import SearchResults
-from longsearch.tui.asking import messages
-from longsearch.tui.asking.backend import Backend
-from longsearch.tui.asking.backend_calls import BackendCalls
-from longsearch.tui.asking.choice import Choice
-from longsearch.tui.asking.lane import Lane
-from longsearch.tui.asking.requests import Question
+from longsearch.tui.backend import messages
+from longsearch.tui.backend.backend_calls import BackendCalls
+from longsearch.tui.backend.choice import Choice
+from longsearch.tui.backend.interface import Backend
+from longsearch.tui.backend.latest_only import LatestOnly
+from longsearch.tui.backend.requests import Question
 from longsearch.tui.bindings import MAIN
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
 from longsearch.tui.screens.folders import FolderChoice
@@ -60,7 +60,7 @@ class MainScreen(ReadingKeys, OwnThings):
         self._question = Question()
         self._results: SearchResults | None = None
         self._choice = Choice()
-        self._nearness = Lane()
+        self._nearness = LatestOnly()
         self._enter_waits = False  # True if Enter was pressed before there were results to go to
         self._is_whole = False  # until all parts are mounted: what is typed before is asked then
 

@@ -1,7 +1,7 @@
 """The keys of the main screen for a person's own things: copy and keep a passage, the basket, earlier queries,
 saved searches.
 
-Knows no file: `Desk` keeps things.
+Knows no file: `UserData` keeps things.
 """
 
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ from textual.screen import Screen
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.types import DocumentHit, PassageHit, SearchMode
-from longsearch.tui.asking.backend import Backend
-from longsearch.tui.asking.choice import Choice
-from longsearch.tui.asking.desk import InView, Saved
-from longsearch.tui.asking.history_steps import HistorySteps
-from longsearch.tui.asking.lane import attempt
-from longsearch.tui.asking.requests import Question
+from longsearch.tui.backend.choice import Choice
+from longsearch.tui.backend.history_steps import HistorySteps
+from longsearch.tui.backend.interface import Backend
+from longsearch.tui.backend.latest_only import attempt
+from longsearch.tui.backend.requests import Question
+from longsearch.tui.backend.user_data import InView, Saved
 from longsearch.tui.text.display import one_line, shown
 from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.status_line import StatusLine
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class OwnThings(Screen[None]):
-    """The keys of the main screen that use the desk. `MainScreen` sets these fields."""
+    """The keys of the main screen that use what a person keeps. `MainScreen` sets these fields."""
 
     NEWS_EVERY_S = 10.0
 
@@ -61,7 +61,7 @@ class OwnThings(Screen[None]):
 
     @work(exclusive=True, group="copy")
     async def _copy_passage(self, hit: DocumentHit, passage: PassageHit) -> None:
-        text, error = await attempt(self._backend.desk.quotation, hit, passage)
+        text, error = await attempt(self._backend.user_data.quotation, hit, passage)
         self.note_question()
         self._copy(text, "Passage") if text is not None else self._status.say(error=error)
 
@@ -78,7 +78,7 @@ class OwnThings(Screen[None]):
 
     @work(group="keep")
     async def _keep(self, hit: DocumentHit, passage: PassageHit) -> None:
-        done, error = await attempt(self._backend.desk.keep, hit, passage, self._bar.question.query)
+        done, error = await attempt(self._backend.user_data.keep, hit, passage, self._bar.question.query)
         self._status.say(shown(done or ""), error)
 
     # ---- earlier queries
@@ -92,12 +92,12 @@ class OwnThings(Screen[None]):
 
     @work(exclusive=True, group="history")
     async def _read_history(self) -> None:
-        questions, _ = await attempt(self._backend.desk.history)  # the picker tells the person what is wrong
+        questions, _ = await attempt(self._backend.user_data.history)  # the picker tells the person what is wrong
         self._steps.renew([one_line(question.query) for question in questions or ()])
 
     @work
     async def _restore(self) -> None:
-        found, error = await attempt(self._backend.desk.last)
+        found, error = await attempt(self._backend.user_data.last)
         if error:
             self._status.say(error=error)
         if found and found.question.query and not self._bar.question.query:
@@ -123,11 +123,11 @@ class OwnThings(Screen[None]):
 
     @work(group="remember")
     async def _remember(self, question: Question) -> None:
-        _, error = await attempt(self._backend.desk.remember, question)
+        _, error = await attempt(self._backend.user_data.remember, question)
         if error:
             self._status.say(error=error)
         self._read_history()
-        await attempt(self._backend.desk.leave, self.in_view())  # a terminal may be closed before the app is left
+        await attempt(self._backend.user_data.leave, self.in_view())  # a terminal may be closed before the app is left
 
     def in_view(self) -> InView:
         """Return what is in view."""
@@ -146,14 +146,14 @@ class OwnThings(Screen[None]):
         """Choose an earlier question, and ask it again."""
         from longsearch.tui.screens.picker import Line, PickerScreen
 
-        questions, error = await attempt(self._backend.desk.history)
+        questions, error = await attempt(self._backend.user_data.history)
         if questions is None:
             self._status.say(error=error)
             return
         lines = [Line(one.query, ", ".join(_asked_how(one))) for one in questions]
         about = "Enter asks it again, F8 deletes it." if lines else "Nothing was asked yet, or the history is off."
-        desk = self._backend.desk
-        picker = PickerScreen("Earlier queries", lines, about, lambda at: desk.forget_question(questions[at]))
+        user_data = self._backend.user_data
+        picker = PickerScreen("Earlier queries", lines, about, lambda at: user_data.forget_question(questions[at]))
         self.app.push_screen(picker, lambda at: self._bar.put(questions[at]) if at is not None else None)
 
     # ---- saved searches
@@ -161,7 +161,7 @@ class OwnThings(Screen[None]):
     @work(exclusive=True, group="news")
     async def count_news(self) -> None:
         """Show how many passages are new for the saved searches."""
-        n_new, _ = await attempt(self._backend.desk.n_new)  # the picker tells the person what is wrong
+        n_new, _ = await attempt(self._backend.user_data.n_new)  # the picker tells the person what is wrong
         question, news = self._looking
         if news and question == self._bar.question:
             self._status.news = news
@@ -173,18 +173,18 @@ class OwnThings(Screen[None]):
         """Save the question, or choose a saved one."""
         from longsearch.tui.screens.picker import Line, PickerScreen
 
-        saved, error = await attempt(self._backend.desk.saved)
+        saved, error = await attempt(self._backend.user_data.saved)
         if saved is None:
             self._status.say(error=error)
             return
         asked = self._bar.question
         offer = [Line(f"Save: {asked.query}", is_offer=True)] if asked.query else []
-        desk, searches, n_before = self._backend.desk, saved, len(offer)
+        user_data, searches, n_before = self._backend.user_data, saved, len(offer)
         picker = PickerScreen(
             "Saved searches",
             [*offer, *map(_saved_line, searches)],
             "Enter asks a search again, F8 deletes it." if offer or searches else "Type a query first, to save it.",
-            lambda at: desk.remove_saved(searches[at - n_before].name) if at >= n_before else None,
+            lambda at: user_data.remove_saved(searches[at - n_before].name) if at >= n_before else None,
         )
         self.app.push_screen(picker, lambda at: self._use_saved(searches, at, n_before))
 
@@ -204,7 +204,7 @@ class OwnThings(Screen[None]):
         """Say what is new as long as the search is asked, and note that somebody looks at it."""
         if one.news:
             self._looking = self._bar.question, shown(f"● {len(one.news)} new: {'; '.join(one.news)}")
-            _, error = await attempt(self._backend.desk.look, one.name)
+            _, error = await attempt(self._backend.user_data.look, one.name)
             if error:
                 self._status.say(error=error)
             self.count_news()
@@ -221,7 +221,7 @@ class OwnThings(Screen[None]):
 
     @work(group="saved")
     async def _save(self, name: str, question: Question) -> None:
-        done, error = await attempt(self._backend.desk.save, name, question)
+        done, error = await attempt(self._backend.user_data.save, name, question)
         self._status.say(shown(done or ""), error)
 
     # ---- the basket

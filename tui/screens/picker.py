@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from longsearch.tui.asking.lane import attempt
+from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import clip, shown
 from longsearch.tui.widgets.key_line import KeyLine

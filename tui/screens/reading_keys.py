@@ -8,7 +8,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from longsearch.engine.types import SearchMode
-from longsearch.tui.asking.lane import Lane, attempt
+from longsearch.tui.backend.latest_only import LatestOnly, attempt
 from longsearch.tui.graphics.page_texts import excerpt_text
 from longsearch.tui.painting import set_class_of
 from longsearch.tui.screens.carrying_out import carry_out
@@ -17,8 +17,8 @@ from longsearch.tui.widgets.prompt import Prompt, Purpose
 
 if TYPE_CHECKING:
     from longsearch.engine.types import SearchResults
-    from longsearch.tui.asking.backend import Backend
-    from longsearch.tui.asking.choice import Choice
+    from longsearch.tui.backend.choice import Choice
+    from longsearch.tui.backend.interface import Backend
     from longsearch.tui.screens.side_by_side import Side
     from longsearch.tui.widgets.query_bar import QueryBar
     from longsearch.tui.widgets.result_pane import ResultPane
@@ -43,7 +43,7 @@ class ReadingKeys(Screen[None]):
     _result_pane: "ResultPane"
     _text_pane: "TextPane"
     _results: "SearchResults | None"
-    _nearness: Lane[tuple[int, str, str]]
+    _nearness: LatestOnly[tuple[int, str, str]]
     _marked: "Side | None" = None
     """The passage that waits for another beside it."""
     _find_from: int | None = None

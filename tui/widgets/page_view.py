@@ -17,7 +17,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from longsearch.engine.page_image import LitText, PageQuestion
-from longsearch.tui.asking.lane import Lane
+from longsearch.tui.backend.latest_only import LatestOnly
 from longsearch.tui.bindings import PAGE_MOVES
 from longsearch.tui.graphics.encoders import KITTY_DELETE
 from longsearch.tui.graphics.terminal import Graphics, Protocol
@@ -59,7 +59,7 @@ class PageView(PaintsLines, Widget, can_focus=True):
         super().__init__()
         self._draw_page = lru_cache(KEPT_PAGES)(draw)
         self._graphics = graphics
-        self._lane: Lane[Wish] = Lane()
+        self._lane: LatestOnly[Wish] = LatestOnly()
         self._path, self._page = "", 1
         self._lit: tuple[LitText, ...] = ()
         self._zoom = WIDTH_OF_PANE

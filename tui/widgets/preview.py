@@ -19,7 +19,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from longsearch.engine.types import DocumentText
-from longsearch.tui.asking.lane import Lane
+from longsearch.tui.backend.latest_only import LatestOnly
 from longsearch.tui.bindings import TEXT_MOVES
 from longsearch.tui.painting import PaintsLines
 from longsearch.tui.text.display import shown
@@ -76,7 +76,7 @@ class Preview(PaintsLines, ScrollView):
         self._is_passage_anchor = False
         """True after a jump: the anchor is a quarter of the height below the top. False after a scroll: at the top."""
         self._expected_y = 0
-        self._wrapping: Lane[tuple[str, int]] = Lane()
+        self._wrapping: LatestOnly[tuple[str, int]] = LatestOnly()
 
     @property
     def spans(self) -> Sequence[Span]:

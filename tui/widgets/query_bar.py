@@ -15,8 +15,8 @@ from textual.widgets import Input, Static
 
 from longsearch.engine.completions import Completion
 from longsearch.engine.types import Folder, SearchMode
-from longsearch.tui.asking.lane import Lane, attempt
-from longsearch.tui.asking.requests import Question
+from longsearch.tui.backend.latest_only import LatestOnly, attempt
+from longsearch.tui.backend.requests import Question
 from longsearch.tui.painting import set_class_of
 from longsearch.tui.text.completing import Cycle
 from longsearch.tui.text.display import below_home, clip, one_line, shorten_middle, shown
@@ -77,7 +77,7 @@ class QueryBar(Horizontal):
         self._question = Question()
         self._find = complete
         self._cycle = Cycle("")
-        self._finding: Lane[str] = Lane()
+        self._finding: LatestOnly[str] = LatestOnly()
 
     def compose(self) -> ComposeResult:
         yield Static("❯", id="prompt", markup=False)

@@ -15,7 +15,7 @@ from textual.widgets import Static
 from longsearch.engine.metadata_lines import describe
 from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.types import DocumentHit, DocumentText, PassageHit, PassageNearness
-from longsearch.tui.asking.lane import Lane
+from longsearch.tui.backend.latest_only import LatestOnly
 from longsearch.tui.document_cache import DocumentCache
 from longsearch.tui.graphics.terminal import Graphics
 from longsearch.tui.text.display import shown
@@ -44,7 +44,7 @@ class TextPane(Vertical):
         """The state that another pane needs to show the same documents."""
         self._read = read
         """Returns a document's text. May block: it is called in a thread."""
-        self._reading: Lane[int] = Lane()
+        self._reading: LatestOnly[int] = LatestOnly()
         self._documents = DocumentCache()
         self._header = HeaderLine()
         self._about_line = Static(id="about", markup=False)

@@ -1,4 +1,4 @@
-"""The parts that decide about calls and answers: lanes, the age of answers, the chosen document, the cache."""
+"""What decides about calls and answers: the latest request, the age of answers, the chosen document, the cache."""
 
 import asyncio
 import threading
@@ -12,27 +12,27 @@ from textual.widgets import Static
 from textual.worker import WorkerCancelled
 
 from longsearch.engine.types import DocumentHit, DocumentText, SearchMode
-from longsearch.tui.asking.choice import Choice
-from longsearch.tui.asking.lane import Lane, attempt
-from longsearch.tui.asking.requests import Newest, Question, Request
+from longsearch.tui.backend.choice import Choice
+from longsearch.tui.backend.latest_only import LatestOnly, attempt
+from longsearch.tui.backend.requests import Newest, Question, Request
 from longsearch.tui.document_cache import MAX_CHARACTERS, MAX_DOCUMENTS, DocumentCache
 
-# Lanes and ages
+# The latest request and ages
 
 
-async def answered(lane: Lane[str]) -> list[tuple[str, str | None]]:
-    return [(request, answer) async for request, answer, _ in lane.answers(str.upper)]
+async def answered(calls: LatestOnly[str]) -> list[tuple[str, str | None]]:
+    return [(request, answer) async for request, answer, _ in calls.answers(str.upper)]
 
 
-async def test_a_lane_makes_one_call_at_a_time_and_only_the_newest_request_waits() -> None:
-    lane: Lane[str] = Lane()
-    assert lane.offer("a")
-    assert not lane.offer("b")
-    assert not lane.offer("c")
-    assert await answered(lane) == [("a", "A"), ("c", "C")]
-    assert lane.running is None
-    assert lane.offer("d")
-    assert await answered(lane) == [("d", "D")]
+async def test_one_call_is_made_at_a_time_and_only_the_newest_request_waits() -> None:
+    calls: LatestOnly[str] = LatestOnly()
+    assert calls.offer("a")
+    assert not calls.offer("b")
+    assert not calls.offer("c")
+    assert await answered(calls) == [("a", "A"), ("c", "C")]
+    assert calls.running is None
+    assert calls.offer("d")
+    assert await answered(calls) == [("d", "D")]
 
 
 class Lingering(Static):
@@ -82,30 +82,30 @@ async def test_an_answer_is_dropped_if_its_widget_is_being_removed(is_leaving: b
 
 
 async def test_a_dropped_request_is_not_called() -> None:
-    lane: Lane[str] = Lane()
-    lane.offer("a")
-    lane.offer("b")
-    lane.drop()
-    assert await answered(lane) == [("a", "A")]
+    calls: LatestOnly[str] = LatestOnly()
+    calls.offer("a")
+    calls.offer("b")
+    calls.drop()
+    assert await answered(calls) == [("a", "A")]
 
 
 async def test_a_request_offered_while_an_answer_is_handled_comes_next() -> None:
-    lane: Lane[str] = Lane()
-    assert lane.offer("a")
+    calls: LatestOnly[str] = LatestOnly()
+    assert calls.offer("a")
     requests = []
-    async for request, _, _ in lane.answers(str.upper):
+    async for request, _, _ in calls.answers(str.upper):
         requests.append(request)
         if request == "a":
-            assert lane.running is None
-            assert not lane.offer("b")  # the loop goes on by itself
+            assert calls.running is None
+            assert not calls.offer("b")  # the loop goes on by itself
     assert requests == ["a", "b"]
 
 
-async def test_a_call_that_raises_gives_its_error_in_one_line_and_the_lane_goes_on() -> None:
-    lane: Lane[str] = Lane()
-    lane.offer("x")
-    lane.offer("7")
-    answers = [(answer, error) async for _, answer, error in lane.answers(int)]
+async def test_a_call_that_raises_gives_its_error_in_one_line_and_the_next_is_made() -> None:
+    calls: LatestOnly[str] = LatestOnly()
+    calls.offer("x")
+    calls.offer("7")
+    answers = [(answer, error) async for _, answer, error in calls.answers(int)]
     assert answers[0][0] is None
     assert answers[0][1].startswith("Something went wrong inside longsearch: ValueError: invalid literal")
     assert answers[1] == (7, "")

@@ -1,8 +1,8 @@
 """Asks the backend: searches, the progress of the index, the start of indexing. Draws nothing.
 
 Every call runs in a thread, and its answer goes up as a message. Three rules hold. At most one call of a kind runs and
-one waits (`Lane`). The answer to an older search never follows the answer to a newer one (`Newest`). If a call raises
-an error, the error becomes one line (`attempt`).
+one waits (`LatestOnly`). The answer to an older search never follows the answer to a newer one (`Newest`). If a call
+raises an error, the error becomes one line (`attempt`).
 """
 
 from textual import work
@@ -10,10 +10,10 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from longsearch.engine.types import IndexProgress, SearchMode, SearchResults
-from longsearch.tui.asking.backend import Backend
-from longsearch.tui.asking.lane import Lane, attempt
-from longsearch.tui.asking.messages import Awaited, Failed, Found, ProgressRead, Started
-from longsearch.tui.asking.requests import Newest, Question, Request
+from longsearch.tui.backend.interface import Backend
+from longsearch.tui.backend.latest_only import LatestOnly, attempt
+from longsearch.tui.backend.messages import Awaited, Failed, Found, ProgressRead, Started
+from longsearch.tui.backend.requests import Newest, Question, Request
 from longsearch.tui.text import wording
 
 
@@ -30,9 +30,9 @@ class BackendCalls(Widget):
         self._backend = backend
         self._request = Request(0, Question(), is_final=True)
         self._newest = Newest()
-        self._words: Lane[Request] = Lane()
+        self._words: LatestOnly[Request] = LatestOnly()
         """Searches by words, including those that bridge the wait for another mode."""
-        self._chosen: Lane[Request] = Lane()
+        self._chosen: LatestOnly[Request] = LatestOnly()
         """Searches in another mode, and for similar documents."""
         self._debounce: Timer | None = None
         self._is_renewal = False
@@ -100,14 +100,14 @@ class BackendCalls(Widget):
         self._is_renewal = False
         self._request = request
 
-    def _ask(self, lane: Lane[Request], request: Request) -> None:
-        if lane.offer(request):
-            self._answer(lane)
+    def _ask(self, calls: LatestOnly[Request], request: Request) -> None:
+        if calls.offer(request):
+            self._answer(calls)
 
     @work
-    async def _answer(self, lane: Lane[Request]) -> None:
-        """Search for every request in the lane; pass each answer on, unless a newer search has been answered."""
-        async for request, results, error in lane.answers(self._search):
+    async def _answer(self, calls: LatestOnly[Request]) -> None:
+        """Search for every request of `calls`; pass each answer on, unless a newer search has been answered."""
+        async for request, results, error in calls.answers(self._search):
             if results is not None and self._newest.admits(request):
                 self._progress_at_answer = self.progress
                 self.post_message(Found(results))

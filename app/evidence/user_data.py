@@ -1,4 +1,4 @@
-"""A person's own things, as the terminal app asks for them. See `tui.asking.desk`."""
+"""A person's own things, as the terminal app asks for them. See `tui.backend.user_data`."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -23,11 +23,11 @@ from longsearch.engine.citing.evidence import evidence_of
 from longsearch.engine.citing.forms import FORMATS, format_of
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import DocumentHit, Folder, PassageHit
-from longsearch.tui.asking.desk import BasketView, InView, Saved
-from longsearch.tui.asking.requests import Question
+from longsearch.tui.backend.requests import Question
+from longsearch.tui.backend.user_data import BasketView, InView, Saved
 
 
-class PersonsDesk:
+class StoredUserData:
     """Reads and writes the person's files; safe from any thread."""
 
     def __init__(self, root: Path | None) -> None:

@@ -1,6 +1,7 @@
 """Blocking calls, made in threads by the event loop.
 
-A thread cannot be stopped from outside. Without lanes, ten keystrokes during a slow search would occupy ten threads.
+A thread cannot be stopped from outside. Without `LatestOnly`, ten keystrokes during a slow search would
+occupy ten threads.
 """
 
 import asyncio
@@ -40,7 +41,7 @@ def _asker_is_leaving() -> bool:
         return False
 
 
-class Lane(Generic[Request]):
+class LatestOnly(Generic[Request]):
     """Makes one call at a time. While it runs, only the newest request waits; older ones are dropped."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ from longsearch.engine.types import (
     SearchMode,
     SearchResults,
 )
-from longsearch.tui.asking.desk import Desk
+from longsearch.tui.backend.user_data import UserData
 
 
 class Backend(Protocol):
@@ -33,7 +33,7 @@ class Backend(Protocol):
         """The folder to search; None if all indexed folders are searched."""
 
     @property
-    def desk(self) -> Desk:
+    def user_data(self) -> UserData:
         """The person's own things."""
 
     def folders(self) -> list[Folder]:

@@ -7,7 +7,7 @@ from fake_backend import HELD_S, ROOT, FakeBackend, three_reports
 from tui_helpers import WIDE, ask, screen_text, settle, until
 
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.asking.late import late_backend
+from longsearch.tui.backend.lazy_backend import lazy_backend
 
 
 async def test_the_app_shows_itself_and_takes_keys_while_the_backend_is_made() -> None:
@@ -19,7 +19,7 @@ async def test_the_app_shows_itself_and_takes_keys_while_the_backend_is_made() -
         return three_reports()
 
     shown: list[bool] = []
-    app = LongsearchApp(late_backend(ROOT, make), when_shown=lambda: shown.append(door.is_set()))
+    app = LongsearchApp(lazy_backend(ROOT, make), when_shown=lambda: shown.append(door.is_set()))
     async with app.run_test(size=WIDE) as pilot:
         await pilot.press(*"valve")
         assert "❯ valve" in screen_text(pilot.app) and str(ROOT) in screen_text(pilot.app)
@@ -41,13 +41,13 @@ def test_a_backend_that_was_never_asked_is_not_made_to_be_closed() -> None:
         made.append(three_reports())
         return made[0]
 
-    backend = late_backend(None, make)
+    backend = lazy_backend(None, make)
     assert backend.root is None
     backend.close()
     assert made == []
-    asked = backend.desk.history  # a look at a method makes nothing
+    asked = backend.user_data.history  # a look at a method makes nothing
     assert made == []
     assert asked() == [] and backend.folders() == []
     backend.close()
     assert [call[0] for call in made[0].calls] == ["close"]
-    assert late_backend(Path("/p"), make).root == Path("/p")
+    assert lazy_backend(Path("/p"), make).root == Path("/p")

@@ -1,4 +1,4 @@
-"""A desk in memory, for the tests of the terminal app. It raises the errors of a script."""
+"""A person's own things in memory, for the tests of the terminal app. It raises the errors of a script."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,12 +6,12 @@ from dataclasses import replace
 from longsearch.engine.citing.evidence import Evidence, PlacedEvidence, PlaceState, evidence_of
 from longsearch.engine.citing.forms import FORMS
 from longsearch.engine.types import DocumentHit, Folder, PassageHit
-from longsearch.tui.asking.desk import BasketView, InView, Saved
-from longsearch.tui.asking.requests import Question
+from longsearch.tui.backend.requests import Question
+from longsearch.tui.backend.user_data import BasketView, InView, Saved
 
 
-class FakeDesk:
-    """Implements `tui.asking.desk.Desk`."""
+class FakeUserData:
+    """Implements `tui.backend.user_data.UserData`."""
 
     def __init__(self) -> None:
         self.kept: list[PlacedEvidence] = []

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from longsearch.engine.types import DocumentHit, Folder, PassageHit
-from longsearch.tui.asking.requests import Question
+from longsearch.tui.backend.requests import Question
 
 if TYPE_CHECKING:
     from longsearch.engine.citing.evidence import PlacedEvidence
@@ -45,7 +45,7 @@ class Saved:
     """Why it cannot be asked here, or ""."""
 
 
-class Desk(Protocol):
+class UserData(Protocol):
     """The things that a person keeps. As with `Backend`, every call may block and may raise `LongsearchError`."""
 
     def quotation(self, hit: DocumentHit, passage: PassageHit) -> str:

@@ -8,15 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
-from longsearch.tui.asking.backend import Backend
+from longsearch.tui.backend.interface import Backend
 
 
-def late_backend(root: Path | None, make: Callable[[], Backend]) -> Backend:
+def lazy_backend(root: Path | None, make: Callable[[], Backend]) -> Backend:
     """Return the backend over `root` (None: all folders) that `make` makes when something is asked."""
-    return cast(Backend, _LateBackend(root, make))
+    return cast(Backend, _LazyBackend(root, make))
 
 
-class _Late:
+class _Lazy:
     """Stands for an object: each method waits until the object is made, then calls its own."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
@@ -26,11 +26,11 @@ class _Late:
         return lambda *given, **more: getattr(self._make(), name)(*given, **more)
 
 
-class _LateBackend(_Late):
+class _LazyBackend(_Lazy):
     def __init__(self, root: Path | None, make: Callable[[], Backend]) -> None:
         super().__init__(self._once)
         self.root = root
-        self.desk = _Late(lambda: self._once().desk)
+        self.user_data = _Lazy(lambda: self._once().user_data)
         self._how = make
         self._lock = threading.Lock()
         self._made: Backend | None = None
