@@ -57,8 +57,9 @@ and passages are scored by their vectors. These two scores are combined with the
 excerpt and of its document. Results are grouped by document and shown at the page, with the passage lit and its excerpt
 brighter. For "more like this", the document's vector is compared with those of the other documents.
 
-Models: A folder has a model, its own or the default (`app.folder_models`). When that changes, the folder is read into a
-second index file, and searches go on in the first until the second is complete. One model is in memory at a time.
+Models: A folder has a model, its own or the default (`app.models.folder_models`). When that changes, the folder is read
+into a second index file, and searches go on in the first until the second is complete. One model is in memory at a
+time.
 
 Processes: The terminal app never loads torch, and a child process draws printed pages for it. In a browser
 (`longsearch serve`), each window has a process of its own, behind a server on the loopback address. Each user has one

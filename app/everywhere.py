@@ -10,8 +10,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from longsearch.app.background.query_vectors import QueryVector
-from longsearch.app.folder_models import folder_model
+from longsearch.app.models.folder_models import folder_model
+from longsearch.app.models.query_vectors import QueryVector
 from longsearch.app.paths import index_path
 from longsearch.app.searching import SearchRequest, VectorSource, document_of, read_whole
 from longsearch.engine.arrays import Vectors

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from longsearch.app.background import daemon_control
-from longsearch.app.background import query_vectors as vectors
 from longsearch.app.everywhere import complete_in, search_folders, similar_to_document_in, similar_to_passage_in
 from longsearch.app.evidence.user_data import StoredUserData
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.local_backend import ASK_EVERY_S, REMEMBERED_QUERIES, SHOWN_DOCUMENTS, request_of_app
+from longsearch.app.models import query_vectors as vectors
 from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where

@@ -3,9 +3,9 @@
 from functools import lru_cache, partial
 from pathlib import Path
 
-from longsearch.app.background.query_vectors import from_anywhere
-from longsearch.app.encoders import open_query_encoder
 from longsearch.app.folders.listing import indexed_folders
+from longsearch.app.models.encoders import open_query_encoder
+from longsearch.app.models.query_vectors import from_anywhere
 from longsearch.app.paths import expanded, find_index, index_path
 from longsearch.app.quoting import quotations_in
 from longsearch.app.searching import SearchRequest, search_index, similar_to_file

@@ -71,7 +71,7 @@ def pointer_path(root: Path) -> Path:
 
 
 def choice_path(root: Path) -> Path:
-    """Return the file that says which model reads a root (see `app.folder_models`). It need not exist."""
+    """Return the file that says which model reads a root (see `app.models.folder_models`). It need not exist."""
     return base_index_path(root).with_suffix(".model")
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from longsearch.app.background.query_vectors import QueryVector
-from longsearch.app.encoders import open_encoder
-from longsearch.app.folder_models import folder_model
 from longsearch.app.folders.names import names_of
+from longsearch.app.models.encoders import open_encoder
+from longsearch.app.models.folder_models import folder_model
+from longsearch.app.models.query_vectors import QueryVector
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import LongsearchError, in_words
 from longsearch.engine.search.query_language.query import Given, Query, parse

@@ -17,18 +17,19 @@ from typing import Any
 
 from filelock import Timeout
 
-from longsearch.app.background import idle_work, rpc
+from longsearch.app import rpc
+from longsearch.app.background import idle_work
 from longsearch.app.background.daemon_control import daemon_lock
 from longsearch.app.background.kept_root import KeptRoot
 from longsearch.app.background.memory import resident_bytes
 from longsearch.app.background.model_change import read_again
-from longsearch.app.background.models import MODEL_IDLE_S, Models
 from longsearch.app.background.pace import ThreadPace
-from longsearch.app.background.resident import ResidentModel
 from longsearch.app.calibrating import conclude
-from longsearch.app.encoders import embed_waiting
-from longsearch.app.folder_models import folder_model, follow_settings
 from longsearch.app.library import IndexLockedError, open_pipeline, roots_to_keep
+from longsearch.app.models.encoders import embed_waiting
+from longsearch.app.models.folder_models import folder_model, follow_settings
+from longsearch.app.models.resident import ResidentModel
+from longsearch.app.models.turns import MODEL_IDLE_S, Models
 from longsearch.app.paths import data_folder, resolve_root, socket_path
 from longsearch.app.settings.reading import current
 from longsearch.engine import __version__

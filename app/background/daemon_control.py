@@ -10,8 +10,8 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from longsearch.app.background import rpc
-from longsearch.app.encoders import chosen_model
+from longsearch.app import rpc
+from longsearch.app.models.encoders import chosen_model
 from longsearch.app.paths import data_folder, expanded, in_shell, socket_path, url_of
 from longsearch.app.settings.schema import variable_of
 from longsearch.engine.errors import LongsearchError

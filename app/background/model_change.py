@@ -6,10 +6,10 @@ Used by the daemon and by `longsearch index`. Knows no weights: callers pass the
 from collections.abc import Callable
 from pathlib import Path
 
-from longsearch.app.background.models import Models
-from longsearch.app.encoders import embed_waiting
-from longsearch.app.folder_models import FolderModel, finish_change, folder_model
 from longsearch.app.library import open_pipeline
+from longsearch.app.models.encoders import embed_waiting
+from longsearch.app.models.folder_models import FolderModel, finish_change, folder_model
+from longsearch.app.models.turns import Models
 from longsearch.app.paths import index_path
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import StoreError

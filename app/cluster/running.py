@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longsearch.app.background.model_change import put_in_use, readable_files
-from longsearch.app.background.models import Models
 from longsearch.app.calibrating import conclude
 from longsearch.app.cluster.connection import Resources, connected
 from longsearch.app.cluster.embedding import PACKET_DOCUMENTS, PACKET_TOKENS, RemoteEncoder
@@ -18,8 +17,9 @@ from longsearch.app.cluster.reading import RemoteExtractor
 from longsearch.app.cluster.recognised import wish_of
 from longsearch.app.cluster.sharing import Share, share
 from longsearch.app.cluster.work import Job
-from longsearch.app.folder_models import FolderModel, folder_model
 from longsearch.app.library import open_pipeline
+from longsearch.app.models.folder_models import FolderModel, folder_model
+from longsearch.app.models.turns import Models
 from longsearch.app.ocr.scans import recognition
 from longsearch.app.paths import url_of
 from longsearch.app.settings.reading import current, require_sound
@@ -33,8 +33,8 @@ from longsearch.indexer.embedding import SAVE_EVERY_S
 from longsearch.indexer.pipeline import Pipeline, ReadSummary
 
 if TYPE_CHECKING:
-    from longsearch.app.background.resident import ResidentModel
     from longsearch.app.cluster.ray_pool import RayPool
+    from longsearch.app.models.resident import ResidentModel
 
 _ENTRIES = 8
 _PACKETS_PER_WORKER = 8

@@ -84,7 +84,7 @@ def run(options: Namespace) -> int:
         times = search_times.measure(*find_index(options.search))
         print(json.dumps(times._asdict(), indent=2) if options.json else search_times.describe(times))
         return 0
-    from longsearch.app.encoders import chosen_model
+    from longsearch.app.models.encoders import chosen_model
 
     figures = measure(options.model or chosen_model(), options.width, options.seconds)
     if options.long:

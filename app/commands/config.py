@@ -125,7 +125,7 @@ def _keys(as_json: bool) -> int:
 
 
 def _about_the_model() -> "list[Problem]":
-    from longsearch.app.encoders import chosen_model
+    from longsearch.app.models.encoders import chosen_model
     from longsearch.app.settings.reading import Problem
     from longsearch.engine.errors import ModelError
     from longsearch.engine.models.hub import locate

@@ -70,7 +70,7 @@ def _start(stay: bool) -> None:
 
 
 def _pause_or_resume(action: str) -> None:
-    from longsearch.app.background import rpc
+    from longsearch.app import rpc
     from longsearch.app.paths import socket_path
 
     rpc.call(socket_path(), action, timeout_s=5)
@@ -107,7 +107,7 @@ def _log_to_stderr() -> None:
 
 def _install(only_print: bool) -> None:
     from longsearch.app.background import service as services
-    from longsearch.app.encoders import chosen_model
+    from longsearch.app.models.encoders import chosen_model
     from longsearch.app.paths import home
 
     wanted = services.service(sys.platform, os.environ, home())

@@ -75,7 +75,7 @@ def _versions() -> str:
 @cache
 def loaded() -> tuple["Encoder", float]:
     """Return the encoder, and the seconds that it took to load. Raises ModelError."""
-    from longsearch.app.encoders import open_encoder
+    from longsearch.app.models.encoders import open_encoder
 
     began = time.perf_counter()
     return open_encoder(), time.perf_counter() - began
@@ -84,7 +84,7 @@ def loaded() -> tuple["Encoder", float]:
 @cache
 def query_encoder() -> "QueryEncoder | Encoder":
     """Return what encodes queries here. Raises ModelError."""
-    from longsearch.app.encoders import chosen_model
+    from longsearch.app.models.encoders import chosen_model
     from longsearch.engine.inference.query_encoder import QueryEncoder
 
     return QueryEncoder.open(chosen_model()) or loaded()[0]
@@ -100,7 +100,7 @@ def _query_s() -> float:
 def _model() -> str:
     import torch
 
-    from longsearch.app.encoders import chosen_model
+    from longsearch.app.models.encoders import chosen_model
 
     encoder, loaded_s = loaded()
     encoder.encode_query("is anybody there?")  # tries the kernels of a GPU
@@ -124,7 +124,7 @@ def _weights() -> str:
 
 
 def _width() -> str:
-    from longsearch.app.background.elastic import REMEMBERED_QUERIES, ElasticWidth, measured_speed
+    from longsearch.app.models.elastic import REMEMBERED_QUERIES, ElasticWidth, measured_speed
     from longsearch.app.settings.reading import current
     from longsearch.app.widths import describe_choices
 

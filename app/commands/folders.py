@@ -92,8 +92,8 @@ def _row(folder: "Folder") -> dict[str, Any]:
 
 def _model_of(root: Path, fingerprint: str) -> str:
     """Return the name of a folder's model if it made these vectors; "another" if not, "" if there are none."""
-    from longsearch.app.encoders import chosen_identity
-    from longsearch.app.folder_models import folder_model
+    from longsearch.app.models.encoders import chosen_identity
+    from longsearch.app.models.folder_models import folder_model
     from longsearch.engine.errors import ModelError
 
     if not fingerprint:

@@ -13,7 +13,7 @@ from longsearch.engine.printable import printable
 from longsearch.engine.widths import WISHES, as_fractions, parse_wish
 
 if TYPE_CHECKING:
-    from longsearch.app.background.resident import ResidentModel
+    from longsearch.app.models.resident import ResidentModel
     from longsearch.engine.inference.encoder import Encoder
     from longsearch.indexer.pipeline import ReadSummary
 
@@ -82,9 +82,9 @@ def _width(text: str) -> str:
 def run(options: Namespace) -> int:
     """Index until all is current. Returns 0: a file that cannot be read is reported with its reason, not an error."""
     from longsearch.app.background import daemon_control
-    from longsearch.app.folder_models import choose_model, folder_model, follow_settings
     from longsearch.app.folders.file_list import read_list
     from longsearch.app.library import IndexLockedError
+    from longsearch.app.models.folder_models import choose_model, folder_model, follow_settings
     from longsearch.app.paths import is_url, resolve_root, working_path
     from longsearch.app.progress_bar import ProgressBar
     from longsearch.app.stores.pointers import write_store
@@ -154,11 +154,11 @@ def _index_here(
     from functools import partial
 
     from longsearch.app.background.model_change import read_again
-    from longsearch.app.background.models import Models
     from longsearch.app.calibrating import conclude
-    from longsearch.app.encoders import embed_waiting
-    from longsearch.app.folder_models import folder_model
     from longsearch.app.library import open_pipeline
+    from longsearch.app.models.encoders import embed_waiting
+    from longsearch.app.models.folder_models import folder_model
+    from longsearch.app.models.turns import Models
 
     announce("looking through the folder")
     folder, models = folder_model(root), Models()  # loaded only if there is new text: loading takes a second or two

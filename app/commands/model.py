@@ -47,7 +47,7 @@ def _download(text: str) -> int:
 
 
 def _list(as_json: bool) -> int:
-    from longsearch.app.encoders import chosen_model
+    from longsearch.app.models.encoders import chosen_model
     from longsearch.engine.models.hub import cached_models
 
     rows = [*_shipped(), *(_row(model) for model in cached_models())]

@@ -52,7 +52,7 @@ def run(options: Namespace) -> int:
         hint = f"search from a script: longsearch search QUERY {in_shell(root) if root else '--everywhere'}"
         raise LongsearchError("the app needs a terminal", hint)
     if options.model and root is not None:
-        from longsearch.app.folder_models import choose_model
+        from longsearch.app.models.folder_models import choose_model
 
         choose_model(root, options.model)
     return show(str(root or ""), options.think)
@@ -86,7 +86,7 @@ def show(root: str, think: int | None) -> int:
     from longsearch.tui.graphics.probe import Probe
 
     probe = Probe(wished=read().settings.graphics)  # the terminal answers while the app is imported
-    from longsearch.app.encoders import thinking
+    from longsearch.app.models.encoders import thinking
     from longsearch.app.paths import url_of
     from longsearch.tui.app import LongsearchApp
 

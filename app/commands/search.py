@@ -99,11 +99,11 @@ def run(options: Namespace) -> int:
     from dataclasses import replace
     from functools import partial
 
-    from longsearch.app.background import query_vectors as vectors
-    from longsearch.app.encoders import thinking
     from longsearch.app.everywhere import search_folders
     from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.folders.listing import indexed_folders
+    from longsearch.app.models import query_vectors as vectors
+    from longsearch.app.models.encoders import thinking
     from longsearch.app.paths import resolve_root, url_of
     from longsearch.app.searching import SearchRequest, search_index
     from longsearch.engine.types import SearchMode

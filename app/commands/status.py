@@ -64,9 +64,9 @@ def _to_json(root: Path, under: str, daemon: dict[str, Any] | None) -> dict[str,
     from dataclasses import asdict, replace
 
     from longsearch.app.background import daemon_control
-    from longsearch.app.folder_models import folder_model
     from longsearch.app.folders.languages import advice_about
     from longsearch.app.library import is_being_indexed
+    from longsearch.app.models.folder_models import folder_model
 
     progress, files, fingerprint, languages = _read(root, under)
     folder = folder_model(root)
@@ -125,8 +125,8 @@ def _scanned(files: "Sequence[FileReport]", root: Path) -> "ScannedPages":
 def _about_model(root: Path, languages: dict[str, int]) -> tuple[str, ...]:
     """Say which model reads the folder, if it is not the default, and whether another would read more of it."""
     from longsearch.app.background.model_change import describe_change
-    from longsearch.app.folder_models import folder_model
     from longsearch.app.folders.languages import advice_about
+    from longsearch.app.models.folder_models import folder_model
 
     folder = folder_model(root)
     read_by = f"read with the model {printable(folder.model)}" if folder.is_own else ""
@@ -158,8 +158,8 @@ def _widths(status: dict[str, Any] | None, fingerprint: str, progress: "IndexPro
 
     None if the chosen model is not on this machine.
     """
-    from longsearch.app.background.elastic import chosen_without_model
-    from longsearch.app.encoders import chosen_model
+    from longsearch.app.models.elastic import chosen_without_model
+    from longsearch.app.models.encoders import chosen_model
     from longsearch.app.settings.reading import current
     from longsearch.engine.errors import ModelError
     from longsearch.indexer.politeness import on_battery

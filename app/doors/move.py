@@ -56,8 +56,8 @@ def run(options: Namespace) -> int:
 
 
 def _to_store(root: Path, text: str) -> "dict[str, Sum]":
-    from longsearch.app.folder_models import folder_model
     from longsearch.app.library import locked
+    from longsearch.app.models.folder_models import folder_model
     from longsearch.app.paths import in_shell, working_path
     from longsearch.app.stores import pointers
     from longsearch.engine.lance.address import uri_of

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from longsearch.app.background.query_vectors import from_daemon
 from longsearch.app.evidence.exporting import copied, exported
 from longsearch.app.evidence.places import placed, with_content
 from longsearch.app.evidence.references import cited
@@ -17,6 +16,7 @@ from longsearch.app.kept.colours import keep_theme
 from longsearch.app.kept.history import History
 from longsearch.app.kept.last_state import LastState, keep_state, last_state, left_at
 from longsearch.app.kept.saved import SavedSearch, SavedSearches
+from longsearch.app.models.query_vectors import from_daemon
 from longsearch.app.paths import expanded
 from longsearch.engine.amounts import counted
 from longsearch.engine.citing.evidence import evidence_of

@@ -14,7 +14,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from longsearch.app.background import rpc
+from longsearch.app import rpc
 from longsearch.app.folders.names import drop_name, first_name, rename
 from longsearch.app.paths import base_index_path, socket_path, url_of
 from longsearch.engine.errors import LongsearchError

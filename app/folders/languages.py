@@ -29,7 +29,7 @@ def describe_languages(counts: Mapping[str, int], model: str, folder: str, has_m
 
 def advice_about(root: Path, counts: Mapping[str, int]) -> str:
     """Return that sentence for a folder that is indexed; "" if its model reads its documents."""
-    from longsearch.app.folder_models import folder_model
+    from longsearch.app.models.folder_models import folder_model
     from longsearch.app.paths import in_shell
 
     folder = folder_model(root)

@@ -9,7 +9,7 @@ import sys
 def main(root: str, think: str = "") -> None:
     """Run the app until the window closes or the person quits."""
     from longsearch.app.commands.open import backend_of, preferences
-    from longsearch.app.encoders import thinking
+    from longsearch.app.models.encoders import thinking
     from longsearch.tui.app import LongsearchApp
 
     backend, is_shown = backend_of(root, thinking(int(think) if think else None))

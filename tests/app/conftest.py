@@ -18,7 +18,7 @@ from app_helpers import Clock, running
 from homes import SAMPLES, make_home
 
 from longsearch.app.background.daemon import Daemon
-from longsearch.app.background.resident import ResidentModel
+from longsearch.app.models.resident import ResidentModel
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
 
 

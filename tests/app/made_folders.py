@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from longsearch.app.background.query_vectors import QueryVector
+from longsearch.app.models.query_vectors import QueryVector
 from longsearch.app.paths import index_path
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store

@@ -17,7 +17,7 @@ from tiny_models import save_embedder
 from longsearch.app.cli import main
 from longsearch.app.cluster.scratch import Scratch
 from longsearch.app.cluster.worker import Worker
-from longsearch.app.folder_models import folder_model
+from longsearch.app.models.folder_models import folder_model
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.identity import identify

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from longsearch.app.background.models import Models
-from longsearch.app.background.resident import ResidentModel
 from longsearch.app.cli import main
 from longsearch.app.commands import doctor
 from longsearch.app.commands.open import preferences
-from longsearch.app.encoders import chosen_model, thinking
 from longsearch.app.library import known_roots, roots_to_keep
+from longsearch.app.models.encoders import chosen_model, thinking
+from longsearch.app.models.resident import ResidentModel
+from longsearch.app.models.turns import Models
 from longsearch.app.paths import config_path
 from longsearch.app.settings.schema import SETTINGS
 

@@ -12,12 +12,13 @@ from app_helpers import Clock, current, running, status, wait_until
 from filelock import FileLock
 from homes import SAMPLES
 
-from longsearch.app.background import daemon_control, rpc
-from longsearch.app.background import query_vectors as vectors
+from longsearch.app import rpc
+from longsearch.app.background import daemon_control
 from longsearch.app.background.daemon import MODEL_IDLE_S, Daemon
 from longsearch.app.background.daemon_control import daemon_status, retry, stop_daemon, watch
 from longsearch.app.library import known_roots
 from longsearch.app.local_backend import LocalBackend
+from longsearch.app.models import query_vectors as vectors
 from longsearch.app.paths import index_path, socket_path
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.identity import identify

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from app_helpers import current, wait_until
 
-from longsearch.app.background.query_vectors import from_daemon
 from longsearch.app.evidence.saving import save
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.kept.saved import SavedSearch, SavedSearches
 from longsearch.app.local_backend import LocalBackend
+from longsearch.app.models.query_vectors import from_daemon
 from longsearch.engine.types import SearchMode
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from longsearch.app.background import daemon_control
 from longsearch.app.cli import main
-from longsearch.app.encoders import chosen_model, open_encoder
+from longsearch.app.models.encoders import chosen_model, open_encoder
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.models.hub import ModelName
 from longsearch.engine.models.hub_download import Downloaded

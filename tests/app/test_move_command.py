@@ -12,9 +12,9 @@ from homes import SAMPLES
 
 from longsearch.app import paths
 from longsearch.app.cli import main
-from longsearch.app.folder_models import FolderModel
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.local_backend import LocalBackend
+from longsearch.app.models.folder_models import FolderModel
 from longsearch.app.stores import pointers
 from longsearch.engine.store import session
 from longsearch.engine.types import SearchMode
@@ -70,7 +70,7 @@ def test_an_index_comes_back_without_its_working_file_and_nothing_is_embedded_ag
     assert main(["move", str(indexed), "--to", store]) == 0
     for file in paths.working_path(indexed).parent.glob("*.sqlite*"):
         file.unlink()
-    monkeypatch.setattr("longsearch.app.encoders.open_encoder", lambda *_: pytest.fail("a model was loaded"))
+    monkeypatch.setattr("longsearch.app.models.encoders.open_encoder", lambda *_: pytest.fail("a model was loaded"))
     assert main(["move", str(indexed), "--to", "sqlite"]) == 0
     assert "2 documents" in capsys.readouterr().out
     assert _found(capsys, str(indexed)) == before
@@ -177,7 +177,7 @@ def test_a_folder_that_is_being_read_with_another_model_is_not_moved(
     indexed: Path, store: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changing = FolderModel("english", True, "multilingual", paths.working_path(indexed))
-    monkeypatch.setattr("longsearch.app.folder_models.folder_model", lambda _: changing)
+    monkeypatch.setattr("longsearch.app.models.folder_models.folder_model", lambda _: changing)
     assert main(["move", str(indexed), "--to", store]) == 3
     assert "is being read again" in capsys.readouterr().err
     assert paths.index_path(indexed).suffix == ".sqlite"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from longsearch.app.background.pace import CHECK_EVERY_S, ThreadPace
-from longsearch.app.background.resident import ResidentModel
+from longsearch.app.models.resident import ResidentModel
 from longsearch.engine.errors import ModelError
 from longsearch.engine.models.identity import ModelIdentity
 
@@ -18,7 +18,7 @@ PHASE_A = """
 import sys
 from pathlib import Path
 from longsearch.app.library import open_pipeline
-from longsearch.app.background.resident import ResidentModel
+from longsearch.app.models.resident import ResidentModel
 
 loaded = lambda: [name for name in ("torch", "transformers") if name in sys.modules]
 model = ResidentModel()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from longsearch.app.background.rpc import DaemonUnreachableError, call, serve
+from longsearch.app.rpc import DaemonUnreachableError, call, serve
 from longsearch.engine.errors import LongsearchError
 
 

@@ -17,11 +17,11 @@ from longsearch.app.background.daemon import QUIET_S, Daemon
 from longsearch.app.background.daemon_control import watch
 from longsearch.app.background.idle_work import next_with_scans
 from longsearch.app.background.kept_root import KeptRoot
-from longsearch.app.background.resident import ResidentModel
 from longsearch.app.cli import main
 from longsearch.app.commands import doctor
 from longsearch.app.folders_backend import FoldersBackend
 from longsearch.app.local_backend import LocalBackend
+from longsearch.app.models.resident import ResidentModel
 from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path, speed_path
 from longsearch.engine.json_files import load_object, replace_object

@@ -11,12 +11,12 @@ import pytest
 from app_helpers import Clock, running
 from tiny_models import save_embedder
 
-from longsearch.app.background import query_vectors
 from longsearch.app.background.daemon import Daemon
-from longsearch.app.background.resident import ResidentModel
 from longsearch.app.cli import main
-from longsearch.app.encoders import thinking
 from longsearch.app.local_backend import LocalBackend
+from longsearch.app.models import query_vectors
+from longsearch.app.models.encoders import thinking
+from longsearch.app.models.resident import ResidentModel
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.types import SearchMode
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from longsearch.app.cli import main as longsearch
-from longsearch.app.encoders import open_encoder
+from longsearch.app.models.encoders import open_encoder
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import QueryError
 from longsearch.engine.search.chance import made_up_queries

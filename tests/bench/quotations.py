@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from longsearch.app.encoders import open_cutter
+from longsearch.app.models.encoders import open_cutter
 from longsearch.engine.search.quotations.quotation import find_quotation
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store

@@ -32,7 +32,7 @@ def load(*names: str) -> Any:
 def main() -> None:
     """Print seconds of reading and of embedding, and milliseconds of a query."""
     root = Path(sys.argv[1]).resolve()
-    encoder = load("app.encoders").open_encoder()
+    encoder = load("app.models.encoders", "app.encoders").open_encoder()
     encoder.encode_query(_QUERIES[0], None)
     with load("app.library").open_pipeline(root, encoder, lambda: False) as (pipeline, _):
         started = time.perf_counter()
@@ -46,7 +46,7 @@ def main() -> None:
 def search_times(root: Path, encoder: Any) -> dict[str, float]:
     """Milliseconds of a query's vector, and of a search by words and by both with the vector at hand."""
     types, searching = load("engine.types"), load("app.searching")
-    query_vector = load("app.background.query_vectors", "app.vectors").QueryVector
+    query_vector = load("app.models.query_vectors", "app.background.query_vectors", "app.vectors").QueryVector
     vectors = {query: query_vector(encoder.encode_query(query, None), encoder.fingerprint) for query in _QUERIES}
 
     def search(query: str, mode: Any) -> None:

@@ -96,11 +96,11 @@ def to_json(one: "SavedSearch") -> dict[str, Any]:
 
 
 def _add(options: Namespace) -> int:
-    from longsearch.app.background import query_vectors as vectors
     from longsearch.app.evidence.saving import save
     from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.folders.listing import indexed_folders
     from longsearch.app.kept.saved import SavedSearch
+    from longsearch.app.models import query_vectors as vectors
     from longsearch.engine.types import SearchMode
 
     place = chosen_index(options.folder, options.everywhere)
@@ -115,11 +115,11 @@ def _add(options: Namespace) -> int:
 
 
 def _run(options: Namespace) -> int:
-    from longsearch.app.background import query_vectors as vectors
     from longsearch.app.commands.search import report
     from longsearch.app.evidence.saving import searched
     from longsearch.app.folders.listing import indexed_folders
     from longsearch.app.kept.saved import SavedSearches
+    from longsearch.app.models import query_vectors as vectors
 
     searches = SavedSearches()
     one = searches.named(options.name)

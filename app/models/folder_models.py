@@ -14,7 +14,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from longsearch.app.encoders import chosen_model, resolved
+from longsearch.app.models.encoders import chosen_model, resolved
 from longsearch.app.paths import POINTER, base_index_path, choice_path, in_shell, index_path
 from longsearch.engine.errors import LongsearchError, ModelError, StoreError
 from longsearch.engine.json_files import load_object, replace_object

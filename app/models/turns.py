@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from longsearch.app.background.resident import ResidentModel
-from longsearch.app.encoders import chosen_identity, chosen_model, open_cutter, open_encoder, open_numpy_queries
-from longsearch.app.folder_models import folder_model
+from longsearch.app.models.encoders import chosen_identity, chosen_model, open_cutter, open_encoder, open_numpy_queries
+from longsearch.app.models.folder_models import folder_model
+from longsearch.app.models.resident import ResidentModel
 
 MODEL_IDLE_S = 300.0
 """An unused model is unloaded after this time. Loading it again takes a second, and then the first query waits."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.app.background import rpc
-from longsearch.app.encoders import open_query_encoder
+from longsearch.app import rpc
+from longsearch.app.models.encoders import open_query_encoder
 from longsearch.app.paths import socket_path
 
 if TYPE_CHECKING:

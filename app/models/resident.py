@@ -15,9 +15,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from longsearch.app.background.elastic import ElasticWidth
-from longsearch.app.background.query_vectors import QueryVector
-from longsearch.app.encoders import chosen_identity, open_cutter, open_encoder, open_numpy_queries
+from longsearch.app.models.elastic import ElasticWidth
+from longsearch.app.models.encoders import chosen_identity, open_cutter, open_encoder, open_numpy_queries
+from longsearch.app.models.query_vectors import QueryVector
 from longsearch.app.settings.reading import current
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import ModelError
