@@ -20,8 +20,8 @@ from longsearch.app.models import query_vectors as vectors
 from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
-from longsearch.app.viewing.nearness import passage_nearness
-from longsearch.app.viewing.neighbours import passage_map
+from longsearch.app.viewing.passage_map import passage_map
+from longsearch.app.viewing.passage_similarity import passage_similarity
 from longsearch.app.viewing.printed_pages import PrintedPages
 from longsearch.app.viewing.viewer import open_in_viewer
 from longsearch.engine.amounts import counted
@@ -37,7 +37,7 @@ from longsearch.engine.types import (
     Folder,
     IndexProgress,
     PassageMap,
-    PassageNearness,
+    PassageSimilarity,
     ScannedPages,
     SearchMode,
     SearchResults,
@@ -113,10 +113,10 @@ class FoldersBackend:
         with _session(root) as session, session.reading() as db:
             return documents.text(db, own_id)
 
-    def nearness(self, document_id: int, query: str, instruction: str) -> PassageNearness:
+    def passage_similarity(self, document_id: int, query: str, instruction: str) -> PassageSimilarity:
         """Return how near each passage of a document is to a query."""
         root, own_id = self._place_of(document_id)
-        return passage_nearness(root, own_id, query, instruction, self._vector)
+        return passage_similarity(root, own_id, query, instruction, self._vector)
 
     def passage_map(self, places: Sequence[tuple[int, int]]) -> PassageMap:
         """Return where passages lie to each other by meaning."""

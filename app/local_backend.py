@@ -16,8 +16,8 @@ from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where
 from longsearch.app.searching import SearchRequest, search_index
-from longsearch.app.viewing.nearness import passage_nearness
-from longsearch.app.viewing.neighbours import passage_map
+from longsearch.app.viewing.passage_map import passage_map
+from longsearch.app.viewing.passage_similarity import passage_similarity
 from longsearch.app.viewing.printed_pages import PrintedPages
 from longsearch.app.viewing.viewer import open_in_viewer
 from longsearch.engine.completions import Completion
@@ -35,7 +35,7 @@ from longsearch.engine.types import (
     Folder,
     IndexProgress,
     PassageMap,
-    PassageNearness,
+    PassageSimilarity,
     ScannedPages,
     SearchMode,
     SearchResults,
@@ -124,9 +124,9 @@ class LocalBackend:
         with self._session() as session, session.reading() as db:
             return documents.text(db, document_id)
 
-    def nearness(self, document_id: int, query: str, instruction: str) -> PassageNearness:
+    def passage_similarity(self, document_id: int, query: str, instruction: str) -> PassageSimilarity:
         """Return how near each passage of a document is to a query."""
-        return passage_nearness(self._root, document_id, query, instruction, self._vector)
+        return passage_similarity(self._root, document_id, query, instruction, self._vector)
 
     def passage_map(self, places: Sequence[tuple[int, int]]) -> PassageMap:
         """Return where passages lie to each other by meaning."""

@@ -95,7 +95,7 @@ class PassageHit:
     """Whether any of it is from OCR, so that letters may be wrong."""
 
 
-PassageNearness = tuple[tuple[int, int, float], ...]
+PassageSimilarity = tuple[tuple[int, int, float], ...]
 """(start, stop, cosine with a query) of each passage of a document, in their order."""
 
 

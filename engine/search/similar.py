@@ -25,7 +25,7 @@ from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import allowed_documents
 from longsearch.engine.store import documents, vectors
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import PassageNearness, SearchMode, SearchResults
+from longsearch.engine.types import PassageSimilarity, SearchMode, SearchResults
 
 
 def similar_to_document(session: Session, document_id: int, k: int = 10, under: str = "") -> SearchResults:
@@ -78,7 +78,7 @@ def similar_to_vector(
     return SearchResults("", SearchMode.MEANING, "", took_ms, hits, note, similar_to=title)
 
 
-def nearness_of_passages(session: Session, document_id: int, vector: Vectors) -> PassageNearness:
+def similarity_of_passages(session: Session, document_id: int, vector: Vectors) -> PassageSimilarity:
     """(start, stop, cosine with `vector` (dim,)) of each passage of a document that has its vector, in their order.
 
     Reads the vectors of one document: 2 ms for 300 passages.

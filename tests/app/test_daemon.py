@@ -38,9 +38,9 @@ def test_a_watched_folder_becomes_current_and_stays_so(daemon: Daemon, root: Pat
     assert found.mode is SearchMode.HYBRID
     assert found.hits[0].path == str(root / "lease.txt")
     assert "LEASE" in backend.document(found.hits[0].document_id).text
-    near = backend.nearness(found.hits[0].document_id, "how much notice must be given", "")
+    near = backend.passage_similarity(found.hits[0].document_id, "how much notice must be given", "")
     assert {(passage.start, passage.stop) for passage in found.hits[0].passages} <= {span[:2] for span in near}
-    assert backend.nearness(found.hits[0].document_id, "type:txt", "") == ()
+    assert backend.passage_similarity(found.hits[0].document_id, "type:txt", "") == ()
 
 
 def test_a_query_vector_from_the_daemon_equals_one_made_here(daemon: Daemon) -> None:

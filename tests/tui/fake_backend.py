@@ -24,7 +24,7 @@ from longsearch.engine.types import (
     MetadataValue,
     PassageHit,
     PassageMap,
-    PassageNearness,
+    PassageSimilarity,
     ScannedPages,
     SearchMode,
     SearchResults,
@@ -137,7 +137,7 @@ class FakeBackend:
         self.user_data = FakeUserData()
         self.note = ""
         self.start_note = ""
-        self.near: dict[int, PassageNearness] = {}
+        self.near: dict[int, PassageSimilarity] = {}
         self.map_now: PassageMap | None = None
         """The map; None: a spiral of all passages."""
         self.opened: Opened | None = None
@@ -206,8 +206,8 @@ class FakeBackend:
         self._call("document", str(document_id))
         return self.documents[document_id]
 
-    def nearness(self, document_id: int, query: str, instruction: str) -> PassageNearness:
-        self._call("nearness", str(document_id), query, instruction)
+    def passage_similarity(self, document_id: int, query: str, instruction: str) -> PassageSimilarity:
+        self._call("passage_similarity", str(document_id), query, instruction)
         return self.near.get(document_id, ())
 
     def passage_map(self, places: Sequence[tuple[int, int]]) -> PassageMap:

@@ -248,10 +248,12 @@ async def test_a_click_on_the_strip_goes_to_that_part(is_printed: bool) -> None:
 
 
 def test_the_strip_is_warm_where_passages_are_nearer_than_usual() -> None:
-    nearness = tuple((100 * index, 100 * index + 100, cosine) for index, cosine in enumerate((0.1, 0.2, 0.5, 0.1, 0.3)))
-    assert warmth_of(nearness, 500, 5) == pytest.approx([0, 0, 1, 0, 1 / 3])
-    assert warmth_of(nearness, 500, 1) == [1.0]
-    assert warmth_of(nearness, 500, 0) == [], "a strip without a text has no rows"
+    similarity = tuple(
+        (100 * index, 100 * index + 100, cosine) for index, cosine in enumerate((0.1, 0.2, 0.5, 0.1, 0.3))
+    )
+    assert warmth_of(similarity, 500, 5) == pytest.approx([0, 0, 1, 0, 1 / 3])
+    assert warmth_of(similarity, 500, 1) == [1.0]
+    assert warmth_of(similarity, 500, 0) == [], "a strip without a text has no rows"
     assert warmth_of((), 500, 3) == [0, 0, 0] and warmth_of(((0, 9, 0.4), (9, 20, 0.4)), 20, 2) == [0, 0]
     assert warmth_of(((0, 10_000, 0.2), (40, 90, 0.9)), 10, 2) == [0, 0], "offsets beyond the text do not matter"
 
@@ -262,23 +264,23 @@ async def test_a_search_by_meaning_warms_the_strip_and_one_by_words_does_not() -
     backend.near = {1: ((0, length // 2, 0.1), (length // 2, length * 3 // 4, 0.2), (length * 3 // 4, length, 0.9))}
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
-        assert backend.called("nearness")[0] == ("1", "valve", "")
+        assert backend.called("passage_similarity")[0] == ("1", "valve", "")
         strip = pilot.app.screen.query_one(RelevanceStrip)
         cells = [next(iter(strip.render_line(y))) for y in range(strip.size.height)]
         n_warm = sum(cell.text == "▀" for cell in cells[-strip.size.height // 5 :])
         assert n_warm == len(cells[-strip.size.height // 5 :]) and any(cell.text == " " for cell in cells)
         await press(pilot, "j")
-        assert backend.called("nearness")[-1][0] == "2"
+        assert backend.called("passage_similarity")[-1][0] == "2"
         assert all(next(iter(strip.render_line(y))).text in " ▄▀█" for y in range(strip.size.height))
 
 
-async def test_a_search_by_words_asks_for_no_nearness() -> None:
+async def test_a_search_by_words_asks_for_no_similarity_of_passages() -> None:
     backend = three_reports()
     backend.near = {1: ((0, 500, 0.1), (500, 9_000, 0.2), (9_000, 90_000, 0.9))}
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await press(pilot, "ctrl+t", "ctrl+t")
         await ask(pilot, "valve", press_enter=True)
-        assert backend.called("words") and backend.called("nearness") == []
+        assert backend.called("words") and backend.called("passage_similarity") == []
 
 
 async def test_a_warm_strip_is_left_behind_by_an_answer_without_hits() -> None:

@@ -14,7 +14,7 @@ from longsearch.engine.errors import ExtractionError
 from longsearch.engine.page_image import Light, PageImage, PageQuestion
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.graphics.encoders import KITTY_DELETE
-from longsearch.tui.graphics.terminal import Graphics, Protocol
+from longsearch.tui.graphics.terminal import Graphics, GraphicsProtocol
 from longsearch.tui.widgets.header_line import HeaderLine
 from longsearch.tui.widgets.page_view import PageView
 from longsearch.tui.widgets.status_line import StatusLine
@@ -149,16 +149,16 @@ async def test_a_passage_that_is_not_found_on_its_page_is_said() -> None:
         assert heading(pilot).endswith("not found on the page")
 
 
-def page_pixels(output: str, protocol: Protocol) -> "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]":
+def page_pixels(output: str, protocol: GraphicsProtocol) -> "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]":
     """Return the picture in what was written to the terminal."""
-    if protocol is Protocol.KITTY:
+    if protocol is GraphicsProtocol.KITTY:
         return from_kitty(output)[1]
-    return from_iterm2(output)[1] if protocol is Protocol.ITERM2 else from_sixel(output)
+    return from_iterm2(output)[1] if protocol is GraphicsProtocol.ITERM2 else from_sixel(output)
 
 
-@pytest.mark.parametrize("protocol", [Protocol.KITTY, Protocol.ITERM2, Protocol.SIXEL])
+@pytest.mark.parametrize("protocol", [GraphicsProtocol.KITTY, GraphicsProtocol.ITERM2, GraphicsProtocol.SIXEL])
 async def test_the_terminal_gets_the_page_at_its_place_and_loses_it_under_another_screen(
-    protocol: Protocol, monkeypatch: pytest.MonkeyPatch
+    protocol: GraphicsProtocol, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     backend = three_reports()
     app = LongsearchApp(backend, graphics=Graphics(protocol, 4, 8))
@@ -186,7 +186,7 @@ async def test_the_terminal_gets_the_page_at_its_place_and_loses_it_under_anothe
         assert dark.any() and (pixels[: len(part)][dark] < 0x90).all()
         await press(pilot, "f1")
         assert "\x1b7" not in "".join(segment.text for segment in view.render_line(view.size.height - 1))
-        assert (KITTY_DELETE in written) == (protocol is Protocol.KITTY)
+        assert (KITTY_DELETE in written) == (protocol is GraphicsProtocol.KITTY)
         await press(pilot, "escape")
         assert "\x1b7" in "".join(segment.text for segment in view.render_line(view.size.height - 1))
 

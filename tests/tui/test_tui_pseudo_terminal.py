@@ -19,7 +19,7 @@ import rich.cells
 from decoding import from_kitty
 
 from longsearch.tui.graphics.probe import Probe
-from longsearch.tui.graphics.terminal import BLOCKS, QUESTIONS, Graphics, Protocol
+from longsearch.tui.graphics.terminal import BLOCKS, QUESTIONS, Graphics, GraphicsProtocol
 from longsearch.tui.graphics.vowel_signs import give_vowel_signs_cells
 
 ANSWERS = b"\x1b_Gi=31;OK\x1b\\\x1bP>|kitty(0.40)\x1b\\\x1b[6;16;8t\x1b[?62;c"
@@ -66,7 +66,7 @@ def test_the_answers_are_read_and_the_terminals_mode_is_as_before(terminal: tupl
     read_until(ours, QUESTIONS, asked)
     os.write(ours, b"why" + ANSWERS)
     graphics, typed = probe.finish()
-    assert graphics == Graphics(Protocol.KITTY, 8, 16) and typed == "why"
+    assert graphics == Graphics(GraphicsProtocol.KITTY, 8, 16) and typed == "why"
     assert termios.tcgetattr(theirs) == mode
     assert bytes(asked) == QUESTIONS, "the answers are not echoed"
 

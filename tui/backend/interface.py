@@ -13,7 +13,7 @@ from longsearch.engine.types import (
     Folder,
     IndexProgress,
     PassageMap,
-    PassageNearness,
+    PassageSimilarity,
     ScannedPages,
     SearchMode,
     SearchResults,
@@ -57,7 +57,7 @@ class Backend(Protocol):
     def document(self, document_id: int) -> DocumentText:
         """Return the whole text of a document."""
 
-    def nearness(self, document_id: int, query: str, instruction: str) -> PassageNearness:
+    def passage_similarity(self, document_id: int, query: str, instruction: str) -> PassageSimilarity:
         """Return how near each passage of a document is to a query by meaning. May wait for the model to load."""
 
     def passage_map(self, places: Sequence[tuple[int, int]]) -> PassageMap:

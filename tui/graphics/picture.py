@@ -13,7 +13,7 @@ from longsearch.tui.graphics.blocks import block_lines
 from longsearch.tui.graphics.canvas import Colours, View, canvas_of
 from longsearch.tui.graphics.encoders import iterm2, kitty
 from longsearch.tui.graphics.sixel import sixel
-from longsearch.tui.graphics.terminal import Graphics, Protocol
+from longsearch.tui.graphics.terminal import Graphics, GraphicsProtocol
 
 Draw = Callable[[PageQuestion], PageImage]
 
@@ -58,13 +58,13 @@ def make_picture(wish: Wish, draw: Draw, graphics: Graphics) -> Picture:
     view = View(left, top, *size)
     pixels = canvas_of(image, view, Colours(wish.around))
     sequence = ""
-    if graphics.protocol is Protocol.KITTY:
+    if graphics.protocol is GraphicsProtocol.KITTY:
         sequence = kitty(pixels, wish.columns, wish.rows)
-    elif graphics.protocol is Protocol.ITERM2:
+    elif graphics.protocol is GraphicsProtocol.ITERM2:
         sequence = iterm2(pixels, wish.columns, wish.rows)
-    elif graphics.protocol is Protocol.SIXEL:
+    elif graphics.protocol is GraphicsProtocol.SIXEL:
         sequence = sixel(pixels)
-    lines = tuple(block_lines(pixels)) if graphics.protocol is Protocol.BLOCKS else ()
+    lines = tuple(block_lines(pixels)) if graphics.protocol is GraphicsProtocol.BLOCKS else ()
     return Picture(wish, image, view, sequence, lines)
 
 

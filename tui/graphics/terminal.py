@@ -14,7 +14,7 @@ AUTO = "auto"
 """The setting that leaves the choice to the terminal's answers."""
 
 
-class Protocol(StrEnum):
+class GraphicsProtocol(StrEnum):
     """How a picture is written."""
 
     KITTY = "kitty"
@@ -28,7 +28,7 @@ class Protocol(StrEnum):
 class Graphics:
     """How pictures are drawn in this terminal."""
 
-    protocol: Protocol = Protocol.BLOCKS
+    protocol: GraphicsProtocol = GraphicsProtocol.BLOCKS
     cell_width: int = 1
     """Pixels of a cell; 1 for half blocks."""
     cell_height: int = 2
@@ -94,8 +94,8 @@ def graphics_of(
 
     `is_multiplexed`: inside tmux or screen, which pass on Sixel at most. `wished`: the protocol of the settings.
     """
-    protocol = _protocol(answers, environment, is_multiplexed) if wished == AUTO else Protocol(wished)
-    if protocol is Protocol.BLOCKS:
+    protocol = _protocol(answers, environment, is_multiplexed) if wished == AUTO else GraphicsProtocol(wished)
+    if protocol is GraphicsProtocol.BLOCKS:
         return BLOCKS
     told = _CELL.search(answers)
     width, height = (int(told[2]), int(told[1])) if told else cell or USUAL_CELL
@@ -104,12 +104,12 @@ def graphics_of(
     return Graphics(protocol, width, height)
 
 
-def _protocol(answers: bytes, environment: Mapping[str, str], is_multiplexed: bool) -> Protocol:
+def _protocol(answers: bytes, environment: Mapping[str, str], is_multiplexed: bool) -> GraphicsProtocol:
     name = (found[1] if (found := _NAME.search(answers)) else b"").lower()
     if not is_multiplexed:
         if b"\x1b_Gi=31;OK" in answers:
-            return Protocol.KITTY
+            return GraphicsProtocol.KITTY
         if name.startswith((b"iterm2", b"wezterm")) or environment.get("TERM_PROGRAM") in ("iTerm.app", "WezTerm"):
-            return Protocol.ITERM2
+            return GraphicsProtocol.ITERM2
     attributes = _LAST_ANSWER.search(answers)
-    return Protocol.SIXEL if attributes and b"4" in attributes[1].split(b";")[1:] else Protocol.BLOCKS
+    return GraphicsProtocol.SIXEL if attributes and b"4" in attributes[1].split(b";")[1:] else GraphicsProtocol.BLOCKS

@@ -60,7 +60,7 @@ class MainScreen(ReadingKeys, OwnThings):
         self._question = Question()
         self._results: SearchResults | None = None
         self._choice = Choice()
-        self._nearness = LatestOnly()
+        self._similarity = LatestOnly()
         self._enter_waits = False  # True if Enter was pressed before there were results to go to
         self._is_whole = False  # until all parts are mounted: what is typed before is asked then
 
@@ -160,7 +160,7 @@ class MainScreen(ReadingKeys, OwnThings):
         old = self._text_pane.hit
         stay = self._choice.move_to(event.hit, hits[0], old)
         self._text_pane.select(event.hit, event.words, stay)
-        self.show_nearness()
+        self.show_similarity()
         if old is None:
             self.refresh_bindings()
 

@@ -43,7 +43,7 @@ class ReadingKeys(Screen[None]):
     _result_pane: "ResultPane"
     _text_pane: "TextPane"
     _results: "SearchResults | None"
-    _nearness: LatestOnly[tuple[int, str, str]]
+    _similarity: LatestOnly[tuple[int, str, str]]
     _marked: "Side | None" = None
     """The passage that waits for another beside it."""
     _find_from: int | None = None
@@ -61,18 +61,20 @@ class ReadingKeys(Screen[None]):
         """Set a class that decides which panes are displayed."""
         set_class_of(self, is_so, name, self._result_pane, self._text_pane)
 
-    def show_nearness(self) -> None:
+    def show_similarity(self) -> None:
         """Show how near the passages of the document in view are to the query, if it was compared by meaning."""
         hit, results = self._text_pane.hit, self._results
         if hit is None or results is None or results.mode is SearchMode.WORDS or not results.query:
             return
-        if self._nearness.offer((hit.document_id, results.query, results.instruction)):
-            self._ask_nearness()
+        if self._similarity.offer((hit.document_id, results.query, results.instruction)):
+            self._ask_similarity()
 
     @work
-    async def _ask_nearness(self) -> None:
-        async for asked, nearness, _ in self._nearness.answers(lambda asked: self._backend.nearness(*asked)):
-            self._text_pane.warm(asked[0], nearness or ())  # the search itself has told any error
+    async def _ask_similarity(self) -> None:
+        async for asked, similarity, _ in self._similarity.answers(
+            lambda asked: self._backend.passage_similarity(*asked)
+        ):
+            self._text_pane.warm(asked[0], similarity or ())  # the search itself has told any error
 
     def action_query(self) -> None:
         raise NotImplementedError

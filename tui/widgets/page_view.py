@@ -20,7 +20,7 @@ from longsearch.engine.page_image import LitText, PageQuestion
 from longsearch.tui.backend.latest_only import LatestOnly
 from longsearch.tui.bindings import PAGE_MOVES
 from longsearch.tui.graphics.encoders import KITTY_DELETE
-from longsearch.tui.graphics.terminal import Graphics, Protocol
+from longsearch.tui.graphics.terminal import Graphics, GraphicsProtocol
 from longsearch.tui.painting import PaintsLines
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class PageView(PaintsLines, Widget, can_focus=True):
 
     def _erase(self) -> None:
         """Take the picture off the screen: in Kitty it lies over the text, elsewhere the next text replaces it."""
-        if self._graphics.protocol is Protocol.KITTY and self._picture is not None and self.is_attached:
+        if self._graphics.protocol is GraphicsProtocol.KITTY and self._picture is not None and self.is_attached:
             driver = self.app._driver
             if driver is not None:
                 driver.write(KITTY_DELETE)

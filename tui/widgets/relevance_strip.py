@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from longsearch.engine.types import PassageNearness
+from longsearch.engine.types import PassageSimilarity
 from longsearch.tui.painting import PaintsLines
 from longsearch.tui.text.lighting import Span
 
@@ -41,17 +41,17 @@ class Row:
         return " ▄▀█"[2 * self.upper + self.lower]
 
 
-def warmth_of(nearness: PassageNearness, length: int, n_parts: int) -> list[float]:
+def warmth_of(similarity: PassageSimilarity, length: int, n_parts: int) -> list[float]:
     """Return for each of `n_parts` parts of a document how near its nearest passage is, 0 to 1.
 
     0 is the median passage or less, 1 the nearest. A part in which no passage begins has the warmth of the one before.
     """
-    cosines = sorted(cosine for _, _, cosine in nearness)
+    cosines = sorted(cosine for _, _, cosine in similarity)
     if n_parts < 1 or not cosines or cosines[-1] <= cosines[len(cosines) // 2]:
         return [0.0] * n_parts
     usual, highest = cosines[len(cosines) // 2], cosines[-1]
     parts = [-1.0] * n_parts
-    for start, stop, cosine in nearness:
+    for start, stop, cosine in similarity:
         first, last = (min(offset * n_parts // max(length, 1), n_parts - 1) for offset in (start, max(stop - 1, start)))
         for part in range(first, last + 1):
             parts[part] = max(parts[part], cosine)
@@ -64,10 +64,10 @@ def strip_rows(
     length: int,
     view: tuple[int, int],
     height: int,
-    nearness: PassageNearness = (),
+    similarity: PassageSimilarity = (),
 ) -> list[Row]:
     """Make `height` rows for a document of `length` characters; `view` is the first and the last offset on screen."""
-    warmth = warmth_of(nearness, length, 2 * height) if nearness else [0.0] * 2 * height
+    warmth = warmth_of(similarity, length, 2 * height) if similarity else [0.0] * 2 * height
     length = max(length, 1)
     halves = {
         min(span.start * 2 * height // length, 2 * height - 1): index == current for index, span in enumerate(spans)
@@ -105,7 +105,7 @@ class RelevanceStrip(PaintsLines, Widget):
         self._current = -1
         self._length = 0
         self._view = (0, 0)
-        self._nearness: PassageNearness = ()
+        self._similarity: PassageSimilarity = ()
         self._rows: list[Row] = []
 
     def show(self, spans: Sequence[Span], current: int, length: int, view: tuple[int, int]) -> None:
@@ -113,10 +113,10 @@ class RelevanceStrip(PaintsLines, Widget):
         self._spans, self._current, self._length, self._view = spans, current, length, view
         self._draw()
 
-    def warm(self, nearness: PassageNearness) -> None:
+    def warm(self, similarity: PassageSimilarity) -> None:
         """Show how near the passages of this document are to the query; () for nothing."""
-        if nearness != self._nearness:
-            self._nearness = nearness
+        if similarity != self._similarity:
+            self._similarity = similarity
             self._draw()
 
     def on_resize(self) -> None:
@@ -125,7 +125,7 @@ class RelevanceStrip(PaintsLines, Widget):
 
     def _draw(self) -> None:
         height = self.size.height if self._length else 0
-        self._rows = strip_rows(self._spans, self._current, self._length, self._view, height, self._nearness)
+        self._rows = strip_rows(self._spans, self._current, self._length, self._view, height, self._similarity)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:

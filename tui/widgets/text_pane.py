@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from longsearch.engine.metadata_lines import describe
 from longsearch.engine.page_image import PageImage, PageQuestion
-from longsearch.engine.types import DocumentHit, DocumentText, PassageHit, PassageNearness
+from longsearch.engine.types import DocumentHit, DocumentText, PassageHit, PassageSimilarity
 from longsearch.tui.backend.latest_only import LatestOnly
 from longsearch.tui.document_cache import DocumentCache
 from longsearch.tui.graphics.terminal import Graphics
@@ -115,10 +115,10 @@ class TextPane(Vertical):
         """The words that are lit."""
         return self._words
 
-    def warm(self, document_id: int, nearness: PassageNearness) -> None:
+    def warm(self, document_id: int, similarity: PassageSimilarity) -> None:
         """Show on the strip how near the document's passages are to the query, if the document is still in view."""
         if self.hit is not None and self.hit.document_id == document_id:
-            self._strip.warm(nearness)
+            self._strip.warm(similarity)
 
     def clear(self) -> None:
         """Show nothing."""

@@ -5,7 +5,7 @@ import pytest
 from search_helpers import add, names, toward
 
 from longsearch.engine.errors import LongsearchError, StoreError
-from longsearch.engine.search.similar import nearness_of_passages, similar_to_document, similar_to_vector
+from longsearch.engine.search.similar import similar_to_document, similar_to_vector, similarity_of_passages
 from longsearch.engine.store import documents, vectors
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode
@@ -86,12 +86,12 @@ def test_the_nearness_of_every_passage_of_a_document_is_its_cosine_with_the_quer
     own = add(store, "a.pdf", ["far", "near", "nearest"], [toward(0, 1), toward(1, 1), toward(1, 0.1)])
     add(store, "b.pdf", ["other"], [toward(1)])
     waiting = add(store, "c.pdf", ["no vector yet"])
-    found = nearness_of_passages(store, own, toward(1))
+    found = similarity_of_passages(store, own, toward(1))
     assert [cosine for _, _, cosine in found] == pytest.approx([0, 0.5**0.5, 1 / 1.01**0.5], abs=1e-6)
     with store.reading() as db:
         passages, vectors_of = documents.passages(db, own), vectors.of_passages(db, own)
     assert [(start, stop) for start, stop, _ in found] == [(passage.start, passage.stop) for passage in passages]
     one_by_one = [sum(a * b for a, b in zip(vector, toward(1), strict=True)) for vector in vectors_of.tolist()]
     assert [cosine for _, _, cosine in found] == pytest.approx(one_by_one, abs=1e-6)
-    assert nearness_of_passages(store, waiting, toward(1)) == ()
-    assert nearness_of_passages(store, 999, toward(1)) == ()
+    assert similarity_of_passages(store, waiting, toward(1)) == ()
+    assert similarity_of_passages(store, 999, toward(1)) == ()

@@ -5,15 +5,15 @@ from pathlib import Path
 from longsearch.app.paths import index_path
 from longsearch.app.searching import VectorSource, query_vector, source_for
 from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.similar import nearness_of_passages
+from longsearch.engine.search.similar import similarity_of_passages
 from longsearch.engine.store import metadata
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import PassageNearness
+from longsearch.engine.types import PassageSimilarity
 
 
-def passage_nearness(
+def passage_similarity(
     root: Path, document_id: int, text: str, instruction: str, source: VectorSource
-) -> PassageNearness:
+) -> PassageSimilarity:
     """Return (start, stop, cosine) of each passage; () for a query without meaning, such as fields alone.
 
     Raises LongsearchError if the query has no vector, or if the index was made with another model.
@@ -25,4 +25,4 @@ def passage_nearness(
         if query.is_listing:
             return ()
         found = query_vector(session, query, instruction, source_for(root, source))
-        return nearness_of_passages(session, document_id, found.vector)
+        return similarity_of_passages(session, document_id, found.vector)
