@@ -31,7 +31,8 @@ _HEADER = f"{'model':14} {'batch':>5} {'tokens':>9} {'V':>7} {'seconds':>9} {'to
 def plan(model: str, smoke: bool) -> Iterator[Cell]:
     """Yield what to time of a model, the most important first: by length, then in batches, then by V."""
     lengths = [32, 64] if smoke else [2**n for n in range(10, 21)]
-    sizes = [16, 32] if smoke else [256, 512, 1024, 2048, 4096, 8192]
+    # the largest first: a small V is slow, and a cell that took too long leaves out the cells after it
+    sizes = [32, 16] if smoke else [16384, 8192, 4096, 2048, 1024, 512, 256]
     batch, swept, swept_batch = (2, 64, 64) if smoke else (32, 65_536, 8192)
     vertical = not model.startswith("Transformer")
     best = usual_size(smoke)
@@ -56,10 +57,10 @@ def measure(bench: Bench, smoke: bool, dtype: torch.dtype) -> Iterator[tuple[str
     for name, config in (SMOKE_CONFIGS if smoke else CONFIGS).items():
         model = make(config, bench.clock.device, dtype)
         read(model, random_tokens(1, usual_size(smoke), bench.clock.device), usual_size(smoke))  # compiles kernels
-        yield from (("rows", bench.row(cell, model)) for cell in plan(name, smoke))
         if isinstance(model, Mamba2) and bench.deadline - time.perf_counter() > 60 * (not smoke):
             yield "ratios", {f"{name}, {label}": found for label, found in ratios(bench, model, smoke)}
             yield "kernels", {name: busiest_kernels(model, usual_size(smoke), bench.clock.device)}
+        yield from (("rows", bench.row(cell, model)) for cell in plan(name, smoke))
         del model
 
 

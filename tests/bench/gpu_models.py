@@ -24,7 +24,7 @@ class DecoderConfig:
 
 CONFIGS: dict[str, Mamba2Config | DecoderConfig] = {
     # state-spaces/mamba2-1.3b, and its embedder dynatrace-oss/llama-embed-mamba2-1.3b
-    "Mamba2 1.3B": Mamba2Config(d_model=2048, n_layers=48, vocab_size=50288, n_heads=64),
+    "Mamba2 1.3B": Mamba2Config(d_model=2048, n_layers=48, vocab_size=50288, n_heads=64, gated_norm_groups=1),
     "Transformer 7B": DecoderConfig(),
     # mistralai/Mamba-Codestral-7B-v0.1, and dynatrace-oss/llama-embed-mamba2-7b
     "Mamba2 7B": Mamba2Config(
