@@ -68,3 +68,10 @@ def test_one_module_understands_queries_and_knows_the_stop_words() -> None:
 
 def test_one_alias_names_arrays_of_vectors() -> None:
     assert found(r"^\w*Vectors\b( *:.*)? *= *NDArray") == ["engine/arrays.py"]
+
+
+def test_a_test_imports_its_helpers_by_their_whole_name_and_leaves_the_import_path_alone() -> None:
+    tests = [path for path in (REPOSITORY / "tests").rglob("*.py") if "bench" not in path.parts]
+    helpers = "|".join(path.stem for path in tests if path.stem not in ("conftest", "__init__"))
+    short = rf"^\s*(from ({helpers}) import|import ({helpers})$|sys\.path(\.(append|extend|insert)| \+=))"
+    assert [name(path) for path in tests if re.search(short, path.read_text("utf-8"), re.MULTILINE)] == []

@@ -1,10 +1,6 @@
-"""Fixtures: a home folder for each test, so that the real one is neither read nor written, and a daemon in it.
-
-Puts `engine` and `indexer` on the import path, so that every test can import tiny models and what writes PDFs.
-"""
+"""Fixtures: a home folder for each test, so that the real one is neither read nor written, and a daemon in it."""
 
 import shutil
-import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,14 +8,11 @@ from pathlib import Path
 
 import pytest
 
-sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in ("engine", "indexer"))
-
-from app_helpers import Clock, running
-from homes import SAMPLES, make_home
-
 from longsearch.app.background.daemon import Daemon
 from longsearch.app.models.resident import ResidentModel
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
+from tests.app.app_helpers import Clock, running
+from tests.app.homes import SAMPLES, make_home
 
 
 @pytest.fixture

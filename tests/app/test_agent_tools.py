@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from made_folders import make_folder, toward, vector_source
 
 from longsearch.app.agents import addresses, budget
 from longsearch.app.agents.shelf import Shelf
@@ -19,6 +18,7 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import DocumentText, Heading, Passage, SearchMode
+from tests.app.made_folders import make_folder, toward, vector_source
 
 TEXTS = {
     "tides.md": "The tide follows the moon.",

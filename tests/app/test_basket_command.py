@@ -5,7 +5,6 @@ import stat
 from pathlib import Path
 
 import pytest
-from made_folders import make_folder
 
 from longsearch.app.cli import main
 from longsearch.app.evidence.places import placed
@@ -14,6 +13,7 @@ from longsearch.app.kept.own_file import OwnFile
 from longsearch.app.paths import data_folder
 from longsearch.engine.citing.evidence import Evidence, PlaceState
 from longsearch.engine.errors import LongsearchError
+from tests.app.made_folders import make_folder
 
 LEASE = "The rent is due on the third working day, and rises each March by the change of the index."
 BEES = "Both halves believe that the departure has already happened, and the old queen stays."

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_folders import make_folder, toward
 
 from longsearch.app.calibrating import calibrate
 from longsearch.app.paths import index_path
 from longsearch.engine.search import background
 from longsearch.engine.store.store import Store
+from tests.app.made_folders import make_folder, toward
 
 
 def encode(text: str) -> np.ndarray:

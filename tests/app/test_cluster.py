@@ -5,7 +5,6 @@ All tests with Ray are in this file, and pytest-xdist runs them in one process.
 
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -15,12 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "engine"))
-
-from homes import make_home
-from ray_cluster import Nodes, ray_cluster
-from tiny_models import PROSE, save_embedder
 
 from longsearch.app.cli import main
 from longsearch.app.cluster import embedding, running
@@ -34,6 +27,9 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.models.identity import identify
 from longsearch.engine.store import documents, files, vectors
 from longsearch.engine.store.store import Store
+from tests.app.homes import make_home
+from tests.app.ray_cluster import Nodes, ray_cluster
+from tests.engine.tiny_models import PROSE, save_embedder
 
 ray = pytest.importorskip("ray", reason="the extra is not installed: pip install -e '.[cluster]'")
 from longsearch.app.cluster import ray_pool  # noqa: E402

@@ -9,11 +9,6 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "engine"))
-from pool_here import PoolHere, without_ray
-from scanned_files import TEXT, fake_tesseract, picture, write_pdf
-from tiny_models import save_embedder
-
 from longsearch.app.cli import main
 from longsearch.app.cluster.scratch import Scratch
 from longsearch.app.cluster.worker import Worker
@@ -23,6 +18,9 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.identity import identify
 from longsearch.engine.store import documents, files
 from longsearch.engine.store.store import Store
+from tests.app.pool_here import PoolHere, without_ray
+from tests.app.scanned_files import TEXT, fake_tesseract, picture, write_pdf
+from tests.engine.tiny_models import save_embedder
 
 
 @pytest.fixture

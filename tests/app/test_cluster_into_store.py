@@ -1,16 +1,11 @@
 """A cluster reads a folder into a store on LanceDB: each document once, whatever is killed on the way."""
 
 import shutil
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "engine"))
-from pool_here import PoolHere, without_ray
-from tiny_models import save_embedder
 
 from longsearch.app.cli import main
 from longsearch.app.cluster.pool import Outcome
@@ -21,6 +16,8 @@ from longsearch.engine.lance.tables import Tables, sums_of
 from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.store import files
 from longsearch.engine.store.session import Session
+from tests.app.pool_here import PoolHere, without_ray
+from tests.engine.tiny_models import save_embedder
 
 pytestmark = pytest.mark.skipif(find_spec("lancedb") is None, reason="needs pip install 'longsearch[lance]'")
 

@@ -11,9 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "indexer"))
-from fake_encoder import FakeEncoder
-
 from longsearch.app.cli import main
 from longsearch.app.cluster import embedding, reading
 from longsearch.app.cluster.connection import Resources, check_address, connected
@@ -28,6 +25,7 @@ from longsearch.engine.errors import ExtractionError, LongsearchError
 from longsearch.engine.types import DocumentText
 from longsearch.indexer.extract.assembly import Extraction
 from longsearch.indexer.sources.source import Folder
+from tests.indexer.fake_encoder import FakeEncoder
 
 STRETCH_TOKENS = 10
 

@@ -2,19 +2,16 @@
 
 import json
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "engine"))
-from tiny_models import PROSE, save_embedder
-
 from longsearch.app.cli import main
 from longsearch.app.paths import index_path
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.store.store import Store
+from tests.engine.tiny_models import PROSE, save_embedder
 
 NOTES = {
     "tides.txt": "Spring tides follow the new moon and the full moon by a day or two.",

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_helpers import Clock, current, running, status, wait_until
 from filelock import FileLock
-from homes import SAMPLES
 
 from longsearch.app import rpc
 from longsearch.app.background import daemon_control
@@ -24,6 +22,8 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.identity import identify
 from longsearch.engine.types import FileStatus, SearchMode
 from longsearch.indexer import retries
+from tests.app.app_helpers import Clock, current, running, status, wait_until
+from tests.app.homes import SAMPLES
 
 
 def test_a_watched_folder_becomes_current_and_stays_so(daemon: Daemon, root: Path) -> None:

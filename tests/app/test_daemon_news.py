@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from app_helpers import current, wait_until
 
 from longsearch.app.evidence.saving import save
 from longsearch.app.folders.listing import indexed_folders
@@ -11,6 +10,7 @@ from longsearch.app.kept.saved import SavedSearch, SavedSearches
 from longsearch.app.local_backend import LocalBackend
 from longsearch.app.models.query_vectors import from_daemon
 from longsearch.engine.types import SearchMode
+from tests.app.app_helpers import current, wait_until
 
 
 def news(name: str) -> list[str]:

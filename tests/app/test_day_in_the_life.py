@@ -12,9 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_helpers import PATIENCE_S, wait_until
-from homes import SAMPLES
-from pdf_writing import lines_of, write_pdf
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -29,6 +26,9 @@ from longsearch.tui.backend.interface import Backend
 from longsearch.tui.text.wording import is_complete
 from longsearch.tui.widgets.page_view import PageView
 from longsearch.tui.widgets.results import Results
+from tests.app.app_helpers import PATIENCE_S, wait_until
+from tests.app.homes import SAMPLES
+from tests.indexer.pdf_writing import lines_of, write_pdf
 
 PAGES = (
     "The relief valve of the second pump stayed open, and the coolant was lost within the hour.",

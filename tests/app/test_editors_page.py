@@ -10,10 +10,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from made_folders import make_folder
 
 from longsearch.app.cli import build_parser
 from longsearch.app.output.records import FIELDS
+from tests.app.made_folders import make_folder
 
 DOCS = Path(__file__).parents[2] / "docs"
 

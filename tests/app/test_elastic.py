@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from app_helpers import Clock, running, wait_until
 
 from longsearch.app.background.daemon import QUIET_S, Daemon
 from longsearch.app.background.daemon_control import watch
@@ -25,6 +24,7 @@ from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.store import vectors
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import IndexProgress
+from tests.app.app_helpers import Clock, running, wait_until
 
 BUNDLED = Path(__file__).parents[2] / "assets" / "model"
 NESTED = (1.0, 0.5, 0.25, 0.125)

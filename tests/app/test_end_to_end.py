@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from homes import SAMPLES, home_with_samples
-from questions import QUESTIONS
 
 from longsearch.app.cli import main
 from longsearch.app.paths import index_path
 from longsearch.engine.store import vectors
 from longsearch.engine.store.store import Store
+from tests.app.homes import SAMPLES, home_with_samples
+from tests.app.questions import QUESTIONS
 
 
 @pytest.fixture(scope="module")

@@ -2,16 +2,11 @@
 
 import json
 import shutil
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "engine"))
-from app_helpers import Clock, running, status, wait_until
-from tiny_models import save_embedder
 
 from longsearch.app.background import daemon_control
 from longsearch.app.background.daemon import Daemon
@@ -29,6 +24,8 @@ from longsearch.engine.errors import ModelError
 from longsearch.engine.models import hub
 from longsearch.engine.models.identity import identify
 from longsearch.engine.store.session import Session
+from tests.app.app_helpers import Clock, running, status, wait_until
+from tests.engine.tiny_models import save_embedder
 
 
 @pytest.fixture

@@ -6,10 +6,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from app_helpers import running, status, wait_until
 from hypothesis import given
 from hypothesis import strategies as st
-from made_folders import make_folder, toward, vector_source
 
 from longsearch.app.background.daemon import Daemon
 from longsearch.app.cli import main
@@ -24,6 +22,8 @@ from longsearch.engine.errors import LongsearchError, QueryError
 from longsearch.engine.store import documents
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import FileStatus, MetadataValue, SearchMode, SearchResults
+from tests.app.app_helpers import running, status, wait_until
+from tests.app.made_folders import make_folder, toward, vector_source
 
 HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_helpers import Clock
 
 from longsearch.app.background.kept_root import POSTPONE_S, KeptRoot
+from tests.app.app_helpers import Clock
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_folders import make_folder, toward, vector_source
 
 from longsearch.app.agents.shelf import Shelf
 from longsearch.app.agents.tools import Tools
 from longsearch.app.cli import main
+from tests.app.made_folders import make_folder, toward, vector_source
 
 mcp = pytest.importorskip("mcp.server.mcpserver", reason="the extra is not installed: pip install -e '.[mcp]'")
 from mcp import Client, MCPError, StdioServerParameters  # noqa: E402

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from homes import SAMPLES
 
 from longsearch.app import paths
 from longsearch.app.cli import main
@@ -18,6 +17,7 @@ from longsearch.app.models.folder_models import FolderModel
 from longsearch.app.stores import pointers
 from longsearch.engine.store import session
 from longsearch.engine.types import SearchMode
+from tests.app.homes import SAMPLES
 
 _NEEDS_LANCE = "needs pip install 'longsearch[lance]'"
 

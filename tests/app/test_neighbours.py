@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from made_folders import make_folder, toward
-
 from longsearch.app.folders_backend import FoldersBackend
 from longsearch.app.local_backend import LocalBackend
 from longsearch.engine.types import PassageMap, SearchMode
+from tests.app.made_folders import make_folder, toward
 
 TEXTS = {"a.md": "The valve stayed open.", "b.md": "The valve was shut.", "c.md": "A violin in tune."}
 DIRECTIONS = [toward(1, 0.1), toward(1, 0.2), toward(0, 0, 1)]

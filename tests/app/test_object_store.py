@@ -1,7 +1,6 @@
 """An object store is indexed like a folder: at home and by workers, here with fsspec's store in memory."""
 
 import json
-import sys
 from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,6 @@ from typing import Any
 import fsspec
 import numpy as np
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "engine"))
-from homes import SAMPLES
-from pool_here import PoolHere, without_ray
-from tiny_models import save_embedder
 
 from longsearch.app.background import daemon_control
 from longsearch.app.cli import main
@@ -29,6 +23,9 @@ from longsearch.engine.store.session import Session
 from longsearch.engine.types import FileStatus
 from longsearch.indexer.extract.pool import ExtractorPool
 from longsearch.indexer.sources.objects import ObjectStore
+from tests.app.homes import SAMPLES
+from tests.app.pool_here import PoolHere, without_ray
+from tests.engine.tiny_models import save_embedder
 
 URL = "memory://bucket/papers"
 PLACES = pytest.mark.parametrize("place", [(), ("--on", "ray")], ids=["at home", "by workers"])

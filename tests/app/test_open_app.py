@@ -5,8 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from app_helpers import Clock, current, running, status, wait_until
-from homes import SAMPLES
 
 import longsearch.app.background.daemon
 import longsearch.app.local_backend
@@ -23,6 +21,8 @@ from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.store.store import Store
 from longsearch.tui.backend.requests import Question
 from longsearch.tui.backend.user_data import InView
+from tests.app.app_helpers import Clock, current, running, status, wait_until
+from tests.app.homes import SAMPLES
 
 
 def test_an_open_app_keeps_its_daemon_from_idling_and_starts_a_dead_one_again(

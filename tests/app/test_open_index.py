@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from homes import home_with_samples
 
 import longsearch
 from longsearch.app.cli import main
+from tests.app.homes import home_with_samples
 
 QUESTION = "what should a beekeeper do when the colony wants to leave"
 

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from made_folders import make_folder, toward
-
 from longsearch.app.folders_backend import FoldersBackend
 from longsearch.app.local_backend import LocalBackend
 from longsearch.engine.types import SearchMode
+from tests.app.made_folders import make_folder, toward
 
 ASKED = "The valve stayed open."
 

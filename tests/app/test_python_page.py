@@ -5,9 +5,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from homes import SAMPLES, make_home
 
 from longsearch.app.cli import main
+from tests.app.homes import SAMPLES, make_home
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
 

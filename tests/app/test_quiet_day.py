@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from homes import SAMPLES
 
 from longsearch.app.cli import main
+from tests.app.homes import SAMPLES
 
 REPOSITORY = Path(__file__).parents[2]
 

@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
-from app_helpers import wait_until
-from made_folders import make_folder
 
 from longsearch.app.cli import main
 from longsearch.app.output.records import FIELDS, line_of, record
 from longsearch.app.paths import data_folder
 from longsearch.engine.types import DocumentHit, PassageHit
+from tests.app.app_helpers import wait_until
+from tests.app.made_folders import make_folder
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import apsw
 import pytest
-from made_folders import make_folder
 
 from longsearch.app.cli import main
 from longsearch.app.evidence.references import cited
@@ -17,6 +16,7 @@ from longsearch.app.evidence.zotero import references_in_zotero
 from longsearch.engine.citing.evidence import Evidence
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import DocumentHit, PassageHit
+from tests.app.made_folders import make_folder
 
 ZOTERO = """
 CREATE TABLE items (itemID INTEGER PRIMARY KEY, libraryID INT, key TEXT);

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_folders import MODEL, make_folder, toward, vector_source
 
 from longsearch.app.cli import main
 from longsearch.app.evidence.saving import renew, save
@@ -23,6 +22,7 @@ from longsearch.engine.search.background import Background
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode
+from tests.app.made_folders import MODEL, make_folder, toward, vector_source
 
 VALVE = "The valve stayed open and the coolant was lost."
 PUMP = "The pump failed in the night."

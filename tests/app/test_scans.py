@@ -10,8 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from app_helpers import Clock, running, wait_until
-from scanned_files import BLANK, TEXT, fake_tesseract, picture, write_pdf
 
 from longsearch.app.background.daemon import QUIET_S, Daemon
 from longsearch.app.background.daemon_control import watch
@@ -29,6 +27,8 @@ from longsearch.engine.store.session import Session
 from longsearch.engine.types import FileReport, FileStatus, ScannedPages
 from longsearch.indexer.extract.wire.protocol import Page
 from longsearch.tui.text.wording import scanned
+from tests.app.app_helpers import Clock, running, wait_until
+from tests.app.scanned_files import BLANK, TEXT, fake_tesseract, picture, write_pdf
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from homes import make_home
 
 from longsearch.app.cli import EXIT_CANNOT, EXIT_NOTHING_FOUND, main
 from longsearch.app.local_backend import LocalBackend
@@ -14,6 +13,7 @@ from longsearch.engine.completions import CompletionChoice
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import DocumentText, MetadataValue, Passage
+from tests.app.homes import make_home
 
 NOTES = {
     "gfs.md": ("title=Storage=heading", "author=Ann Lee=XMP", "date=2003=XMP", "tag=a b=XMP"),

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from homes import home_with_samples
 
 from longsearch.app.cli import main
+from tests.app.homes import home_with_samples
 
 
 def similar(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_helpers import Clock, running
-from tiny_models import save_embedder
 
 from longsearch.app.background.daemon import Daemon
 from longsearch.app.cli import main
@@ -19,6 +17,8 @@ from longsearch.app.models.encoders import thinking
 from longsearch.app.models.resident import ResidentModel
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.types import SearchMode
+from tests.app.app_helpers import Clock, running
+from tests.engine.tiny_models import save_embedder
 
 
 @pytest.fixture

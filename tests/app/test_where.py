@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from made_folders import make_folder
 
 from longsearch.app.cli import main
 from longsearch.app.folders_backend import FoldersBackend
@@ -12,6 +11,7 @@ from longsearch.app.local_backend import LocalBackend
 from longsearch.app.quoting import quote_in
 from longsearch.engine.errors import QueryError
 from longsearch.engine.types import SearchMode
+from tests.app.made_folders import make_folder
 
 LEASE = "The rent is due on the third working day, and rises each March by the change of the index."
 BEES = "Both halves believe that the departure has already happened, and the old queen stays."

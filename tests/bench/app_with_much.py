@@ -10,13 +10,13 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[1] / "tui"))
+sys.path.append(str(Path(__file__).parents[2]))
 
-from fake_backend import FakeBackend, hit, long_document
 from measuring import sample_text
 
 from longsearch.engine.types import DocumentText, FileReport, FileStatus
 from longsearch.tui.app import LongsearchApp
+from tests.tui.fake_backend import FakeBackend, hit, long_document
 
 N_FILES, N_CHARACTERS, N_SHOWN = 50_000, 10_000_000, 10
 PAGE_CHARACTERS = 3_000

@@ -1,17 +1,13 @@
-"""Fixtures for the tests of the engine. Puts `store` on the import path, so that every test can import its helpers."""
+"""Fixtures for the tests of the engine."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 
-sys.path.append(str(Path(__file__).parent / "store"))
-
-from store_helpers import DIM, check_invariants, open_store
-
 from longsearch.engine.store.store import Store
+from tests.engine.store.store_helpers import DIM, check_invariants, open_store
 
 torch.set_num_threads(1)  # tiny models: two threads cost more in barriers than they save
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tiny_models import BUNDLED, byte_level_bpe
 
 from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.passages import MAX_TOKENS, MIN_TOKENS, cut_excerpts, cut_passages
 from longsearch.engine.types import Passage
+from tests.engine.tiny_models import BUNDLED, byte_level_bpe
 
 WORDS = TextTokenizer.load(BUNDLED)
 BYTES = TextTokenizer(byte_level_bpe(), None)

@@ -6,14 +6,10 @@ Two hundred rounds are 200 kills, a storm over 20,000 files, 20 seconds of writi
 run is started by hand on a quiet machine.
 """
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-TESTS = Path(__file__).parents[1]
-sys.path += [str(TESTS / "indexer"), str(TESTS / "engine" / "store")]  # the fake encoder; the invariants of the store
 
 SHORT_ROUNDS = 2
 _figures = pytest.StashKey[list[str]]()

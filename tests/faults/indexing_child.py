@@ -1,4 +1,4 @@
-"""An indexer that kills itself: `python indexing_child.py ROOT ENCODER N`.
+"""An indexer that kills itself: `python -m tests.faults.indexing_child ROOT ENCODER N`.
 
 It sends itself SIGKILL at SQLite's Nth write, sync or truncation (0: never). If it reaches the end, it prints how many
 of these there were. Kills between two writes cover all kills: the kernel keeps what was written before.
@@ -10,8 +10,6 @@ import sys
 from pathlib import Path
 
 import apsw
-
-sys.path.append(str(Path(__file__).parents[1] / "indexer"))
 
 import longsearch.indexer.embedding
 from longsearch.app.library import open_pipeline
@@ -58,7 +56,7 @@ class CountedDisk(apsw.VFS):
 
 def make_encoder(name: str) -> DocumentEncoder:
     if name == "fake":
-        from fake_encoder import FakeEncoder
+        from tests.indexer.fake_encoder import FakeEncoder
 
         return FakeEncoder()
     from longsearch.engine.inference.encoder import Encoder

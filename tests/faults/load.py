@@ -1,4 +1,4 @@
-"""Processes that put load on an index: `python load.py read|write INDEX SECONDS`. Also makes the index.
+"""Processes that put load on an index: `python -m tests.faults.load read|write INDEX SECONDS`. Also makes the index.
 
 A reader searches five times a second, like a person who types, and prints the milliseconds of each answer. A writer
 replaces documents one after the other as fast as it can, at the daemon's low priority. It prints the largest log it saw
@@ -12,10 +12,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-sys.path.append(str(Path(__file__).parents[1] / "engine" / "store"))
-
-from store_helpers import document, record
-
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.connection import log_bytes
@@ -23,6 +19,7 @@ from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode
 from longsearch.indexer.politeness import be_polite
+from tests.engine.store.store_helpers import document, record
 
 DIM = 384
 PASSAGES = 200

@@ -1,6 +1,6 @@
 """Makes a folder of mails with attachments and of office files, sound ones and damaged ones.
 
-    python tests/faults/mails_and_office.py FOLDER --mails 1000 --office 200
+    python -m tests.faults.mails_and_office FOLDER --mails 1000 --office 200
 
 Each file holds a word of its own, so that a search can prove that it was read: `heron` and the number of a mail,
 `attached` and the number of a mail in its attachment, `ledger` and the number of an office file.
@@ -9,17 +9,14 @@ Each file holds a word of its own, so that a search can prove that it was read: 
 import argparse
 import json
 import random
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-sys.path += [str(Path(__file__).parents[1] / "indexer"), str(Path(__file__).parents[1] / "indexer" / "extract")]
-
-from book_writing import docx_parts, epub_parts, paragraph
-from mail_writing import mbox_entry, message
-from office_writing import odf_parts, odf_rows, pptx_parts, shape, xlsx_parts, zipped
-from pdf_writing import lines_of, pdf
+from tests.indexer.extract.book_writing import docx_parts, epub_parts, paragraph
+from tests.indexer.extract.mail_writing import mbox_entry, message
+from tests.indexer.extract.office_writing import odf_parts, odf_rows, pptx_parts, shape, xlsx_parts, zipped
+from tests.indexer.pdf_writing import lines_of, pdf
 
 SUBJECTS = ("Lunch", "Re: Lunch", "Costs of the crane", "Grüße aus Köln", "вопрос", "会议", "")
 SENTENCES = (

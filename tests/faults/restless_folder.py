@@ -5,7 +5,7 @@ import random
 import shutil
 from pathlib import Path
 
-from pdf_writing import lines_of, write_pdf
+from tests.indexer.pdf_writing import lines_of, write_pdf
 
 _WORDS = ("apple", "river", "glacier", "contract", "tenant", "violin", "signal", "memory", "orchard", "tide", "cache")
 

@@ -7,12 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from extracting import OneChild
-from fake_encoder import FakeEncoder
-from full_disk import installed
-from index_contents import assert_same, index_contents
-from restless_folder import RestlessFolder
-from store_helpers import check_invariants
 
 from longsearch.app.library import open_pipeline
 from longsearch.app.paths import index_path
@@ -20,6 +14,12 @@ from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import FileStatus
 from longsearch.indexer.pipeline import Pipeline, ReadSummary
+from tests.engine.store.store_helpers import check_invariants
+from tests.faults.full_disk import installed
+from tests.faults.index_contents import assert_same, index_contents
+from tests.faults.restless_folder import RestlessFolder
+from tests.indexer.extracting import OneChild
+from tests.indexer.fake_encoder import FakeEncoder
 
 
 def index(root: Path) -> ReadSummary:

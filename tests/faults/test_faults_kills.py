@@ -13,11 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from extracting import OneChild
-from fake_encoder import FakeEncoder
-from index_contents import assert_same, count_rows, index_contents
-from restless_folder import RestlessFolder
-from store_helpers import check_invariants
 
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import NoIndexError
@@ -26,8 +21,13 @@ from longsearch.engine.store.store import Store
 from longsearch.indexer.encoders import DocumentEncoder
 from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.pipeline import Pipeline
+from tests.engine.store.store_helpers import check_invariants
+from tests.faults.index_contents import assert_same, count_rows, index_contents
+from tests.faults.restless_folder import RestlessFolder
+from tests.indexer.extracting import OneChild
+from tests.indexer.fake_encoder import FakeEncoder
 
-_CHILD = Path(__file__).parent / "indexing_child.py"
+_REPOSITORY = Path(__file__).parents[2]
 _KILLS_PER_ROUND = 3
 
 
@@ -57,8 +57,8 @@ class Indexer:
 
     def _run(self, die_at: int, delay_s: float | None) -> bool:
         """Run the child. Returns whether it came to its end."""
-        command = [sys.executable, str(_CHILD), str(self.root), self.encoder, str(die_at)]
-        environment = os.environ | {"PYTHONPATH": str(_CHILD.parents[2])}
+        command = [sys.executable, "-m", "tests.faults.indexing_child", str(self.root), self.encoder, str(die_at)]
+        environment = os.environ | {"PYTHONPATH": str(_REPOSITORY)}
         with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as child:
             assert child.stdout is not None
             begun = child.stdout.readline()
@@ -135,7 +135,7 @@ def test_kills_do_not_change_the_vectors_of_the_bundled_model(
 ) -> None:
     if not by_hand:
         pytest.skip("every start of the model takes seconds: only with --rounds")
-    from indexing_child import make_encoder
+    from tests.faults.indexing_child import make_encoder
 
     encoder = make_encoder("bundled")
     folder = RestlessFolder(home / "root", seed=rounds, n_words=1500)

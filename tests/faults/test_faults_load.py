@@ -10,8 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from load import make_index
-from pdf_writing import lines_of, write_pdf
 
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import NoIndexError
@@ -19,16 +17,17 @@ from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode
+from tests.faults.load import make_index
+from tests.indexer.pdf_writing import lines_of, write_pdf
 
-_FOLDER = Path(__file__).parent
+_REPOSITORY = Path(__file__).parents[2]
 _LOG_MAX_BYTES = 64 * 2**20
 _TURNS = 4  # alternate with and without a writer, so other load on the machine hits both
 
 _REOPEN = """
 import sys, time
 from pathlib import Path
-sys.path.append(sys.argv[2])
-from load import vectors_of
+from tests.faults.load import vectors_of
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.store import Store
@@ -47,7 +46,7 @@ print(*(1000 * (after - began) for after in (opened, words, meaning)))
 
 
 def start(*command: str) -> subprocess.Popen[str]:
-    environment = os.environ | {"PYTHONPATH": str(_FOLDER.parents[1]), "OMP_NUM_THREADS": "1"}
+    environment = os.environ | {"PYTHONPATH": str(_REPOSITORY), "OMP_NUM_THREADS": "1"}
     # in a session of its own: the writer raises the niceness of its session, which would slow down all later tests
     return subprocess.Popen(
         [sys.executable, *command], stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True
@@ -62,9 +61,9 @@ def numbers(process: subprocess.Popen[str]) -> list[float]:
 
 def run_load(path: Path, seconds: float, with_writer: bool) -> tuple[list[float], list[float]]:
     """Return how long four readers waited for each answer (ms), and the numbers that the writer, if any, printed."""
-    program, where = str(_FOLDER / "load.py"), (str(path), str(seconds))
-    readers = [start(program, "read", *where) for _ in range(4)]
-    writers = [start(program, "write", *where)] if with_writer else []
+    program, where = ("-m", "tests.faults.load"), (str(path), str(seconds))
+    readers = [start(*program, "read", *where) for _ in range(4)]
+    writers = [start(*program, "write", *where)] if with_writer else []
     took_ms = [number for reader in readers for number in numbers(reader)]
     return took_ms, [number for writer in writers for number in numbers(writer)]
 
@@ -93,7 +92,7 @@ def test_a_writer_at_full_speed_keeps_its_log_small_and_delays_no_reader(
 def test_a_large_index_opens_at_once(tmp_path: Path, rounds: int, by_hand: bool, note: Callable[[str], None]) -> None:
     path, n_passages = tmp_path / "index.db", 500 * rounds
     make_index(path, n_passages)
-    runs = [numbers(start("-c", _REOPEN, str(path), str(_FOLDER))) for _ in range(5)]
+    runs = [numbers(start("-c", _REOPEN, str(path))) for _ in range(5)]
     opened, words, meaning = np.median(runs, axis=0)
     note(
         f"{n_passages:,} passages opened again: ready in {opened:.0f} ms, first answer by words at {words:.0f} ms, "
@@ -111,7 +110,7 @@ def test_the_first_answer_comes_before_all_new_files_are_read(
     for number in range(n_files):
         write_pdf(root / f"{number}.pdf", [lines_of(prose(f"{number}, {page}")) for page in range(10)])
     began = time.monotonic()
-    indexer = start(str(_FOLDER / "indexing_child.py"), str(root), "bundled" if by_hand else "fake", "0")
+    indexer = start("-m", "tests.faults.indexing_child", str(root), "bundled" if by_hand else "fake", "0")
     try:
         first_s = seconds_to_first_hit(root, indexer) - began
     finally:

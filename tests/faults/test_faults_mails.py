@@ -5,10 +5,6 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from fake_encoder import FakeEncoder
-from mails_and_office import write
-from store_helpers import check_invariants
-
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store import documents, files, keywords
@@ -16,6 +12,9 @@ from longsearch.engine.store.store import Store
 from longsearch.engine.types import FileReport, FileStatus, SearchMode
 from longsearch.indexer.extract.pool import ExtractorPool
 from longsearch.indexer.pipeline import Pipeline
+from tests.engine.store.store_helpers import check_invariants
+from tests.faults.mails_and_office import write
+from tests.indexer.fake_encoder import FakeEncoder
 
 _CRASHES = ("crashed", "made the reader fail", "took more than", "sent nonsense")
 

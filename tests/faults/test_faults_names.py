@@ -7,11 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from extracting import OneChild
-from fake_encoder import FakeEncoder
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from store_helpers import check_invariants
 
 from longsearch.app.commands.search import to_json, to_text
 from longsearch.app.commands.status import describe
@@ -21,6 +18,9 @@ from longsearch.engine.store.store import Store
 from longsearch.engine.types import FileStatus, SearchMode
 from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.pipeline import Pipeline
+from tests.engine.store.store_helpers import check_invariants
+from tests.indexer.extracting import OneChild
+from tests.indexer.fake_encoder import FakeEncoder
 
 _SUFFIX = b".txt"
 _LONGEST = 255  # bytes in a name, on every common file system

@@ -10,8 +10,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from fake_encoder import FakeEncoder, FakePart
-from store_helpers import check_invariants
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.engine.store.store import Store
@@ -21,6 +19,8 @@ from longsearch.indexer.extract.assembly import Extraction
 from longsearch.indexer.extract.reader import Result
 from longsearch.indexer.pipeline import Pipeline
 from longsearch.indexer.watch import RootWatch
+from tests.engine.store.store_helpers import check_invariants
+from tests.indexer.fake_encoder import FakeEncoder, FakePart
 
 _FILES_PER_FOLDER = 100
 _BURSTS = 40

@@ -7,17 +7,13 @@ In the interpreter only float32 is tested: it cannot multiply bfloat16 (Triton 3
 """
 
 import contextlib
-import sys
 import warnings
-from pathlib import Path
 
 import pytest
 import torch
-from interpreting import INTERPRETED
 
 from longsearch.engine.models.ops.ssd_triton import load_mamba_ssm
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # tiny_models
+from tests.gpu.interpreting import INTERPRETED
 
 
 @pytest.fixture

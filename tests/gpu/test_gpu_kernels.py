@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from interpreting import INTERPRETED
-from tiny_models import random_tensors, save_checkpoint, tiny_config
 from torch import Tensor
 
 from longsearch.engine.models import mamba2
@@ -17,6 +15,8 @@ from longsearch.engine.models.ops.norm import gated_norm_torch, gated_norm_trito
 from longsearch.engine.models.ops.ssd import ssd_scan
 from longsearch.engine.models.ops.ssd_triton import ssd_scan_triton
 from longsearch.engine.models.weights import load_mamba2
+from tests.engine.tiny_models import random_tensors, save_checkpoint, tiny_config
+from tests.gpu.interpreting import INTERPRETED
 
 pytestmark = [pytest.mark.gpu, pytest.mark.filterwarnings("ignore::UserWarning:triton")]
 Q = 16

@@ -6,8 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from slices import run_vertically
-from tiny_models import BUNDLED, PROSE, random_tensors, save_checkpoint, tiny_config
 from torch import Tensor
 
 from longsearch.engine.inference.borders import Borders
@@ -17,6 +15,8 @@ from longsearch.engine.models.config import read_config
 from longsearch.engine.models.mamba2 import Mamba2, Mamba2State
 from longsearch.engine.models.ops import kernels
 from longsearch.engine.models.weights import load_mamba2
+from tests.engine.slices import run_vertically
+from tests.engine.tiny_models import BUNDLED, PROSE, random_tensors, save_checkpoint, tiny_config
 
 pytestmark = [pytest.mark.gpu, pytest.mark.filterwarnings("ignore::UserWarning:triton")]
 Q = 16

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from extracting import OneChild
-from pipeline_bench import Bench
 
 from longsearch.engine.store.store import Store
+from tests.indexer.extracting import OneChild
+from tests.indexer.pipeline_bench import Bench
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from extracting import OneChild
-from fake_encoder import FakeEncoder
 
 from longsearch.engine.store import vectors
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import FileStatus
 from longsearch.indexer.pipeline import Pipeline, ReadSummary
+from tests.indexer.extracting import OneChild
+from tests.indexer.fake_encoder import FakeEncoder
 
 
 class Bench:

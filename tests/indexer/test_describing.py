@@ -2,12 +2,11 @@
 
 import os
 
-from pdf_writing import lines_of, write_pdf
-from pipeline_bench import Bench
-
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.types import SearchMode
+from tests.indexer.pdf_writing import lines_of, write_pdf
+from tests.indexer.pipeline_bench import Bench
 
 
 def forget_metadata(bench: Bench) -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pipeline_bench import Bench
 
 import longsearch.indexer.walk
 from longsearch.engine.store.store import Store
 from longsearch.indexer.drives import Drives, find_drives
 from longsearch.indexer.walk import FolderStamp, WalkProblem
+from tests.indexer.pipeline_bench import Bench
 
 ROOT_DEVICE, USB, NESTED = 1, 2, 3
 

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fake_encoder import FakeEncoder
-from pipeline_bench import Bench, check_vectors, document_ids
 
 import longsearch.indexer.pipeline as pipeline_module
 from longsearch.engine.store import vectors
@@ -16,6 +14,8 @@ from longsearch.engine.types import FileStatus
 from longsearch.indexer import embedding
 from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.token_cache import TokenCache
+from tests.indexer.fake_encoder import FakeEncoder
+from tests.indexer.pipeline_bench import Bench, check_vectors, document_ids
 
 
 def test_a_document_stopped_in_the_middle_goes_on_and_gets_the_same_vectors(

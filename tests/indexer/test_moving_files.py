@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fake_encoder import FakeEncoder
 
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
@@ -14,6 +13,7 @@ from longsearch.indexer import walk as walk_module
 from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.pipeline import Pipeline
 from longsearch.indexer.walk import CLOCK_TICK_NS, FolderStamp, WalkProblem, is_unchanged, walk
+from tests.indexer.fake_encoder import FakeEncoder
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from fake_encoder import FakeEncoder
-from pipeline_bench import Bench
 
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.search.query_language.query import parse
@@ -16,6 +14,8 @@ from longsearch.engine.types import FileStatus, SearchMode
 from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.pipeline import Pipeline, ReadSummary
 from longsearch.indexer.sources import source
+from tests.indexer.fake_encoder import FakeEncoder
+from tests.indexer.pipeline_bench import Bench
 
 
 def test_new_files_become_current_and_a_second_run_does_nothing(bench: Bench) -> None:

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from extracting import OneChild
-from pipeline_bench import Bench
 
 from longsearch.engine.errors import ExtractionError, TemporaryError
 from longsearch.engine.store.store import Store
@@ -16,6 +14,8 @@ from longsearch.engine.types import DocumentText, FileReport, FileStatus
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess, Result
 from longsearch.indexer.pipeline import Pipeline
 from longsearch.indexer.sources import source
+from tests.indexer.extracting import OneChild
+from tests.indexer.pipeline_bench import Bench
 
 
 @contextmanager

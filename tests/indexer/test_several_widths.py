@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from extracting import OneChild
-from fake_encoder import FakeEncoder
-from pipeline_bench import Bench, check_vectors, document_ids
 
 from longsearch.engine.store import vectors
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import FileStatus
 from longsearch.indexer import embedding
 from longsearch.indexer.pipeline import Pipeline
+from tests.indexer.extracting import OneChild
+from tests.indexer.fake_encoder import FakeEncoder
+from tests.indexer.pipeline_bench import Bench, check_vectors, document_ids
 
 
 def widths(store: Store) -> list[float]:

@@ -1,11 +1,11 @@
 """Fixtures for the tests of the terminal app: no clock, and no colours from the environment."""
 
 import pytest
-from tui_helpers import let_messages_pass
 
 from longsearch.tui.backend.backend_calls import BackendCalls
 from longsearch.tui.screens.folders import FolderChoice
 from longsearch.tui.screens.main import MainScreen
+from tests.tui.tui_helpers import let_messages_pass
 
 NEVER_S = 3_600.0
 

@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fake_user_data import FakeUserData
-
 from longsearch.engine.completions import Completion, CompletionChoice
 from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import LitBoxes, PageImage, PageQuestion
@@ -29,6 +27,7 @@ from longsearch.engine.types import (
     SearchMode,
     SearchResults,
 )
+from tests.tui.fake_user_data import FakeUserData
 
 ROOT = Path("/home/ada/papers")
 HELD_S = 60.0

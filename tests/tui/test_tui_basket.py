@@ -3,17 +3,17 @@
 from typing import Any
 
 import pytest
-from fake_backend import FakeBackend, three_folders, three_reports
-from fake_user_data import some_evidence
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
-from tui_helpers import SMALL, WIDE, ask, preview, screen_text, settle
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.basket import BasketScreen
 from longsearch.tui.screens.dialogs import LineDialog, YesNoDialog
 from longsearch.tui.screens.main import MainScreen
+from tests.tui.fake_backend import FakeBackend, three_folders, three_reports
+from tests.tui.fake_user_data import some_evidence
+from tests.tui.tui_helpers import SMALL, WIDE, ask, preview, screen_text, settle
 
 
 def with_basket() -> FakeBackend:

@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from fake_backend import FakeBackend, described_reports
 from textual.pilot import Pilot
 from textual.widgets import Input
-from tui_helpers import WIDE, ask, results, screen_text, settle
 
 from longsearch.engine.completions import Completion, CompletionChoice
 from longsearch.engine.errors import StoreError
@@ -14,6 +12,8 @@ from longsearch.engine.types import MetadataValue
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.text.completing import Cycle
 from longsearch.tui.widgets.query_bar import QueryBar
+from tests.tui.fake_backend import FakeBackend, described_reports
+from tests.tui.tui_helpers import WIDE, ask, results, screen_text, settle
 
 AUTHORS = (('"Ann Lee"', 12), ("Lamport", 1))
 

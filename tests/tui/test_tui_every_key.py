@@ -4,17 +4,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from fake_backend import FakeBackend, some_files, three_folders, three_reports
-from fake_user_data import some_evidence
 from textual.actions import parse
 from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.widgets import Input
-from tui_helpers import ask, settle
 
 from longsearch.tui.app import LongsearchApp, load_screens
 from longsearch.tui.backend.requests import Question
 from longsearch.tui.preferences import split_keys
+from tests.tui.fake_backend import FakeBackend, some_files, three_folders, three_reports
+from tests.tui.fake_user_data import some_evidence
+from tests.tui.tui_helpers import ask, settle
 
 load_screens()
 FROM_THE_QUERY = {"main.down", "main.up", "main.page_down", "main.page_up"}

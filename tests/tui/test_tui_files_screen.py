@@ -1,15 +1,15 @@
 """The files screen: every file with its status, the reason and the hint; its keys."""
 
 import pytest
-from fake_backend import ROOT, FakeBackend, some_files
 from textual.pilot import Pilot
-from tui_helpers import screen_text, settle
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import FileReport, FileStatus
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.widgets.long_table import LongTable
+from tests.tui.fake_backend import ROOT, FakeBackend, some_files
+from tests.tui.tui_helpers import screen_text, settle
 
 SIZE = (110, 26)
 

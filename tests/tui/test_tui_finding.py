@@ -4,12 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_backend import FakeBackend, hit, long_document, three_reports
 from hypothesis import given
 from hypothesis import strategies as st
 from textual import events
 from textual.pilot import Pilot
-from tui_helpers import SMALL, WIDE, ask, preview, results, screen_text, settle
 
 from longsearch.engine.page_image import Light
 from longsearch.engine.types import DocumentText, Heading, SearchMode
@@ -24,6 +22,8 @@ from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.relevance_strip import RelevanceStrip, warmth_of
 from longsearch.tui.widgets.status_line import StatusLine
 from longsearch.tui.widgets.text_pane import TextPane
+from tests.tui.fake_backend import FakeBackend, hit, long_document, three_reports
+from tests.tui.tui_helpers import SMALL, WIDE, ask, preview, results, screen_text, settle
 
 
 def heading(pilot: Pilot[Any]) -> str:

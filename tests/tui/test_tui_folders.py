@@ -1,16 +1,16 @@
 """An app over several folders: it names them, lets one be chosen, and completes their names."""
 
-from fake_backend import FakeBackend, three_folders, three_reports
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.pilot import Pilot
 from textual.widgets import Input
-from tui_helpers import ask, screen_text, settle
 
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.types import FileReport, FileStatus
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.text.folder_words import folder_field, with_folder
+from tests.tui.fake_backend import FakeBackend, three_folders, three_reports
+from tests.tui.tui_helpers import ask, screen_text, settle
 
 NAMES = ("papers", "my notes", "work/papers", "★")
 

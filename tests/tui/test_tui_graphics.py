@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from decoding import from_iterm2, from_kitty, from_png, from_sixel
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from longsearch.tui.graphics.terminal import (
     is_light,
     typed_among,
 )
+from tests.tui.decoding import from_iterm2, from_kitty, from_png, from_sixel
 
 NAMES = kinds.GRAPHICS.expected
 KITTY = b"\x1b_Gi=31;OK\x1b\\"

@@ -4,10 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_backend import FakeBackend, three_reports
 from textual.pilot import Pilot
 from textual.widgets import Input
-from tui_helpers import SMALL, WIDE, ask, results, screen_text, settle, until
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import SearchMode
@@ -18,6 +16,8 @@ from longsearch.tui.backend.user_data import InView
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.screens.picker import PickerScreen
 from longsearch.tui.widgets.query_bar import QueryBar
+from tests.tui.fake_backend import FakeBackend, three_reports
+from tests.tui.tui_helpers import SMALL, WIDE, ask, results, screen_text, settle, until
 
 HOSTILE = "\x1b[2J[red]pumps\u202e[/red]\nand more " * 20
 

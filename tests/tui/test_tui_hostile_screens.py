@@ -5,11 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_backend import FakeBackend, long_document
-from fake_user_data import some_evidence
 from rich.cells import cell_len
 from textual.pilot import Pilot
-from tui_helpers import WIDE, ask, preview, screen_text, settle
 
 from longsearch.engine.types import (
     DocumentHit,
@@ -24,6 +21,9 @@ from longsearch.engine.types import (
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.requests import Question
 from longsearch.tui.backend.user_data import Saved
+from tests.tui.fake_backend import FakeBackend, long_document
+from tests.tui.fake_user_data import some_evidence
+from tests.tui.tui_helpers import WIDE, ask, preview, screen_text, settle
 
 EVIL = "[red]\x1b[31m\x1b]0;owned\x07\x9b2J[/red] \u202eevil\u2066\u200f \udcff 資料\u0301"
 EVIL += "é👩\u200d👧\ufe0f\u200b\t\r\n\u2028"

@@ -1,14 +1,14 @@
 """The line of keys: those that fit, those of the place that has the focus, and clicks on them."""
 
-from fake_backend import three_reports
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.widgets import Input
-from tui_helpers import SMALL, WIDE, ask, settle
 
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.help import HelpScreen
 from longsearch.tui.widgets.key_line import KeyLine, ShownKey, fitting
+from tests.tui.fake_backend import three_reports
+from tests.tui.tui_helpers import SMALL, WIDE, ask, settle
 
 
 def key(label: str, meaning: str) -> ShownKey:

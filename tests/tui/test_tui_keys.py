@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from fake_backend import FakeBackend, three_reports
 from textual import events
 from textual.widgets import Input
-from tui_helpers import WIDE, ask, screen_text, settle
 
 from longsearch.engine.types import Folder, SearchMode
 from longsearch.tui import keys_page
@@ -15,6 +13,8 @@ from longsearch.tui.screens.help import HelpScreen
 from longsearch.tui.screens.instruction import InstructionScreen
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.widgets.mode_tabs import ModeTabs
+from tests.tui.fake_backend import FakeBackend, three_reports
+from tests.tui.tui_helpers import WIDE, ask, screen_text, settle
 
 
 async def test_letters_are_text_in_the_query_line() -> None:

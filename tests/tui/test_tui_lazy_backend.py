@@ -3,11 +3,10 @@
 import threading
 from pathlib import Path
 
-from fake_backend import HELD_S, ROOT, FakeBackend, three_reports
-from tui_helpers import WIDE, ask, screen_text, settle, until
-
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.lazy_backend import lazy_backend
+from tests.tui.fake_backend import HELD_S, ROOT, FakeBackend, three_reports
+from tests.tui.tui_helpers import WIDE, ask, screen_text, settle, until
 
 
 async def test_the_app_shows_itself_and_takes_keys_while_the_backend_is_made() -> None:

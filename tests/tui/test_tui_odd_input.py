@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from fake_backend import FakeBackend, hit, long_document, three_reports
-from tui_helpers import WIDE, ask, preview, screen_text
 
 from longsearch.engine.types import DocumentText, PassageHit
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.main import MainScreen
+from tests.tui.fake_backend import FakeBackend, hit, long_document, three_reports
+from tests.tui.tui_helpers import WIDE, ask, preview, screen_text
 
 HOSTILE = "[red]Alert[/red] \x1b[31mred\x1b]0;owned\x07 \u202eevil \udcff"
 

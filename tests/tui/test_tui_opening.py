@@ -2,11 +2,11 @@
 
 import threading
 
-from fake_backend import ROOT, three_reports
 from textual.widgets import Input
-from tui_helpers import WIDE, ask, screen_text, settle, until
 
 from longsearch.tui.app import LongsearchApp
+from tests.tui.fake_backend import ROOT, three_reports
+from tests.tui.tui_helpers import WIDE, ask, screen_text, settle, until
 
 
 async def test_the_app_opens_ready_to_type_and_tells_how_many_documents_are_ready() -> None:

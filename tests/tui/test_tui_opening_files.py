@@ -7,13 +7,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fake_backend import three_reports
-from tui_helpers import WIDE, ask, screen_text, settle
 
 from longsearch.engine.opened import Opened
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens import carrying_out
 from longsearch.tui.widgets.status_line import StatusLine
+from tests.tui.fake_backend import three_reports
+from tests.tui.tui_helpers import WIDE, ask, screen_text, settle
 
 EDIT = ("vim", "+3", "/notes/a b.md")
 

@@ -3,14 +3,14 @@
 from typing import Any
 
 import pytest
-from fake_backend import three_reports
 from rich.style import Style
 from textual._compositor import Compositor
 from textual.pilot import Pilot
-from tui_helpers import ask, preview, results, settle
 
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.widgets.query_bar import QueryBar
+from tests.tui.fake_backend import three_reports
+from tests.tui.tui_helpers import ask, preview, results, settle
 
 
 def looks(pilot: Pilot[Any]) -> dict[object, tuple[bool, str, Style]]:

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from fake_backend import ROOT, FakeBackend
-from test_tui_snapshots import ask_and_press, both_sizes, compare
 from textual.content import Content
 
 from longsearch.engine.citing.evidence import evidence_of
 from longsearch.engine.citing.forms import FORMS
 from longsearch.engine.types import DocumentHit, DocumentText, Heading, MetadataValue, PassageHit
 from longsearch.tui.text.result_content import hit_content
+from tests.tui.fake_backend import ROOT, FakeBackend
+from tests.tui.test_tui_snapshots import ask_and_press, both_sizes, compare
 
 _SUBJECT = "Re: the valve of the second pump, and when it can be replaced at last"
 

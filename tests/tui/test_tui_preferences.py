@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_backend import three_reports
-from test_tui_snapshots import Compare, both_sizes
 from textual.pilot import Pilot
 from textual.widgets._toast import Toast
-from tui_helpers import WIDE, ask, screen_text, settle, until
 
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.preferences import Preferences, is_key, problems, sound_keys, theme_for
+from tests.tui.fake_backend import three_reports
+from tests.tui.test_tui_snapshots import Compare, both_sizes
+from tests.tui.tui_helpers import WIDE, ask, screen_text, settle, until
 
 MISTAKE = ("/home/you/.config/longsearch/config.toml, line 3: there is no setting modle", "did you mean model?")
 

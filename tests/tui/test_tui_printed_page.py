@@ -5,10 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from decoding import from_iterm2, from_kitty, from_sixel
-from fake_backend import FakeBackend, draw_lines, three_reports
 from textual.pilot import Pilot
-from tui_helpers import SMALL, WIDE, ask, preview, screen_text, settle
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.engine.page_image import Light, PageImage, PageQuestion
@@ -19,6 +16,9 @@ from longsearch.tui.widgets.header_line import HeaderLine
 from longsearch.tui.widgets.page_view import PageView
 from longsearch.tui.widgets.status_line import StatusLine
 from longsearch.tui.widgets.text_pane import TextPane
+from tests.tui.decoding import from_iterm2, from_kitty, from_sixel
+from tests.tui.fake_backend import FakeBackend, draw_lines, three_reports
+from tests.tui.tui_helpers import SMALL, WIDE, ask, preview, screen_text, settle
 
 
 def page_view(pilot: Pilot[Any]) -> PageView:

@@ -16,18 +16,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rich.cells
-from decoding import from_kitty
 
 from longsearch.tui.graphics.probe import Probe
 from longsearch.tui.graphics.terminal import BLOCKS, QUESTIONS, Graphics, GraphicsProtocol
 from longsearch.tui.graphics.vowel_signs import give_vowel_signs_cells
+from tests.tui.decoding import from_kitty
 
 ANSWERS = b"\x1b_Gi=31;OK\x1b\\\x1bP>|kitty(0.40)\x1b\\\x1b[6;16;8t\x1b[?62;c"
 PATIENCE_S = 60.0
 PROGRAM = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from fake_backend import three_reports
+from tests.tui.fake_backend import three_reports
 from longsearch.tui.graphics.probe import Probe
 probe = Probe()
 from longsearch.tui.app import LongsearchApp
@@ -118,7 +116,7 @@ def test_only_a_capable_terminal_is_asked(
 def test_in_a_terminal_with_graphics_v_writes_the_page_and_leaving_takes_it_away(terminal: tuple[int, int]) -> None:
     ours, theirs = terminal
     environment = os.environ | {"COLORTERM": "truecolor"}
-    command = [sys.executable, "-c", PROGRAM, str(Path(__file__).parent)]
+    command = [sys.executable, "-c", PROGRAM]
     app = subprocess.Popen(
         command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=Path(__file__).parents[2]
     )

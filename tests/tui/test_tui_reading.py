@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 
-from fake_backend import ROOT, FakeBackend, hit, long_document, three_reports
 from textual.widgets import Input
-from tui_helpers import SMALL, WIDE, ask, preview, results, screen_text, settle, until
 
 from longsearch.engine.errors import StoreError
 from longsearch.engine.types import PassageHit, SearchMode
@@ -14,6 +12,8 @@ from longsearch.tui.widgets.reader import Reader
 from longsearch.tui.widgets.relevance_strip import RelevanceStrip
 from longsearch.tui.widgets.results import Results
 from longsearch.tui.widgets.text_pane import TextPane
+from tests.tui.fake_backend import ROOT, FakeBackend, hit, long_document, three_reports
+from tests.tui.tui_helpers import SMALL, WIDE, ask, preview, results, screen_text, settle, until
 
 
 async def test_the_arrow_keys_select_a_document_also_from_the_query_line() -> None:

@@ -3,10 +3,8 @@
 from typing import Any
 
 import pytest
-from fake_backend import FakeBackend, three_reports
 from textual.pilot import Pilot
 from textual.widgets import Input
-from tui_helpers import SMALL, WIDE, ask, results, screen_text, settle
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import SearchMode
@@ -15,6 +13,8 @@ from longsearch.tui.backend.requests import Question
 from longsearch.tui.backend.user_data import Saved
 from longsearch.tui.screens.dialogs import LineDialog
 from longsearch.tui.screens.main import MainScreen
+from tests.tui.fake_backend import FakeBackend, three_reports
+from tests.tui.tui_helpers import SMALL, WIDE, ask, results, screen_text, settle
 
 HOSTILE = Saved("\x1b[2J[red]x", Question("pumps\u202e"), "a\x07", ("[link=y]title\x1b[31m, p. 3",))
 

@@ -3,14 +3,14 @@
 from dataclasses import replace
 from typing import Any
 
-from fake_backend import FakeBackend, some_files, three_reports
-from test_tui_snapshots import Compare, both_sizes
 from textual.pilot import Pilot
-from tui_helpers import ask, screen_text, settle
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import ScannedPages
 from longsearch.tui.app import LongsearchApp
+from tests.tui.fake_backend import FakeBackend, some_files, three_reports
+from tests.tui.test_tui_snapshots import Compare, both_sizes
+from tests.tui.tui_helpers import ask, screen_text, settle
 
 SIZE = (110, 26)
 

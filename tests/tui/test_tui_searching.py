@@ -3,9 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from fake_backend import DONE, hit, long_document, three_reports
 from textual.widgets import Input
-from tui_helpers import SMALL, WIDE, ask, grow_index, preview, results, screen_text, settle, until
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.types import SearchMode
@@ -14,6 +12,8 @@ from longsearch.tui.backend.backend_calls import BackendCalls
 from longsearch.tui.screens.instruction import PRESETS, InstructionScreen
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.widgets.mode_tabs import ModeTabs
+from tests.tui.fake_backend import DONE, hit, long_document, three_reports
+from tests.tui.tui_helpers import SMALL, WIDE, ask, grow_index, preview, results, screen_text, settle, until
 
 
 async def test_every_keystroke_searches_by_words_and_enter_in_the_chosen_mode() -> None:

@@ -2,12 +2,9 @@
 
 from typing import Any
 
-from fake_backend import three_reports
 from hypothesis import given
 from hypothesis import strategies as st
-from test_tui_snapshots import Compare, ask_and_press, both_sizes, compare
 from textual.pilot import Pilot
-from tui_helpers import SMALL, ask, results, screen_text, settle
 
 from longsearch.engine.errors import StoreError
 from longsearch.engine.types import PassageMap
@@ -17,6 +14,9 @@ from longsearch.tui.screens.map import MapScreen, kept_in_words
 from longsearch.tui.screens.side_by_side import SideBySide
 from longsearch.tui.widgets.scatter import Scatter, cells_of, mark_of
 from longsearch.tui.widgets.text_pane import TextPane
+from tests.tui.fake_backend import three_reports
+from tests.tui.test_tui_snapshots import Compare, ask_and_press, both_sizes, compare
+from tests.tui.tui_helpers import SMALL, ask, results, screen_text, settle
 
 LARGE = (140, 30)
 

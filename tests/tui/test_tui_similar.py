@@ -1,13 +1,13 @@
 """Documents similar to the one in view."""
 
 import pytest
-from fake_backend import FakeBackend, hit, long_document, three_reports
 from textual.widgets import Input
-from tui_helpers import SMALL, WIDE, ask, results, screen_text, settle
 
 from longsearch.engine.errors import StoreError
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.widgets.text_pane import TextPane
+from tests.tui.fake_backend import FakeBackend, hit, long_document, three_reports
+from tests.tui.tui_helpers import SMALL, WIDE, ask, results, screen_text, settle
 
 
 async def test_m_lists_the_documents_similar_to_the_one_in_view_and_escape_leads_back_to_it() -> None:

@@ -8,7 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_backend import (
+from textual.pilot import Pilot
+
+from longsearch.engine.errors import ModelError
+from longsearch.engine.types import ChanceLevel, MeaningShare, Reason, WordShare
+from longsearch.tui.app import LongsearchApp
+from tests.tui.fake_backend import (
     INDEXING,
     FakeBackend,
     described_reports,
@@ -16,12 +21,7 @@ from fake_backend import (
     three_folders,
     three_reports,
 )
-from textual.pilot import Pilot
-from tui_helpers import ask, settle
-
-from longsearch.engine.errors import ModelError
-from longsearch.engine.types import ChanceLevel, MeaningShare, Reason, WordShare
-from longsearch.tui.app import LongsearchApp
+from tests.tui.tui_helpers import ask, settle
 
 SIZES = [(80, 24), (140, 40)]
 Compare = Callable[..., bool]

@@ -1,13 +1,13 @@
 """Snapshots of the screens for a person's own things: the basket and its dialogs, earlier queries, saved searches."""
 
 import pytest
-from fake_backend import FakeBackend, three_reports
-from fake_user_data import some_evidence
-from test_tui_snapshots import Compare, ask_and_press, both_sizes, compare, press
 
 from longsearch.engine.types import SearchMode
 from longsearch.tui.backend.requests import Question
 from longsearch.tui.backend.user_data import InView, Saved
+from tests.tui.fake_backend import FakeBackend, three_reports
+from tests.tui.fake_user_data import some_evidence
+from tests.tui.test_tui_snapshots import Compare, ask_and_press, both_sizes, compare, press
 
 
 @pytest.fixture

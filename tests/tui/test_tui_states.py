@@ -4,15 +4,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_backend import DONE, EMPTY, INDEXING, FakeBackend, three_reports
-from test_tui_snapshots import Compare, ask_and_press, both_sizes, compare, press
 from textual.pilot import Pilot
-from tui_helpers import SMALL, ask, screen_text, settle, until
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.types import SearchMode
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.backend_calls import BackendCalls
+from tests.tui.fake_backend import DONE, EMPTY, INDEXING, FakeBackend, three_reports
+from tests.tui.test_tui_snapshots import Compare, ask_and_press, both_sizes, compare, press
+from tests.tui.tui_helpers import SMALL, ask, screen_text, settle, until
 
 AWAY = "the folder is away: its documents are found, and indexing goes on when it is back"
 DEAD = "the daemon did not start (see /home/ada/.local/share/longsearch/daemon.log)"

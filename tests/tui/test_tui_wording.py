@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-from fake_backend import DONE, EMPTY, INDEXING
-
 from longsearch.engine.errors import StoreError
 from longsearch.engine.types import FileReport, FileStatus, SearchMode, SearchResults
 from longsearch.tui.text.welcome import welcome
@@ -18,6 +16,7 @@ from longsearch.tui.text.wording import (
     summary,
     trouble,
 )
+from tests.tui.fake_backend import DONE, EMPTY, INDEXING
 
 NOTHING = SearchResults("zebra \x1b[31m", SearchMode.HYBRID, "", 12.4, ())
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any
 
-from fake_backend import DONE, FakeBackend
 from textual.css.query import NoMatches
 from textual.pilot import Pilot
 from textual.widgets import Input
@@ -17,6 +16,7 @@ from longsearch.tui.backend.backend_calls import BackendCalls
 from longsearch.tui.widgets.preview import Preview
 from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.results import Results
+from tests.tui.fake_backend import DONE, FakeBackend
 
 WIDE, SMALL = (110, 26), (80, 24)
 PATIENCE_S = 60.0

@@ -5,11 +5,11 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from evaluation_helpers import write_set
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.datasets import load_dataset, load_datasets
 from longsearch.engine.evaluation.longembed import is_synthetic
+from tests.engine.evaluation.evaluation_helpers import write_set
 
 
 def test_a_folder_is_read_with_only_the_judged_queries(tmp_path):

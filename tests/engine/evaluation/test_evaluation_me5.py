@@ -1,11 +1,7 @@
 """The baseline of a multilingual E5 reads queries and passages in their own ways, and only if its folder is given."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from evaluation_helpers import write_model, write_set
 
 from longsearch.engine.evaluation.datasets import load_dataset
 from longsearch.engine.evaluation.embedders.e5 import E5
@@ -14,9 +10,8 @@ from longsearch.engine.evaluation.run import run
 from longsearch.engine.evaluation.systems import Bench, me5_systems
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.inference.encoder import Encoder
-
-sys.path.append(str(Path(__file__).parents[1] / "training"))
-from multilingual_helpers import make_e5
+from tests.engine.evaluation.evaluation_helpers import write_model, write_set
+from tests.engine.training.multilingual_helpers import make_e5
 
 
 def test_me5_ranks_passages_by_their_cosine_with_queries_read_as_queries(tmp_path):

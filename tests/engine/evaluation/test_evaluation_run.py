@@ -5,13 +5,13 @@ import re
 
 import numpy as np
 import pytest
-from evaluation_helpers import forbid_reading, write_model, write_set
 
 from longsearch.engine.evaluation.embedders import minilm
 from longsearch.engine.evaluation.embedders.bert import batches_by_length
 from longsearch.engine.evaluation.metrics import Interval
 from longsearch.engine.evaluation.report import Result, as_json, as_table, progress
 from longsearch.engine.evaluation.run import run
+from tests.engine.evaluation.evaluation_helpers import forbid_reading, write_model, write_set
 
 
 def evaluate(tmp_path, *more: str, also: tuple[str, ...] = ()) -> int:

@@ -3,7 +3,6 @@
 from typing import ClassVar
 
 import numpy as np
-from evaluation_helpers import write_model, write_set
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from longsearch.engine.evaluation.systems import BASELINES, OURS, Bench
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.types import Passage
+from tests.engine.evaluation.evaluation_helpers import write_model, write_set
 
 
 class FakeMiniLM:

@@ -4,14 +4,14 @@ import json
 
 import numpy as np
 import pytest
-from evaluation_helpers import write_model, write_set
-from tiny_models import save_embedder
 
 from longsearch.engine.evaluation.datasets import load_dataset
 from longsearch.engine.evaluation.our_vectors import OurVectors
 from longsearch.engine.evaluation.run import run
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.inference.encoder import Encoder
+from tests.engine.evaluation.evaluation_helpers import write_model, write_set
+from tests.engine.tiny_models import save_embedder
 
 
 def test_queries_think_and_documents_stay_as_they_are_in_the_cache_too(tmp_path):

@@ -8,7 +8,6 @@ import json
 import numpy as np
 import pytest
 import torch
-from evaluation_helpers import write_model, write_set
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, models, pre_tokenizers
 from torch.nn import functional as F
@@ -36,6 +35,7 @@ from longsearch.engine.evaluation.extension.rotary import (
     turn,
 )
 from longsearch.engine.evaluation.options import Options, check
+from tests.engine.evaluation.evaluation_helpers import write_model, write_set
 
 POSITIONS, LENGTH = 32, 128  # L_o and L_t of the small model
 WORDS = [f"w{i}" for i in range(40)]

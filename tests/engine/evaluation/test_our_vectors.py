@@ -5,7 +5,6 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 import pytest
-from evaluation_helpers import WORDS, forbid_reading, write_model, write_set
 
 from longsearch.engine import passages
 from longsearch.engine.evaluation import run as evaluation_run
@@ -16,6 +15,7 @@ from longsearch.engine.evaluation.our_vectors import OurVectors, first_dims, pas
 from longsearch.engine.evaluation.systems import BASELINES, OURS, Bench
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.inference.encoder import Encoder
+from tests.engine.evaluation.evaluation_helpers import WORDS, forbid_reading, write_model, write_set
 
 
 @pytest.fixture

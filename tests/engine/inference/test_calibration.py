@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_models import save_embedder
 
 from longsearch.engine.inference import calibration
 from longsearch.engine.inference.calibration import Trial, affordable, calibrate, calibrated_size, choose, sizes_for
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.inference.slots import rows_that_fit
+from tests.engine.tiny_models import save_embedder
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from tiny_models import PROSE, random_tensors, save_checkpoint, save_embedder, tiny_config
 from torch import Tensor
 
 from longsearch.engine.errors import ModelError
@@ -23,6 +22,7 @@ from longsearch.engine.models.probes import Probes
 from longsearch.engine.models.readouts.config import ReadoutConfig
 from longsearch.engine.models.rwkv7_config import RWKV7Config
 from longsearch.engine.types import Passage
+from tests.engine.tiny_models import PROSE, random_tensors, save_checkpoint, save_embedder, tiny_config
 
 ASK = "Find the clause"
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny_models import save_embedder
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.cutter import PassageCutter
 from longsearch.engine.inference.encoder import Encoder
+from tests.engine.tiny_models import save_embedder
 
 REPOSITORY = Path(__file__).parents[3]
 TEXT = (REPOSITORY / "LICENSE").read_text()

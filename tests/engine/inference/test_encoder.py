@@ -6,9 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from algorithm_1 import generated_from_scratch
 from numpy.typing import NDArray
-from tiny_models import BUNDLED, PROSE, save_embedder
 
 from longsearch.engine.errors import ModelError, QueryError
 from longsearch.engine.inference.document_embedding import DocumentEmbedding
@@ -19,6 +17,8 @@ from longsearch.engine.inference.readouts.mean import MeanReadout
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.passages import cut_excerpts
 from longsearch.engine.types import Passage
+from tests.engine.inference.algorithm_1 import generated_from_scratch
+from tests.engine.tiny_models import BUNDLED, PROSE, save_embedder
 
 TEXT = PROSE[:6000]
 SHORT = PROSE[:2400]

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tiny_models import PROSE, save_embedder
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
+from tests.engine.tiny_models import PROSE, save_embedder
 
 TEXT = PROSE[:3000]
 NESTED = (1.0, 0.5, 0.25)

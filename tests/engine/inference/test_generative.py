@@ -5,9 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from algorithm_1 import generated_from_scratch
 from numpy.typing import NDArray
-from tiny_models import PROSE, save_embedder
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
@@ -19,6 +17,8 @@ from longsearch.engine.models.mamba2 import Mamba2, Mamba2State
 from longsearch.engine.models.mamba2_quick import QuickMamba2
 from longsearch.engine.models.readouts.config import MOST_SOFT_TOKENS
 from longsearch.engine.models.readouts.soft_tokens import SoftTokens, generate
+from tests.engine.inference.algorithm_1 import generated_from_scratch
+from tests.engine.tiny_models import PROSE, save_embedder
 
 TEXT = PROSE[:2400]
 

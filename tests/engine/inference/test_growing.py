@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_models import PROSE, save_embedder
 
 from longsearch.engine.inference.encoder import Encoder
+from tests.engine.tiny_models import PROSE, save_embedder
 
 
 @pytest.fixture(scope="module", params=["mean", "eos", "contextual", "generative"])

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tiny_models import save_embedder
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference import device
@@ -15,6 +14,7 @@ from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.mamba2_quick import QuickMamba2
 from longsearch.engine.models.ops.int8 import Int8Linear, largest_activation
 from longsearch.engine.platforms.buffers import keep_freed_memory
+from tests.engine.tiny_models import save_embedder
 
 TEXT = (Path(__file__).parents[3] / "assets" / "samples" / "glaciers.md").read_text("utf-8")
 

@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pytest
 import torch
-from tiny_models import PROSE
 
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.inference.readouts.mean import MeanReadout
+from tests.engine.tiny_models import PROSE
 
 _ENCODE = """
 import resource, sys

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny_models import PROSE, save_embedder
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.evaluation.options import from_arguments, parser
 from longsearch.engine.inference.encoder import Encoder
+from tests.engine.tiny_models import PROSE, save_embedder
 
 
 @pytest.mark.parametrize("own", ["contextual", "generative"])

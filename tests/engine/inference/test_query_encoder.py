@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.torch import load_file, save_file
-from tiny_models import PROSE, save_embedder
 
 from longsearch.engine.errors import ModelError, QueryError
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.inference.query_encoder import QueryEncoder
 from longsearch.engine.models.without_torch import query_model
+from tests.engine.tiny_models import PROSE, save_embedder
 
 REPOSITORY = Path(__file__).parents[3]
 QUERIES = (

@@ -10,7 +10,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tiny_models import PROSE, random_tensors, save_checkpoint, save_embedder, tiny_config
 from torch import Tensor
 
 from longsearch.engine.inference.document_embedding import DocumentEmbedding
@@ -21,6 +20,7 @@ from longsearch.engine.inference.vertical import step_around_probes, step_probed
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.weights import load_mamba2
 from longsearch.engine.types import Passage
+from tests.engine.tiny_models import PROSE, random_tensors, save_checkpoint, save_embedder, tiny_config
 
 SIZES = [1, 40, 3000, 7, 700, 1, 2400, 90, 350, 5000, 12, 1100]
 N_LONG = 10_000

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_models import BUNDLED, EOS, PROSE, byte_level_bpe
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from longsearch.engine.inference import tokens as tokens_module
 from longsearch.engine.inference.tokens import PIECE_CHARACTERS, TextTokenizer, pieces, without_runs
+from tests.engine.tiny_models import BUNDLED, EOS, PROSE, byte_level_bpe
 
 WORD_PIECES = TextTokenizer.load(BUNDLED)
 BYTES = TextTokenizer(byte_level_bpe(), None)

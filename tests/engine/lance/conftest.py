@@ -3,18 +3,13 @@
 A fixture imports LanceDB, not a module: its import takes seconds, and every worker collects these tests.
 """
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "store"))
-sys.path.append(str(Path(__file__).parent))
-
-from lance_helpers import invented, published
-
 from longsearch.engine.store.store import Store
+from tests.engine.lance.lance_helpers import invented, published
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from store_helpers import DIM, ROOT, unit_vectors
 
 from longsearch.engine.lance import snapshot
 from longsearch.engine.lance.publishing import publish
@@ -19,6 +18,7 @@ from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import DocumentText, Heading, MetadataValue, Passage, SearchMode, SearchResults
+from tests.engine.store.store_helpers import DIM, ROOT, unit_vectors
 
 ENGLISH = (
     "The keeper weighs the hive in the cold morning.",

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lance_helpers import add_invented, assert_same_hits, invented, published
-from store_helpers import check_invariants, document, record
 
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
 from longsearch.engine.lance import address, snapshot
@@ -20,6 +18,8 @@ from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode
+from tests.engine.lance.lance_helpers import add_invented, assert_same_hits, invented, published
+from tests.engine.store.store_helpers import check_invariants, document, record
 
 
 def _sums(store: Store) -> dict[str, tuple[int, str]]:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from lance_helpers import CHINESE, ENGLISH, GERMAN, assert_same, assert_same_hits, invented, published, vector
 
 from longsearch.engine.errors import QueryError
 from longsearch.engine.search.answering.sqlite import answers_of
@@ -20,6 +19,16 @@ from longsearch.engine.store import documents, metadata
 from longsearch.engine.store.segments import admitted
 from longsearch.engine.store.session import Session
 from longsearch.engine.types import SearchMode
+from tests.engine.lance.lance_helpers import (
+    CHINESE,
+    ENGLISH,
+    GERMAN,
+    assert_same,
+    assert_same_hits,
+    invented,
+    published,
+    vector,
+)
 
 _WORDS = sorted({word.strip(".,") for sentence in (*ENGLISH, *GERMAN) for word in sentence.split()})
 _QUERIES = [

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hub_cache import FakeHub
+
+from tests.engine.models.hub_cache import FakeHub
 
 
 @pytest.fixture

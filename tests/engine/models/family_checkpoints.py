@@ -6,8 +6,9 @@ from typing import Any
 
 import torch
 from safetensors.torch import save_file
-from tiny_models import EOS, byte_level_bpe
 from torch import Tensor
+
+from tests.engine.tiny_models import EOS, byte_level_bpe
 
 VOCABULARY = 500
 RWKV7 = {

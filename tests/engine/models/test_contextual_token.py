@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from tiny_models import contextual_tensors, save_embedder
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.inference.readouts.contextual import contextual_tokens
 from longsearch.engine.models.readouts.bidirectional import BidirectionalEncoder
 from longsearch.engine.models.readouts.contextual import ContextualToken
+from tests.engine.tiny_models import contextual_tensors, save_embedder
 
 D, HEADS = 16, 2
 Array = NDArray[np.float64]

@@ -3,15 +3,15 @@
 from pathlib import Path
 
 import pytest
-from family_checkpoints import save_family
-from hub_cache import COMMIT, LATER, REPO, FakeHub, get, publish, put_in_cache
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_models import save_embedder
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.hub import ModelName, cached_models, locate
+from tests.engine.models.family_checkpoints import save_family
+from tests.engine.models.hub_cache import COMMIT, LATER, REPO, FakeHub, get, publish, put_in_cache
+from tests.engine.tiny_models import save_embedder
 
 
 def test_a_model_missing_from_the_cache_is_an_error_that_names_the_download_command(hub: FakeHub) -> None:

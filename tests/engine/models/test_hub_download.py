@@ -5,15 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from family_checkpoints import save_family
-from hub_cache import COMMIT, LATER, REPO, FakeHub, get, publish, put_in_cache
 from safetensors.torch import load_file, save_file
-from tiny_models import save_embedder, world_vocabulary
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.hub import WORLD_VOCABULARY, ModelName
 from longsearch.engine.models.hub_download import INDEX, HuggingFaceHub
+from tests.engine.models.family_checkpoints import save_family
+from tests.engine.models.hub_cache import COMMIT, LATER, REPO, FakeHub, get, publish, put_in_cache
+from tests.engine.tiny_models import save_embedder, world_vocabulary
 
 
 def test_only_configuration_tokenizer_and_safetensors_are_downloaded(hub: FakeHub, tmp_path: Path) -> None:

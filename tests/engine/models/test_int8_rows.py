@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tiny_models import save_embedder
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
@@ -16,6 +15,7 @@ from longsearch.engine.models.config import read_config
 from longsearch.engine.models.embedding import SCALE, from_int8_rows, to_int8_rows
 from longsearch.engine.models.weights import load_mamba2
 from longsearch.engine.training import commands
+from tests.engine.tiny_models import save_embedder
 
 TABLE = "backbone.embeddings.weight"
 

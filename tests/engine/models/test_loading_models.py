@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 import torch
-from tiny_models import random_tensors, save_checkpoint, save_embedder, state_spaces_config, tiny_config
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.hub_download import INDEX
 from longsearch.engine.models.weights import load_mamba2
+from tests.engine.tiny_models import random_tensors, save_checkpoint, save_embedder, state_spaces_config, tiny_config
 
 
 def open_error(folder: Path) -> ModelError:

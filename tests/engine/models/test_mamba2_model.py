@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from reference_mamba2 import slow_model
-from slices import run_vertically
-from tiny_models import random_tensors, save_checkpoint, state_spaces_config, tiny_config
 from torch import Tensor
 
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.mamba2 import Mamba2, Mamba2State
 from longsearch.engine.models.weights import load_mamba2
+from tests.engine.models.reference_mamba2 import slow_model
+from tests.engine.slices import run_vertically
+from tests.engine.tiny_models import random_tensors, save_checkpoint, state_spaces_config, tiny_config
 
 Q, V = 8, 24
 VARIANTS: dict[str, dict[str, Any]] = {

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from tiny_models import PROSE, save_embedder
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.mamba2 import Mamba2
+from tests.engine.tiny_models import PROSE, save_embedder
 
 HEADS, LAYERS, HEAD_DIM, D_STATE = 4, 2, 8, 8
 NESTED = (1.0, 0.5, 0.25)

@@ -4,11 +4,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from references import mlstm_recurrent
 from torch import Tensor
 from torch.nn import functional as F
 
 from longsearch.engine.models.ops.mlstm import Memory, mlstm_scan
+from tests.engine.models.references import mlstm_recurrent
 
 Q, EPS = 8, 1e-6
 Inputs = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from safetensors.torch import load, save_file
-from tiny_models import BUNDLED, save_embedder
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.identity import ModelIdentity, identify
 from longsearch.engine.models.weight_files import hash_weights
+from tests.engine.tiny_models import BUNDLED, save_embedder
 
 REPOSITORY = Path(__file__).parents[3]
 

@@ -7,11 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from family_checkpoints import RWKV7, VOCABULARY, XLSTM, rwkv7_tensors, save, save_family, xlstm_tensors
-from reference_rwkv7 import hidden_states
 from safetensors.torch import load_file, save_file
-from slices import run_vertically
-from tiny_models import PROSE, world_vocabulary
 from torch import Tensor
 
 from longsearch.engine.errors import ModelError
@@ -20,6 +16,18 @@ from longsearch.engine.inference.world_tokenizer import END_OF_TEXT
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.identity import identify
 from longsearch.engine.models.weights import Model, load_mamba2, load_model
+from tests.engine.models.family_checkpoints import (
+    RWKV7,
+    VOCABULARY,
+    XLSTM,
+    rwkv7_tensors,
+    save,
+    save_family,
+    xlstm_tensors,
+)
+from tests.engine.models.reference_rwkv7 import hidden_states
+from tests.engine.slices import run_vertically
+from tests.engine.tiny_models import PROSE, world_vocabulary
 
 FAMILIES = pytest.mark.parametrize("family", ["rwkv7", "xlstm"])
 Q = 16

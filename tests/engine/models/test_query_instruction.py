@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from family_checkpoints import save_family
-from tiny_models import BUNDLED, save_embedder
 
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.identity import identify
 from longsearch.engine.models.readouts.config import E5_INSTRUCTION
+from tests.engine.models.family_checkpoints import save_family
+from tests.engine.tiny_models import BUNDLED, save_embedder
 
 WITH_E5_INSTRUCTION = (
     "Instruction: Given a web search query, retrieve relevant passages that answer the query\nQuery: harbour dues"

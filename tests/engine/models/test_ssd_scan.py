@@ -6,11 +6,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_mamba2 import slow_scan
 from torch import Tensor
 
 from longsearch.engine.models.ops.ssd import ssd_scan
 from longsearch.engine.models.ops.ssd_factored import MAX_LOG_DECAY, ssd_scan_factored
+from tests.engine.models.reference_mamba2 import slow_scan
 
 Q = 8
 Scan = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, int], tuple[Tensor, Tensor]]

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from store_helpers import DIM, ROOT
 
 from longsearch.engine.search import searcher
 from longsearch.engine.search.query_language.query import parse
@@ -14,6 +13,7 @@ from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import DocumentText, Heading, Passage, SearchMode, SearchResults
+from tests.engine.store.store_helpers import DIM, ROOT
 
 _EXCERPT_CHARACTERS = 10
 

@@ -6,8 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from search_helpers import add, search, toward
-from store_helpers import DIM
 
 from longsearch.engine.search import background
 from longsearch.engine.search.background import Background
@@ -16,6 +14,8 @@ from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.together import Part, search_together
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import ChanceLevel, SearchMode
+from tests.engine.search.search_helpers import add, search, toward
+from tests.engine.store.store_helpers import DIM
 
 CHANCE, WEAK, GOOD = ChanceLevel.CHANCE, ChanceLevel.WEAK, ChanceLevel.GOOD
 WORDS = [f"word{number}" for number in range(60)]

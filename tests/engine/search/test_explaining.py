@@ -5,9 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from search_helpers import add, toward
-from search_helpers import search as plain_search
-from store_helpers import DIM
 
 from longsearch.engine.search import background
 from longsearch.engine.search.answering import query_words
@@ -19,6 +16,9 @@ from longsearch.engine.search.together import Part, search_together
 from longsearch.engine.store.segments import upkeep
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import DocumentHit, SearchMode
+from tests.engine.search.search_helpers import add, toward
+from tests.engine.search.search_helpers import search as plain_search
+from tests.engine.store.store_helpers import DIM
 
 HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
 FRUIT = ["apple", "pear", "plum", "kiwi", "fig", "quince", "medlar"]

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from search_helpers import add
 
 from longsearch.engine.errors import QueryError
 from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.search.quotations.quotation import MAX_CHARACTERS, find_quotation
 from longsearch.engine.store.store import Store
+from tests.engine.search.search_helpers import add
 
 FIRST = "The committee found that the same valve had failed nine times before at plants of this design."
 SECOND = "No instrument in the control room showed the “first” position of the valve itself: only the solenoid's infor-"

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from search_helpers import add, names, search
-from store_helpers import open_store
 
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode
+from tests.engine.search.search_helpers import add, names, search
+from tests.engine.store.store_helpers import open_store
 
 _SENTENCE = "Then call getUserName once, and give the DiffExecutor its result."
 

@@ -5,8 +5,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from search_helpers import add, names, search
-from store_helpers import open_store
 
 from longsearch.engine.search import bm25
 from longsearch.engine.search.answering.query_words import by_fts5
@@ -17,6 +15,8 @@ from longsearch.engine.store.languages import IndexLanguages, counts
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode
+from tests.engine.search.search_helpers import add, names, search
+from tests.engine.store.store_helpers import open_store
 
 _DOCUMENTS = {
     "de.md": "Die Verträge der Gärtner wurden von beiden Seiten unterschrieben und in den Häusern der Stadt bewahrt.",

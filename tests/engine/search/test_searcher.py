@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from search_helpers import add, names, search, toward
-from store_helpers import DIM, ROOT
 
 from longsearch.engine.errors import QueryError
 from longsearch.engine.search import searcher
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode, Term
+from tests.engine.search.search_helpers import add, names, search, toward
+from tests.engine.store.store_helpers import DIM, ROOT
 
 HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from search_helpers import add, names, search, toward
 
 from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.store import documents, files
@@ -16,6 +15,7 @@ from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.segments import admitted
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode
+from tests.engine.search.search_helpers import add, names, search, toward
 
 HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
 

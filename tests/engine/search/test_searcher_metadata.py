@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from search_helpers import add, names, toward
 
 from longsearch.engine.errors import QueryError
 from longsearch.engine.search import searcher
@@ -16,6 +15,7 @@ from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.store import languages, metadata
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import MetadataValue, SearchMode, SearchResults
+from tests.engine.search.search_helpers import add, names, toward
 
 TODAY = date.today()
 PAPERS = {

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from search_helpers import add, names, search, toward
-from store_helpers import DIM
 
 from longsearch.engine.evaluation.bm25_index import Bm25
 from longsearch.engine.evaluation.our_vectors import passage_scores, whole_excerpts
@@ -15,6 +13,8 @@ from longsearch.engine.languages.detection import language_of
 from longsearch.engine.search.fusion import in_document, words_in_document
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode
+from tests.engine.search.search_helpers import add, names, search, toward
+from tests.engine.store.store_helpers import DIM
 
 HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
 

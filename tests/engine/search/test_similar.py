@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from search_helpers import add, names, toward
 
 from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.search.similar import similar_to_document, similar_to_vector, similarity_of_passages
 from longsearch.engine.store import documents, vectors
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode
+from tests.engine.search.search_helpers import add, names, toward
 
 
 def test_similar_documents_are_ranked_by_cosine_without_the_document_itself(store: Store) -> None:

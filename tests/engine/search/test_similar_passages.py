@@ -1,12 +1,12 @@
 """Passages like another: ranked by their own vectors, near-duplicates folded."""
 
 import pytest
-from search_helpers import add, names, toward
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
 from longsearch.engine.store import documents
 from longsearch.engine.store.store import Store
+from tests.engine.search.search_helpers import add, names, toward
 
 VALVE = "The valve behind the second pump stayed open for more than two hours and nobody in the room noticed it."
 

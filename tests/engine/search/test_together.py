@@ -9,8 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from search_helpers import add, toward
-from store_helpers import DIM
 
 from longsearch.engine.search import searcher
 from longsearch.engine.search.lookup import any_of, lookup
@@ -21,6 +19,8 @@ from longsearch.engine.store import keywords, languages
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import DocumentHit, MetadataValue, SearchMode, SearchResults
+from tests.engine.search.search_helpers import add, toward
+from tests.engine.store.store_helpers import DIM
 
 HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
 WORD_LIST = ("apple", "pear", "plum", "stone", "tree", "running")

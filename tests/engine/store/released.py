@@ -1,4 +1,4 @@
-"""Frozen indexes, one per released schema. `python tests/engine/store/released.py` freezes one of today's schema.
+"""Frozen indexes, one per released schema. `python -m tests.engine.store.released` freezes one of today's schema.
 
 Run this when a release adds a migration; never run it again for a released schema. Commit 59106fb wrote the
 fixture of schema 5. Schemas 6 to 12 are not released yet: freeze the last again if it changes before the release.
@@ -8,11 +8,19 @@ import lzma
 import tempfile
 from pathlib import Path
 
-from store_helpers import add, check_invariants, document, embed, open_store, record, unit_vectors, vectors_of_passages
-
 from longsearch.engine.store.schema import MIGRATIONS
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import FileStatus
+from tests.engine.store.store_helpers import (
+    add,
+    check_invariants,
+    document,
+    embed,
+    open_store,
+    record,
+    unit_vectors,
+    vectors_of_passages,
+)
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

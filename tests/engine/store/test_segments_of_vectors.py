@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
-from store_helpers import add, open_store
 
 from longsearch.engine.store import manifest, vectors
 from longsearch.engine.store.manifest import Kind
@@ -21,6 +20,7 @@ from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.segments.vector_maker import REST, quantized, signs
 from longsearch.engine.store.segments.vector_search import VectorSearch
 from longsearch.engine.store.store import Store
+from tests.engine.store.store_helpers import add, open_store
 
 DIM = 96
 _PASSAGES = 500

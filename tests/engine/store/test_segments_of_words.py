@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store_helpers import ROOT, open_store, record
 
 from longsearch.engine.search.answering import query_words
 from longsearch.engine.search.lookup import Lookup, lookup
@@ -21,6 +20,7 @@ from longsearch.engine.store.segments import files, owners, postings, term_count
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import DocumentText, Passage
+from tests.engine.store.store_helpers import ROOT, open_store, record
 
 WORDS = [
     "apple", "apples", "pear", "plum", "über", "running", "runs", "run", "cherry", "c++", "don't", "e-mail", "Äpfel",

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from store_helpers import DIM, add, check_invariants, embed, open_store, vectors_of_passages
 
 from longsearch.engine.store.store import Store
 from longsearch.engine.store.vec0 import compaction, storage_chunks
+from tests.engine.store.store_helpers import DIM, add, check_invariants, embed, open_store, vectors_of_passages
 
 _N_DOCUMENTS = 36
 _KEPT = (2, 9, 17, 35)

@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from store_helpers import check_invariants, open_store
+
+from tests.engine.store.store_helpers import check_invariants, open_store
 
 _WRITER = """
 import sys
 from pathlib import Path
-sys.path.insert(0, {helpers!r})
-from store_helpers import add, document, embed, open_store, record, unit_vectors
+from tests.engine.store.store_helpers import add, document, embed, open_store, record, unit_vectors
 
 store = open_store(Path({path!r}))
 store.use_model("model-a", 8)
@@ -33,7 +33,7 @@ for number in range(1_000_000):
 @pytest.mark.parametrize("n_batches", [1, 2, 7, 20, 45])
 def test_a_killed_writer_leaves_a_consistent_index(tmp_path: Path, n_batches: int) -> None:
     path = tmp_path / "index.db"
-    program = _WRITER.format(helpers=str(Path(__file__).parent), path=str(path))
+    program = _WRITER.format(path=str(path))
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, env=environment) as child:
         assert child.stdout is not None

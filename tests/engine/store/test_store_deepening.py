@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from store_helpers import add, check_invariants, document, embed, record, unit_vectors, vector_of, vectors_of_passages
 
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
@@ -11,6 +10,16 @@ from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.records import SavedState
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode
+from tests.engine.store.store_helpers import (
+    add,
+    check_invariants,
+    document,
+    embed,
+    record,
+    unit_vectors,
+    vector_of,
+    vectors_of_passages,
+)
 
 OLD, NEW = unit_vectors(3, seed=1), unit_vectors(3, seed=2)
 WHOLE = unit_vectors(1, seed=5)[0]

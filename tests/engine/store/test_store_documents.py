@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from store_helpers import DIM, add, document, embed, open_store, record, vectors_of_passages
 
 from longsearch.engine.errors import StoreError
 from longsearch.engine.store import texts
 from longsearch.engine.store.store import Store
 from longsearch.engine.store.texts import PART_CHARS
 from longsearch.engine.types import DocumentText, FileStatus, Heading, Passage
+from tests.engine.store.store_helpers import DIM, add, document, embed, open_store, record, vectors_of_passages
 
 
 def test_a_document_comes_back_as_it_was(store: Store) -> None:

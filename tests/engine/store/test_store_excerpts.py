@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from store_helpers import (
+
+from longsearch.engine.store import documents, excerpts
+from longsearch.engine.store.records import SavedState
+from longsearch.engine.store.schema import migrate
+from longsearch.engine.store.store import Store
+from tests.engine.store.store_helpers import (
     DIM,
     add,
     document,
@@ -15,11 +20,6 @@ from store_helpers import (
     unit_vectors,
     vectors_of_passages,
 )
-
-from longsearch.engine.store import documents, excerpts
-from longsearch.engine.store.records import SavedState
-from longsearch.engine.store.schema import migrate
-from longsearch.engine.store.store import Store
 
 
 def table_alone() -> apsw.Connection:

@@ -5,12 +5,20 @@ import os
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store_helpers import add, check_invariants, document, embed, open_store, record, vectors_of_passages
 
 from longsearch.engine.errors import StoreError
 from longsearch.engine.store import files
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import FileStatus
+from tests.engine.store.store_helpers import (
+    add,
+    check_invariants,
+    document,
+    embed,
+    open_store,
+    record,
+    vectors_of_passages,
+)
 
 
 def n_rows(store: Store, table: str) -> int:

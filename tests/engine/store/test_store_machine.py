@@ -8,7 +8,11 @@ from pathlib import Path
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from store_helpers import (
+
+from longsearch.engine.store import files
+from longsearch.engine.store.documents import title_of
+from longsearch.engine.store.store import Store
+from tests.engine.store.store_helpers import (
     add,
     check_invariants,
     document,
@@ -18,10 +22,6 @@ from store_helpers import (
     vector_of,
     vectors_of_passages,
 )
-
-from longsearch.engine.store import files
-from longsearch.engine.store.documents import title_of
-from longsearch.engine.store.store import Store
 
 PATHS = ["a.pdf", "b.pdf", "folder/a.pdf", "c\udcff.pdf"]
 paths = st.sampled_from(PATHS)

@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from released import FIXTURES, unpack
-from store_helpers import add, check_invariants, document, embed, open_store, record, vectors_of_passages
 
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
@@ -15,6 +13,16 @@ from longsearch.engine.store import metadata
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import MetadataValue, SearchMode
+from tests.engine.store.released import FIXTURES, unpack
+from tests.engine.store.store_helpers import (
+    add,
+    check_invariants,
+    document,
+    embed,
+    open_store,
+    record,
+    vectors_of_passages,
+)
 
 MTIME_NS = 1_600_000_000 * 10**9  # 13 September 2020
 

@@ -7,11 +7,20 @@ from pathlib import Path
 
 import apsw
 import pytest
-from store_helpers import ROOT, add, check_invariants, document, embed, open_store, record, vectors_of_passages
 
 from longsearch.engine.errors import StoreError
 from longsearch.engine.store import connection, schema
 from longsearch.engine.store.store import Store
+from tests.engine.store.store_helpers import (
+    ROOT,
+    add,
+    check_invariants,
+    document,
+    embed,
+    open_store,
+    record,
+    vectors_of_passages,
+)
 
 
 def mode_of(path: Path) -> int:

@@ -4,8 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from released import FIXTURES, check, fill, unpack
-from store_helpers import add, embed, open_store, record, unit_vectors, vector_of, vectors_of_passages
 
 from longsearch.engine.errors import StoreError
 from longsearch.engine.search.query_language.query import parse
@@ -14,6 +12,16 @@ from longsearch.engine.store.schema import MIGRATIONS
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode
+from tests.engine.store.released import FIXTURES, check, fill, unpack
+from tests.engine.store.store_helpers import (
+    add,
+    embed,
+    open_store,
+    record,
+    unit_vectors,
+    vector_of,
+    vectors_of_passages,
+)
 
 
 @pytest.fixture(params=sorted(FIXTURES.glob("schema-*.sqlite.xz")), ids=lambda path: path.name.partition(".")[0])

@@ -5,11 +5,11 @@ import sys
 import time
 
 import pytest
-from store_helpers import add, document, embed, record, unit_vectors
 
 from longsearch.engine.store import reports
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import FileStatus
+from tests.engine.store.store_helpers import add, document, embed, record, unit_vectors
 
 
 def test_each_file_has_its_status(store: Store) -> None:

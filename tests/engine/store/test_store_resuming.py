@@ -1,11 +1,11 @@
 """Saved states, from which a grown document resumes."""
 
 import pytest
-from store_helpers import add, check_invariants, document, record, unit_vectors
 
 from longsearch.engine.store.embedding import resuming
 from longsearch.engine.store.records import SavedState
 from longsearch.engine.store.store import Store
+from tests.engine.store.store_helpers import add, check_invariants, document, record, unit_vectors
 
 
 def finish(store: Store, path: str, seed: str, state: bytes) -> int:

@@ -1,10 +1,10 @@
 """Files that failed or are partial are retried, and keep their documents until the retry succeeds."""
 
 import numpy as np
-from store_helpers import add, document, embed, record, vectors_of_passages
 
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import FileStatus
+from tests.engine.store.store_helpers import add, document, embed, record, vectors_of_passages
 
 
 def test_the_next_retry_is_the_earliest_of_all_files(store: Store) -> None:

@@ -1,13 +1,13 @@
 """A document without a title of its own is named after its file."""
 
 import pytest
-from store_helpers import add, check_invariants, document, embed, record, vectors_of_passages
 
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.documents import title_of
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode
+from tests.engine.store.store_helpers import add, check_invariants, document, embed, record, vectors_of_passages
 
 
 def found_by(store: Store, words: str) -> list[str]:

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from store_helpers import DIM, add, embed, open_store, unit_vectors, vector_of, vectors_of_passages
 
 from longsearch.engine.passages import EXCERPT_WEIGHT
 from longsearch.engine.store import vectors
@@ -12,6 +11,7 @@ from longsearch.engine.store.segments import nearest
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.store import Store
 from longsearch.engine.store.vec0 import storage_chunks
+from tests.engine.store.store_helpers import DIM, add, embed, open_store, unit_vectors, vector_of, vectors_of_passages
 
 
 def test_an_interrupted_document_resumes_from_its_state(store: Store) -> None:

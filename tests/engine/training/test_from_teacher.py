@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
-from training_helpers import FakeTeacher, make_bert, make_pairs, make_tokenizer
 from transformers import BertModel
 
 from longsearch.engine.errors import ModelError
@@ -16,6 +15,7 @@ from longsearch.engine.training import commands, preparing
 from longsearch.engine.training.data.shards import write_shards
 from longsearch.engine.training.student.from_teacher import config_like, student_of
 from longsearch.engine.training.student.saving import load_student
+from tests.engine.training.training_helpers import FakeTeacher, make_bert, make_pairs, make_tokenizer
 
 LAYERS = [0, 2, 3]
 

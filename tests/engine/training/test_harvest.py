@@ -5,12 +5,12 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from training_helpers import WORDS
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.training import commands
 from longsearch.engine.training.data.harvest import harvest, word_runs
 from longsearch.engine.training.data.pairs import read_pairs
+from tests.engine.training.training_helpers import WORDS
 
 LONG = " ".join(WORDS[:30])
 MARKDOWN = f"""---

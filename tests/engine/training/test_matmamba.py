@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from training_helpers import write_checkpoint
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
@@ -14,6 +13,7 @@ from longsearch.engine.models.config import Mamba2Config
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.models.matmamba import NestedMamba2, at_width, slice_parameters
 from longsearch.engine.models.without_torch.heads import heads_of
+from tests.engine.training.training_helpers import write_checkpoint
 
 CONFIG = Mamba2Config(24, 3, 50, d_state=8, head_dim=6, n_heads=8, gated_norm_groups=1, block_size=8, use_bias=True)
 POST_NORM = replace(CONFIG, d_mlp=40)

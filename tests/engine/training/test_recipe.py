@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 import torch
 from safetensors.torch import load_file
-from training_helpers import FakeTeacher, make_bert, make_pairs, make_tokenizer
 
 from longsearch.engine.evaluation.embedders.bert import BertEmbedder
 from longsearch.engine.inference.encoder import Encoder
@@ -15,6 +14,7 @@ from longsearch.engine.training import commands, preparing, recipe, stage_makers
 from longsearch.engine.training.data.shards import shard_paths, teacher_path, write_shards
 from longsearch.engine.training.lessons.teacher import label_shards
 from longsearch.engine.training.student.from_teacher import config_like
+from tests.engine.training.training_helpers import FakeTeacher, make_bert, make_pairs, make_tokenizer
 
 
 class TinyTeacher(FakeTeacher):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from training_helpers import make_pairs, make_tokenizer, write_checkpoint
 
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.config import Mamba2Config, read_config
@@ -15,6 +14,7 @@ from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.training import commands
 from longsearch.engine.training.data.shards import write_shards
 from longsearch.engine.training.student.initialise import save_new
+from tests.engine.training.training_helpers import make_pairs, make_tokenizer, write_checkpoint
 
 TEXT = " ".join(f"w{i % 50}" for i in range(300))
 

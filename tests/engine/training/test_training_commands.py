@@ -6,13 +6,20 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from training_helpers import FakeTeacher, log_of, make_pairs, make_tokenizer, write_checkpoint, write_pairs
 
 from longsearch.engine.training import commands
 from longsearch.engine.training.data.shards import load_pairs, write_shards
 from longsearch.engine.training.lessons.teacher import label_shards
 from longsearch.engine.training.student.saving import load_student, save_model
 from longsearch.engine.training.student.student import Padded
+from tests.engine.training.training_helpers import (
+    FakeTeacher,
+    log_of,
+    make_pairs,
+    make_tokenizer,
+    write_checkpoint,
+    write_pairs,
+)
 
 
 def test_a_command_trains_and_resumes_only_its_own_stage(tmp_path, capsys):

@@ -7,14 +7,6 @@ import numpy as np
 import pytest
 import torch
 from tokenizers import Tokenizer
-from training_helpers import (
-    WORDS,
-    log_of,
-    make_bert,
-    make_pairs,
-    make_tokenizer,
-    write_checkpoint,
-)
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
@@ -29,6 +21,14 @@ from longsearch.engine.training.student.opening import open_student
 from longsearch.engine.training.student.optimiser import Optimiser
 from longsearch.engine.training.student.saving import save_model
 from longsearch.engine.training.student.student import Padded, Rates
+from tests.engine.training.training_helpers import (
+    WORDS,
+    log_of,
+    make_bert,
+    make_pairs,
+    make_tokenizer,
+    write_checkpoint,
+)
 
 TEXTS = [" ".join(WORDS[:5]), " ".join(WORDS[3:12]), WORDS[7]]
 

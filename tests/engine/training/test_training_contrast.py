@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from training_helpers import make_pairs, make_tokenizer, write_checkpoint
 
 from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.shards import load_pairs, write_shards
 from longsearch.engine.training.lessons.stages import Contrast, PairOptions
 from longsearch.engine.training.student.saving import load_student
 from longsearch.engine.training.student.student import Padded
+from tests.engine.training.training_helpers import make_pairs, make_tokenizer, write_checkpoint
 
 OPTIONS = PairOptions(batch_tokens=10_000, max_pairs=8, contrast_weight=1.0)
 

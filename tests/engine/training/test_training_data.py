@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tiny_models import byte_level_bpe
-from training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_pairs
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.readouts.config import INSTRUCTION_TEMPLATE
@@ -16,6 +14,8 @@ from longsearch.engine.training.data.instructions import Prompter, prompts_for
 from longsearch.engine.training.data.pairs import held_out_hash, read_long_documents, read_pairs, record_of
 from longsearch.engine.training.data.shards import load_pairs, load_shard, shard_paths, teacher_path, write_shards
 from longsearch.engine.training.lessons.teacher import label_shards
+from tests.engine.tiny_models import byte_level_bpe
+from tests.engine.training.training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_pairs
 
 
 def make_shards(folder, n=200, labelled=True):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from tokenizers import Tokenizer
-from training_helpers import WORDS, write_checkpoint
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
@@ -14,6 +13,7 @@ from longsearch.engine.training.student.eos import EosStudent, with_eos
 from longsearch.engine.training.student.opening import open_student
 from longsearch.engine.training.student.saving import save_model
 from longsearch.engine.training.student.student import Padded
+from tests.engine.training.training_helpers import WORDS, write_checkpoint
 
 TEXTS = [" ".join(WORDS[:5]), " ".join(WORDS[3:12]), WORDS[7]]
 

@@ -8,7 +8,6 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from torch.nn import functional as F
-from training_helpers import FakeTeacher, log_of, make_bert, make_pairs, make_tokenizer
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.extension.bert import Bert, plain_attention
@@ -20,6 +19,7 @@ from longsearch.engine.training.lessons.teacher import label_shards
 from longsearch.engine.training.student.extended import NewPositions, Rotary
 from longsearch.engine.training.student.rotary_start import turn_least
 from longsearch.engine.training.student.student import Padded, Rates
+from tests.engine.training.training_helpers import FakeTeacher, log_of, make_bert, make_pairs, make_tokenizer
 
 POSITIONS, LENGTH = 128, 1024  # of the small BERT, and to be had
 

@@ -6,9 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from test_training_eos import TEXTS, padded, write_base
 from tokenizers import Tokenizer
-from training_helpers import log_of, make_pairs, make_tokenizer
 
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.training.commands import run
@@ -21,6 +19,8 @@ from longsearch.engine.training.student.generative import GenerativeStudent
 from longsearch.engine.training.student.opening import open_student
 from longsearch.engine.training.student.saving import save_model
 from longsearch.engine.training.student.student import Padded
+from tests.engine.training.test_training_eos import TEXTS, padded, write_base
+from tests.engine.training.training_helpers import log_of, make_pairs, make_tokenizer
 
 
 def open_generative(folder: Path) -> tuple[GenerativeStudent, Tokenizer]:

@@ -4,11 +4,11 @@ import math
 
 import pytest
 import torch
-from training_helpers import FakeTeacher, make_pairs, make_tokenizer
 
 from longsearch.engine.models.config import Mamba2Config
 from longsearch.engine.training.data.shards import load_pairs, write_shards
 from longsearch.engine.training.student.initialise import new_model, static_start, token_counts
+from tests.engine.training.training_helpers import FakeTeacher, make_pairs, make_tokenizer
 
 
 def test_a_static_start_has_centred_token_vectors_and_weights_rare_tokens_more(tmp_path):

@@ -10,7 +10,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from training_helpers import FakeTeacher, log_of, make_pairs, make_tokenizer, write_checkpoint
 
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.inference.encoder import Encoder
@@ -23,6 +22,7 @@ from longsearch.engine.training.lessons.teacher import label_shards
 from longsearch.engine.training.student.optimiser import InFloat32, Optimiser, rate_factor
 from longsearch.engine.training.student.saving import load_student, save_model
 from longsearch.engine.training.student.student import Padded, Rates, Schedule
+from tests.engine.training.training_helpers import FakeTeacher, log_of, make_pairs, make_tokenizer, write_checkpoint
 
 
 def make_stage(tmp_path, kind=Distillation, seed=0):

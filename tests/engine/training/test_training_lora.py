@@ -6,8 +6,7 @@ import sys
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
-from training_helpers import make_pairs, make_tokenizer, write_checkpoint
+from safetensors.torch import load_file
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
@@ -19,23 +18,9 @@ from longsearch.engine.training.lessons.stages import Contrast, PairOptions
 from longsearch.engine.training.student.lora import load_lora_student
 from longsearch.engine.training.student.saving import save_model
 from longsearch.engine.training.student.student import Padded, Rates
+from tests.engine.training.training_helpers import make_pairs, make_tokenizer, write_checkpoint, write_eos_checkpoint
 
 pytest.importorskip("peft")
-
-
-def write_eos_checkpoint(folder, dim=16, head_dim=4):
-    """Write a random model with the eos readout at [UNK]: the tiny vocabulary has no end-of-sequence token."""
-    write_checkpoint(folder, dim, head_dim)
-    tensors = load_file(folder / "model.safetensors")
-    for name in tensors:  # if they were zero, every text would have the vector of [UNK] and no gradient
-        if name.endswith("out_proj.weight"):
-            tensors[name] = torch.randn(tensors[name].shape, generator=torch.Generator().manual_seed(1)).half() / 4
-    save_file(tensors, folder / "model.safetensors")
-    config = json.loads((folder / "config.json").read_text())
-    config["longsearch"]["readout"] = "eos"
-    (folder / "config.json").write_text(json.dumps(config))
-    (folder / "tokenizer_config.json").write_text(json.dumps({"eos_token": "[UNK]"}))
-    return folder
 
 
 def make_student(tmp_path):

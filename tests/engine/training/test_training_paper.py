@@ -4,13 +4,19 @@ import json
 
 import pytest
 import torch
-from test_training_lora import write_eos_checkpoint
-from training_helpers import log_of, make_pairs, make_tokenizer, write_checkpoint, write_pairs
 
 from longsearch.engine.training import commands
 from longsearch.engine.training.data.shards import load_pairs, write_shards
 from longsearch.engine.training.student.lora import load_lora_student
 from longsearch.engine.training.student.student import Rates
+from tests.engine.training.training_helpers import (
+    log_of,
+    make_pairs,
+    make_tokenizer,
+    write_checkpoint,
+    write_eos_checkpoint,
+    write_pairs,
+)
 
 NEEDED = ["contrast", "--out", "out", "--shards", "shards"]
 

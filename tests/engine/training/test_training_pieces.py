@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from test_training_contrast import OPTIONS, loss_by_hand, make_contrast
 from torch.nn import functional as F
 
 from longsearch.engine.training.lessons.losses import info_nce
 from longsearch.engine.training.lessons.pieces import read_in_pieces
 from longsearch.engine.training.student.student import Padded
+from tests.engine.training.test_training_contrast import OPTIONS, loss_by_hand, make_contrast
 
 ONE_WAY = replace(OPTIONS, max_pairs=12, both_ways=False)
 

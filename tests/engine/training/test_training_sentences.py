@@ -4,7 +4,6 @@ import numpy as np
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_checkpoint
 
 from longsearch.engine.training.data.shards import load_pairs, write_shards
 from longsearch.engine.training.lessons.loop import LoopOptions, run
@@ -12,6 +11,7 @@ from longsearch.engine.training.lessons.sentences import Sentences, cut_sentence
 from longsearch.engine.training.lessons.stages import PairOptions
 from longsearch.engine.training.student.saving import load_student
 from longsearch.engine.training.student.student import Rates
+from tests.engine.training.training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_checkpoint
 
 ENDS = np.array([1, 2])
 

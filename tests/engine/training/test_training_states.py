@@ -8,8 +8,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from multilingual_helpers import PIECES, make_e5
-from training_helpers import log_of, make_pairs, write_checkpoint
 
 from longsearch.engine.evaluation.embedders.e5 import E5, save_centre, save_whole
 from longsearch.engine.training import commands, preparing
@@ -30,6 +28,8 @@ from longsearch.engine.training.student.from_teacher import config_like
 from longsearch.engine.training.student.saving import load_student, save_model
 from longsearch.engine.training.student.student import Padded
 from longsearch.engine.training.teachers.states import StateTeacher, TokenStates, ends_together
+from tests.engine.training.multilingual_helpers import PIECES, make_e5
+from tests.engine.training.training_helpers import log_of, make_pairs, write_checkpoint
 
 TEXTS = ["the ship 成人", "das Schiff", "the rare ship, abc"]
 WITHOUT = ("▁ship", "▁Schiff", "成人", "需")

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from training_helpers import WORDS, make_tokenizer, write_checkpoint
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.inference.tokens import TextTokenizer
@@ -23,6 +22,7 @@ from longsearch.engine.training.lessons.streams import (
 )
 from longsearch.engine.training.smoke import smoke
 from longsearch.engine.training.student.saving import load_student
+from tests.engine.training.training_helpers import WORDS, make_tokenizer, write_checkpoint
 
 OPTIONS = StreamOptions(documents=3, min_tokens=300, max_tokens=700, slice_tokens=200)
 

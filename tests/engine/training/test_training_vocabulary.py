@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from training_helpers import WORDS, FakeTeacher, make_pairs, make_tokenizer, write_pairs
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.inference import tokens
@@ -24,6 +23,7 @@ from longsearch.engine.training.data.shards import (
 from longsearch.engine.training.data.vocabulary import Kind, VocabularyOptions, measure, texts_of, train_tokenizer
 from longsearch.engine.training.lessons.teacher import copy_vectors
 from longsearch.engine.training.student.initialise import Shape, new_checkpoint, static_start, token_counts
+from tests.engine.training.training_helpers import WORDS, FakeTeacher, make_pairs, make_tokenizer, write_pairs
 
 KINDS = [VocabularyOptions(512, kind, cased) for kind in Kind for cased in (False, True)]
 SENTENCES = ["The harbour was quiet in Paris.", "Gulls sleep on the roofs of the harbour.", "It rained: 12.5 mm!"] * 9

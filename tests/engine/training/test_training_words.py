@@ -9,7 +9,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional as F
-from training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_checkpoint
 
 from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.shards import Texts, load_pairs, save_teacher, shard_paths, write_shards
@@ -18,6 +17,7 @@ from longsearch.engine.training.lessons.stages import Contrast, PairOptions
 from longsearch.engine.training.lessons.words import Words, document_counts, whitened
 from longsearch.engine.training.student.saving import load_student
 from longsearch.engine.training.student.student import Rates
+from tests.engine.training.training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_checkpoint
 
 VOCABULARY = 12
 texts = st.lists(st.lists(st.integers(0, VOCABULARY - 1), min_size=1, max_size=30), min_size=1, max_size=6)

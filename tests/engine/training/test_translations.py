@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from training_helpers import FakeTeacher, make_tokenizer
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.datasets import load_dataset
@@ -14,6 +13,7 @@ from longsearch.engine.training.data.questions import QUESTIONS, question_of
 from longsearch.engine.training.data.shards import load_pairs, write_shards
 from longsearch.engine.training.data.translations import Choice, read_translations, runs_of
 from longsearch.engine.training.lessons.teacher import label_shards
+from tests.engine.training.training_helpers import FakeTeacher, make_tokenizer
 
 
 def write(path, records):

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
-from training_helpers import make_pairs, make_tokenizer, write_checkpoint
 
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.inference.encoder import Encoder
@@ -20,6 +19,7 @@ from longsearch.engine.training.student.whitening import (
     within_pairs,
     without,
 )
+from tests.engine.training.training_helpers import make_pairs, make_tokenizer, write_checkpoint
 
 READOUT = "readout.projection.weight"
 TEXTS = ["w1 w2 w3 w4 w5", "w7 w8", "w30 w31 w50 w9"]

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from training_helpers import write_checkpoint
 
 from longsearch.engine.training.student.initialise import new_model
 from longsearch.engine.training.student.saving import load_student
 from longsearch.engine.training.student.student import Padded, Student
 from longsearch.engine.training.student.whole_text import MAX_TOKENS, can_compile, fits
+from tests.engine.training.training_helpers import write_checkpoint
 
 
 @pytest.fixture(params=[False, True], ids=["mixers alone", "MLPs and post-norms"])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from longsearch.engine.training.data.pairs import Pair, record_of
@@ -43,6 +44,21 @@ def write_checkpoint(folder: Path, dim: int = 16, head_dim: int = 4) -> Path:
     generator = torch.Generator().manual_seed(0)
     start = StaticStart(torch.randn(size, dim, generator=generator), torch.zeros(size))
     new_checkpoint(folder, Shape(dim, 2, 8, head_dim, 8, 8), tokenizer, start, seed=0)
+    return folder
+
+
+def write_eos_checkpoint(folder: Path, dim: int = 16, head_dim: int = 4) -> Path:
+    """Write a random model with the eos readout at [UNK]: the tiny vocabulary has no end-of-sequence token."""
+    write_checkpoint(folder, dim, head_dim)
+    tensors = load_file(folder / "model.safetensors")
+    for name in tensors:  # if they were zero, every text would have the vector of [UNK] and no gradient
+        if name.endswith("out_proj.weight"):
+            tensors[name] = torch.randn(tensors[name].shape, generator=torch.Generator().manual_seed(1)).half() / 4
+    save_file(tensors, folder / "model.safetensors")
+    config = json.loads((folder / "config.json").read_text())
+    config["longsearch"]["readout"] = "eos"
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"eos_token": "[UNK]"}))
     return folder
 
 

@@ -4,7 +4,7 @@ import io
 import zipfile
 from collections.abc import Mapping, Sequence
 
-from book_writing import OFFICE, RELATIONS
+from tests.indexer.extract.book_writing import OFFICE, RELATIONS
 
 _SHEET = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 _SLIDE = (

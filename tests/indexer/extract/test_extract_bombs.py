@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from extracting import result_of
-from pdf_writing import assemble, lines_of, pdf, stream
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
+from tests.indexer.extracting import result_of
+from tests.indexer.pdf_writing import assemble, lines_of, pdf, stream
 
 PAGE = lines_of("The page called one has words\nand a second line")
 DEFLATED = b"/Filter /FlateDecode"

@@ -4,12 +4,22 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from book_writing import WORD, archive, docx_parts, epub_parts, item, paragraph, table, write_docx, write_epub
-from extracting import headings_of
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.extract.readers import archives, docx, epub
+from tests.indexer.extract.book_writing import (
+    WORD,
+    archive,
+    docx_parts,
+    epub_parts,
+    item,
+    paragraph,
+    table,
+    write_docx,
+    write_epub,
+)
+from tests.indexer.extracting import headings_of
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
 BODY = (

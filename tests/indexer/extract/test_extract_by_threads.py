@@ -4,12 +4,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from extracting import OneChild
-from pdf_writing import lines_of, write_pdf
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.engine.platforms.pipes import ThreadReader
 from longsearch.indexer.extract import child_process, tools
+from tests.indexer.extracting import OneChild
+from tests.indexer.pdf_writing import lines_of, write_pdf
 
 
 @pytest.fixture

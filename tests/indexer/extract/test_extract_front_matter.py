@@ -1,10 +1,10 @@
 """The front matter of Markdown: title, author, date and tags are kept, and no code runs."""
 
 import pytest
-from extracting import headings_of
 
 from longsearch.indexer.extract.readers import markdown as markdown_text
 from longsearch.indexer.extract.readers.front_matter import split_front_matter
+from tests.indexer.extracting import headings_of
 
 YAML = """---
 title: "A Plan: for 2024"

@@ -6,13 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from book_writing import docx_parts, epub_parts, item, paragraph, table
-from extracting import result_of
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from mail_writing import eml, mbox
-from office_writing import odf_parts, odf_rows, pptx_parts, shape, slide_table, xlsx_parts
-from pdf_writing import lines_of, pdf
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract import child
@@ -20,6 +15,11 @@ from longsearch.indexer.extract.clean import clean_any_characters, clean_charact
 from longsearch.indexer.extract.pdf.ocr import lines_of as ocr_lines_of
 from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.extract.wire.protocol import Ended, Failed, FileText, Page, Request
+from tests.indexer.extract.book_writing import docx_parts, epub_parts, item, paragraph, table
+from tests.indexer.extract.mail_writing import eml, mbox
+from tests.indexer.extract.office_writing import odf_parts, odf_rows, pptx_parts, shape, slide_table, xlsx_parts
+from tests.indexer.extracting import result_of
+from tests.indexer.pdf_writing import lines_of, pdf
 
 
 def zipped(parts: dict[str, str | bytes]) -> bytes:

@@ -5,12 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from extracting import page_text
 from hypothesis import given
 from hypothesis import strategies as st
-from mail_writing import eml, mbox, mbox_entry, message
-from office_writing import xlsx_parts, zipped
-from pdf_writing import lines_of, pdf
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.engine.types import DocumentText
@@ -20,6 +16,10 @@ from longsearch.indexer.extract.readers.mail import eml as eml_reader
 from longsearch.indexer.extract.readers.mail import mbox as mbox_reader
 from longsearch.indexer.extract.readers.mail.quoting import MAX_QUOTED_CHARACTERS, Said, without_long_quotations
 from longsearch.indexer.extract.sources import Held
+from tests.indexer.extract.mail_writing import eml, mbox, mbox_entry, message
+from tests.indexer.extract.office_writing import xlsx_parts, zipped
+from tests.indexer.extracting import page_text
+from tests.indexer.pdf_writing import lines_of, pdf
 
 Extract = Callable[[bytes, str], Extraction]
 REPORT = pdf([lines_of("The first page says one thing"), lines_of("The second page says another")])

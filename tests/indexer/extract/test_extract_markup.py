@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from extracting import headings_of
 
 from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.extract.readers import html as html_text
@@ -13,6 +12,7 @@ from longsearch.indexer.extract.readers import org as org_text
 from longsearch.indexer.extract.readers import rst as rst_text
 from longsearch.indexer.extract.readers import tex as tex_text
 from longsearch.indexer.extract.wire.protocol import FileText
+from tests.indexer.extracting import headings_of
 
 ORG = """#+TITLE: The *Long* Plan
 #+AUTHOR: Ann Lee

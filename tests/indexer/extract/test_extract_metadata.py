@@ -4,10 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from book_writing import archive, docx_parts, epub_parts, paragraph
 from hypothesis import given
 from hypothesis import strategies as st
-from pdf_writing import INFO, Line, lines_of, pdf
 
 from longsearch.engine.dates import make_date
 from longsearch.engine.languages.codes import language_code
@@ -20,6 +18,8 @@ from longsearch.indexer.extract.wire.limits import MAX_RAW_CHARACTERS, MAX_RAW_V
 from longsearch.indexer.extract.wire.protocol import Described
 from longsearch.indexer.extract.wire.values import RawMetadata, limited
 from longsearch.indexer.extract.xmp import parse_xmp
+from tests.indexer.extract.book_writing import archive, docx_parts, epub_parts, paragraph
+from tests.indexer.pdf_writing import INFO, Line, lines_of, pdf
 
 Extract = Callable[..., Extraction]
 XMP = """<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF>

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from extracting import page_text
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.engine.types import DocumentText
 from longsearch.indexer.extract.reader import Extraction
+from tests.indexer.extracting import page_text
 
 Extract = Callable[[bytes, str], Extraction]
 

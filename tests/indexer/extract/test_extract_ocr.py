@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from pdf_writing import lines_of, pdf, write_pdf
 
 from longsearch.engine.errors import ExtractionError, ReadingStoppedError
 from longsearch.indexer.extract import pool
@@ -20,6 +19,7 @@ from longsearch.indexer.extract.pdf.ocr import require_tool
 from longsearch.indexer.extract.pdf.recognition import Recognition, known_lines
 from longsearch.indexer.extract.pool import ExtractorPool
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
+from tests.indexer.pdf_writing import lines_of, pdf, write_pdf
 
 TEXT_PAGE = lines_of("The page with text has words\nof its own")
 SCANNED = b"0.5 g 100 100 200 300 re f"

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pypdfium2
 import pytest
-from pdf_writing import lines_of, pdf
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.pdf.recognition import Recognition
 from longsearch.indexer.extract.reader import ExtractorProcess
+from tests.indexer.pdf_writing import lines_of, pdf
 
 pytestmark = pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")
 

@@ -3,8 +3,13 @@
 from collections.abc import Callable
 
 import pytest
-from extracting import page_text
-from office_writing import (
+
+from longsearch.engine.errors import ExtractionError
+from longsearch.engine.types import DocumentText
+from longsearch.indexer.extract.reader import Extraction
+from longsearch.indexer.extract.readers.office.delimited import parse, separator_of
+from longsearch.indexer.extract.readers.office.tables import Tables
+from tests.indexer.extract.office_writing import (
     Parts,
     date_cell,
     odf_parts,
@@ -16,12 +21,7 @@ from office_writing import (
     xlsx_parts,
     zipped,
 )
-
-from longsearch.engine.errors import ExtractionError
-from longsearch.engine.types import DocumentText
-from longsearch.indexer.extract.reader import Extraction
-from longsearch.indexer.extract.readers.office.delimited import parse, separator_of
-from longsearch.indexer.extract.readers.office.tables import Tables
+from tests.indexer.extracting import page_text
 
 Extract = Callable[[bytes, str], Extraction]
 

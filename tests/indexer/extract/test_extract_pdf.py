@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 import pypdf
 import pytest
-from extracting import page_text
-from pdf_writing import TEXT_PAGES, Line, assemble, lines_of, pdf, stream
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.reader import Extraction
 from longsearch.indexer.extract.wire.protocol import NO_LETTERS
+from tests.indexer.extracting import page_text
+from tests.indexer.pdf_writing import TEXT_PAGES, Line, assemble, lines_of, pdf, stream
 
 
 def encrypted(data: bytes, user_password: str) -> bytes:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from extracting import page_text
-from pdf_writing import FORM, FORM_OF_ITSELF, TEXT_PAGES, looping_forms, pdf, stream, write_pdf
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.child_process import ChildProcess
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
 from longsearch.indexer.extract.wire.limits import START_TIMEOUT_S
 from longsearch.indexer.extract.wire.protocol import Message
+from tests.indexer.extracting import page_text
+from tests.indexer.pdf_writing import FORM, FORM_OF_ITSELF, TEXT_PAGES, looping_forms, pdf, stream, write_pdf
 
 
 def test_a_page_tree_that_contains_itself_is_read_in_part(extract: Callable[..., Extraction]) -> None:

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from extracting import OneChild
-from pdf_writing import FORM_OF_ITSELF, lines_of, looping_forms, write_pdf
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.assembly import Extraction
 from longsearch.indexer.extract.pool import ExtractorPool, default_n_children
 from longsearch.indexer.extract.reader import Result
+from tests.indexer.extracting import OneChild
+from tests.indexer.pdf_writing import FORM_OF_ITSELF, lines_of, looping_forms, write_pdf
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from extracting import headings_of
 from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import SelectolaxError
@@ -14,6 +13,7 @@ from longsearch.indexer.extract.readers import decoding
 from longsearch.indexer.extract.readers import html as html_text
 from longsearch.indexer.extract.readers import markdown as markdown_text
 from longsearch.indexer.extract.readers import plain as plain_text
+from tests.indexer.extracting import headings_of
 
 MARKDOWN = """---
 title: "Notes on *Mamba*"

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from book_writing import epub_parts
-from extracting import page_text
-from mail_writing import eml
-from mobi_writing import mobi
-from office_writing import zipped
 
 from longsearch.engine.errors import ExtractionError, TimedOutError
 from longsearch.indexer.extract import tools
 from longsearch.indexer.extract.formats import Format, format_of, is_readable, use_adapters
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
 from longsearch.indexer.extract.tools import folder_of
+from tests.indexer.extract.book_writing import epub_parts
+from tests.indexer.extract.mail_writing import eml
+from tests.indexer.extract.mobi_writing import mobi
+from tests.indexer.extract.office_writing import zipped
+from tests.indexer.extracting import page_text
 
 Programs = Callable[[Mapping[str, str]], None]
 

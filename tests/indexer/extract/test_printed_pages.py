@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pdf_writing import FORM_OF_ITSELF, TEXT_PAGES, Line, write_pdf
 
 from longsearch.engine.errors import ExtractionError, LongsearchError
 from longsearch.engine.page_image import Light, LitText, PageImage, PageQuestion
 from longsearch.indexer.extract.printed.renderer import PageRenderer, _image
 from longsearch.indexer.extract.wire.limits import MAX_PIXELS
 from longsearch.indexer.extract.wire.protocol import Drawn
+from tests.indexer.pdf_writing import FORM_OF_ITSELF, TEXT_PAGES, Line, write_pdf
 
 WORDS = [Line("The valve behind the second", 700), Line("pump stayed open.", 686), Line("Nobody saw it.", 400)]
 
