@@ -10,11 +10,15 @@ import unicodedata
 # Remove whole escape sequences, or "[31m" would remain: CSI, then OSC (which carries a text), then any other.
 _ESCAPE_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]{0,1000}(?:\x07|\x1b\\)|\x1b[@-Z\\^_]?")
 _LINE_END = re.compile("\r\n?|[\x0b\x85\u2028\u2029]")
-# Controls, DEL, C1, soft hyphen, zero width space, bidi marks and overrides, word joiner and other invisible operators,
+# Controls between ASCII and Latin (C1) are letters of Windows-1252 that were taken for Latin-1: quotes, dashes, €.
+# U+0085 alone is a line end; beside others it is "…".
+_WINDOWS = re.compile("[\x80-\x84\x86-\x9f]")
+_AS_WINDOWS = {code: bytes((code,)).decode("cp1252", "replace") for code in range(0x80, 0xA0)}
+# Controls, DEL, soft hyphen, zero width space, bidi marks and overrides, word joiner and other invisible operators,
 # lone surrogates, private use, byte order mark, noncharacters (pdfium writes U+FFFE for a hyphen at a line's end).
 # Joiners (200c, 200d) stay: Persian, Indic scripts and emoji need them.
 _DROPPED = re.compile(
-    "[\x00-\x08\x0c\x0e-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef"
+    "[\x00-\x08\x0c\x0e-\x1f\x7f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef"
     "\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]+"
 )
 _SPACE = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
@@ -46,6 +50,8 @@ def clean_any_characters(text: str) -> str:
     """The slow twin of `clean_characters`, without the shortcut for text that is already clean."""
     if "\x1b" in text:
         text = _ESCAPE_SEQUENCE.sub("", text)
+    if _WINDOWS.search(text):
+        text = text.translate(_AS_WINDOWS)
     text = _LINE_END.sub("\n", text)
     text = _BULLET.sub("•", text)
     text = _SPACE.sub(" ", _DROPPED.sub("", text))

@@ -3,13 +3,17 @@
 For formats of which an HTML parser would make something else: OpenDocument, PowerPoint, FB2.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Protocol
 from xml.parsers import expat
 
 from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.readers.decoding import decode_html
+from longsearch.indexer.extract.readers.encodings import codec_named
 
 _SEPARATOR = " "
+_DECLARED = re.compile(rb"""\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{2,40})""")
 
 
 class Handler(Protocol):
@@ -30,7 +34,10 @@ def parse(data: bytes, handler: Handler) -> str:
 
     Raises `ExtractionError` if the file declares entities, as no office program does.
     """
-    parser = expat.ParserCreate(namespace_separator=_SEPARATOR)
+    declared = _DECLARED.match(data[:300])
+    if declared and not codec_named(declared[1].decode("ascii", "replace")).startswith("utf"):
+        data = decode_html(data).encode()  # expat knows few encodings, and believes a label to the letter
+    parser = expat.ParserCreate("utf-8" if declared else None, namespace_separator=_SEPARATOR)
     parser.buffer_text = True
     parser.StartElementHandler = lambda name, attributes: handler.start(_local(name), _local_names(attributes))
     parser.EndElementHandler = lambda name: handler.end(_local(name))

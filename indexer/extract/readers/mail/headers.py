@@ -5,7 +5,7 @@ from email.message import Message
 from email.utils import getaddresses, parsedate_to_datetime
 
 from longsearch.indexer.extract.clean import one_line
-from longsearch.indexer.extract.readers.decoding import guessed
+from longsearch.indexer.extract.readers.decoding import decode_part
 from longsearch.indexer.extract.wire.limits import MAX_RAW_CHARACTERS
 from longsearch.indexer.extract.wire.values import RawValue
 
@@ -15,12 +15,14 @@ _MAX_ADDRESSES = 50
 
 def header(message: Message, name: str) -> str:
     """Return a header on one line, decoded and cut; "" if it is missing."""
-    raw = message.get(name)
+    raw = next((value for key, value in message.raw_items() if key.lower() == name.lower()), None)
     return one_line(decoded(str(raw)[: 4 * MAX_RAW_CHARACTERS]), MAX_RAW_CHARACTERS) if raw is not None else ""
 
 
 def decoded(raw: str) -> str:
-    """Return the text of encoded words such as `=?utf-8?q?caf=C3=A9?=`."""
+    """Return the text of encoded words such as `=?utf-8?q?caf=C3=A9?=`, and of bytes that stand there as they are."""
+    if not raw.isascii():  # the parser keeps a byte beyond ASCII as a lone surrogate
+        raw = in_charset(raw.encode("utf-8", "surrogateescape"), "")
     try:
         parts = [(text, charset) for text, charset in decode_header(raw)]
     except Exception:  # a broken encoded word raises errors of several classes
@@ -29,13 +31,8 @@ def decoded(raw: str) -> str:
 
 
 def in_charset(data: bytes, charset: str) -> str:
-    """Return `data` as text in `charset`; if that is unknown or impossible, as UTF-8 or as what it seems to be."""
-    for name in (charset, "utf-8"):
-        try:
-            return data.decode(name)
-        except (LookupError, ValueError):  # UnicodeDecodeError is a ValueError
-            continue
-    return guessed(data)
+    """Return `data` as text: as UTF-8 if it is, in `charset`, or as what it seems to be."""
+    return decode_part(data, charset)
 
 
 def people(message: Message, name: str) -> list[tuple[str, str]]:

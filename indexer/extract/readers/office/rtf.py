@@ -11,13 +11,13 @@ from striprtf.striprtf import rtf_to_text
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.readers.decoding import read_bytes
 from longsearch.indexer.extract.readers.office.properties import title_in
+from longsearch.indexer.extract.readers.office.rtf_characters import with_characters
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.protocol import FileText
 from longsearch.indexer.extract.wire.values import RawMetadata, RawValue, limited
 
 _START = re.compile(rb"\s*\{\s*\\rtf")
-_BINARY = re.compile(r"\\bin(\d{1,9}) ?")
 _PICTURE = re.compile(r"[0-9a-fA-F\s]{400,}")
 _STYLE = re.compile(r"\{\\s(\d{1,4})(?!\d)[^{}]{0,1000}?[ ;]heading (\d);\}", re.IGNORECASE)
 _STYLES_WITHIN = 2_000_000
@@ -35,8 +35,7 @@ def read(path: Source) -> FileText:
     data = read_bytes(path)
     if _START.match(data) is None:
         raise ExtractionError("not RTF: it does not begin like it", "give it the suffix of its real format")
-    # RTF is ASCII; Latin-1 keeps each byte of a file that breaks this rule
-    source = _PICTURE.sub("\n", _without_binaries(data.decode("latin-1")))
+    source = _PICTURE.sub("\n", with_characters(data))
     metadata = _metadata(source[:_INFO_WITHIN])
     builder = TextBuilder()
     for line in _text(_FOOTNOTE.sub(" ", _marked(source))).split("\n"):
@@ -47,15 +46,6 @@ def read(path: Source) -> FileText:
         else:
             builder.add(words.rstrip("|").replace("|", " | "), tight="|" in words)
     return builder.file_text(title_in(metadata), metadata)
-
-
-def _without_binaries(source: str) -> str:
-    """Remove pictures that are stored as bytes, which may look like marks."""
-    parts, begin = [], 0
-    while found := _BINARY.search(source, begin):
-        parts.append(source[begin : found.start()])
-        begin = found.end() + int(found[1])
-    return "".join((*parts, source[begin:]))
 
 
 def _marked(source: str) -> str:
