@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 
 from longsearch.indexer.extract.readers.encodings import codec_named
 
-_TOKEN = re.compile(r"\\'(?P<byte>[0-9a-fA-F]{2})|\\(?P<word>[a-z]+)(?P<number>-?\d{1,10})? ?|\\.|[{}]|[^\\{}]+", re.DOTALL)
+_TOKEN = re.compile(
+    r"\\'(?P<byte>[0-9a-fA-F]{2})|\\(?P<word>[a-z]+)(?P<number>-?\d{1,10})? ?|\\.|[{}]|[^\\{}]+", re.DOTALL
+)
 _PAGE_OF_CHARSET = {
     **{77: "mac_roman", 78: "cp932", 79: "cp949", 80: "gb18030", 81: "big5hkscs", 86: "mac_cyrillic"},
     **{128: "cp932", 129: "cp949", 130: "johab", 134: "gb18030", 136: "big5hkscs", 161: "cp1253", 162: "cp1254"},
