@@ -10,7 +10,9 @@ import webencodings
 
 _WIDER = {"gbk": "gb18030", "gb2312": "gb18030", "iso2022_jp": "iso2022_jp_ext"}
 """The codec that reads all that another one reads, and more."""
-_NO_CHARSET_NAMES = "ascii idna mbcs oem punycode raw-unicode-escape undefined unicode-escape replacement x-user-defined"
+_NO_CHARSET_NAMES = (
+    "ascii idna mbcs oem punycode raw-unicode-escape undefined unicode-escape replacement x-user-defined"
+)
 _NO_CHARSETS = frozenset(_NO_CHARSET_NAMES.split())
 """Codecs that are no charset, are too slow on hostile input, or say nothing: "us-ascii" stands on mail of any charset.
 """
