@@ -11,11 +11,11 @@ from longsearch.engine.amounts import duration, quantity
 from longsearch.engine.search.query_language.query import MAX_TERMS, parse
 from longsearch.engine.types import Term
 from longsearch.tui.text.display import bar, below_home, clip, shorten_middle, shown
-from longsearch.tui.text.lighting import Span, runs
-from longsearch.tui.text.query_words import word_pattern
+from longsearch.tui.text.highlight import NO_WORDS, Highlighter, Span, runs, word_pattern
 from longsearch.tui.text.snippet import snippet
 from longsearch.tui.widgets.relevance_strip import strip_rows
 
+VALVE = Highlighter([Term("valve")])
 ANY = st.text(max_size=60) | st.text(alphabet="a漢é/. \u0301\u202e\x1b", max_size=60)
 
 
@@ -113,8 +113,12 @@ def test_terms_without_words_highlight_nothing(terms: tuple[Term, ...]) -> None:
 
 
 @given(st.lists(st.builds(Term, ANY, st.booleans(), st.booleans())))
-def test_any_terms_give_a_pattern_or_none(terms: list[Term]) -> None:
-    word_pattern(terms)
+def test_a_term_is_highlighted_where_it_stands_alone(terms: list[Term]) -> None:
+    for term in terms:
+        text = f"before {term.text} after"
+        start, stop = ((match := re.search(r"\w(?:.*\w)?", term.text, re.DOTALL)) and match.span()) or (0, 0)
+        covered = {at for place in Highlighter(terms).places(text) for at in range(*place)}
+        assert {len("before ") + start, len("before ") + stop - 1} <= covered or start == stop
 
 
 def test_a_pasted_page_highlights_only_its_first_words() -> None:
@@ -127,28 +131,26 @@ def test_a_pasted_page_highlights_only_its_first_words() -> None:
 
 
 def test_a_snippet_begins_with_the_passage_if_the_query_word_fits() -> None:
-    assert snippet("The valve stayed open for two hours.", re.compile("valve"), 20, 2) == [
+    assert snippet("The valve stayed open for two hours.", VALVE, 20, 2) == [
         "The valve stayed",
         "open for two hours.",
     ]
 
 
 def test_a_snippet_begins_shortly_before_a_late_query_word() -> None:
-    lines = snippet("nothing here " * 30 + "then the valve stayed open", re.compile("valve"), 40, 1)
+    lines = snippet("nothing here " * 30 + "then the valve stayed open", VALVE, 40, 1)
     assert lines == ["…nothing here then the valve stayed open"]
 
 
 def test_a_snippet_begins_with_the_excerpt_even_if_query_words_are_elsewhere() -> None:
     text = "The valve stayed open. Nobody looked. They were tired."
-    assert snippet(text, re.compile("valve"), 40, 1, text.index("Nobody")) == ["…Nobody looked. They were tired."]
-    assert snippet("Nobody looked. " + "and so on " * 9 + "The valve", re.compile("valve"), 16, 1, 0) == [
-        "Nobody looked. …"
-    ]
+    assert snippet(text, VALVE, 40, 1, text.index("Nobody")) == ["…Nobody looked. They were tired."]
+    assert snippet("Nobody looked. " + "and so on " * 9 + "The valve", VALVE, 16, 1, 0) == ["Nobody looked. …"]
 
 
 @given(ANY, st.integers(2, 30), st.integers(1, 3), st.none() | st.integers(0, 30))
 def test_a_snippet_fits(passage: str, width: int, n_lines: int, excerpt: int | None) -> None:
-    lines = snippet(passage * 5, re.compile("a"), width, n_lines, excerpt)
+    lines = snippet(passage * 5, Highlighter([Term("a")]), width, n_lines, excerpt)
     assert len(lines) <= n_lines
     assert all(cell_len(line) <= width for line in lines)
 
@@ -164,10 +166,10 @@ def test_a_snippet_fits(passage: str, width: int, n_lines: int, excerpt: int | N
 def test_runs_cover_the_line_and_say_which_passage_lights_each_character(
     given_spans: list[tuple[int, int, int]], start: int, length: int
 ) -> None:
-    text = "ab " * 20
+    text = "a b " * 15
     spans = [Span(low, low + size, 0.5, (low + min(lead, size), low + size)) for low, size, lead in given_spans]
     stop = min(start + length, len(text))
-    pieces = runs(text, start, stop, spans, 0, re.compile("b"))
+    pieces = runs(text, start, stop, spans, 0, Highlighter([Term("b")]))
     assert "".join(text[piece.start : piece.stop] for piece in pieces) == text[start:stop]
     for piece in pieces:
         for offset in range(piece.start, piece.stop):
@@ -180,15 +182,15 @@ def test_runs_cover_the_line_and_say_which_passage_lights_each_character(
 
 def test_the_current_passage_lies_on_top() -> None:
     spans = [Span(0, 10, 0.5), Span(5, 8, 0.4)]
-    assert [piece.passage for piece in runs("x" * 10, 0, 10, spans, 1, None)] == [0, 1, 0]
+    assert [piece.passage for piece in runs("x" * 10, 0, 10, spans, 1, NO_WORDS)] == [0, 1, 0]
 
 
 def test_only_the_current_passages_excerpt_is_lit() -> None:
     spans = [Span(0, 10, 0.5, (2, 4)), Span(12, 20, 0.4, (15, 18))]
     for current, excerpt in ((0, (2, 4)), (1, (15, 18))):
-        lit = [piece for piece in runs("x" * 30, 0, 30, spans, current, None) if piece.is_excerpt]
+        lit = [piece for piece in runs("x" * 30, 0, 30, spans, current, NO_WORDS) if piece.is_excerpt]
         assert [(piece.start, piece.stop, piece.passage) for piece in lit] == [(*excerpt, current)]
-    assert not any(piece.is_excerpt for piece in runs("x" * 30, 0, 30, spans, -1, None))
+    assert not any(piece.is_excerpt for piece in runs("x" * 30, 0, 30, spans, -1, NO_WORDS))
 
 
 def test_the_strip_shows_where_the_passages_are() -> None:

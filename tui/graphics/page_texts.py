@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from longsearch.engine.page_image import Light, LitText
 from longsearch.engine.types import DocumentText, PassageHit
 from longsearch.tui.text.finding import Finding
-from longsearch.tui.text.lighting import Span
+from longsearch.tui.text.highlight import Span
 
 
 def page_range(document: DocumentText, page: int) -> tuple[int, int]:

@@ -24,7 +24,7 @@ from longsearch.tui.screens.own_things import OwnThings
 from longsearch.tui.screens.reading_keys import READING_ACTIONS, ReadingKeys
 from longsearch.tui.text import wording
 from longsearch.tui.text.display import shown
-from longsearch.tui.text.lit_words import lit_words
+from longsearch.tui.text.highlight import highlighter
 from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.result_pane import ResultPane
@@ -135,7 +135,7 @@ class MainScreen(ReadingKeys, OwnThings):
             return
         cursor = self.index_of_chosen(results.hits)
         self._mark(False, "-empty")
-        self._result_pane.show(results, lit_words(results.lit, results.languages), cursor)
+        self._result_pane.show(results, highlighter(results.lit, results.languages), cursor)
         if self._enter_waits:
             self._go_to_list()
         self._enter_waits = False

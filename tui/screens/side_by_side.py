@@ -14,7 +14,7 @@ from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.types import DocumentHit, DocumentText, PassageHit
 from longsearch.tui.bindings import SIDES
 from longsearch.tui.graphics.terminal import Graphics
-from longsearch.tui.text.lit_words import Words
+from longsearch.tui.text.highlight import Highlighter
 from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.text_pane import TextPane
 
@@ -25,7 +25,7 @@ class Side:
 
     hit: DocumentHit
     passage: PassageHit
-    words: Words | None
+    words: Highlighter
     """The words that are lit."""
 
     def is_at(self, other: "Side") -> bool:

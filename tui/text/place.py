@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from longsearch.engine.places import place_name
 from longsearch.engine.types import DocumentText
 from longsearch.tui.text.display import clip, shown
-from longsearch.tui.text.lighting import Span
+from longsearch.tui.text.highlight import Span
 from longsearch.tui.text.text_layout import TextLayout
 
 _PLACE_WIDTH = 40

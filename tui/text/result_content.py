@@ -11,7 +11,7 @@ from longsearch.engine.places import place_name
 from longsearch.engine.types import DocumentHit
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import bar, clip, shorten_middle, shown
-from longsearch.tui.text.lit_words import Words
+from longsearch.tui.text.highlight import Highlighter
 from longsearch.tui.text.snippet import snippet
 from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE
 
@@ -21,7 +21,7 @@ _LEAST_PATH = 12
 """Cells that the path keeps."""
 
 
-def hit_content(hit: DocumentHit, root: str, words: Words | None, width: int, n_lines: int) -> Content:
+def hit_content(hit: DocumentHit, root: str, words: Highlighter, width: int, n_lines: int) -> Content:
     """Return the hit in `width` cells, with `n_lines` lines of its best passage.
 
     Its path is relative to `root`; if that is "", to its own folder, whose name stands before it.
@@ -49,7 +49,7 @@ def path_in_folder(path: str, root: str, folder: str) -> str:
     return f"{shown(folder)}/{relative_path(path, root)}"
 
 
-def _title_line(hit: DocumentHit, words: Words | None, width: int) -> Content:
+def _title_line(hit: DocumentHit, words: Highlighter, width: int) -> Content:
     score = f" {hit.score:.2f}" if hit.score else ""  # a list without a query has no scores
     full, rest = bar(hit.score, _BAR_WIDTH) if score and width >= _MIN_WIDTH_WITH_BAR else ("", "")
     room = width - len(score) - len(full + rest) - 1
@@ -85,9 +85,9 @@ def _place(hit: DocumentHit, width: int) -> str:
     return clip(shown(place_name(hit.path, best.page, best.heading, is_ocr=best.is_ocr)), width // 2)
 
 
-def _lit(line: str, words: Words | None, style: str) -> Content:
+def _lit(line: str, words: Highlighter, style: str) -> Content:
     """Light the query's words in the line."""
     content = Content.styled(line, style)
-    for match in words.finditer(line) if words else ():
-        content = content.stylize(styles.WORD, *match.span())
+    for start, stop in words.places(line):
+        content = content.stylize(styles.WORD, start, stop)
     return content

@@ -3,6 +3,7 @@
 Every name in a sentence has passed through `shown`.
 """
 
+import re
 from collections.abc import Sequence
 from itertools import takewhile
 
@@ -20,10 +21,10 @@ from longsearch.engine.types import (
     SearchResults,
 )
 from longsearch.tui.text.display import shown
-from longsearch.tui.text.query_words import is_quotation
 
 BELOW_BY_CHANCE = "── below: no better than chance ──"
 ALL_BY_CHANCE = "── nothing here says that; the nearest: ──"
+_QUOTATION = re.compile(r"\s*where:", re.IGNORECASE)
 
 
 _QUOTE_AGAIN = (
@@ -125,7 +126,7 @@ def nothing_found(results: SearchResults, progress: IndexProgress | None, is_awa
     if results.similar_to:
         return [f"No other document is similar to “{shown(results.similar_to)}”.", "Esc goes back to the results."]
     lines = [f"Nothing found for “{shown(results.query)}”."]
-    if is_quotation(results.query):
+    if _QUOTATION.match(results.query):
         return [*lines, *_QUOTE_AGAIN]
     if is_awaited and results.mode is SearchMode.WORDS:
         return [f"No document has the words of “{shown(results.query)}”.", "The search by meaning goes on."]

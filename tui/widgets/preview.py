@@ -24,8 +24,7 @@ from longsearch.tui.bindings import TEXT_MOVES
 from longsearch.tui.painting import PaintsLines
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.finding import Finding
-from longsearch.tui.text.lighting import Run, Span, runs
-from longsearch.tui.text.lit_words import Words
+from longsearch.tui.text.highlight import NO_WORDS, Highlighter, Run, Span, runs
 from longsearch.tui.text.place import Place, find_place
 from longsearch.tui.text.text_layout import MAX_LINE_CHARACTERS, TextLayout, wrap, wrap_near
 
@@ -68,7 +67,7 @@ class Preview(PaintsLines, ScrollView):
         self._text_layout = wrap("", 80)
         self._spans: tuple[Span, ...] = ()
         self._current = -1
-        self._words: Words | None = None
+        self._words: Highlighter = NO_WORDS
         self.finding: Finding | None = None
         """The letters that the reader searches for in this text; set by `search` and `show`."""
         self.reading_at = 0
@@ -98,7 +97,7 @@ class Preview(PaintsLines, ScrollView):
         """The text as it is wrapped now. While a long text is being wrapped, only the text near the passage is."""
         return self._text_layout
 
-    def show(self, document: DocumentText, spans: Sequence[Span], words: Words | None, stay: bool) -> None:
+    def show(self, document: DocumentText, spans: Sequence[Span], words: Highlighter, stay: bool) -> None:
         """Show a document with `spans` (best first) lit, at the best span or, with `stay`, where the reader is."""
         current = spans[0] if spans else None
         if stay and (old := self.current_span):
@@ -114,7 +113,7 @@ class Preview(PaintsLines, ScrollView):
 
     def clear(self) -> None:
         """Show nothing."""
-        self.show(_EMPTY, (), None, stay=False)
+        self.show(_EMPTY, (), NO_WORDS, stay=False)
 
     def go_to_passage(self, step: int) -> None:
         """Go `step` passages further in the text; the first follows the last."""

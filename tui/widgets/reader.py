@@ -17,8 +17,7 @@ from longsearch.tui.graphics.page_texts import page_of, page_range, texts_on_pag
 from longsearch.tui.graphics.terminal import Graphics
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.finding import Finding, find
-from longsearch.tui.text.lighting import Span
-from longsearch.tui.text.lit_words import Words
+from longsearch.tui.text.highlight import Highlighter, Span
 from longsearch.tui.text.place import Place
 from longsearch.tui.widgets.page_view import PageView
 from longsearch.tui.widgets.preview import Preview
@@ -74,7 +73,7 @@ class Reader(Container):
         is_other = self._page != page_of(self.preview.document, self.preview.current_span)
         return self._page if self.is_printed and is_other else None
 
-    def show(self, document: DocumentText, path: str, spans: Sequence[Span], words: Words | None, stay: bool) -> None:
+    def show(self, document: DocumentText, path: str, spans: Sequence[Span], words: Highlighter, stay: bool) -> None:
         """Show a document with `spans` (best first) lit; see `Preview.show`. `path` is that of its file."""
         self._path = path
         self.preview.show(document, spans, words, stay)

@@ -17,7 +17,7 @@ from textual.widget import Widget
 
 from longsearch.engine.types import PassageSimilarity
 from longsearch.tui.painting import PaintsLines
-from longsearch.tui.text.lighting import Span
+from longsearch.tui.text.highlight import Span
 
 
 @dataclass(frozen=True, slots=True)

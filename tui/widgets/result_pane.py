@@ -9,7 +9,7 @@ from textual.widgets import Static
 from longsearch.engine.types import IndexProgress, SearchResults
 from longsearch.tui.text import wording
 from longsearch.tui.text.display import shown
-from longsearch.tui.text.lit_words import Words
+from longsearch.tui.text.highlight import NO_WORDS, Highlighter
 from longsearch.tui.text.welcome import welcome
 from longsearch.tui.widgets.header_line import HeaderLine
 from longsearch.tui.widgets.results import Results
@@ -38,7 +38,7 @@ class ResultPane(Vertical):
         """Mount the list: the first frame does not need it."""
         return self.mount(self.list, before=self._message)
 
-    def show(self, results: SearchResults, words: Words | None, cursor: int | None) -> None:
+    def show(self, results: SearchResults, words: Highlighter, cursor: int | None) -> None:
         """List the hits; `cursor` is the index of the hit to select."""
         self._header.left = wording.summary(results)
         self._note(shown(results.note))
@@ -48,7 +48,7 @@ class ResultPane(Vertical):
 
     def explain(self, results: SearchResults | None, progress: IndexProgress | None, offline: str) -> None:
         """Say in place of the list why there are no results. `results` is None if nothing was asked."""
-        self.list.show((), None, None)
+        self.list.show((), NO_WORDS, None)
         self._header.left = wording.summary(results) if results else ""
         self._note(shown(results.note) if results else "")
         self._switch(is_list=False)

@@ -10,7 +10,7 @@ from textual.widgets.option_list import Option
 
 from longsearch.engine.types import DocumentHit
 from longsearch.tui.bindings import LIST_MOVES
-from longsearch.tui.text.lit_words import Words
+from longsearch.tui.text.highlight import NO_WORDS, Highlighter
 from longsearch.tui.text.result_content import chance_line, hit_content
 from longsearch.tui.text.wording import first_by_chance
 
@@ -28,7 +28,7 @@ class Results(OptionList):
         """The cursor has moved to another document."""
 
         hit: DocumentHit
-        words: Words | None
+        words: Highlighter
 
     class Chosen(Message):
         """The person pressed Enter or clicked on a document. That document is already selected."""
@@ -37,12 +37,12 @@ class Results(OptionList):
         super().__init__(markup=False)
         self._root = root
         self._hits: tuple[DocumentHit, ...] = ()
-        self._words: Words | None = None
+        self._words: Highlighter = NO_WORDS
         self._cursor: int | None = None
         """Index of the selected hit. `highlighted` is not enough: it is lost while there is no room for the list."""
         self._laid_out = (0, 0)
 
-    def show(self, hits: tuple[DocumentHit, ...], words: Words | None, cursor: int | None) -> None:
+    def show(self, hits: tuple[DocumentHit, ...], words: Highlighter, cursor: int | None) -> None:
         """Replace the list and select the hit with index `cursor`, if any. An unchanged list stays scrolled."""
         if (hits, words, cursor) == (self._hits, self._words, self._cursor):
             return

@@ -19,8 +19,7 @@ from longsearch.tui.backend.latest_only import LatestOnly
 from longsearch.tui.document_cache import DocumentCache
 from longsearch.tui.graphics.terminal import Graphics
 from longsearch.tui.text.display import shown
-from longsearch.tui.text.lighting import Span
-from longsearch.tui.text.lit_words import Words
+from longsearch.tui.text.highlight import NO_WORDS, Highlighter, Span
 from longsearch.tui.text.place import place_in_words
 from longsearch.tui.text.wording import with_language
 from longsearch.tui.widgets.header_line import HeaderLine
@@ -53,7 +52,7 @@ class TextPane(Vertical):
         self._strip = RelevanceStrip()
         self._message = ""
         self._about = ""
-        self._words: Words | None = None
+        self._words: Highlighter = NO_WORDS
         self.hit: DocumentHit | None = None
         """The hit that is shown or being read; set by `select` and `clear`."""
 
@@ -73,7 +72,7 @@ class TextPane(Vertical):
         here = (passage for passage in self.hit.passages if span and passage.start == span.start)
         return next(here, self.hit.passages[0])
 
-    def select(self, hit: DocumentHit, words: Words | None, stay: bool) -> None:
+    def select(self, hit: DocumentHit, words: Highlighter, stay: bool) -> None:
         """Show the hit's document at its best passage; with `stay`, leave the text scrolled where the reader is."""
         self.hit, self._words = hit, words
         document_id = hit.document_id
@@ -111,7 +110,7 @@ class TextPane(Vertical):
         self._header.set_class(is_active, "-active")
 
     @property
-    def words(self) -> Words | None:
+    def words(self) -> Highlighter:
         """The words that are lit."""
         return self._words
 

@@ -1,6 +1,5 @@
 """The query's words are lit in texts of other languages, in every form that the search finds."""
 
-import re
 from itertools import pairwise
 
 import pytest
@@ -8,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longsearch.engine.search.query_language.query import parse
-from longsearch.tui.text.lighting import Span, runs
-from longsearch.tui.text.lit_words import ForeignWords, lit_words
+from longsearch.tui.text.highlight import Span, highlighter, runs, word_pattern
 from longsearch.tui.text.snippet import snippet
 from longsearch.tui.text.wording import with_language
 
@@ -17,9 +15,7 @@ _LANGUAGES = ("de", "en", "ja", "ru", "th")
 
 
 def lit(query: str, text: str, languages: tuple[str, ...] = _LANGUAGES) -> list[str]:
-    words = lit_words(parse(query).terms, languages)
-    assert words is not None
-    return [text[slice(*word.span())] for word in words.finditer(text)]
+    return [text[slice(*place)] for place in highlighter(parse(query).terms, languages).places(text)]
 
 
 @pytest.mark.parametrize(
@@ -43,8 +39,12 @@ def test_words_are_lit_by_their_stems_and_by_shared_characters(query: str, text:
 
 
 def test_an_english_index_has_its_plain_pattern() -> None:
-    assert isinstance(lit_words(parse("valve house").terms, ("", "en")), re.Pattern)
-    assert isinstance(lit_words(parse("valve house").terms, ()), re.Pattern)
+    text, terms = "Valves of houses; das Haus, der Verträge", parse("valve house vertrag").terms
+    pattern = word_pattern(terms)
+    assert pattern is not None
+    for languages in (("", "en"), ()):
+        assert highlighter(terms, languages).places(text) == [match.span() for match in pattern.finditer(text)]
+    assert len(highlighter(terms, ("de",)).places(text)) == len(highlighter(terms, ()).places(text)) + 1
 
 
 def test_common_endings_in_kana_are_lit_only_if_the_query_has_nothing_else() -> None:
@@ -55,18 +55,14 @@ def test_common_endings_in_kana_are_lit_only_if_the_query_has_nothing_else() -> 
 @given(st.text(max_size=30), st.text(max_size=60), st.integers(0, 20), st.integers(0, 60))
 def test_places_are_in_order_apart_and_inside(query: str, text: str, start: int, stop: int) -> None:
     terms = parse(f"漢字 Wort {query}").terms
-    words = lit_words(terms, _LANGUAGES)
-    assert isinstance(words, ForeignWords)
-    places = [place.span() for place in words.finditer(text, start, stop)]
+    places = highlighter(terms, _LANGUAGES).places(text, start, stop)
     assert places == sorted(places)
     assert all(start <= first < last <= max(stop, start) for first, last in places)
     assert all(before[1] <= after[0] for before, after in pairwise(places))
-    first = words.search(text, start, stop)
-    assert (first.span() if first else None) == (places[0] if places else None)
 
 
 def test_lines_and_snippets_take_them_as_they_take_a_pattern() -> None:
-    words = lit_words(parse("Vertrag").terms, _LANGUAGES)
+    words = highlighter(parse("Vertrag").terms, _LANGUAGES)
     text = "Alle Verträge gelten."
     lit_runs = [
         text[run.start : run.stop] for run in runs(text, 0, len(text), [Span(0, 21, 1.0)], 0, words) if run.is_word
