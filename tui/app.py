@@ -20,9 +20,8 @@ from textual.types import AnimationLevel
 from textual.widgets import Input
 
 from longsearch.engine.types import Folder
-from longsearch.tui.backend.interface import Backend
+from longsearch.tui.backend.interface import Backend, Question
 from longsearch.tui.backend.latest_only import attempt
-from longsearch.tui.backend.requests import Question
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
 from longsearch.tui.palette import palette_commands
 from longsearch.tui.preferences import Preferences, sound_keys
@@ -41,13 +40,12 @@ ON_TOP = (
     "dialogs",
     "files",
     "folders",
-    "help",
     "instruction",
     "map",
     "outline",
     "picker",
     "side_by_side",
-    "why",
+    "text_boxes",
 )
 """The modules of the screens that open on top of the main one.
 
@@ -59,7 +57,7 @@ N_THREADS = 16
 
 def earlier_queries() -> "type[Provider]":
     """Return what finds earlier queries in the palette. It is imported when the palette opens."""
-    from longsearch.tui.earlier_queries import EarlierQueries
+    from longsearch.tui.palette import EarlierQueries
 
     return EarlierQueries
 

@@ -1,15 +1,20 @@
-"""Fills the command palette: every action of the screen that has a key, made from its bindings."""
+"""Fills the command palette: every action of the screen that has a key, and the earlier queries."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import Protocol, cast
 
 from textual.actions import parse
 from textual.app import App, SystemCommand
 from textual.binding import Binding
+from textual.command import Hit, Hits, Provider
 from textual.dom import DOMNode
 from textual.screen import Screen
 
+from longsearch.tui.backend.interface import Question
 from longsearch.tui.preferences import key_name, split_keys
+from longsearch.tui.text.display import shown
+from longsearch.tui.widgets.query_bar import QueryBar
 
 _ROOMS = frozenset({"main", "files", "basket", "preview", "page"})
 _MOVES = frozenset(
@@ -51,3 +56,28 @@ def _is_offered(binding: Binding, node: DOMNode) -> bool:
         return False
     _, action, parameters = parse(binding.action)
     return node.check_action(action, parameters) is True
+
+
+class _Asker(Protocol):
+    """What the app must know."""
+
+    earlier: Callable[[], Awaitable[Sequence[Question]]]
+    """Returns the earlier questions, newest first."""
+
+
+class EarlierQueries(Provider):
+    """The earlier queries, to ask again in the mode and with the instruction of that time."""
+
+    _questions: Sequence[Question] = ()
+
+    async def startup(self) -> None:
+        """Read the history."""
+        self._questions = await cast(_Asker, self.app).earlier()
+
+    async def search(self, query: str) -> Hits:
+        """Yield the queries that hold the letters."""
+        matcher, bars = self.matcher(query), self.screen.query(QueryBar)
+        for question in self._questions if bars else ():
+            text = shown(question.query)
+            if (score := matcher.match(text)) > 0:
+                yield Hit(score, matcher.highlight(text), partial(bars.first().put, question), text, "Ask again")

@@ -23,8 +23,7 @@ from longsearch.engine.citing.evidence import evidence_of
 from longsearch.engine.citing.forms import FORMATS, format_of
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import DocumentHit, Folder, PassageHit
-from longsearch.tui.backend.requests import Question
-from longsearch.tui.backend.user_data import BasketView, InView, Saved
+from longsearch.tui.backend.interface import BasketView, InView, Question, Saved
 
 
 class StoredUserData:

@@ -14,8 +14,7 @@ from longsearch.app.kept.last_state import MAX_FOLDERS
 from longsearch.app.paths import data_folder
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import SearchMode
-from longsearch.tui.backend.requests import Question
-from longsearch.tui.backend.user_data import InView
+from longsearch.tui.backend.interface import InView, Question
 
 
 def asked(*queries: str) -> None:

@@ -19,8 +19,7 @@ from longsearch.app.local_backend import LocalBackend
 from longsearch.app.paths import config_path, index_path
 from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.store.store import Store
-from longsearch.tui.backend.requests import Question
-from longsearch.tui.backend.user_data import InView
+from longsearch.tui.backend.interface import InView, Question
 from tests.app.app_helpers import Clock, current, running, status, wait_until
 from tests.app.homes import SAMPLES
 

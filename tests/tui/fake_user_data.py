@@ -6,8 +6,7 @@ from dataclasses import replace
 from longsearch.engine.citing.evidence import Evidence, PlacedEvidence, PlaceState, evidence_of
 from longsearch.engine.citing.forms import FORMS
 from longsearch.engine.types import DocumentHit, Folder, PassageHit
-from longsearch.tui.backend.requests import Question
-from longsearch.tui.backend.user_data import BasketView, InView, Saved
+from longsearch.tui.backend.interface import BasketView, InView, Question, Saved
 
 
 class FakeUserData:

@@ -10,7 +10,7 @@ from textual.dom import DOMNode
 from textual.widgets import Input
 
 from longsearch.tui.app import LongsearchApp, load_screens
-from longsearch.tui.backend.requests import Question
+from longsearch.tui.backend.interface import Question
 from longsearch.tui.preferences import split_keys
 from tests.tui.fake_backend import FakeBackend, some_files, three_folders, three_reports
 from tests.tui.fake_user_data import some_evidence

@@ -12,9 +12,8 @@ from textual.pilot import Pilot
 from longsearch.engine.page_image import Light
 from longsearch.engine.types import DocumentText, Heading, SearchMode
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.screens.outline import OutlineScreen
+from longsearch.tui.screens.outline import OutlineScreen, entry_at, outline
 from longsearch.tui.text.finding import MAX_PLACES, find
-from longsearch.tui.text.outline import entry_at, outline
 from longsearch.tui.widgets.header_line import HeaderLine
 from longsearch.tui.widgets.long_table import LongTable
 from longsearch.tui.widgets.prompt import Prompt

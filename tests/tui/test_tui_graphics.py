@@ -9,16 +9,13 @@ from hypothesis import strategies as st
 
 from longsearch.app.settings import kinds
 from longsearch.engine.page_image import Light, LitBoxes, PageImage, PageQuestion
-from longsearch.tui.graphics.blocks import block_lines
-from longsearch.tui.graphics.canvas import Colours, View, canvas_of
-from longsearch.tui.graphics.encoders import iterm2, kitty, png
-from longsearch.tui.graphics.picture import Wish, make_picture
-from longsearch.tui.graphics.sixel import sixel
+from longsearch.tui.graphics.encoders import block_lines, iterm2, kitty, png, sixel
+from longsearch.tui.graphics.picture import Colours, View, Wish, canvas_of, make_picture
 from longsearch.tui.graphics.terminal import (
     AUTO,
     BLOCKS,
     Graphics,
-    Protocol,
+    GraphicsProtocol,
     graphics_of,
     is_complete,
     is_light,
@@ -40,41 +37,40 @@ def some_pixels(height: int, width: int) -> "np.ndarray[tuple[int, ...], np.dtyp
 @pytest.mark.parametrize(
     ("answers", "environment", "protocol"),
     [
-        (KITTY + CELL + PLAIN, {}, Protocol.KITTY),
-        (KITTY + CELL + WITH_SIXEL, {}, Protocol.KITTY),
-        (KITTY_REFUSES + CELL + WITH_SIXEL, {}, Protocol.SIXEL),
-        (b"\x1bP>|iTerm2 3.5.10\x1b\\" + CELL + PLAIN, {}, Protocol.ITERM2),
-        (CELL + PLAIN, {"TERM_PROGRAM": "iTerm.app"}, Protocol.ITERM2),
-        (b"\x1bP>|foot(1.16)\x1b\\" + CELL + WITH_SIXEL, {}, Protocol.SIXEL),
-        (b"\x1b[?64;14;42c", {}, Protocol.BLOCKS),
-        (b"\x1b[?6c", {}, Protocol.BLOCKS),
-        (b"", {}, Protocol.BLOCKS),
+        (KITTY + CELL + PLAIN, {}, GraphicsProtocol.KITTY),
+        (KITTY + CELL + WITH_SIXEL, {}, GraphicsProtocol.KITTY),
+        (KITTY_REFUSES + CELL + WITH_SIXEL, {}, GraphicsProtocol.SIXEL),
+        (b"\x1bP>|iTerm2 3.5.10\x1b\\" + CELL + PLAIN, {}, GraphicsProtocol.ITERM2),
+        (CELL + PLAIN, {"TERM_PROGRAM": "iTerm.app"}, GraphicsProtocol.ITERM2),
+        (b"\x1bP>|foot(1.16)\x1b\\" + CELL + WITH_SIXEL, {}, GraphicsProtocol.SIXEL),
+        (b"\x1b[?64;14;42c", {}, GraphicsProtocol.BLOCKS),
+        (b"\x1b[?6c", {}, GraphicsProtocol.BLOCKS),
+        (b"", {}, GraphicsProtocol.BLOCKS),
     ],
 )
 def test_the_answers_of_a_terminal_choose_its_best_protocol(
-    answers: bytes, environment: dict[str, str], protocol: Protocol
+    answers: bytes, environment: dict[str, str], protocol: GraphicsProtocol
 ) -> None:
     assert graphics_of(answers, None, environment).protocol is protocol
 
 
 def test_the_settings_choose_a_protocol_whatever_the_terminal_answers() -> None:
     assert graphics_of(KITTY + CELL + PLAIN, None, {}, wished="blocks") == BLOCKS
-    assert graphics_of(b"", (8, 16), {}, is_multiplexed=True, wished="kitty") == Graphics(Protocol.KITTY, 8, 16)
-    assert (
-        {AUTO, *Protocol} == {"auto", "kitty", "iterm2", "sixel", "blocks"} == set(re.findall(r"\w+", NAMES)) - {"or"}
-    )
+    assert graphics_of(b"", (8, 16), {}, is_multiplexed=True, wished="kitty") == Graphics(GraphicsProtocol.KITTY, 8, 16)
+    named = set(re.findall(r"\w+", NAMES)) - {"or"}
+    assert {AUTO, *GraphicsProtocol} == {"auto", "kitty", "iterm2", "sixel", "blocks"} == named
 
 
 def test_inside_tmux_only_sixel_passes() -> None:
     assert graphics_of(KITTY + PLAIN, None, {"TERM_PROGRAM": "iTerm.app"}, is_multiplexed=True) == BLOCKS
-    assert graphics_of(WITH_SIXEL, (8, 16), {}, is_multiplexed=True) == Graphics(Protocol.SIXEL, 8, 16)
+    assert graphics_of(WITH_SIXEL, (8, 16), {}, is_multiplexed=True) == Graphics(GraphicsProtocol.SIXEL, 8, 16)
 
 
 def test_the_size_of_a_cell_comes_from_the_terminal_then_from_the_system_and_is_never_absurd() -> None:
-    assert graphics_of(KITTY + CELL + PLAIN, (8, 16), {}) == Graphics(Protocol.KITTY, 9, 18)
-    assert graphics_of(KITTY + PLAIN, (8, 16), {}) == Graphics(Protocol.KITTY, 8, 16)
-    assert graphics_of(KITTY + PLAIN, None, {}) == Graphics(Protocol.KITTY, 10, 20)
-    assert graphics_of(KITTY + b"\x1b[6;99999;0t" + PLAIN, None, {}) == Graphics(Protocol.KITTY, 10, 20)
+    assert graphics_of(KITTY + CELL + PLAIN, (8, 16), {}) == Graphics(GraphicsProtocol.KITTY, 9, 18)
+    assert graphics_of(KITTY + PLAIN, (8, 16), {}) == Graphics(GraphicsProtocol.KITTY, 8, 16)
+    assert graphics_of(KITTY + PLAIN, None, {}) == Graphics(GraphicsProtocol.KITTY, 10, 20)
+    assert graphics_of(KITTY + b"\x1b[6;99999;0t" + PLAIN, None, {}) == Graphics(GraphicsProtocol.KITTY, 10, 20)
 
 
 def test_keys_pressed_meanwhile_are_told_from_answers() -> None:
@@ -166,7 +162,7 @@ def test_a_part_of_the_page_is_the_same_as_cut_from_the_whole(left: int, top: in
     picture = make_picture(
         Wish(PageQuestion("", 1, 20, None), width, height, (left, top), (1, 2, 3)),
         lambda _: image,
-        Graphics(Protocol.KITTY, 1, 1),
+        Graphics(GraphicsProtocol.KITTY, 1, 1),
     )
     _, shown = from_kitty(picture.sequence)
     left, top = min(max(left, 0), max(20 - width, 0)), min(max(top, 0), max(30 - height, 0))
@@ -178,5 +174,5 @@ def test_a_part_of_the_page_is_the_same_as_cut_from_the_whole(left: int, top: in
 def test_after_a_jump_the_excerpt_is_a_quarter_below_the_top() -> None:
     image = page_of_two_colours()
     wish = Wish(PageQuestion("", 1, 20, None), 20, 8, None, (0, 0, 0))
-    assert make_picture(wish, lambda _: image, Graphics(Protocol.KITTY, 1, 1)).view.top == 9 - 8 // 4
+    assert make_picture(wish, lambda _: image, Graphics(GraphicsProtocol.KITTY, 1, 1)).view.top == 9 - 8 // 4
     assert make_picture(wish, lambda _: image, BLOCKS).view.top == 9 - 16 // 4

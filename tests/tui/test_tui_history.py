@@ -11,8 +11,7 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import SearchMode
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.history_steps import HistorySteps
-from longsearch.tui.backend.requests import Question
-from longsearch.tui.backend.user_data import InView
+from longsearch.tui.backend.interface import InView, Question
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.screens.picker import PickerScreen
 from longsearch.tui.widgets.query_bar import QueryBar

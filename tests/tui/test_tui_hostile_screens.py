@@ -19,8 +19,7 @@ from longsearch.engine.types import (
     PassageHit,
 )
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.backend.requests import Question
-from longsearch.tui.backend.user_data import Saved
+from longsearch.tui.backend.interface import Question, Saved
 from tests.tui.fake_backend import FakeBackend, long_document
 from tests.tui.fake_user_data import some_evidence
 from tests.tui.tui_helpers import WIDE, ask, preview, screen_text, settle

@@ -20,7 +20,7 @@ def test_opening_a_folder_imports_neither_the_store_nor_a_screen_that_comes_late
     program = (
         "import sys; from longsearch.app.commands.open import backend_of, preferences, root_to_open;"
         f"backend_of(str(root_to_open({str(tmp_path)!r})), None); import longsearch.tui.app; preferences();"
-        f"late = {HEAVY!r} + ('filelock', 'longsearch.engine.store', 'longsearch.tui.screens.help');"
+        f"late = {HEAVY!r} + ('filelock', 'longsearch.engine.store', 'longsearch.tui.screens.text_boxes');"
         "print([name for name in late if name in sys.modules])"
     )
     ended = subprocess.run(

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from textual.widgets import Input
 
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.screens.help import HelpScreen
+from longsearch.tui.screens.text_boxes import HelpScreen
 from longsearch.tui.widgets.key_line import KeyLine, ShownKey, fitting
 from tests.tui.fake_backend import three_reports
 from tests.tui.tui_helpers import SMALL, WIDE, ask, settle

@@ -9,9 +9,9 @@ from textual.widgets import Input
 from longsearch.engine.types import Folder, SearchMode
 from longsearch.tui import keys_page
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.screens.help import HelpScreen
 from longsearch.tui.screens.instruction import InstructionScreen
 from longsearch.tui.screens.main import MainScreen
+from longsearch.tui.screens.text_boxes import HelpScreen
 from longsearch.tui.widgets.mode_tabs import ModeTabs
 from tests.tui.fake_backend import FakeBackend, three_reports
 from tests.tui.tui_helpers import WIDE, ask, screen_text, settle

@@ -12,9 +12,10 @@ from textual.widgets import Static
 from textual.worker import WorkerCancelled
 
 from longsearch.engine.types import DocumentHit, DocumentText, SearchMode
+from longsearch.tui.backend.backend_calls import Newest, Request
 from longsearch.tui.backend.choice import Choice
+from longsearch.tui.backend.interface import Question
 from longsearch.tui.backend.latest_only import LatestOnly, attempt
-from longsearch.tui.backend.requests import Newest, Question, Request
 from longsearch.tui.document_cache import MAX_CHARACTERS, MAX_DOCUMENTS, DocumentCache
 
 # The latest request and ages

@@ -12,7 +12,7 @@ from longsearch.engine.search.query_language.query import MAX_TERMS, parse
 from longsearch.engine.types import Term
 from longsearch.tui.text.display import bar, below_home, clip, shorten_middle, shown
 from longsearch.tui.text.highlight import NO_WORDS, Highlighter, Span, runs, word_pattern
-from longsearch.tui.text.snippet import snippet
+from longsearch.tui.text.result_content import snippet
 from longsearch.tui.widgets.relevance_strip import strip_rows
 
 VALVE = Highlighter([Term("valve")])

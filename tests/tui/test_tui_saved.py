@@ -9,8 +9,7 @@ from textual.widgets import Input
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import SearchMode
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.backend.requests import Question
-from longsearch.tui.backend.user_data import Saved
+from longsearch.tui.backend.interface import Question, Saved
 from longsearch.tui.screens.dialogs import LineDialog
 from longsearch.tui.screens.main import MainScreen
 from tests.tui.fake_backend import FakeBackend, three_reports

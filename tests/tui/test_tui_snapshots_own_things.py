@@ -3,8 +3,7 @@
 import pytest
 
 from longsearch.engine.types import SearchMode
-from longsearch.tui.backend.requests import Question
-from longsearch.tui.backend.user_data import InView, Saved
+from longsearch.tui.backend.interface import InView, Question, Saved
 from tests.tui.fake_backend import FakeBackend, three_reports
 from tests.tui.fake_user_data import some_evidence
 from tests.tui.test_tui_snapshots import Compare, ask_and_press, both_sizes, compare, press

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from longsearch.engine.errors import StoreError
 from longsearch.engine.types import FileReport, FileStatus, SearchMode, SearchResults
-from longsearch.tui.text.welcome import welcome
 from longsearch.tui.text.wording import (
     has_changed,
     next_try,
@@ -16,6 +15,7 @@ from longsearch.tui.text.wording import (
     summary,
     trouble,
 )
+from longsearch.tui.widgets.result_pane import welcome
 from tests.tui.fake_backend import DONE, EMPTY, INDEXING
 
 NOTHING = SearchResults("zebra \x1b[31m", SearchMode.HYBRID, "", 12.4, ())

@@ -5,16 +5,97 @@ one waits (`LatestOnly`). The answer to an older search never follows the answer
 raises an error, the error becomes one line (`attempt`).
 """
 
+from dataclasses import dataclass, replace
+
 from textual import work
+from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 
 from longsearch.engine.types import IndexProgress, SearchMode, SearchResults
-from longsearch.tui.backend.interface import Backend
+from longsearch.tui.backend.interface import Backend, Question
 from longsearch.tui.backend.latest_only import LatestOnly, attempt
-from longsearch.tui.backend.messages import Awaited, Failed, Found, ProgressRead, Started
-from longsearch.tui.backend.requests import Newest, Question, Request
 from longsearch.tui.text import wording
+
+
+@dataclass
+class Found(Message):
+    """The answer to a search; no newer search has been answered yet."""
+
+    results: SearchResults
+
+
+@dataclass
+class Awaited(Message):
+    """The app waits, or no longer waits, for another answer to the current query."""
+
+    is_awaited: bool
+
+
+@dataclass
+class ProgressRead(Message):
+    """The progress of the index has changed."""
+
+    progress: IndexProgress
+
+
+@dataclass
+class Started(Message):
+    """The backend was asked to start indexing."""
+
+    note: str
+    """Why indexing does not run, or ""."""
+
+
+@dataclass
+class Failed(Message):
+    """A call failed."""
+
+    reason: str
+    """The error and its hint, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One search that the app asks the backend for."""
+
+    serial: int
+    """The number of the question, counted up: a later question has a higher one."""
+    question: Question
+    is_final: bool
+    """Whether this is the search in the chosen mode, not the search by words that bridges the wait for it."""
+    similar_to: int | None = None
+    """The document to find similar documents for, in place of a query."""
+    similar_start: int | None = None
+    """Where the passage of it begins that passages are wanted like; None: documents are wanted."""
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is nothing to search for."""
+        return not self.question.query and self.similar_to is None
+
+    @property
+    def age(self) -> tuple[int, bool]:
+        """Orders answers: by question, and for one question the final answer after the answer by words."""
+        return self.serial, self.is_final
+
+    def by_words(self) -> "Request":
+        """Return the search by words that bridges the wait for this search."""
+        return replace(self, question=replace(self.question, mode=SearchMode.WORDS), is_final=False)
+
+
+class Newest:
+    """Remembers the newest answer, so that an older one never replaces it."""
+
+    def __init__(self) -> None:
+        self._age = (0, False)
+
+    def admits(self, request: Request) -> bool:
+        """Return whether the answer to `request` may be shown. If so, no older answer is admitted afterwards."""
+        if request.age < self._age:
+            return False
+        self._age = request.age
+        return True
 
 
 class BackendCalls(Widget):

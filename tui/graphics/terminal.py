@@ -45,6 +45,9 @@ QUESTIONS = (
     b"\x1b[c"  # its attributes: every terminal answers this, so it comes last
 )
 USUAL_CELL = (10, 20)
+KITTY_ID = 0x6C73
+"""The number of our picture: a new one replaces it."""
+KITTY_DELETE = f"\x1b_Ga=d,d=I,i={KITTY_ID},q=2\x1b\\"
 _AFTER_TWO_CELLS = 3  # columns are counted from 1
 _LAST_ANSWER = re.compile(rb"\x1b\[\?([\d;]*)c")
 _BACKGROUND = re.compile(rb"\x1b\]11;rgba?:([0-9a-fA-F/]+)(?:\x1b\\|\x07)")

@@ -3,6 +3,7 @@
 Reads the basket when it opens and after each change. Returns the passage to look for in the main screen, or None.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -16,15 +17,14 @@ from textual.widgets.option_list import Option
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.citing.evidence import Evidence, PlacedEvidence
-from longsearch.tui.backend.interface import Backend
+from longsearch.engine.printable import condensed
+from longsearch.tui.backend.interface import Backend, BasketView
 from longsearch.tui.backend.latest_only import attempt
-from longsearch.tui.backend.user_data import BasketView
 from longsearch.tui.bindings import BASKET
 from longsearch.tui.screens.carrying_out import carry_out
 from longsearch.tui.screens.dialogs import LineDialog, YesNoDialog
 from longsearch.tui.text import styles
-from longsearch.tui.text.display import shown
-from longsearch.tui.text.evidence_words import detail_content, list_content
+from longsearch.tui.text.display import clip, shorten_middle, shown
 from longsearch.tui.widgets.header_line import HeaderLine
 from longsearch.tui.widgets.key_line import KeyLine
 
@@ -197,3 +197,46 @@ class BasketScreen(Screen[Evidence | None]):
         answer, error = await attempt(call)
         self._say(done or shown(str(answer or "")), error)
         self._read()
+
+
+_QUOTED_CHARACTERS = 300
+_MARKS = re.compile(r"[\"“”„«»]")
+
+
+def list_content(number: int, one: PlacedEvidence, width: int) -> Content:
+    """Return a passage in `width` cells: its document and page, its first words, and the note if there is one."""
+    kept = one.evidence
+    state = f" · {one.state.value}" if one.state else ""
+    page = f"p. {kept.page}" if kept.page is not None else ""
+    end = clip(f"{page}{state}".removeprefix(" · "), max(width - 12, 0))
+    title = clip(f"{number}. {shown(kept.title)}", max(width - len(end) - 2, 4))
+    head = Content.assemble((title, "bold"), "  ", (end, styles.WARNING if one.state else styles.MUTED))
+    lines = [head, Content(clip(shown(condensed(kept.quote)), width))]
+    if kept.note:
+        lines.append(Content.styled(clip(f"✎ {shown(condensed(kept.note))}", width), styles.ACCENT))
+    return Content("\n").join(lines)
+
+
+def detail_content(one: PlacedEvidence, width: int) -> Content:
+    """Return everything about a passage: the path, who says it, the words in full and the note."""
+    kept = one.evidence
+    who = [*map(shown, kept.authors[:3]), *(["…"] if len(kept.authors) > 3 else []), shown(kept.date)]
+    about = [", ".join(filter(None, who)), f"@{shown(kept.citekey)}" if kept.citekey else ""]
+    about += [shown(name) for name in kept.collections]
+    head = shorten_middle(shown(kept.path), width)
+    lines = [Content.styled(head, styles.MUTED)]
+    if text := " · ".join(filter(None, about)):
+        lines.append(Content.styled(clip(text, width), styles.MUTED))
+    lines.append(Content(shown(condensed(kept.quote))))
+    if kept.note:
+        lines.append(Content.styled(f"✎ {shown(condensed(kept.note))}", styles.ACCENT))
+    return Content("\n").join(lines)
+
+
+def query_for(one: Evidence, names_folder: bool) -> str:
+    """Return the query that finds a passage: its first words as a quotation; `names_folder`: in its folder only."""
+    words = " ".join(_MARKS.sub(" ", one.quote).split())
+    if len(words) > _QUOTED_CHARACTERS:
+        words = words[:_QUOTED_CHARACTERS].rpartition(" ")[0] or words[:_QUOTED_CHARACTERS]
+    folder = f' folder:"{one.folder}"' if names_folder and one.folder else ""
+    return f'where: "{words}"{folder}'

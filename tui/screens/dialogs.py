@@ -1,10 +1,10 @@
-"""Small dialogs: one asks for a line of text, one for a yes or a no; and a box of text that scrolls."""
+"""Small dialogs: one asks for a line of text, one for a yes or a no."""
 
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
@@ -62,34 +62,3 @@ class YesNoDialog(ModalScreen[bool]):
 
     def action_answer(self, is_yes: bool) -> None:
         self.dismiss(is_yes)
-
-
-def text_box_keys(name: str, close: str) -> list[BindingType]:
-    """Return the keys of a box of text, with the ids `NAME.close`, `NAME.down` and `NAME.up`."""
-    return [
-        Binding(close, "dismiss", "Close", id=f"{name}.close"),
-        Binding("j", "scroll(1)", "Down", id=f"{name}.down", show=False),
-        Binding("k", "scroll(-1)", "Up", id=f"{name}.up", show=False),
-    ]
-
-
-class TextBox(ModalScreen[None]):
-    """A box of text that scrolls. A subclass returns the text."""
-
-    def __init__(self, box_id: str, title: str) -> None:
-        """`title` has passed through `shown`."""
-        super().__init__()
-        self._box_id, self._box_title = box_id, title
-
-    def text(self) -> Content:
-        """Return the text."""
-        raise NotImplementedError
-
-    def compose(self) -> ComposeResult:
-        with VerticalScroll(id=self._box_id) as box:
-            box.border_title = Content(self._box_title)
-            yield Static(self.text(), markup=False)
-        yield KeyLine()
-
-    def action_scroll(self, rows: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)

@@ -11,12 +11,11 @@ from textual.binding import BindingType
 from textual.containers import Container
 
 from longsearch.engine.types import SearchResults
-from longsearch.tui.backend import messages
+from longsearch.tui.backend import backend_calls as messages
 from longsearch.tui.backend.backend_calls import BackendCalls
 from longsearch.tui.backend.choice import Choice
-from longsearch.tui.backend.interface import Backend
+from longsearch.tui.backend.interface import Backend, Question
 from longsearch.tui.backend.latest_only import LatestOnly
-from longsearch.tui.backend.requests import Question
 from longsearch.tui.bindings import MAIN
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
 from longsearch.tui.screens.folders import FolderChoice

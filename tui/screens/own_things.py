@@ -14,10 +14,8 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.types import DocumentHit, PassageHit, SearchMode
 from longsearch.tui.backend.choice import Choice
 from longsearch.tui.backend.history_steps import HistorySteps
-from longsearch.tui.backend.interface import Backend
+from longsearch.tui.backend.interface import Backend, InView, Question, Saved
 from longsearch.tui.backend.latest_only import attempt
-from longsearch.tui.backend.requests import Question
-from longsearch.tui.backend.user_data import InView, Saved
 from longsearch.tui.text.display import one_line, shown
 from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.status_line import StatusLine
@@ -233,7 +231,7 @@ class OwnThings(Screen[None]):
         self.app.push_screen(BasketScreen(self._backend), self._look_for)
 
     def _look_for(self, one: "Evidence | None") -> None:
-        from longsearch.tui.text.evidence_words import query_for
+        from longsearch.tui.screens.basket import query_for
 
         if one is None:
             return

@@ -143,8 +143,7 @@ class ReadingKeys(Screen[None]):
 
     def action_outline(self) -> None:
         """List the headings or the pages; go to the chosen one."""
-        from longsearch.tui.screens.outline import OutlineScreen
-        from longsearch.tui.text.outline import entry_at, outline
+        from longsearch.tui.screens.outline import OutlineScreen, entry_at, outline
 
         document = self._text_pane.reader.preview.document
         entries = outline(document)
@@ -157,7 +156,7 @@ class ReadingKeys(Screen[None]):
 
     def action_explain(self) -> None:
         """Say why the document in view has its score."""
-        from longsearch.tui.screens.why import WhyScreen
+        from longsearch.tui.screens.text_boxes import WhyScreen
 
         if hit := self._text_pane.hit:
             self.app.push_screen(WhyScreen(hit))
@@ -168,7 +167,7 @@ class ReadingKeys(Screen[None]):
         self.app.push_screen(FilesScreen(self._backend))
 
     def action_help(self) -> None:
-        from longsearch.tui.screens.help import HelpScreen
+        from longsearch.tui.screens.text_boxes import HelpScreen
 
         self.app.push_screen(HelpScreen())
 

@@ -8,11 +8,12 @@ from textual.content import Content
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.places import place_name
+from longsearch.engine.printable import condensed
 from longsearch.engine.types import DocumentHit
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import bar, clip, shorten_middle, shown
 from longsearch.tui.text.highlight import Highlighter
-from longsearch.tui.text.snippet import snippet
+from longsearch.tui.text.text_layout import wrap
 from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE
 
 _BAR_WIDTH = 5
@@ -91,3 +92,28 @@ def _lit(line: str, words: Highlighter, style: str) -> Content:
     for start, stop in words.places(line):
         content = content.stylize(styles.WORD, start, stop)
     return content
+
+
+_LEAD = 24
+"""Characters shown before the first query word if the snippet does not begin with the passage."""
+
+
+def snippet(passage: str, words: Highlighter, width: int, n_lines: int, excerpt: int | None = None) -> list[str]:
+    """Return at most `n_lines` lines of at most `width` cells.
+
+    They begin with the excerpt, at offset `excerpt` of the passage. If that is None, they begin with the passage, or
+    shortly before its first query word if that word would not fit otherwise.
+    """
+    text = shown(condensed(passage[excerpt or 0 :][: 40 * width]))
+    if excerpt:
+        text = "…" + text
+    found = words.places(text)[:1] if excerpt is None else []
+    if found and found[0][1] > width * n_lines - 2:
+        start = found[0][0]
+        space = text.find(" ", max(start - _LEAD, 0), start)
+        text = "…" + text[space + 1 if space >= 0 else start :]
+    layout = wrap(text, width)
+    lines = [text[slice(*layout.span(line))].rstrip() for line in range(min(n_lines, len(layout)))]
+    if len(layout) > n_lines:
+        lines[-1] = clip(lines[-1] + " …", width) if len(lines[-1]) + 2 <= width else clip(lines[-1] + "…", width)
+    return lines

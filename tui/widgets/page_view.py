@@ -19,8 +19,7 @@ from textual.widget import Widget
 from longsearch.engine.page_image import LitText, PageQuestion
 from longsearch.tui.backend.latest_only import LatestOnly
 from longsearch.tui.bindings import PAGE_MOVES
-from longsearch.tui.graphics.encoders import KITTY_DELETE
-from longsearch.tui.graphics.terminal import Graphics, GraphicsProtocol
+from longsearch.tui.graphics.terminal import KITTY_DELETE, Graphics, GraphicsProtocol
 from longsearch.tui.painting import PaintsLines
 
 if TYPE_CHECKING:

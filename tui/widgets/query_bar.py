@@ -15,8 +15,8 @@ from textual.widgets import Input, Static
 
 from longsearch.engine.completions import Completion
 from longsearch.engine.types import Folder, SearchMode
+from longsearch.tui.backend.interface import Question
 from longsearch.tui.backend.latest_only import LatestOnly, attempt
-from longsearch.tui.backend.requests import Question
 from longsearch.tui.painting import set_class_of
 from longsearch.tui.text.completing import Cycle
 from longsearch.tui.text.display import below_home, clip, one_line, shorten_middle, shown

@@ -1,15 +1,22 @@
-"""The help screen: how to ask, and every key. It reads the keys from the bindings, so they are always right."""
+"""Boxes of text that scroll: the help, and why a document has its score. Esc closes them."""
 
 from collections.abc import Mapping
 from typing import ClassVar
 
-from textual.binding import BindingType
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
 
+from longsearch.engine.reason_lines import reason_lines
+from longsearch.engine.types import DocumentHit
 from longsearch.tui.keys_page import tables
 from longsearch.tui.preferences import Preferences, sound_keys
-from longsearch.tui.screens.dialogs import TextBox, text_box_keys
 from longsearch.tui.text import styles
+from longsearch.tui.text.display import shown
+from longsearch.tui.widgets.key_line import KeyLine
 
 _QUERIES = (
     ("words of your own", "what you mean, as a question, a claim or a topic"),
@@ -34,6 +41,37 @@ _MARGIN = (
     ("12", "page 12 starts here"),
     ("▀ ▄ █", "right edge: where in the document the passages are"),
 )
+
+
+def text_box_keys(name: str, close: str) -> list[BindingType]:
+    """Return the keys of a box of text, with the ids `NAME.close`, `NAME.down` and `NAME.up`."""
+    return [
+        Binding(close, "dismiss", "Close", id=f"{name}.close"),
+        Binding("j", "scroll(1)", "Down", id=f"{name}.down", show=False),
+        Binding("k", "scroll(-1)", "Up", id=f"{name}.up", show=False),
+    ]
+
+
+class TextBox(ModalScreen[None]):
+    """A box of text that scrolls. A subclass returns the text."""
+
+    def __init__(self, box_id: str, title: str) -> None:
+        """`title` has passed through `shown`."""
+        super().__init__()
+        self._box_id, self._box_title = box_id, title
+
+    def text(self) -> Content:
+        """Return the text."""
+        raise NotImplementedError
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id=self._box_id) as box:
+            box.border_title = Content(self._box_title)
+            yield Static(self.text(), markup=False)
+        yield KeyLine()
+
+    def action_scroll(self, rows: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)
 
 
 class HelpScreen(TextBox):
@@ -64,4 +102,26 @@ def _table(heading: str, rows: "list[tuple[str, str]] | tuple[tuple[str, str], .
     lines = [Content.styled(heading, styles.HEADING)]
     for left, right in rows:
         lines.append(Content.assemble("  ", (left.ljust(17), styles.ACCENT), "  ", right))
+    return Content("\n").join(lines)
+
+
+class WhyScreen(TextBox):
+    """A box with the points of a hit."""
+
+    BINDINGS: ClassVar[list[BindingType]] = text_box_keys("why", "escape,q,x")
+
+    def __init__(self, hit: DocumentHit) -> None:
+        score = f"{hit.score:.2f} " if hit.score else ""
+        super().__init__("why", f"Why {score}{shown(hit.title)}")
+        self._hit = hit
+
+    def text(self) -> Content:
+        return why_content(self._hit)
+
+
+def why_content(hit: DocumentHit) -> Content:
+    """Return the lines; the sums by words and by meaning stand out."""
+    verdict, *rows = reason_lines(hit)
+    lines = [Content(verdict), Content("")] if rows else [Content(verdict)]
+    lines += [Content(row) if row.startswith(" ") else Content.styled(row, styles.HEADING) for row in rows]
     return Content("\n").join(lines)
