@@ -11,7 +11,7 @@ from longsearch.engine.types import Passage
 
 
 class Part(Protocol):
-    """A step of a pass over a document; see `engine.inference.readouts.reading.EmbeddedPart`."""
+    """A step of a pass over a document; see `engine.readouts.reading.EmbeddedPart`."""
 
     @property
     def first_passage(self) -> int: ...

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.inference.readouts.reading import EmbeddedPart, Excerpts
+from longsearch.engine.readouts.reading import EmbeddedPart, Excerpts
 from longsearch.engine.types import Passage
 
 

@@ -15,7 +15,6 @@ import torch
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import ModelError
-from longsearch.engine.inference.borders import Borders
 from longsearch.engine.inference.cutter import PassageCutter
 from longsearch.engine.inference.device import Hardware, choose_hardware
 from longsearch.engine.inference.document_embedding import CollectedParts, DocumentEmbedding
@@ -23,8 +22,6 @@ from longsearch.engine.inference.prepared import default_vertical_size, prepared
 from longsearch.engine.inference.query_encoder import tokenize_query
 from longsearch.engine.inference.readouts.generative import with_steps
 from longsearch.engine.inference.readouts.opening import open_readout
-from longsearch.engine.inference.readouts.reading import EmbeddedPart, Readout
-from longsearch.engine.inference.saved_states import check_fits, from_bytes
 from longsearch.engine.inference.slots import Document, read_documents, rows_that_fit
 from longsearch.engine.inference.tokens import TextTokenizer, TokenizedText
 from longsearch.engine.models.config import Mamba2Config, read_config
@@ -34,6 +31,9 @@ from longsearch.engine.models.mamba2_quick import can_be_int8
 from longsearch.engine.models.readouts.config import ReadoutConfig, check_thinking
 from longsearch.engine.models.weights import Model, load_model
 from longsearch.engine.models.without_torch.heads import check_trained
+from longsearch.engine.readouts.borders import Borders
+from longsearch.engine.readouts.reading import EmbeddedPart, Readout
+from longsearch.engine.readouts.saved_states import check_fits, from_bytes
 from longsearch.engine.types import Passage
 
 _ROWS = {"cpu": 4, "cuda": 32}  # documents in a batch

@@ -8,13 +8,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from longsearch.engine.inference.borders import Borders
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.inference.saved_states import PassState, from_bytes, to_bytes
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.mamba2 import Mamba2, Mamba2State
 from longsearch.engine.models.ops import kernels
 from longsearch.engine.models.weights import load_mamba2
+from longsearch.engine.readouts.borders import Borders
+from longsearch.engine.readouts.saved_states import PassState, from_bytes, to_bytes
 from tests.engine.slices import run_vertically
 from tests.engine.tiny_models import BUNDLED, PROSE, random_tensors, save_checkpoint, tiny_config
 

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.inference.borders import Borders
-from longsearch.engine.inference.readouts.reading import Finished, Slice, join_places, unit, without_excerpts
-from longsearch.engine.inference.saved_states import PassState
-from longsearch.engine.inference.vertical import RecurrentModel
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.models.probes import Probes
 from longsearch.engine.models.readouts.bidirectional import MAX_TOKENS
 from longsearch.engine.models.readouts.contextual import ContextualToken
+from longsearch.engine.readouts.borders import Borders
+from longsearch.engine.readouts.reading import Finished, Slice, join_places, unit, without_excerpts
+from longsearch.engine.readouts.saved_states import PassState
+from longsearch.engine.readouts.vertical import RecurrentModel
 
 _TOKEN, _EOS, _OF_PASSAGE, _OF_DOCUMENT = range(4)  # what stands at a place of the stream
 _BATCH_TOKENS = 4096  # tokens that the encoder reads at once, with padding

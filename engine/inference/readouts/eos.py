@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.inference.borders import Borders
-from longsearch.engine.inference.readouts.reading import (
+from longsearch.engine.readouts.borders import Borders
+from longsearch.engine.readouts.reading import (
     Finished,
     PlainReadout,
     Slice,
@@ -16,7 +16,7 @@ from longsearch.engine.inference.readouts.reading import (
     unit,
     without_excerpts,
 )
-from longsearch.engine.inference.saved_states import PassState
+from longsearch.engine.readouts.saved_states import PassState
 
 
 class EosReading:

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from longsearch.engine.inference.readouts.eos import EosReading, EosReadout
-from longsearch.engine.inference.readouts.reading import Finished, Readout, Slice
-from longsearch.engine.inference.vertical import RecurrentModel, joined
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.models.readouts.soft_tokens import SoftTokens, generate
+from longsearch.engine.readouts.reading import Finished, Readout, Slice
+from longsearch.engine.readouts.vertical import RecurrentModel, joined
 
 _BRANCH_BYTES = 32 << 20  # the states of the branches that wait for their soft tokens; one of the bundled model: .4 MB
 

@@ -6,12 +6,12 @@ from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.readouts.contextual import ContextualReadout
 from longsearch.engine.inference.readouts.eos import EosReadout
 from longsearch.engine.inference.readouts.generative import GenerativeReadout
-from longsearch.engine.inference.readouts.mean import MeanHead, MeanReadout
-from longsearch.engine.inference.readouts.reading import Readout
 from longsearch.engine.models.config import Mamba2Config, ModelConfig
 from longsearch.engine.models.readouts.config import ReadoutConfig
 from longsearch.engine.models.readouts.contextual import ContextualToken
 from longsearch.engine.models.readouts.soft_tokens import SoftTokens
+from longsearch.engine.readouts.mean import MeanHead, MeanReadout
+from longsearch.engine.readouts.reading import Readout
 
 
 def open_readout(readout: ReadoutConfig, config: ModelConfig, tensors: dict[str, Tensor], eos_id: int) -> Readout:

@@ -13,7 +13,7 @@ from longsearch.engine.evaluation.metrics import Interval
 from longsearch.engine.evaluation.report import WidthResult, as_width_tables, progress
 from longsearch.engine.evaluation.run import run
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.inference.readouts.mean import MeanReadout
+from longsearch.engine.readouts.mean import MeanReadout
 from tests.engine.evaluation.evaluation_helpers import WORDS, write_model
 
 OPEN = Encoder.open

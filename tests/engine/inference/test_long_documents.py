@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.inference.readouts.mean import MeanReadout
+from longsearch.engine.readouts.mean import MeanReadout
 from tests.engine.tiny_models import PROSE
 
 _ENCODE = """
@@ -17,7 +17,7 @@ import resource, sys
 from pathlib import Path
 import torch
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.inference.readouts.mean import MeanReadout
+from longsearch.engine.readouts.mean import MeanReadout
 from longsearch.engine.store.excerpts import packed
 
 torch.set_num_threads(1)

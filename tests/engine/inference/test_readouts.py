@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from torch import Tensor
 
-from longsearch.engine.inference.readouts.mean import MeanHead, RunningMeans, push
+from longsearch.engine.readouts.mean import MeanHead, RunningMeans, push
 
 D_MODEL, DIM, VOCABULARY = 6, 4, 11
 Case = tuple[int, list[int], list[tuple[int, int]]]

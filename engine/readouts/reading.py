@@ -16,9 +16,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.inference.borders import Borders
-from longsearch.engine.inference.saved_states import PassState
-from longsearch.engine.inference.vertical import RecurrentModel, step_probed
+from longsearch.engine.readouts.borders import Borders
+from longsearch.engine.readouts.saved_states import PassState
+from longsearch.engine.readouts.vertical import RecurrentModel, step_probed
 
 
 class Excerpts(NamedTuple):

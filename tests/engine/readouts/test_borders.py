@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.engine.inference.borders import Borders
+from longsearch.engine.readouts.borders import Borders
 
 
 @given(

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import INCOMPLETE_MODEL, ModelError
-from longsearch.engine.inference.borders import Borders
-from longsearch.engine.inference.readouts.reading import Excerpts, Finished, PlainReadout, Slice, unit
-from longsearch.engine.inference.saved_states import PassState
 from longsearch.engine.models.config import ModelConfig
+from longsearch.engine.readouts.borders import Borders
+from longsearch.engine.readouts.reading import Excerpts, Finished, PlainReadout, Slice, unit
+from longsearch.engine.readouts.saved_states import PassState
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from longsearch.engine.errors import ModelError
-from longsearch.engine.inference.borders import Borders
 from longsearch.engine.models.state import LayerState
+from longsearch.engine.readouts.borders import Borders
 
 _HINT = "the document is read again from its start"
 
