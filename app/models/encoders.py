@@ -90,7 +90,7 @@ def thinking(steps: int | None) -> int | None:
     if asked is not None:
         from longsearch.engine.models.config import read_config
         from longsearch.engine.models.hub import locate
-        from longsearch.engine.models.readouts.config import check_thinking
+        from longsearch.engine.models.readout_config import check_thinking
 
         try:
             check_thinking(read_config(locate(chosen_model()).folder / "config.json")[1], asked)

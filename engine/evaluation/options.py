@@ -9,7 +9,7 @@ from longsearch.engine.evaluation.extension.names import EXTENSIONS, listing
 from longsearch.engine.evaluation.longembed import NEEDLES
 from longsearch.engine.evaluation.metrics import METRICS
 from longsearch.engine.evaluation.systems import BASELINES, ME5, OURS
-from longsearch.engine.models.readouts.config import READOUTS
+from longsearch.engine.models.readout_config import READOUTS
 from longsearch.engine.widths import Width, parse_width
 
 SYSTEMS = (*OURS, *BASELINES)

@@ -25,7 +25,7 @@ from longsearch.engine.evaluation.systems import BASELINES, OURS, System, me5_sy
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.models.readouts.config import check_thinking
+from longsearch.engine.models.readout_config import check_thinking
 from longsearch.engine.printable import printable
 from longsearch.engine.widths import Width, as_decimals, mean_width
 

@@ -15,7 +15,7 @@ import torch
 
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.json_files import load_object, replace_object
-from longsearch.engine.readouts.vertical import RecurrentModel
+from longsearch.engine.models.recurrent import RecurrentModel
 
 SIZES = {"cpu": (256, 512, 1024, 2048), "cuda": (1024, 2048, 4096, 8192, 16384)}
 BUDGET_S = 3.0

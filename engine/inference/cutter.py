@@ -11,7 +11,7 @@ from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.tokens import TextTokenizer, TokenizedText
 from longsearch.engine.models.config import ModelConfig, read_config
 from longsearch.engine.models.hub import ModelFiles, locate
-from longsearch.engine.models.readouts.config import ReadoutConfig
+from longsearch.engine.models.readout_config import ReadoutConfig
 from longsearch.engine.passages import cut_excerpts, cut_passages
 from longsearch.engine.types import Passage
 

@@ -20,16 +20,15 @@ from longsearch.engine.inference.device import Hardware, choose_hardware
 from longsearch.engine.inference.document_embedding import CollectedParts, DocumentEmbedding
 from longsearch.engine.inference.prepared import default_vertical_size, prepared
 from longsearch.engine.inference.query_encoder import tokenize_query
-from longsearch.engine.inference.readouts.generative import with_steps
-from longsearch.engine.inference.readouts.opening import open_readout
+from longsearch.engine.inference.registry import load_model, open_readout, with_steps
 from longsearch.engine.inference.slots import Document, read_documents, rows_that_fit
 from longsearch.engine.inference.tokens import TextTokenizer, TokenizedText
 from longsearch.engine.models.config import Mamba2Config, read_config
 from longsearch.engine.models.hub import locate
 from longsearch.engine.models.identity import fingerprint
 from longsearch.engine.models.mamba2_quick import can_be_int8
-from longsearch.engine.models.readouts.config import ReadoutConfig, check_thinking
-from longsearch.engine.models.weights import Model, load_model
+from longsearch.engine.models.readout_config import ReadoutConfig, check_thinking
+from longsearch.engine.models.recurrent import RecurrentModel
 from longsearch.engine.models.without_torch.heads import check_trained
 from longsearch.engine.readouts.borders import Borders
 from longsearch.engine.readouts.reading import EmbeddedPart, Readout
@@ -45,7 +44,7 @@ class Encoder:
 
     def __init__(
         self,
-        model: Model,
+        model: RecurrentModel,
         cutter: PassageCutter,
         readout: ReadoutConfig,
         reader: Readout,

@@ -4,14 +4,14 @@ from longsearch.engine.inference.device import Hardware
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.models.mamba2_quick import QuickMamba2, can_be_quick
 from longsearch.engine.models.matmamba import at_width
-from longsearch.engine.models.weights import Model
+from longsearch.engine.models.recurrent import RecurrentModel
 from longsearch.engine.platforms.buffers import keep_freed_memory
 
 # default V; on a CPU 2048 is 1.14 times as fast as 1024, and 4096 only 1.03 times as fast as 2048
 _VERTICAL_TOKENS = {"cpu": 2048, "cuda": 4096}
 
 
-def prepared(model: Model, width: float | tuple[float, ...], hardware: Hardware) -> Model:
+def prepared(model: RecurrentModel, width: float | tuple[float, ...], hardware: Hardware) -> RecurrentModel:
     """Return the model at `width`, in the fastest form that this hardware can run."""
     model = model if width == 1 else at_width(model, width)
     if hardware.device == "cpu":

@@ -16,7 +16,7 @@ from longsearch.engine.inference.tokens import TextTokenizer, TokenizedText
 from longsearch.engine.models.config import Mamba2Config, ModelConfig, read_config
 from longsearch.engine.models.hub import locate
 from longsearch.engine.models.identity import fingerprint
-from longsearch.engine.models.readouts.config import ReadoutConfig, check_thinking
+from longsearch.engine.models.readout_config import ReadoutConfig, check_thinking
 from longsearch.engine.models.without_torch.heads import check_trained
 from longsearch.engine.models.without_torch.query_model import read_slices
 from longsearch.engine.models.without_torch.query_weights import QueryWeights, open_query_weights

@@ -17,11 +17,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from longsearch.engine.models.state import LayerState
+from longsearch.engine.models.recurrent import LayerState, RecurrentModel
 from longsearch.engine.readouts.borders import Borders
 from longsearch.engine.readouts.reading import EmbeddedPart, Finished, Reading, Readout, Slice
 from longsearch.engine.readouts.saved_states import Ahead, PassState, to_bytes
-from longsearch.engine.readouts.vertical import RecurrentModel
 
 K = TypeVar("K")
 _OVERHEAD_DIVISOR = 16  # a step's overhead is 1/16 of the time of a full step: 6 of 100 ms on a CPU, at 1,024 tokens

@@ -8,15 +8,17 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from longsearch.engine.errors import ModelError
-from longsearch.engine.inference.world_tokenizer import END_OF_TEXT, WorldTokenizer
 from longsearch.engine.models.hub import WORLD_VOCABULARY, tokenizer_file
 
+AnyTokenizer = Any
+"""A `tokenizers.Tokenizer`, or what has its methods: RWKV's `WorldTokenizer`, which is imported where it is needed."""
 PIECE_CHARACTERS = 50_000  # 3 to 5 MB/s per thread; ten times as long is slower, because it takes too much memory
 _SEARCH_CHARACTERS = 20_000
 _RUN_TOKENS = 3
@@ -44,7 +46,7 @@ class TokenizedText:
 class TextTokenizer:
     """The tokenizer of a checkpoint. It adds no special tokens and does not truncate or pad; the encoder adds EOS."""
 
-    def __init__(self, tokenizer: Tokenizer | WorldTokenizer, eos_id: int | None) -> None:
+    def __init__(self, tokenizer: AnyTokenizer, eos_id: int | None) -> None:
         if isinstance(tokenizer, Tokenizer):
             tokenizer.no_truncation()
             tokenizer.no_padding()
@@ -138,11 +140,15 @@ def pieces(text: str, size: int = PIECE_CHARACTERS, window: int = _SEARCH_CHARAC
     return spans
 
 
-def _read(folder: Path) -> Tokenizer | WorldTokenizer:
+def _read(folder: Path) -> AnyTokenizer:
     path = tokenizer_file(folder)
     if path is None:
         return _by_transformers(folder)
-    return WorldTokenizer.from_file(path) if path.name == WORLD_VOCABULARY else Tokenizer.from_file(str(path))
+    if path.name != WORLD_VOCABULARY:
+        return Tokenizer.from_file(str(path))
+    from longsearch.engine.papers.recurrent.world_tokenizer import WorldTokenizer  # as `registry` does, without torch
+
+    return WorldTokenizer.from_file(path)
 
 
 def _by_transformers(folder: Path) -> Tokenizer:
@@ -152,11 +158,11 @@ def _by_transformers(folder: Path) -> Tokenizer:
     return tokenizer
 
 
-def _eos_id(folder: Path, tokenizer: Tokenizer | WorldTokenizer) -> int | None:
+def _eos_id(folder: Path, tokenizer: AnyTokenizer) -> int | None:
     """Read the end-of-sequence id from the tokenizer's files: config.json is wrong in some releases (0 for the 7B)."""
     path = folder / "tokenizer_config.json"
     if not path.exists():
-        return END_OF_TEXT if isinstance(tokenizer, WorldTokenizer) else None
+        return None if isinstance(tokenizer, Tokenizer) else int(tokenizer.end_of_text)
     try:
         token = json.loads(path.read_text("utf-8")).get("eos_token")
         token = token.get("content") if isinstance(token, dict) else token

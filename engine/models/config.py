@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from longsearch.engine.errors import ModelError
-from longsearch.engine.models.readouts.config import RELEASED_READOUT, ReadoutConfig, read_readout
-from longsearch.engine.models.rwkv7_config import RWKV7Config, read_rwkv7
-from longsearch.engine.models.xlstm_config import XLSTMConfig, read_xlstm
+from longsearch.engine.models.other_families import RWKV7Config, XLSTMConfig, read_rwkv7, read_xlstm
+from longsearch.engine.models.readout_config import RELEASED_READOUT, ReadoutConfig, read_readout
 
 MLP_ACTIVATION = "hardswish"
 """The activation of a Mamba2's MLPs, by its name in transformers."""

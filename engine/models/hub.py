@@ -13,8 +13,7 @@ from pathlib import Path
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.models.config import Mamba2Config, read_config
-from longsearch.engine.models.rwkv7_config import RWKV7Config
-from longsearch.engine.models.xlstm_config import XLSTMConfig
+from longsearch.engine.models.other_families import RWKV7Config, XLSTMConfig
 
 PIN = "longsearch"  # the ref that `engine.models.hub_download` writes
 WORLD_VOCABULARY = "rwkv_vocab_v20230424.txt"

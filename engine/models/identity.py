@@ -10,7 +10,7 @@ from pathlib import Path
 from longsearch.engine.errors import INCOMPLETE_MODEL, ModelError
 from longsearch.engine.models.config import ModelConfig, read_config
 from longsearch.engine.models.hub import ModelFiles, locate, tokenizer_file
-from longsearch.engine.models.readouts.config import ReadoutConfig
+from longsearch.engine.models.readout_config import ReadoutConfig
 from longsearch.engine.models.weight_files import hash_weights, opened, weight_files
 from longsearch.engine.passages import RULES
 

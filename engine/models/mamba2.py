@@ -35,7 +35,7 @@ from longsearch.engine.models.config import Mamba2Config
 from longsearch.engine.models.embedding import token_table
 from longsearch.engine.models.ops.kernels import convolve, gated_norm, ssd_scan
 from longsearch.engine.models.probes import Probes
-from longsearch.engine.models.state import LayerState
+from longsearch.engine.models.recurrent import LayerState, RecurrentModel
 from longsearch.engine.models.without_torch.heads import at_heads
 
 
@@ -49,7 +49,7 @@ class Mamba2State(LayerState):
     """For each layer h, (batch, heads, head_dim, d_state), always float32 (bfloat16 drifts by 10 % in 200k tokens)."""
 
 
-class Mamba2(nn.Module):
+class Mamba2(RecurrentModel):
     """The whole model: an embedding, `n_layers` blocks, and a final norm if the checkpoint has one."""
 
     def __init__(self, config: Mamba2Config, heads: Sequence[int] | None = None) -> None:
@@ -62,17 +62,12 @@ class Mamba2(nn.Module):
         self.norm_f = RMSNorm(config.d_model, config.norm_eps) if config.final_norm else nn.Identity()
         self.block_size = config.block_size
 
-    @property
-    def device(self) -> torch.device:
-        """The device of the weights."""
-        return self.embeddings.weight.device
-
     def initial_state(self, batch: int = 1) -> Mamba2State:
-        """Return the state before the first token."""
+        """See `RecurrentModel`."""
         return empty_state(self.config, self.heads, batch, self.embeddings.weight)
 
     def step(self, tokens: Tensor, state: Mamba2State) -> tuple[Tensor, Mamba2State]:
-        """Read a slice of any length: tokens (batch, length) integers -> hidden (batch, length, d_model) float32."""
+        """See `RecurrentModel`."""
         return self.step_embedded(self.embeddings(tokens), state)
 
     def step_probed(self, tokens: Tensor, mask: NDArray[np.bool_], state: Mamba2State) -> tuple[Tensor, Mamba2State]:

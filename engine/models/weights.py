@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -12,25 +12,35 @@ from longsearch.engine.errors import ModelError
 from longsearch.engine.models.config import Mamba2Config, ModelConfig
 from longsearch.engine.models.embedding import SCALE, from_int8_rows
 from longsearch.engine.models.mamba2 import Mamba2
-from longsearch.engine.models.rwkv7 import RWKV7, RWKV7_FLOAT32
-from longsearch.engine.models.rwkv7_config import RWKV7Config
+from longsearch.engine.models.recurrent import RecurrentModel
 from longsearch.engine.models.weight_files import opened, weight_files
-from longsearch.engine.models.xlstm import XLSTM, XLSTM_FLOAT32
-from longsearch.engine.models.xlstm_config import XLSTMConfig
 
-Model = Mamba2 | RWKV7 | XLSTM
+M = TypeVar("M", bound=RecurrentModel)
 
 # always float32: these parameters are small, and decays must not be rounded
 ALWAYS_FLOAT32 = ("A_log", "D", "dt_bias", "norm.weight", "norm.bias", "norm_f.weight")
 
 
-def load_model(folder: Path, config: ModelConfig, device: str, dtype: torch.dtype) -> tuple[Model, dict[str, Tensor]]:
-    """Load a checkpoint of any family, in the layouts that `engine.models.config` reads.
+@dataclass(frozen=True, slots=True)
+class Family(Generic[M]):
+    """How the weights of a family of models are read."""
+
+    build: Callable[[Any], M]
+    """Makes the model of a configuration."""
+    always_float32: tuple[str, ...]
+    """Endings of the names of parameters that are always float32."""
+    renamed: Callable[[str, Tensor], Iterator[tuple[str, Tensor]]]
+    """Turns a stored tensor into tensors under this package's names."""
+
+
+def load_weights(
+    family: Family[M], folder: Path, config: ModelConfig, device: str, dtype: torch.dtype
+) -> tuple[M, dict[str, Tensor]]:
+    """Load a checkpoint of a family, in the layouts that `engine.models.config` reads.
 
     Returns the model, in evaluation mode on `device` with its matrices in `dtype`, and the tensors of the readout in
     float32, by their names without `readout.`. Raises ModelError if a tensor is missing, unknown or of another shape.
     """
-    family = _FAMILIES[type(config)]
     with torch.device("meta"):
         model = family.build(config)
     expected = model.state_dict()
@@ -49,44 +59,14 @@ def load_model(folder: Path, config: ModelConfig, device: str, dtype: torch.dtyp
 
 
 def load_mamba2(folder: Path, config: ModelConfig, device: str, dtype: torch.dtype) -> tuple[Mamba2, dict[str, Tensor]]:
-    """Load a Mamba2, as `load_model` does. Raises ModelError for the other families."""
-    model, readout = load_model(folder, config, device, dtype)
-    if not isinstance(model, Mamba2):
+    """Load a Mamba2, as `load_weights` does. Raises ModelError for the other families."""
+    if not isinstance(config, Mamba2Config):
         raise ModelError(f"{folder} is not a Mamba2 model", "only Mamba2 models can be trained")
-    return model, readout
+    return load_weights(Family(Mamba2, ALWAYS_FLOAT32, _mamba2_tensors), folder, config, device, dtype)
 
 
 def _mamba2_tensors(name: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
     yield "embeddings.weight" if name == "embedding.weight" else name, tensor
-
-
-def _rwkv7_tensors(name: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Flatten token-shift weights of shape (1, 1, d_model). Older files keep all six of a layer in one tensor, x_x."""
-    if name.endswith(".attn.x_x"):
-        for letter, row in zip("rwkvag", tensor.flatten(1) if tensor.dim() > 2 else tensor, strict=True):
-            yield name.removesuffix("x_x") + f"x_{letter}", row.clone()
-    else:
-        yield name, tensor.flatten() if tensor.shape[:2] == (1, 1) else tensor
-
-
-def _as_stored(name: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
-    yield name, tensor
-
-
-@dataclass(frozen=True, slots=True)
-class _Family:
-    build: Callable[[Any], Model]
-    always_float32: tuple[str, ...]
-    """Endings of the names of parameters that are always float32."""
-    renamed: Callable[[str, Tensor], Iterator[tuple[str, Tensor]]]
-    """Turns a stored tensor into tensors under this package's names."""
-
-
-_FAMILIES: dict[type[ModelConfig], _Family] = {
-    Mamba2Config: _Family(Mamba2, ALWAYS_FLOAT32, _mamba2_tensors),
-    RWKV7Config: _Family(RWKV7, RWKV7_FLOAT32, _rwkv7_tensors),
-    XLSTMConfig: _Family(XLSTM, XLSTM_FLOAT32, _as_stored),
-}
 
 
 def _tensors(files: list[Path]) -> Iterator[tuple[str, Tensor]]:

@@ -16,9 +16,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from longsearch.engine.arrays import Vectors
+from longsearch.engine.models.recurrent import RecurrentModel
 from longsearch.engine.readouts.borders import Borders
 from longsearch.engine.readouts.saved_states import PassState
-from longsearch.engine.readouts.vertical import RecurrentModel, step_probed
+from longsearch.engine.readouts.vertical import step_probed
 
 
 class Excerpts(NamedTuple):

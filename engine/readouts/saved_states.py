@@ -15,7 +15,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from longsearch.engine.errors import ModelError
-from longsearch.engine.models.state import LayerState
+from longsearch.engine.models.recurrent import LayerState
 from longsearch.engine.readouts.borders import Borders
 
 _HINT = "the document is read again from its start"

@@ -12,26 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-
-class RecurrentModel(Protocol):
-    """A recurrent model of any family. Each family has its own type of state."""
-
-    block_size: int
-    """Q, in tokens.
-
-    Slices of a multiple of Q have the same blocks as one pass over the whole text, so their results differ at most by
-    the rounding of the matrix products: the tests allow 2e-6 in float32. They allow up to 1e-4 for other slices.
-    """
-
-    @property
-    def device(self) -> torch.device:
-        """The device of the weights."""
-
-    def initial_state(self, batch: int = 1) -> Any:
-        """Return the state before the first token."""
-
-    def step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
-        """Read tokens (batch, length). Returns hidden states (batch, length, d_model) and the next state."""
+from longsearch.engine.models.recurrent import RecurrentModel
 
 
 @runtime_checkable

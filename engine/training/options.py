@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from longsearch.engine.models.hub import bundled_model
-from longsearch.engine.models.readouts.config import READOUTS
+from longsearch.engine.models.readout_config import READOUTS
 from longsearch.engine.training import recipe
 from longsearch.engine.training.lessons.loop import WIDTH_WEIGHTS, WIDTHS
 from longsearch.engine.training.lessons.refine import RefineOptions

@@ -22,7 +22,7 @@ from torch.nn import functional as F
 from longsearch.engine.evaluation.datasets import Dataset, load_dataset
 from longsearch.engine.evaluation.metrics import ndcg, reciprocal_rank
 from longsearch.engine.models.mamba2 import Mamba2State, empty_state
-from longsearch.engine.models.readouts.config import INSTRUCTION_TEMPLATE
+from longsearch.engine.models.readout_config import INSTRUCTION_TEMPLATE
 from longsearch.engine.training.data.instructions import GENERAL, Prompter
 from longsearch.engine.training.data.shards import load_pairs
 from longsearch.engine.training.lessons.loop import LoopOptions, run

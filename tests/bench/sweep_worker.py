@@ -14,11 +14,10 @@ from longsearch.engine.inference.footprint import peak_mib
 from longsearch.engine.models.config import Mamba2Config
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.models.mamba2_quick import QuickMamba2
-from longsearch.engine.models.rwkv7 import RWKV7
-from longsearch.engine.models.rwkv7_config import RWKV7Config
-from longsearch.engine.models.xlstm import XLSTM
-from longsearch.engine.models.xlstm_config import XLSTMConfig
-from longsearch.engine.readouts.vertical import RecurrentModel
+from longsearch.engine.models.other_families import RWKV7Config, XLSTMConfig
+from longsearch.engine.models.recurrent import RecurrentModel
+from longsearch.engine.papers.recurrent.rwkv7 import RWKV7
+from longsearch.engine.papers.recurrent.xlstm import XLSTM
 
 _VOCABULARY = 8192
 _WARM_UP_TOKENS = 512

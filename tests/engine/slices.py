@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from longsearch.engine.readouts.vertical import RecurrentModel
+from longsearch.engine.models.recurrent import RecurrentModel
 
 
 def run_vertically(

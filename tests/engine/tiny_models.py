@@ -15,8 +15,8 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, proce
 from torch import Tensor
 
 from longsearch.engine.models.hub import WORLD_VOCABULARY
-from longsearch.engine.models.readouts.bidirectional import BidirectionalEncoder
-from longsearch.engine.models.readouts.contextual import ContextualToken
+from longsearch.engine.papers.causal2vec.encoder import BidirectionalEncoder
+from longsearch.engine.papers.causal2vec.token import ContextualToken
 
 EOS = "<|endoftext|>"
 BUNDLED = Path(__file__).parents[2] / "assets" / "model"

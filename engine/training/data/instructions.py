@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from longsearch.engine.models.readouts.config import INSTRUCTION_TEMPLATE
+from longsearch.engine.models.readout_config import INSTRUCTION_TEMPLATE
 
 GENERAL = ("Find passages that are relevant to the query", "Retrieve the text that this query is about")
 BY_KIND = {

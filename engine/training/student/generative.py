@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from longsearch.engine.models.mamba2 import Mamba2, Mamba2State
 from longsearch.engine.models.probes import Probes
-from longsearch.engine.models.readouts.soft_tokens import SoftTokens, generate
+from longsearch.engine.papers.gircse.soft_tokens import SoftTokens, generate
 from longsearch.engine.training.student.eos import EosStudent, states_at, with_eos
 from longsearch.engine.training.student.student import Padded, Rates
 

@@ -12,10 +12,10 @@ from longsearch.engine.evaluation.embedders.minilm import DIM, MiniLM
 from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.mamba2 import Mamba2
-from longsearch.engine.models.readouts.config import ReadoutConfig
-from longsearch.engine.models.readouts.contextual import ContextualToken
-from longsearch.engine.models.readouts.soft_tokens import SoftTokens
+from longsearch.engine.models.readout_config import ReadoutConfig
 from longsearch.engine.models.weights import load_mamba2
+from longsearch.engine.papers.causal2vec.token import ContextualToken
+from longsearch.engine.papers.gircse.soft_tokens import SoftTokens
 from longsearch.engine.training.data.shards import tokenizer_hash
 from longsearch.engine.training.data.vocabulary import read_tokenizer
 from longsearch.engine.training.student.contextual import ContextualStudent, encoder_from

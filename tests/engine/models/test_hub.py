@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.hub import ModelName, cached_models, locate
-from tests.engine.models.family_checkpoints import save_family
+from tests.engine.family_checkpoints import save_family
 from tests.engine.models.hub_cache import COMMIT, LATER, REPO, FakeHub, get, publish, put_in_cache
 from tests.engine.tiny_models import save_embedder
 

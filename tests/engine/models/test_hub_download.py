@@ -11,7 +11,7 @@ from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.hub import WORLD_VOCABULARY, ModelName
 from longsearch.engine.models.hub_download import INDEX, HuggingFaceHub
-from tests.engine.models.family_checkpoints import save_family
+from tests.engine.family_checkpoints import save_family
 from tests.engine.models.hub_cache import COMMIT, LATER, REPO, FakeHub, get, publish, put_in_cache
 from tests.engine.tiny_models import save_embedder, world_vocabulary
 

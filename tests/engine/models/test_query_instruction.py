@@ -10,8 +10,8 @@ import pytest
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.identity import identify
-from longsearch.engine.models.readouts.config import E5_INSTRUCTION
-from tests.engine.models.family_checkpoints import save_family
+from longsearch.engine.models.readout_config import E5_INSTRUCTION
+from tests.engine.family_checkpoints import save_family
 from tests.engine.tiny_models import BUNDLED, save_embedder
 
 WITH_E5_INSTRUCTION = (

@@ -10,9 +10,9 @@ from tokenizers import Tokenizer
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.models.readouts.bidirectional import BidirectionalEncoder
-from longsearch.engine.models.readouts.config import INSTRUCTION_TEMPLATE
-from longsearch.engine.models.readouts.contextual import ContextualToken
+from longsearch.engine.models.readout_config import INSTRUCTION_TEMPLATE
+from longsearch.engine.papers.causal2vec.encoder import BidirectionalEncoder
+from longsearch.engine.papers.causal2vec.token import ContextualToken
 from longsearch.engine.training import commands
 from longsearch.engine.training.data.instructions import Prompter, prompts_for
 from longsearch.engine.training.data.shards import write_shards

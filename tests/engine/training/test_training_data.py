@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.models.readouts.config import INSTRUCTION_TEMPLATE
+from longsearch.engine.models.readout_config import INSTRUCTION_TEMPLATE
 from longsearch.engine.training.data.batches import Batches, Sampling, pick
 from longsearch.engine.training.data.instructions import Prompter, prompts_for
 from longsearch.engine.training.data.pairs import held_out_hash, read_long_documents, read_pairs, record_of

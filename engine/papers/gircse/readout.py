@@ -1,24 +1,26 @@
 """The `generative` readout: a vector is the mean of the hidden states of K soft tokens (GIRCSE, equation 4).
 
 At the end of each passage, and of the document, the state branches: the branch reads EOS, then K soft tokens that the
-model makes itself (`engine.models.readouts.soft_tokens`). The branch is dropped, and the stream goes on as if there had
+model makes itself (`engine.papers.gircse.soft_tokens`). The branch is dropped, and the stream goes on as if there had
 been none. With K = 0 the vector is the hidden state of EOS, as under the `eos` readout.
 """
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from longsearch.engine.inference.readouts.eos import EosReading, EosReadout
+from longsearch.engine.models.config import Mamba2Config
 from longsearch.engine.models.mamba2 import Mamba2
-from longsearch.engine.models.readouts.soft_tokens import SoftTokens, generate
+from longsearch.engine.models.recurrent import RecurrentModel
+from longsearch.engine.papers.gircse.soft_tokens import SoftTokens, generate
+from longsearch.engine.papers.recurrent.eos import EosReading, EosReadout
 from longsearch.engine.readouts.reading import Finished, Readout, Slice
-from longsearch.engine.readouts.vertical import RecurrentModel, joined
+from longsearch.engine.readouts.vertical import joined
 
 _BRANCH_BYTES = 32 << 20  # the states of the branches that wait for their soft tokens; one of the bundled model: .4 MB
 
@@ -31,6 +33,11 @@ class GenerativeReadout(EosReadout):
         self.soft = soft
         self.steps = steps
         """K."""
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, Tensor], config: Mamba2Config, eos_id: int, steps: int) -> Self:
+        """Take a checkpoint's `readout.*` tensors. Raises ModelError if one is missing or has the wrong shape."""
+        return cls(eos_id, SoftTokens.from_tensors(tensors, config.d_model, config.vocab_size), steps)
 
     def read(
         self, model: RecurrentModel, readings: Sequence[EosReading], given: Slice, state: Any

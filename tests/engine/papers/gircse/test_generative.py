@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.inference.readouts import generative
-from longsearch.engine.inference.readouts.generative import GenerativeReadout
 from longsearch.engine.models.identity import identify
 from longsearch.engine.models.mamba2 import Mamba2, Mamba2State
 from longsearch.engine.models.mamba2_quick import QuickMamba2
-from longsearch.engine.models.readouts.config import MOST_SOFT_TOKENS
-from longsearch.engine.models.readouts.soft_tokens import SoftTokens, generate
+from longsearch.engine.models.readout_config import MOST_SOFT_TOKENS
+from longsearch.engine.papers.gircse import readout as generative
+from longsearch.engine.papers.gircse.readout import GenerativeReadout
+from longsearch.engine.papers.gircse.soft_tokens import SoftTokens, generate
 from longsearch.engine.readouts.saved_states import from_bytes
-from tests.engine.inference.algorithm_1 import generated_from_scratch
+from tests.engine.algorithm_1 import generated_from_scratch
 from tests.engine.tiny_models import PROSE, save_embedder
 
 TEXT = PROSE[:2400]

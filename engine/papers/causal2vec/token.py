@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from longsearch.engine.errors import INCOMPLETE_MODEL, ModelError
-from longsearch.engine.models.readouts.bidirectional import BidirectionalEncoder
+from longsearch.engine.papers.causal2vec.encoder import BidirectionalEncoder
 
 
 class ContextualToken(nn.Module):

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional as F
 
-from longsearch.engine.models.ops.wkv7 import MAX_BLOCK, wkv7_scan
-from tests.engine.models.references import wkv7_recurrent
+from longsearch.engine.papers.recurrent.wkv7 import MAX_BLOCK, wkv7_scan
+from tests.engine.references import wkv7_recurrent
 
 Q = 8
 STRONGEST = -0.6065306597  # -exp(-0.5), the log decay if sigmoid(...) = 1

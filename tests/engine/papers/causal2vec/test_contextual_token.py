@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.inference.readouts.contextual import contextual_tokens
-from longsearch.engine.models.readouts.bidirectional import BidirectionalEncoder
-from longsearch.engine.models.readouts.contextual import ContextualToken
+from longsearch.engine.papers.causal2vec.encoder import BidirectionalEncoder
+from longsearch.engine.papers.causal2vec.readout import contextual_tokens
+from longsearch.engine.papers.causal2vec.token import ContextualToken
 from tests.engine.tiny_models import contextual_tensors, save_embedder
 
 D, HEADS = 16, 2

@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from longsearch.engine.models.embedding import token_table
-from longsearch.engine.models.ops.wkv7 import wkv7_scan
-from longsearch.engine.models.rwkv7_config import RWKV7Config
-from longsearch.engine.models.state import LayerState
+from longsearch.engine.models.other_families import RWKV7Config
+from longsearch.engine.models.recurrent import LayerState, RecurrentModel
+from longsearch.engine.papers.recurrent.wkv7 import wkv7_scan
 
 # always float32: these parameters are small, and decays must not be rounded
 _SHIFTS = (".x_r", ".x_w", ".x_k", ".x_v", ".x_a", ".x_g")
@@ -36,7 +36,7 @@ class RWKV7State(LayerState):
     """For each layer the last input of the channel mixing, (batch, d_model)."""
 
 
-class RWKV7(nn.Module):
+class RWKV7(RecurrentModel):
     """The whole model: an embedding, `n_layers` of time mixing and channel mixing, a final norm."""
 
     def __init__(self, config: RWKV7Config) -> None:
@@ -47,13 +47,8 @@ class RWKV7(nn.Module):
         self.norm = Float32LayerNorm(config)
         self.block_size = config.block_size
 
-    @property
-    def device(self) -> torch.device:
-        """The device of the weights."""
-        return self.embeddings.weight.device
-
     def initial_state(self, batch: int = 1) -> RWKV7State:
-        """Return the state before the first token."""
+        """See `RecurrentModel`."""
         c, layers = self.config, range(self.config.n_layers)
         wkv = (batch, c.n_heads, c.head_dim, c.head_dim)
         return RWKV7State(
@@ -64,7 +59,7 @@ class RWKV7(nn.Module):
         )
 
     def step(self, tokens: Tensor, state: RWKV7State) -> tuple[Tensor, RWKV7State]:
-        """Read a slice of any length: tokens (batch, length) integers -> hidden (batch, length, d_model) float32."""
+        """See `RecurrentModel`."""
         hidden = self.embeddings(tokens).float()  # the residual stream stays float32
         # the values of layer 0, (batch, length, d_model); a token needs only its own, so they are not carried
         v_first = None

@@ -1,8 +1,8 @@
 """xLSTM as an encoder: takes tokens and a state, returns hidden states and the next state.
 
 It has mLSTM blocks only, as xLSTM 7B. The architecture is that of Beck et al., arXiv 2503.13427; the recurrence is in
-`engine.models.ops.mlstm`. Modules have the names of Hugging Face's checkpoints (NX-AI/xLSTM-7b). Knows no files, text
-or vectors.
+`engine.papers.recurrent.mlstm`. Modules have the names of Hugging Face's checkpoints (NX-AI/xLSTM-7b). Knows no files,
+text or vectors.
 """
 
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from torch.nn import functional as F
 
 from longsearch.engine.models.embedding import token_table
 from longsearch.engine.models.mamba2 import RMSNorm
-from longsearch.engine.models.ops.mlstm import Memory, mlstm_scan
-from longsearch.engine.models.state import LayerState
-from longsearch.engine.models.xlstm_config import XLSTMConfig
+from longsearch.engine.models.other_families import XLSTMConfig
+from longsearch.engine.models.recurrent import LayerState, RecurrentModel
+from longsearch.engine.papers.recurrent.mlstm import Memory, mlstm_scan
 
 # always float32: these parameters are small, and gates are exponentiated
 _GATES = ("igate_preact.weight", "fgate_preact.weight", "gate_preact.bias")
@@ -34,7 +34,7 @@ class XLSTMState(LayerState):
     """For each layer the log of the scale of C and n, (batch, heads)."""
 
 
-class XLSTM(nn.Module):
+class XLSTM(RecurrentModel):
     """The whole model: an embedding, `n_layers` blocks, and a final norm if the checkpoint has one."""
 
     def __init__(self, config: XLSTMConfig) -> None:
@@ -45,13 +45,8 @@ class XLSTM(nn.Module):
         self.out_norm = RMSNorm(config.d_model, config.norm_eps) if config.final_norm else nn.Identity()
         self.block_size = config.block_size
 
-    @property
-    def device(self) -> torch.device:
-        """The device of the weights."""
-        return self.embeddings.weight.device
-
     def initial_state(self, batch: int = 1) -> XLSTMState:
-        """Return the state before the first token."""
+        """See `RecurrentModel`."""
         c = self.config
         shapes = ((c.key_dim, c.value_dim), (c.key_dim,), ())
         return XLSTMState(
@@ -62,7 +57,7 @@ class XLSTM(nn.Module):
         )
 
     def step(self, tokens: Tensor, state: XLSTMState) -> tuple[Tensor, XLSTMState]:
-        """Read a slice of any length: tokens (batch, length) integers -> hidden (batch, length, d_model) float32."""
+        """See `RecurrentModel`."""
         hidden = self.embeddings(tokens).float()  # the residual stream stays float32
         memories = []
         for block, C, n, m in zip(self.blocks, state.C, state.n, state.m, strict=True):

@@ -13,14 +13,14 @@ from torch import Tensor
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.inference.readouts.contextual import ContextualReadout
-from longsearch.engine.inference.readouts.opening import open_readout
+from longsearch.engine.inference.registry import open_readout
 from longsearch.engine.models.config import Mamba2Config, read_config
 from longsearch.engine.models.identity import identify
 from longsearch.engine.models.mamba2 import Mamba2, Mamba2State
+from longsearch.engine.models.other_families import RWKV7Config
 from longsearch.engine.models.probes import Probes
-from longsearch.engine.models.readouts.config import ReadoutConfig
-from longsearch.engine.models.rwkv7_config import RWKV7Config
+from longsearch.engine.models.readout_config import ReadoutConfig
+from longsearch.engine.papers.causal2vec.readout import ContextualReadout
 from longsearch.engine.types import Passage
 from tests.engine.tiny_models import PROSE, random_tensors, save_checkpoint, save_embedder, tiny_config
 

@@ -9,7 +9,7 @@ start, and an EOS probe at its end. Probes leave no trace in the state.
 """
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 import torch
@@ -19,12 +19,12 @@ from torch import Tensor
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.models.probes import Probes
-from longsearch.engine.models.readouts.bidirectional import MAX_TOKENS
-from longsearch.engine.models.readouts.contextual import ContextualToken
+from longsearch.engine.models.recurrent import RecurrentModel
+from longsearch.engine.papers.causal2vec.encoder import MAX_TOKENS
+from longsearch.engine.papers.causal2vec.token import ContextualToken
 from longsearch.engine.readouts.borders import Borders
 from longsearch.engine.readouts.reading import Finished, Slice, join_places, unit, without_excerpts
 from longsearch.engine.readouts.saved_states import PassState
-from longsearch.engine.readouts.vertical import RecurrentModel
 
 _TOKEN, _EOS, _OF_PASSAGE, _OF_DOCUMENT = range(4)  # what stands at a place of the stream
 _BATCH_TOKENS = 4096  # tokens that the encoder reads at once, with padding
@@ -131,6 +131,11 @@ class ContextualReadout:
         self.token = token
         self._eos_id = eos_id
         self.dim = 2 * d_model
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, Tensor], n_heads: int, eos_id: int, d_model: int) -> Self:
+        """Take a checkpoint's `readout.*` tensors. Raises ModelError if they do not fit the model."""
+        return cls(ContextualToken.from_tensors(tensors, d_model, n_heads), eos_id, d_model)
 
     def begin(self, ids: NDArray[np.int64], borders: Borders, resume: PassState | None) -> ContextualReading:
         """See `Readout`."""

@@ -1,12 +1,12 @@
 """Token-by-token recurrences of the mLSTM and of RWKV-7: the slow twins of the scans in blocks.
 
-Shapes, equations and arguments are those of `engine.models.ops.mlstm` and `engine.models.ops.wkv7`. All in float32.
+Shapes, equations and arguments are those of `mlstm` and `wkv7` in `engine.papers.recurrent`. All in float32.
 """
 
 import torch
 from torch import Tensor
 
-from longsearch.engine.models.ops.mlstm import Memory
+from longsearch.engine.papers.recurrent.mlstm import Memory
 
 
 def mlstm_recurrent(

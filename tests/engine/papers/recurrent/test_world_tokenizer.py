@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.tokens import TextTokenizer, pieces
-from longsearch.engine.inference.world_tokenizer import END_OF_TEXT, WorldTokenizer
 from longsearch.engine.models.hub import WORLD_VOCABULARY
+from longsearch.engine.papers.recurrent.world_tokenizer import END_OF_TEXT, WorldTokenizer
 from tests.engine.tiny_models import PROSE, world_vocabulary
 
 VOCABULARY = {bytes([byte]): byte + 1 for byte in range(256)} | {

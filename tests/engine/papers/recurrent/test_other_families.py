@@ -12,11 +12,13 @@ from torch import Tensor
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.inference.world_tokenizer import END_OF_TEXT
+from longsearch.engine.inference.registry import load_model
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.identity import identify
-from longsearch.engine.models.weights import Model, load_mamba2, load_model
-from tests.engine.models.family_checkpoints import (
+from longsearch.engine.models.recurrent import RecurrentModel
+from longsearch.engine.models.weights import load_mamba2
+from longsearch.engine.papers.recurrent.world_tokenizer import END_OF_TEXT
+from tests.engine.family_checkpoints import (
     RWKV7,
     VOCABULARY,
     XLSTM,
@@ -25,7 +27,7 @@ from tests.engine.models.family_checkpoints import (
     save_family,
     xlstm_tensors,
 )
-from tests.engine.models.reference_rwkv7 import hidden_states
+from tests.engine.papers.recurrent.reference_rwkv7 import hidden_states
 from tests.engine.slices import run_vertically
 from tests.engine.tiny_models import PROSE, world_vocabulary
 
@@ -33,7 +35,7 @@ FAMILIES = pytest.mark.parametrize("family", ["rwkv7", "xlstm"])
 Q = 16
 
 
-def load(folder: Path, dtype: torch.dtype = torch.float32) -> Model:
+def load(folder: Path, dtype: torch.dtype = torch.float32) -> RecurrentModel:
     config, _ = read_config(folder / "config.json")
     model, _ = load_model(folder, config, "cpu", dtype)
     model.block_size = Q
@@ -44,7 +46,7 @@ def random_tokens(length: int, seed: int = 5) -> Tensor:
     return torch.randint(0, VOCABULARY, (length,), generator=torch.Generator().manual_seed(seed))
 
 
-def horizontal(model: Model, tokens: Tensor) -> Tensor:
+def horizontal(model: RecurrentModel, tokens: Tensor) -> Tensor:
     hidden, _ = model.step(tokens, model.initial_state(len(tokens)))
     return hidden
 
@@ -54,7 +56,7 @@ def close(ours: Tensor, theirs: Tensor, tolerance: float) -> None:
 
 
 @pytest.fixture(scope="module", params=["rwkv7", "xlstm"])
-def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Model:
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> RecurrentModel:
     return load(save_family(tmp_path_factory.mktemp("tiny"), request.param))
 
 
@@ -93,7 +95,7 @@ def test_xlstm_agrees_with_transformers(changes: dict[str, Any], tmp_path: Path)
 
 @pytest.mark.parametrize("size", [1, 3, Q - 1, Q, Q + 1, 3 * Q])
 @pytest.mark.parametrize("length", [1, 2, Q, Q + 1, 5 * Q + 3])
-def test_slices_of_any_size_agree_with_one_pass(model: Model, length: int, size: int) -> None:
+def test_slices_of_any_size_agree_with_one_pass(model: RecurrentModel, length: int, size: int) -> None:
     tokens = random_tokens(length)
     parts = list(run_vertically(model, tokens.numpy(), size, model.device))
     expected, state = model.step(tokens[None], model.initial_state())
@@ -104,12 +106,12 @@ def test_slices_of_any_size_agree_with_one_pass(model: Model, length: int, size:
         close(tensor, state.tensors()[name], tolerance)
 
 
-def test_rows_of_a_batch_do_not_influence_each_other(model: Model) -> None:
+def test_rows_of_a_batch_do_not_influence_each_other(model: RecurrentModel) -> None:
     rows = torch.stack([random_tokens(37, seed) for seed in range(3)])
     close(horizontal(model, rows), torch.cat([horizontal(model, row[None]) for row in rows]), 1e-5)
 
 
-def test_a_token_does_not_influence_earlier_tokens(model: Model) -> None:
+def test_a_token_does_not_influence_earlier_tokens(model: RecurrentModel) -> None:
     tokens = random_tokens(40)
     changed = tokens.clone()
     changed[25] = (changed[25] + 1) % VOCABULARY
@@ -118,7 +120,7 @@ def test_a_token_does_not_influence_earlier_tokens(model: Model) -> None:
     assert ((before[25:] - after[25:]).abs().amax(1) > 1e-4).all()  # later tokens remember it
 
 
-def test_a_state_can_be_saved_as_tensors_by_name_and_restored(model: Model) -> None:
+def test_a_state_can_be_saved_as_tensors_by_name_and_restored(model: RecurrentModel) -> None:
     tokens = random_tokens(2 * Q)
     _, state = model.step(tokens[None, :Q], model.initial_state())
     kept = {name: tensor.clone() for name, tensor in state.tensors().items()}

@@ -26,6 +26,8 @@ class WorldEncoding(NamedTuple):
 class WorldTokenizer:
     """A tokenizer of byte strings. A token may end inside a character: then the next token begins at that character."""
 
+    end_of_text = END_OF_TEXT
+
     def __init__(self, vocabulary: dict[bytes, int]) -> None:
         """Raises ValueError for a vocabulary without all 256 bytes: some texts would have no tokens."""
         lacking = [byte for byte in range(256) if bytes([byte]) not in vocabulary]

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional as F
 
-from longsearch.engine.models.ops.mlstm import Memory, mlstm_scan
-from tests.engine.models.references import mlstm_recurrent
+from longsearch.engine.papers.recurrent.mlstm import Memory, mlstm_scan
+from tests.engine.references import mlstm_recurrent
 
 Q, EPS = 8, 1e-6
 Inputs = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]

@@ -5,8 +5,8 @@ import torch
 from numpy.typing import NDArray
 
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.inference.readouts.generative import GenerativeReadout
 from longsearch.engine.models.mamba2 import Mamba2
+from longsearch.engine.papers.gircse.readout import GenerativeReadout
 
 
 def generated_from_scratch(encoder: Encoder, ids: NDArray[np.int64], steps: int | None = None) -> torch.Tensor:

@@ -1,1 +1,0 @@
-"""The configuration of readouts, and weights of those that are models: a bidirectional encoder, soft tokens."""
