@@ -14,13 +14,14 @@ from tokenizers import Tokenizer
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.inference.device import Hardware, choose_hardware
 from longsearch.engine.printable import printable
-from longsearch.engine.training import extending, multilingual, options, preparing, recipe, stage_makers
+from longsearch.engine.training import multilingual, options, preparing, recipe, stage_makers
 from longsearch.engine.training.lessons.loop import LoopOptions
 from longsearch.engine.training.lessons.loop import run as run_loop
 from longsearch.engine.training.lessons.probe import HeldOut
+from longsearch.engine.training.papers import longer_commands
+from longsearch.engine.training.papers.lora import load_lora_student
+from longsearch.engine.training.papers.opening import open_student
 from longsearch.engine.training.smoke import smoke
-from longsearch.engine.training.student.lora import load_lora_student
-from longsearch.engine.training.student.opening import open_student
 from longsearch.engine.training.student.saving import save_average, save_compact
 from longsearch.engine.training.student.slicing import save_slice
 from longsearch.engine.training.student.student import Rates, Schedule, Trainable
@@ -56,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.set_defaults(threads=0, recipe=None)
     commands = made.add_subparsers(required=True)
-    for name, function, add, text in (*preparing.COMMANDS, *multilingual.COMMANDS):
+    for name, function, add, text in (*preparing.COMMANDS, *multilingual.COMMANDS, *longer_commands.COMMANDS):
         add(_command(commands, name, function, text))
     stages = {
         "states": stage_makers.states, "distil": stage_makers.distillation, "contrast": stage_makers.contrast,
@@ -80,12 +81,6 @@ def parser() -> argparse.ArgumentParser:
     options.add_recipe(
         _command(commands, "recipe", _recipe, "train a model by all the steps that made the bundled one")
     )
-    for name, function, add in (
-        ("tuned", extending.tuned, extending.add_tuned), ("rope", extending.rope, extending.add_rope),
-    ):  # fmt: skip
-        command = _command(commands, name, function, f"baseline: {function.__doc__}")
-        command.set_defaults(stage=name)
-        add(command)
     smoke_command = _command(commands, "smoke", _smoke, "train a tiny model on generated data, and score it")
     smoke_command.add_argument("--steps", type=int, default=60, help="optimiser steps on pairs (default 60)")
     return made

@@ -9,12 +9,12 @@ from longsearch.engine.models.hub import bundled_model
 from longsearch.engine.models.readout_config import READOUTS
 from longsearch.engine.training import recipe
 from longsearch.engine.training.lessons.loop import WIDTH_WEIGHTS, WIDTHS
-from longsearch.engine.training.lessons.refine import RefineOptions
 from longsearch.engine.training.lessons.stages import PairOptions
 from longsearch.engine.training.lessons.streams import StreamOptions
-from longsearch.engine.training.paper import PAPER
-from longsearch.engine.training.student.generative import SOFT_TOKENS
-from longsearch.engine.training.student.opening import ENCODER_LAYERS
+from longsearch.engine.training.papers.generative import SOFT_TOKENS
+from longsearch.engine.training.papers.lora_recipe import PAPER
+from longsearch.engine.training.papers.opening import ENCODER_LAYERS
+from longsearch.engine.training.papers.refine import RefineOptions
 from longsearch.engine.training.student.student import Rates, Schedule
 from longsearch.engine.training.student.whitening import PER_SOURCE, POWER
 from longsearch.engine.training.teachers.opening import MINILM

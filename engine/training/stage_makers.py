@@ -18,13 +18,13 @@ from longsearch.engine.training.data.pairs import read_long_documents
 from longsearch.engine.training.data.shards import MAX_PASSAGE_TOKENS, PairSet, load_pairs, tokenizer_hash
 from longsearch.engine.training.lessons.loop import Stage
 from longsearch.engine.training.lessons.probe import HeldOut
-from longsearch.engine.training.lessons.refine import Refine, RefineOptions
 from longsearch.engine.training.lessons.sentences import Sentences
 from longsearch.engine.training.lessons.stages import Contrast, Distillation, Mixture, PairOptions
 from longsearch.engine.training.lessons.states import States
 from longsearch.engine.training.lessons.streams import Encode, StreamOptions, Streams, prepare
 from longsearch.engine.training.lessons.words import Words
-from longsearch.engine.training.student.generative import GenerativeStudent
+from longsearch.engine.training.papers.generative import GenerativeStudent
+from longsearch.engine.training.papers.refine import Refine, RefineOptions
 from longsearch.engine.training.student.initialise import token_counts
 from longsearch.engine.training.student.student import Student, Trainable
 from longsearch.engine.training.teachers.opening import MINILM, open_teacher

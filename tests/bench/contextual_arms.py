@@ -27,9 +27,9 @@ from longsearch.engine.training.data.instructions import GENERAL, Prompter
 from longsearch.engine.training.data.shards import load_pairs
 from longsearch.engine.training.lessons.loop import LoopOptions, run
 from longsearch.engine.training.lessons.stages import Contrast, PairOptions
-from longsearch.engine.training.student.contextual import ContextualStudent
-from longsearch.engine.training.student.eos import EosStudent, with_eos
-from longsearch.engine.training.student.opening import open_student
+from longsearch.engine.training.papers.contextual import ContextualStudent
+from longsearch.engine.training.papers.eos import EosStudent, with_eos
+from longsearch.engine.training.papers.opening import open_student
 from longsearch.engine.training.student.student import Padded, Rates, WholeStudent
 
 BATCH = 16

@@ -1,7 +1,7 @@
 """A small bidirectional encoder: layers of a BERT over the token table of the model that it serves, mean-pooled.
 
 It is the "lightweight BERT-style model" of Causal2Vec (Lin et al., arXiv 2507.23386, section 3.1). It has no token
-table of its own, so one layer of 384 channels takes 1.8M weights. `engine.training.student.contextual` copies the
+table of its own, so one layer of 384 channels takes 1.8M weights. `engine.training.papers.contextual` copies the
 layers from all-MiniLM-L6-v2. Knows no files and no text.
 """
 

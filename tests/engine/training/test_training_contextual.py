@@ -16,8 +16,8 @@ from longsearch.engine.papers.causal2vec.token import ContextualToken
 from longsearch.engine.training import commands
 from longsearch.engine.training.data.instructions import Prompter, prompts_for
 from longsearch.engine.training.data.shards import write_shards
-from longsearch.engine.training.student.contextual import ContextualStudent, encoder_from
-from longsearch.engine.training.student.opening import open_student
+from longsearch.engine.training.papers.contextual import ContextualStudent, encoder_from
+from longsearch.engine.training.papers.opening import open_student
 from longsearch.engine.training.student.optimiser import Optimiser
 from longsearch.engine.training.student.saving import save_model
 from longsearch.engine.training.student.student import Padded, Rates

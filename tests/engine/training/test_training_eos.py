@@ -9,8 +9,8 @@ from tokenizers import Tokenizer
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.training.student.eos import EosStudent, with_eos
-from longsearch.engine.training.student.opening import open_student
+from longsearch.engine.training.papers.eos import EosStudent, with_eos
+from longsearch.engine.training.papers.opening import open_student
 from longsearch.engine.training.student.saving import save_model
 from longsearch.engine.training.student.student import Padded
 from tests.engine.training.training_helpers import WORDS, write_checkpoint

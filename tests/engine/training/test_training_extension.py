@@ -12,12 +12,13 @@ from torch.nn import functional as F
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.extension.bert import Bert, plain_attention
 from longsearch.engine.evaluation.extension.positions import interpolated_table
-from longsearch.engine.training import commands, extending
+from longsearch.engine.training import commands
 from longsearch.engine.training.data.shards import load_pairs, write_shards
-from longsearch.engine.training.lessons.extension import FromItself, Tuning
 from longsearch.engine.training.lessons.teacher import label_shards
-from longsearch.engine.training.student.extended import NewPositions, Rotary
-from longsearch.engine.training.student.rotary_start import turn_least
+from longsearch.engine.training.papers import longer_commands
+from longsearch.engine.training.papers.longer_minilm import NewPositions, Rotary
+from longsearch.engine.training.papers.longer_stages import FromItself, Tuning
+from longsearch.engine.training.papers.rotary_start import turn_least
 from longsearch.engine.training.student.student import Padded, Rates
 from tests.engine.training.training_helpers import FakeTeacher, log_of, make_bert, make_pairs, make_tokenizer
 
@@ -149,10 +150,10 @@ def test_the_rotary_student_knows_the_order_of_words_only_by_their_distances(sma
 
 @pytest.mark.parametrize("name", ["tuned", "rope"])
 def test_a_command_trains_resumes_and_writes_what_the_evaluation_reads(name, small, shards, tmp_path, monkeypatch):
-    monkeypatch.setattr(extending, "MiniLM", lambda device: small)
+    monkeypatch.setattr(longer_commands, "MiniLM", lambda device: small)
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "config.json").write_text("{}")
-    monkeypatch.setattr(extending, "minilm_folder", lambda: tmp_path / "base")
+    monkeypatch.setattr(longer_commands, "minilm_folder", lambda: tmp_path / "base")
     options = [name, "--shards", str(shards), "--out", str(tmp_path / name), "--batch-tokens", "256", "--device", "cpu"]
     options += ["--length", "1024"] if name == "tuned" else []
     for steps in ("2", "4"):

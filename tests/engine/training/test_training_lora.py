@@ -15,7 +15,7 @@ from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.shards import load_pairs, write_shards
 from longsearch.engine.training.lessons.loop import LoopOptions, run
 from longsearch.engine.training.lessons.stages import Contrast, PairOptions
-from longsearch.engine.training.student.lora import load_lora_student
+from longsearch.engine.training.papers.lora import load_lora_student
 from longsearch.engine.training.student.saving import save_model
 from longsearch.engine.training.student.student import Padded, Rates
 from tests.engine.training.training_helpers import make_pairs, make_tokenizer, write_checkpoint, write_eos_checkpoint

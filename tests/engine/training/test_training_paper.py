@@ -7,7 +7,7 @@ import torch
 
 from longsearch.engine.training import commands
 from longsearch.engine.training.data.shards import load_pairs, write_shards
-from longsearch.engine.training.student.lora import load_lora_student
+from longsearch.engine.training.papers.lora import load_lora_student
 from longsearch.engine.training.student.student import Rates
 from tests.engine.training.training_helpers import (
     log_of,

@@ -15,7 +15,7 @@ from longsearch.engine.evaluation.embedders.minilm import MiniLM
 from longsearch.engine.evaluation.extension.bert import Bert, mean_of, plain_attention
 from longsearch.engine.evaluation.extension.positions import interpolated_table, is_original_row
 from longsearch.engine.evaluation.extension.rotary import frequencies, rotary_attention
-from longsearch.engine.training.student.rotary_start import turn_least
+from longsearch.engine.training.papers.rotary_start import turn_least
 from longsearch.engine.training.student.student import Padded, Rates, Trainable
 
 

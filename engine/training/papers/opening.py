@@ -18,9 +18,9 @@ from longsearch.engine.papers.causal2vec.token import ContextualToken
 from longsearch.engine.papers.gircse.soft_tokens import SoftTokens
 from longsearch.engine.training.data.shards import tokenizer_hash
 from longsearch.engine.training.data.vocabulary import read_tokenizer
-from longsearch.engine.training.student.contextual import ContextualStudent, encoder_from
-from longsearch.engine.training.student.eos import EosStudent
-from longsearch.engine.training.student.generative import GenerativeStudent, new_soft_tokens
+from longsearch.engine.training.papers.contextual import ContextualStudent, encoder_from
+from longsearch.engine.training.papers.eos import EosStudent
+from longsearch.engine.training.papers.generative import GenerativeStudent, new_soft_tokens
 from longsearch.engine.training.student.saving import load_student
 from longsearch.engine.training.student.student import WholeStudent
 

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from longsearch.engine.models.mamba2 import Mamba2, Mamba2State
 from longsearch.engine.models.probes import Probes
 from longsearch.engine.papers.gircse.soft_tokens import SoftTokens, generate
-from longsearch.engine.training.student.eos import EosStudent, states_at, with_eos
+from longsearch.engine.training.papers.eos import EosStudent, states_at, with_eos
 from longsearch.engine.training.student.student import Padded, Rates
 
 SOFT_TOKENS = 5

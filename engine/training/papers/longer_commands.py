@@ -8,11 +8,11 @@ from longsearch.engine.evaluation.extension.bert import Bert
 from longsearch.engine.evaluation.extension.names import LENGTHS
 from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.training.data.shards import PairSet, load_pairs
-from longsearch.engine.training.lessons.extension import FromItself, Tuning
 from longsearch.engine.training.lessons.loop import LoopOptions, Stage
 from longsearch.engine.training.lessons.loop import run as run_loop
 from longsearch.engine.training.lessons.probe import HeldOut
-from longsearch.engine.training.student.extended import Extended, NewPositions, Rotary
+from longsearch.engine.training.papers.longer_minilm import Extended, NewPositions, Rotary
+from longsearch.engine.training.papers.longer_stages import FromItself, Tuning
 from longsearch.engine.training.student.student import Padded, Rates
 
 _BATCH_TOKENS, _MAX_PAIRS = 4096, 64
@@ -21,20 +21,20 @@ _PROBED = 64  # held-out pairs that measure the rotary model
 
 
 def tuned(arguments: argparse.Namespace) -> int:
-    """tune new positions of MiniLM on interpolated ones (LongEmbed); the 512 that it has stay"""
+    """Tune new positions of MiniLM on interpolated ones (LongEmbed); the 512 that it has stay."""
     minilm, pairs = _opened(arguments, labelled_only=True)
     student = NewPositions(minilm, arguments.length)
     stage = Tuning(student, pairs, arguments.seed, arguments.batch_tokens, _MAX_PAIRS)
-    return _train(arguments, student, stage, None)
+    return _train(arguments, "tuned", student, stage, None)
 
 
 def rope(arguments: argparse.Namespace) -> int:
-    """give MiniLM rotary positions, learned from MiniLM's own vectors of texts of up to 512 tokens"""
+    """Give MiniLM rotary positions, learned from MiniLM's own vectors of texts of up to 512 tokens."""
     minilm, pairs = _opened(arguments, labelled_only=False)
     sample = [pairs.passages[row] for row in range(min(_SAMPLE_TEXTS, len(pairs)))]
     student = Rotary(minilm, Padded.of(sample, minilm.device))
     stage = FromItself(student, Bert(minilm.model), pairs, arguments.seed, arguments.batch_tokens)
-    return _train(arguments, student, stage, HeldOut(pairs, stage.batches.held_out[:_PROBED]))
+    return _train(arguments, "rope", student, stage, HeldOut(pairs, stage.batches.held_out[:_PROBED]))
 
 
 def add_tuned(command: argparse.ArgumentParser) -> None:
@@ -62,12 +62,18 @@ def _opened(arguments: argparse.Namespace, labelled_only: bool) -> tuple[MiniLM,
     return minilm, load_pairs(arguments.shards, minilm.tokenizer, labelled_only)
 
 
-def _train(arguments: argparse.Namespace, student: Extended, stage: Stage, held_out: HeldOut | None) -> int:
+def _train(arguments: argparse.Namespace, name: str, student: Extended, stage: Stage, held_out: HeldOut | None) -> int:
     options = LoopOptions(
         arguments.out, minilm_folder(), arguments.steps, seed=arguments.seed, rates=Rates(arguments.rate),
-        widths=(1.0,),
-        width_weights=(1.0,), stage=arguments.stage,
+        widths=(1.0,), width_weights=(1.0,), stage=name,
     )  # fmt: skip
     progress = run_loop(student, stage, options, held_out)
     print(f"{progress.step} steps, {progress.n_tokens} tokens, {progress.elapsed_s:.0f} s: {arguments.out}")
     return 0
+
+
+COMMANDS = (
+    ("tuned", tuned, add_tuned, "baseline: tune new positions of MiniLM on interpolated ones (LongEmbed)"),
+    ("rope", rope, add_rope, "baseline: give MiniLM rotary positions, learned from MiniLM's own vectors"),
+)
+"""Each command's name, function, options and description."""

@@ -17,7 +17,7 @@ from longsearch.engine.training.lessons.losses import refinement, stepwise
 from longsearch.engine.training.lessons.pieces import read_in_pieces
 from longsearch.engine.training.lessons.stages import Contrast, PairOptions
 from longsearch.engine.training.lessons.words import Words
-from longsearch.engine.training.student.generative import GenerativeStudent
+from longsearch.engine.training.papers.generative import GenerativeStudent
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from longsearch.engine.errors import ModelError
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.papers.causal2vec.encoder import MAX_TOKENS, BidirectionalEncoder, EncoderLayer
 from longsearch.engine.papers.causal2vec.token import ContextualToken
-from longsearch.engine.training.student.eos import EosStudent, states_at, with_eos
+from longsearch.engine.training.papers.eos import EosStudent, states_at, with_eos
 from longsearch.engine.training.student.student import Padded, Rates
 
 
