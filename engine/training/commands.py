@@ -15,13 +15,13 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.inference.device import Hardware, choose_hardware
 from longsearch.engine.printable import printable
 from longsearch.engine.training import multilingual, options, preparing, recipe, stage_makers
-from longsearch.engine.training.lessons.loop import LoopOptions
-from longsearch.engine.training.lessons.loop import run as run_loop
-from longsearch.engine.training.lessons.probe import HeldOut
 from longsearch.engine.training.papers import longer_commands
 from longsearch.engine.training.papers.lora import load_lora_student
 from longsearch.engine.training.papers.opening import open_student
 from longsearch.engine.training.smoke import smoke
+from longsearch.engine.training.stages.loop import LoopOptions
+from longsearch.engine.training.stages.loop import run as run_loop
+from longsearch.engine.training.stages.probe import HeldOut
 from longsearch.engine.training.student.saving import save_average, save_compact
 from longsearch.engine.training.student.slicing import save_slice
 from longsearch.engine.training.student.student import Rates, Schedule, Trainable

@@ -8,13 +8,13 @@ from typing import Any
 from longsearch.engine.models.hub import bundled_model
 from longsearch.engine.models.readout_config import READOUTS
 from longsearch.engine.training import recipe
-from longsearch.engine.training.lessons.loop import WIDTH_WEIGHTS, WIDTHS
-from longsearch.engine.training.lessons.stages import PairOptions
-from longsearch.engine.training.lessons.streams import StreamOptions
 from longsearch.engine.training.papers.generative import SOFT_TOKENS
 from longsearch.engine.training.papers.lora_recipe import PAPER
 from longsearch.engine.training.papers.opening import ENCODER_LAYERS
 from longsearch.engine.training.papers.refine import RefineOptions
+from longsearch.engine.training.stages.loop import WIDTH_WEIGHTS, WIDTHS
+from longsearch.engine.training.stages.pair_stages import PairOptions
+from longsearch.engine.training.stages.streams import StreamOptions
 from longsearch.engine.training.student.student import Rates, Schedule
 from longsearch.engine.training.student.whitening import PER_SOURCE, POWER
 from longsearch.engine.training.teachers.opening import MINILM

@@ -12,6 +12,7 @@ from longsearch.engine.evaluation.datasets import load_dataset
 from longsearch.engine.evaluation.embedders.bert import BertEmbedder
 from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.training.data.harvest import harvest, word_runs
+from longsearch.engine.training.data.labelling import copy_vectors, label_shards
 from longsearch.engine.training.data.pairs import read_pairs, record_of
 from longsearch.engine.training.data.shards import MAX_PASSAGE_TOKENS, MAX_QUERY_TOKENS, load_pairs, write_shards
 from longsearch.engine.training.data.vocabulary import (
@@ -23,7 +24,6 @@ from longsearch.engine.training.data.vocabulary import (
     texts_of,
     train_tokenizer,
 )
-from longsearch.engine.training.lessons.teacher import copy_vectors, label_shards
 from longsearch.engine.training.student.from_teacher import centre, config_like, student_of
 from longsearch.engine.training.student.initialise import Shape, new_checkpoint, save_new, static_start, token_counts
 from longsearch.engine.training.student.student import Padded

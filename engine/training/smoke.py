@@ -22,9 +22,9 @@ from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.pairs import LongDocument, Pair
 from longsearch.engine.training.data.shards import load_pairs, write_shards
-from longsearch.engine.training.lessons.loop import LoopOptions, Stage, run
-from longsearch.engine.training.lessons.stages import Contrast, Mixture, PairOptions
-from longsearch.engine.training.lessons.streams import StreamOptions, Streams, prepare
+from longsearch.engine.training.stages.loop import LoopOptions, Stage, run
+from longsearch.engine.training.stages.pair_stages import Contrast, Mixture, PairOptions
+from longsearch.engine.training.stages.streams import StreamOptions, Streams, prepare
 from longsearch.engine.training.student.initialise import Shape, StaticStart, new_checkpoint
 from longsearch.engine.training.student.saving import load_student
 from longsearch.engine.training.student.student import Rates, Student

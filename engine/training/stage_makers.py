@@ -16,19 +16,19 @@ from longsearch.engine.training.data.batches import Sampling
 from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.pairs import read_long_documents
 from longsearch.engine.training.data.shards import MAX_PASSAGE_TOKENS, PairSet, load_pairs, tokenizer_hash
-from longsearch.engine.training.lessons.loop import Stage
-from longsearch.engine.training.lessons.probe import HeldOut
-from longsearch.engine.training.lessons.sentences import Sentences
-from longsearch.engine.training.lessons.stages import Contrast, Distillation, Mixture, PairOptions
-from longsearch.engine.training.lessons.states import States
-from longsearch.engine.training.lessons.streams import Encode, StreamOptions, Streams, prepare
-from longsearch.engine.training.lessons.words import Words
 from longsearch.engine.training.papers.generative import GenerativeStudent
 from longsearch.engine.training.papers.refine import Refine, RefineOptions
+from longsearch.engine.training.stages.loop import Stage
+from longsearch.engine.training.stages.pair_stages import Contrast, Distillation, Mixture, PairOptions
+from longsearch.engine.training.stages.probe import HeldOut
+from longsearch.engine.training.stages.sentences import Sentences
+from longsearch.engine.training.stages.streams import Encode, StreamOptions, Streams, prepare
+from longsearch.engine.training.stages.token_states import States
+from longsearch.engine.training.stages.words import Words
 from longsearch.engine.training.student.initialise import token_counts
 from longsearch.engine.training.student.student import Student, Trainable
 from longsearch.engine.training.teachers.opening import MINILM, open_teacher
-from longsearch.engine.training.teachers.states import StateTeacher
+from longsearch.engine.training.teachers.state_teacher import StateTeacher
 
 StageAndProbe = tuple[Stage, HeldOut | None]
 StageMaker = Callable[[argparse.Namespace, Trainable, Tokenizer, Hardware], StageAndProbe]

@@ -25,11 +25,11 @@ from longsearch.engine.models.mamba2 import Mamba2State, empty_state
 from longsearch.engine.models.readout_config import INSTRUCTION_TEMPLATE
 from longsearch.engine.training.data.instructions import GENERAL, Prompter
 from longsearch.engine.training.data.shards import load_pairs
-from longsearch.engine.training.lessons.loop import LoopOptions, run
-from longsearch.engine.training.lessons.stages import Contrast, PairOptions
 from longsearch.engine.training.papers.contextual import ContextualStudent
 from longsearch.engine.training.papers.eos import EosStudent, with_eos
 from longsearch.engine.training.papers.opening import open_student
+from longsearch.engine.training.stages.loop import LoopOptions, run
+from longsearch.engine.training.stages.pair_stages import Contrast, PairOptions
 from longsearch.engine.training.student.student import Padded, Rates, WholeStudent
 
 BATCH = 16

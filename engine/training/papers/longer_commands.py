@@ -8,11 +8,11 @@ from longsearch.engine.evaluation.extension.bert import Bert
 from longsearch.engine.evaluation.extension.names import LENGTHS
 from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.training.data.shards import PairSet, load_pairs
-from longsearch.engine.training.lessons.loop import LoopOptions, Stage
-from longsearch.engine.training.lessons.loop import run as run_loop
-from longsearch.engine.training.lessons.probe import HeldOut
 from longsearch.engine.training.papers.longer_minilm import Extended, NewPositions, Rotary
 from longsearch.engine.training.papers.longer_stages import FromItself, Tuning
+from longsearch.engine.training.stages.loop import LoopOptions, Stage
+from longsearch.engine.training.stages.loop import run as run_loop
+from longsearch.engine.training.stages.probe import HeldOut
 from longsearch.engine.training.student.student import Padded, Rates
 
 _BATCH_TOKENS, _MAX_PAIRS = 4096, 64

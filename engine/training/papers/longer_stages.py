@@ -13,9 +13,9 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.extension.bert import Bert, mean_of, plain_attention
 from longsearch.engine.training.data.batches import Batches
 from longsearch.engine.training.data.shards import PairSet
-from longsearch.engine.training.lessons.loop import StepLoss
-from longsearch.engine.training.lessons.losses import cosine_distance, info_nce, unfair_negatives
 from longsearch.engine.training.papers.longer_minilm import NewPositions, Rotary
+from longsearch.engine.training.stages.loop import StepLoss
+from longsearch.engine.training.stages.losses import cosine_distance, info_nce, unfair_negatives
 from longsearch.engine.training.student.student import Padded
 
 _TEMPERATURE = 0.01  # LongEmbed, table 4

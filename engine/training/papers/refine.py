@@ -13,11 +13,11 @@ from torch import Tensor
 
 from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.shards import PairSet
-from longsearch.engine.training.lessons.losses import refinement, stepwise
-from longsearch.engine.training.lessons.pieces import read_in_pieces
-from longsearch.engine.training.lessons.stages import Contrast, PairOptions
-from longsearch.engine.training.lessons.words import Words
 from longsearch.engine.training.papers.generative import GenerativeStudent
+from longsearch.engine.training.stages.gradient_cache import read_in_pieces
+from longsearch.engine.training.stages.losses import refinement, stepwise
+from longsearch.engine.training.stages.pair_stages import Contrast, PairOptions
+from longsearch.engine.training.stages.words import Words
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from safetensors.torch import load_file
 from longsearch.engine.evaluation.embedders.bert import BertEmbedder
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.training import commands, preparing, recipe, stage_makers
+from longsearch.engine.training.data.labelling import label_shards
 from longsearch.engine.training.data.shards import shard_paths, teacher_path, write_shards
-from longsearch.engine.training.lessons.teacher import label_shards
 from longsearch.engine.training.student.from_teacher import config_like
 from tests.engine.training.training_helpers import FakeTeacher, make_bert, make_pairs, make_tokenizer
 

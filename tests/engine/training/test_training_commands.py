@@ -8,8 +8,8 @@ import torch
 from safetensors.torch import load_file
 
 from longsearch.engine.training import commands
+from longsearch.engine.training.data.labelling import label_shards
 from longsearch.engine.training.data.shards import load_pairs, write_shards
-from longsearch.engine.training.lessons.teacher import label_shards
 from longsearch.engine.training.student.saving import load_student, save_model
 from longsearch.engine.training.student.student import Padded
 from tests.engine.training.training_helpers import (

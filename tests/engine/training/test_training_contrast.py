@@ -9,7 +9,7 @@ import torch
 
 from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.shards import load_pairs, write_shards
-from longsearch.engine.training.lessons.stages import Contrast, PairOptions
+from longsearch.engine.training.stages.pair_stages import Contrast, PairOptions
 from longsearch.engine.training.student.saving import load_student
 from longsearch.engine.training.student.student import Padded
 from tests.engine.training.training_helpers import make_pairs, make_tokenizer, write_checkpoint

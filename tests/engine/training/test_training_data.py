@@ -11,9 +11,9 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.readout_config import INSTRUCTION_TEMPLATE
 from longsearch.engine.training.data.batches import Batches, Sampling, pick
 from longsearch.engine.training.data.instructions import Prompter, prompts_for
+from longsearch.engine.training.data.labelling import label_shards
 from longsearch.engine.training.data.pairs import held_out_hash, read_long_documents, read_pairs, record_of
 from longsearch.engine.training.data.shards import load_pairs, load_shard, shard_paths, teacher_path, write_shards
-from longsearch.engine.training.lessons.teacher import label_shards
 from tests.engine.tiny_models import byte_level_bpe
 from tests.engine.training.training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_pairs
 

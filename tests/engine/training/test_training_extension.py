@@ -13,8 +13,8 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.extension.bert import Bert, plain_attention
 from longsearch.engine.evaluation.extension.positions import interpolated_table
 from longsearch.engine.training import commands
+from longsearch.engine.training.data.labelling import label_shards
 from longsearch.engine.training.data.shards import load_pairs, write_shards
-from longsearch.engine.training.lessons.teacher import label_shards
 from longsearch.engine.training.papers import longer_commands
 from longsearch.engine.training.papers.longer_minilm import NewPositions, Rotary
 from longsearch.engine.training.papers.longer_stages import FromItself, Tuning

@@ -12,11 +12,11 @@ from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.training.commands import run
 from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.shards import load_pairs, write_shards
-from longsearch.engine.training.lessons.losses import info_nce, refinement, stepwise
-from longsearch.engine.training.lessons.stages import PairOptions
 from longsearch.engine.training.papers.generative import GenerativeStudent
 from longsearch.engine.training.papers.opening import open_student
 from longsearch.engine.training.papers.refine import Refine, RefineOptions
+from longsearch.engine.training.stages.losses import info_nce, refinement, stepwise
+from longsearch.engine.training.stages.pair_stages import PairOptions
 from longsearch.engine.training.student.saving import save_model
 from longsearch.engine.training.student.student import Padded
 from tests.engine.training.test_training_eos import TEXTS, padded, write_base

@@ -14,11 +14,11 @@ import torch
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.training.data.instructions import Prompter
+from longsearch.engine.training.data.labelling import label_shards
 from longsearch.engine.training.data.shards import load_pairs, write_shards
-from longsearch.engine.training.lessons.loop import LoopOptions, run
-from longsearch.engine.training.lessons.probe import HeldOut
-from longsearch.engine.training.lessons.stages import Contrast, Distillation, Mixture, PairOptions
-from longsearch.engine.training.lessons.teacher import label_shards
+from longsearch.engine.training.stages.loop import LoopOptions, run
+from longsearch.engine.training.stages.pair_stages import Contrast, Distillation, Mixture, PairOptions
+from longsearch.engine.training.stages.probe import HeldOut
 from longsearch.engine.training.student.optimiser import InFloat32, Optimiser, rate_factor
 from longsearch.engine.training.student.saving import load_student, save_model
 from longsearch.engine.training.student.student import Padded, Rates, Schedule

@@ -13,9 +13,9 @@ from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.training import commands
 from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.shards import load_pairs, write_shards
-from longsearch.engine.training.lessons.loop import LoopOptions, run
-from longsearch.engine.training.lessons.stages import Contrast, PairOptions
 from longsearch.engine.training.papers.lora import load_lora_student
+from longsearch.engine.training.stages.loop import LoopOptions, run
+from longsearch.engine.training.stages.pair_stages import Contrast, PairOptions
 from longsearch.engine.training.student.saving import save_model
 from longsearch.engine.training.student.student import Padded, Rates
 from tests.engine.training.training_helpers import make_pairs, make_tokenizer, write_checkpoint, write_eos_checkpoint

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
-from longsearch.engine.training.lessons.losses import (
+from longsearch.engine.training.stages.losses import (
     cosine_distance,
     distillation,
     info_nce,

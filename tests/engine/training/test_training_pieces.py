@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from longsearch.engine.training.lessons.losses import info_nce
-from longsearch.engine.training.lessons.pieces import read_in_pieces
+from longsearch.engine.training.stages.gradient_cache import read_in_pieces
+from longsearch.engine.training.stages.losses import info_nce
 from longsearch.engine.training.student.student import Padded
 from tests.engine.training.test_training_contrast import OPTIONS, loss_by_hand, make_contrast
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longsearch.engine.training.data.shards import load_pairs, write_shards
-from longsearch.engine.training.lessons.loop import LoopOptions, run
-from longsearch.engine.training.lessons.sentences import Sentences, cut_sentences
-from longsearch.engine.training.lessons.stages import PairOptions
+from longsearch.engine.training.stages.loop import LoopOptions, run
+from longsearch.engine.training.stages.pair_stages import PairOptions
+from longsearch.engine.training.stages.sentences import Sentences, cut_sentences
 from longsearch.engine.training.student.saving import load_student
 from longsearch.engine.training.student.student import Rates
 from tests.engine.training.training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_checkpoint

@@ -20,14 +20,14 @@ from longsearch.engine.training.data.shards import (
     teacher_path,
     write_shards,
 )
-from longsearch.engine.training.lessons.queue import Queue
-from longsearch.engine.training.lessons.stages import PairOptions
-from longsearch.engine.training.lessons.states import States, compared, state_difference
 from longsearch.engine.training.multilingual import save_cut
+from longsearch.engine.training.stages.pair_stages import PairOptions
+from longsearch.engine.training.stages.queue import Queue
+from longsearch.engine.training.stages.token_states import States, compared, state_difference
 from longsearch.engine.training.student.from_teacher import config_like
 from longsearch.engine.training.student.saving import load_student, save_model
 from longsearch.engine.training.student.student import Padded
-from longsearch.engine.training.teachers.states import StateTeacher, TokenStates, ends_together
+from longsearch.engine.training.teachers.state_teacher import StateTeacher, TokenStates, ends_together
 from tests.engine.training.multilingual_helpers import PIECES, make_e5
 from tests.engine.training.training_helpers import log_of, make_pairs, write_checkpoint
 

@@ -12,7 +12,8 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.pairs import LongDocument
-from longsearch.engine.training.lessons.streams import (
+from longsearch.engine.training.smoke import smoke
+from longsearch.engine.training.stages.streams import (
     SlicePassage,
     StreamOptions,
     Streams,
@@ -20,7 +21,6 @@ from longsearch.engine.training.lessons.streams import (
     passages_in_slice,
     prepare,
 )
-from longsearch.engine.training.smoke import smoke
 from longsearch.engine.training.student.saving import load_student
 from tests.engine.training.training_helpers import WORDS, make_tokenizer, write_checkpoint
 

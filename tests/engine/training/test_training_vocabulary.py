@@ -12,6 +12,7 @@ from longsearch.engine.inference import tokens
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.training import commands, preparing, stage_makers
+from longsearch.engine.training.data.labelling import copy_vectors
 from longsearch.engine.training.data.shards import (
     load_pairs,
     load_shard,
@@ -21,7 +22,6 @@ from longsearch.engine.training.data.shards import (
     write_shards,
 )
 from longsearch.engine.training.data.vocabulary import Kind, VocabularyOptions, measure, texts_of, train_tokenizer
-from longsearch.engine.training.lessons.teacher import copy_vectors
 from longsearch.engine.training.student.initialise import Shape, new_checkpoint, static_start, token_counts
 from tests.engine.training.training_helpers import WORDS, FakeTeacher, make_pairs, make_tokenizer, write_pairs
 

@@ -12,9 +12,9 @@ from torch.nn import functional as F
 
 from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.shards import Texts, load_pairs, save_teacher, shard_paths, write_shards
-from longsearch.engine.training.lessons.loop import LoopOptions, run
-from longsearch.engine.training.lessons.stages import Contrast, PairOptions
-from longsearch.engine.training.lessons.words import Words, document_counts, whitened
+from longsearch.engine.training.stages.loop import LoopOptions, run
+from longsearch.engine.training.stages.pair_stages import Contrast, PairOptions
+from longsearch.engine.training.stages.words import Words, document_counts, whitened
 from longsearch.engine.training.student.saving import load_student
 from longsearch.engine.training.student.student import Rates
 from tests.engine.training.training_helpers import FakeTeacher, make_pairs, make_tokenizer, write_checkpoint

@@ -8,11 +8,11 @@ import pytest
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.datasets import load_dataset
 from longsearch.engine.training import commands
+from longsearch.engine.training.data.labelling import label_shards
 from longsearch.engine.training.data.pairs import Pair, read_pairs
 from longsearch.engine.training.data.questions import QUESTIONS, question_of
 from longsearch.engine.training.data.shards import load_pairs, write_shards
 from longsearch.engine.training.data.translations import Choice, read_translations, runs_of
-from longsearch.engine.training.lessons.teacher import label_shards
 from tests.engine.training.training_helpers import FakeTeacher, make_tokenizer
 
 

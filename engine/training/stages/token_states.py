@@ -16,18 +16,18 @@ from torch import Tensor
 from longsearch.engine.training.data.batches import Batches
 from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.shards import PairSet
-from longsearch.engine.training.lessons.loop import StepLoss
-from longsearch.engine.training.lessons.losses import (
+from longsearch.engine.training.stages.loop import StepLoss
+from longsearch.engine.training.stages.losses import (
     DISTILLATION_TEMPERATURE,
     cosine_distance,
     info_nce,
     similarity_kl,
     unfair_negatives,
 )
-from longsearch.engine.training.lessons.queue import Queue
-from longsearch.engine.training.lessons.stages import PairOptions, kl_to_scores, n_tokens, source_of
+from longsearch.engine.training.stages.pair_stages import PairOptions, kl_to_scores, n_tokens, source_of
+from longsearch.engine.training.stages.queue import Queue
 from longsearch.engine.training.student.student import Padded, Student
-from longsearch.engine.training.teachers.states import StateTeacher, TokenStates
+from longsearch.engine.training.teachers.state_teacher import StateTeacher, TokenStates
 
 _LEAST_SPREAD = 0.25  # of the median: else channels that hardly vary would count most
 _OWN_OPENING = "ict"  # a kind of pairs: the query is the passage's first sentence, which asks for nothing

@@ -22,8 +22,8 @@ from longsearch.engine.models.mamba2 import Mamba2State
 from longsearch.engine.passages import cut_passages
 from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.pairs import LongDocument
-from longsearch.engine.training.lessons.loop import StepLoss
-from longsearch.engine.training.lessons.losses import cosine_distance, info_nce, unfair_negatives
+from longsearch.engine.training.stages.loop import StepLoss
+from longsearch.engine.training.stages.losses import cosine_distance, info_nce, unfair_negatives
 from longsearch.engine.training.student.student import Padded, Student
 
 _SENTENCE_TOKENS = (5, 64)

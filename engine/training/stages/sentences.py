@@ -14,10 +14,10 @@ from tokenizers import Tokenizer
 
 from longsearch.engine.training.data.batches import Batches
 from longsearch.engine.training.data.shards import PairSet
-from longsearch.engine.training.lessons.loop import StepLoss
-from longsearch.engine.training.lessons.losses import cosine_distance, distillation
-from longsearch.engine.training.lessons.stages import PairOptions, n_tokens
-from longsearch.engine.training.lessons.streams import Encode
+from longsearch.engine.training.stages.loop import StepLoss
+from longsearch.engine.training.stages.losses import cosine_distance, distillation
+from longsearch.engine.training.stages.pair_stages import PairOptions, n_tokens
+from longsearch.engine.training.stages.streams import Encode
 from longsearch.engine.training.student.student import Padded, Trainable
 
 _LEAST_TOKENS, _MOST_TOKENS = 8, 64

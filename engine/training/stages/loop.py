@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from longsearch.engine.training.data.batches import pick
-from longsearch.engine.training.lessons.probe import HeldOut
-from longsearch.engine.training.lessons.stopping import stops_between_steps
+from longsearch.engine.training.stages.probe import HeldOut
+from longsearch.engine.training.stages.stopping import stops_between_steps
 from longsearch.engine.training.student.optimiser import Optimiser, rate_factor
 from longsearch.engine.training.student.saving import Progress, load_resume, save_model, save_resume
 from longsearch.engine.training.student.student import Rates, Trainable

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from longsearch.engine.training.data.shards import Texts
-from longsearch.engine.training.lessons.streams import Encode
+from longsearch.engine.training.stages.streams import Encode
 
 _K1, _B = 1.2, 0.4
 Ids = list[NDArray[np.int64]]

@@ -13,8 +13,9 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.training.data.batches import DEFAULT_SAMPLING, Batches, Sampling, pick
 from longsearch.engine.training.data.instructions import Prompter
 from longsearch.engine.training.data.shards import PairSet
-from longsearch.engine.training.lessons.loop import Stage, StepLoss
-from longsearch.engine.training.lessons.losses import (
+from longsearch.engine.training.stages.gradient_cache import read_in_pieces
+from longsearch.engine.training.stages.loop import Stage, StepLoss
+from longsearch.engine.training.stages.losses import (
     CONTRAST_TEMPERATURE,
     DISTILLATION_TEMPERATURE,
     cosine_distance,
@@ -24,8 +25,7 @@ from longsearch.engine.training.lessons.losses import (
     similarity_kl,
     unfair_negatives,
 )
-from longsearch.engine.training.lessons.pieces import read_in_pieces
-from longsearch.engine.training.lessons.words import Words
+from longsearch.engine.training.stages.words import Words
 from longsearch.engine.training.student.student import Padded, Trainable
 
 _NO_DOCUMENT = -1  # the id of a hard negative's document; hashes of documents are not negative
