@@ -65,11 +65,16 @@ def clean_block(text: str) -> str:
 
 def one_line(text: str, max_characters: int) -> str:
     """Return `text` cleaned and on one line, cut between words if it is longer than `max_characters`."""
-    line = _RUN_OF_SPACE.sub(" ", unwrapped(clean_characters(text))).strip()
+    line = whole_line(text)
     if len(line) <= max_characters:
         return line
     cut = line[: max_characters - 1]
     return (cut.rsplit(" ", 1)[0] or cut).rstrip() + "…"
+
+
+def whole_line(text: str) -> str:
+    """Return `text` cleaned and on one line, of whatever length."""
+    return _RUN_OF_SPACE.sub(" ", unwrapped(clean_characters(text))).strip()
 
 
 def unwrapped(text: str) -> str:

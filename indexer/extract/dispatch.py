@@ -12,7 +12,7 @@ _READERS = "longsearch.indexer.extract.readers"
 _MODULES = {
     Format.MARKDOWN: "markdown",
     Format.HTML: "html",
-    Format.DOCX: "docx",
+    Format.DOCX: "office.word.document",
     Format.EPUB: "epub",
     Format.ORG: "org",
     Format.RST: "rst",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from longsearch.indexer.extract.clean import clean_block, one_line
+from longsearch.indexer.extract.clean import clean_block, one_line, whole_line
 from longsearch.indexer.extract.titles import is_title
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import FileText
@@ -68,15 +68,15 @@ class TextBuilder:
         self._mark = None
 
     def add_heading(self, level: int, title: str) -> None:
-        """Append a heading on a line of its own."""
-        line = one_line(title, MAX_TITLE_CHARACTERS)
+        """Append a heading on a line of its own, whole. Only its name among the headings may be cut."""
+        line = whole_line(title)
         if not line:
             return
         self.add(line)
         if len(self._headings) < MAX_HEADINGS:
-            self._headings.append((level, line, self._length - len(line)))
+            self._headings.append((level, one_line(line, MAX_TITLE_CHARACTERS), self._length - len(line)))
 
-    def file_text(self, title: str = "", metadata: RawMetadata = ()) -> FileText:
+    def file_text(self, title: str = "", metadata: RawMetadata = (), warning: str = "") -> FileText:
         """Return the text. If `title` is no title, the first heading of the outermost level becomes its title.
 
         `metadata` holds `title` too, with its source, if a reader found it elsewhere than among the headings.
@@ -85,4 +85,4 @@ class TextBuilder:
             title = min(self._headings, key=lambda heading: heading[0])[1]
             metadata = tuple(value for value in metadata if value[0] != "title")
         starts = (*self._page_starts, *[self._length] * self._n_open_pages)
-        return FileText("".join(self._parts), starts, title, tuple(self._headings), "", metadata)
+        return FileText("".join(self._parts), starts, title, tuple(self._headings), warning, metadata)

@@ -1,18 +1,22 @@
 """Read XML with expat, event by event: keeps no tree, expands no declared entity, and nothing nests too deep for it.
 
-For formats of which an HTML parser would make something else: OpenDocument, PowerPoint, FB2.
+For formats of which an HTML parser would make something else, such as Word, OpenDocument, PowerPoint and FB2. Names
+come without their prefixes, so a prefix that the file forgets to declare does no harm.
 """
 
+import io
 import re
 from collections.abc import Mapping
-from typing import Protocol
+from typing import IO, Protocol
 from xml.parsers import expat
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.readers.decoding import decode_html
 from longsearch.indexer.extract.readers.encodings import codec_named
 
-_SEPARATOR = " "
+_SEPARATOR = ":"
+_PIECE_BYTES = 1 << 16
+_OFF = frozenset({"0", "false", "off", "none"})
 _DECLARED = re.compile(rb"""\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{2,40})""")
 
 
@@ -29,37 +33,55 @@ class Handler(Protocol):
         """Text, in pieces of any length."""
 
 
-def parse(data: bytes, handler: Handler) -> str:
+def parse(data: bytes | IO[bytes], handler: Handler) -> str:
     """Send the events of `data` to `handler`. Return why the rest could not be read, or "" if there is none.
 
-    Raises `ExtractionError` if the file declares entities, as no office program does.
+    A file is read piece by piece. Raises `ExtractionError` if it declares entities, as no office program does.
     """
-    declared = _DECLARED.match(data[:300])
+    file = io.BytesIO(data) if isinstance(data, bytes) else data
+    piece = file.read(_PIECE_BYTES)
+    declared = _DECLARED.match(piece[:300])
     if declared and not codec_named(declared[1].decode("ascii", "replace")).startswith("utf"):
-        data = decode_html(data).encode()  # expat knows few encodings, and believes a label to the letter
-    parser = expat.ParserCreate("utf-8" if declared else None, namespace_separator=_SEPARATOR)
+        # expat knows few encodings, and believes a label to the letter
+        piece = decode_html(piece + file.read()).encode()
+    parser = expat.ParserCreate("utf-8" if declared else None)
     parser.buffer_text = True
-    parser.StartElementHandler = lambda name, attributes: handler.start(_local(name), _local_names(attributes))
-    parser.EndElementHandler = lambda name: handler.end(_local(name))
+    local = _LocalNames()
+    start, end = handler.start, handler.end
+    parser.StartElementHandler = lambda name, attributes: start(local[name], _local_names(attributes, local))
+    parser.EndElementHandler = lambda name: end(local[name])
     parser.CharacterDataHandler = handler.characters
     parser.EntityDeclHandler = _refuse
     try:
-        parser.Parse(data, True)
+        while piece:
+            parser.Parse(piece, False)
+            piece = file.read(_PIECE_BYTES)
+        parser.Parse(b"", True)
     except (expat.ExpatError, LookupError, ValueError) as error:  # no XML, or an encoding that Python does not know
         parser.buffer_text = False  # sends the text that it still holds
         return f"damaged: its XML cannot be read further ({error})"
     return ""
 
 
-def _local(name: str) -> str:
-    return name.rpartition(_SEPARATOR)[2]
+def is_on(attributes: Mapping[str, str]) -> bool:
+    """Return whether a property of Office Open XML is on: it is unless its value says no."""
+    return attributes.get("val", "1").casefold() not in _OFF
 
 
-def _local_names(attributes: dict[str, str]) -> dict[str, str]:
+class _LocalNames(dict[str, str]):
+    """Name -> the name without its prefix. A file has a hundred names and a million elements."""
+
+    def __missing__(self, name: str) -> str:
+        self[name] = local = name.rpartition(_SEPARATOR)[2]
+        return local
+
+
+def _local_names(attributes: dict[str, str], local: _LocalNames) -> dict[str, str]:
     """Drop namespaces. If two attributes then share a name, as do `id` and `r:id`, the one with a namespace wins."""
     if len(attributes) > 1:
-        return {_local(key): attributes[key] for key in sorted(attributes, key=lambda key: _SEPARATOR in key)}
-    return {_local(key): value for key, value in attributes.items()}
+        keys = sorted(attributes, key=lambda key: _SEPARATOR in key)
+        return {local[key]: attributes[key] for key in keys if not key.startswith("xmlns")}
+    return {local[key]: value for key, value in attributes.items()}
 
 
 def _refuse(*_: object) -> None:

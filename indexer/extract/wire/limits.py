@@ -35,6 +35,9 @@ TOOL_FILE_BYTES = 200_000_000
 MAX_TEXT_FILE_BYTES = 100_000_000
 """Size of a text file, or of the text in a DOCX or EPUB: a larger one is a log or a data dump, not a document."""
 
+MAX_STREAMED_BYTES = 600_000_000
+"""Size of the markup that is read of an office document piece by piece: most of it is no text, and none is kept."""
+
 MAX_TEXT_CHARACTERS = 100_000_000
 """Length of one PDF's text: 50,000 full pages."""
 

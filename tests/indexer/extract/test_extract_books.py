@@ -7,7 +7,8 @@ import pytest
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.reader import ExtractorProcess
-from longsearch.indexer.extract.readers import archives, docx, epub
+from longsearch.indexer.extract.readers import archives, epub
+from longsearch.indexer.extract.readers.office.word import document as docx
 from tests.indexer.extract.book_writing import (
     WORD,
     archive,
@@ -39,8 +40,8 @@ BODY = (
 def test_a_word_document_is_read_as_a_person_reads_it(tmp_path: Path) -> None:
     found = docx.read(write_docx(tmp_path / "a.docx", BODY, footnotes={2: "Seen in May."}))
     assert found.text == (
-        "The Annual Report\n\nFindings\n\nThe bridge[1] still stands.\n\n- first point\n- second point\n"
-        "span | load\none | 10\n\nOutlook\n\nMore to come.\n\n- Seen in May."
+        "The Annual Report\n\nFindings\n\nThe bridge still stands.\n\nFootnote 1: Seen in May.\n\n"
+        "- first point\n- second point\nspan | load\none | 10\n\nOutlook\n\nMore to come."
     )
     assert headings_of(found) == [(1, "The Annual Report"), (1, "Findings"), (2, "Outlook")]
     assert found.title == "The Annual Report"

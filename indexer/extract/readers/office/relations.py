@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from longsearch.indexer.extract.readers.archives import Archive
-from longsearch.indexer.extract.readers.xml_events import parse
+from longsearch.indexer.extract.readers.xml_events import Handler, parse
 
 
 @dataclass(slots=True)
@@ -28,5 +28,17 @@ def relations_of(archive: Archive, part: str) -> dict[str, tuple[str, str]]:
     """Return (kind, name of the other part) by the id of each relation of `part`; {} if it has none."""
     folder, name = posixpath.split(part)
     found = _Relations(folder)
-    parse(archive.read(posixpath.join(folder, "_rels", f"{name}.rels")) or b"", found)
+    parse_member(archive, posixpath.join(folder, "_rels", f"{name}.rels"), found)
     return found.targets
+
+
+def main_part(archive: Archive, usual: str) -> str:
+    """Return the name of the part that holds the text; `usual` if the archive does not say."""
+    targets = relations_of(archive, "").values()
+    return next((name for kind, name in targets if kind == "officeDocument"), usual)
+
+
+def parse_member(archive: Archive, name: str, handler: Handler) -> str:
+    """Send the events of a member, if it is there, to `handler`. Return what is wrong with it, or ""."""
+    with archive.open(name) as file:
+        return parse(file, handler) if file is not None else ""

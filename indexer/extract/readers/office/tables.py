@@ -105,6 +105,11 @@ def _names_among(rows: Sequence[list[str]]) -> list[str]:
     return []
 
 
+def are_names(cells: Sequence[str]) -> bool:
+    """Return whether the first row of a table holds the names of its columns: all filled, and no number."""
+    return len(cells) > 1 and all(cells) and not any(map(_is_number, cells))
+
+
 def _is_number(cell: str) -> bool:
     return not any(map(str.isalpha, cell)) and any(map(str.isdigit, cell))
 

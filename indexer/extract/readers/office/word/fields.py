@@ -1,0 +1,101 @@
+"""Follows Word's fields: an instruction, and the result that Word shows. Knows no paragraph."""
+
+import shlex
+from dataclasses import dataclass, field
+
+from longsearch.indexer.extract.readers.office.word.symbols import symbol
+
+
+@dataclass(slots=True)
+class _Field:
+    instruction: list[str] = field(default_factory=list)
+    has_result: bool = False
+    is_checked: bool | None = None
+    choices: list[str] = field(default_factory=list)
+    chosen: int = 0
+
+
+class Fields:
+    """The fields that are open, the innermost last. They may span paragraphs."""
+
+    def __init__(self) -> None:
+        self._open: list[_Field] = []
+
+    @property
+    def hides(self) -> bool:
+        """Whether what is read now is a result that serves as part of another field's instruction."""
+        return any(not one.has_result for one in self._open[:-1])
+
+    def mark(self, kind: str) -> str:
+        """Follow a mark: "begin", "separate" or "end". Return the text of a field that stores none."""
+        if kind == "begin":
+            self._open.append(_Field())
+        elif kind == "separate" and self._open:
+            self._open[-1].has_result = True
+        elif kind == "end" and self._open:
+            ended = self._open.pop()
+            if not any(not one.has_result for one in self._open):
+                return _made(ended) if not ended.has_result else _box(ended)
+        return ""
+
+    def instruct(self, text: str) -> None:
+        """Take a piece of the innermost field's instruction."""
+        if self._open and not self._open[-1].has_result:
+            self._open[-1].instruction.append(text)
+
+    def check(self, is_checked: bool) -> None:
+        """The innermost field is a box to be ticked."""
+        if self._open:
+            self._open[-1].is_checked = is_checked
+
+    def offer(self, choice: str) -> None:
+        """The innermost field is a list; this is one of its choices."""
+        if self._open:
+            self._open[-1].choices.append(choice)
+
+    def choose(self, number: int) -> None:
+        """Choose an entry of the list, from 0."""
+        if self._open:
+            self._open[-1].chosen = number
+
+
+def _box(ended: _Field) -> str:
+    """Return the look of a box to be ticked, or the chosen entry of a list."""
+    if ended.is_checked is not None:
+        return "☒" if ended.is_checked else "☐"
+    return ended.choices[ended.chosen] if ended.chosen < len(ended.choices) else ""
+
+
+def _made(ended: _Field) -> str:
+    """Return what Word makes of a field without a stored result."""
+    if shown := _box(ended):
+        return shown
+    words = "".join(ended.instruction).split(maxsplit=2)
+    match words[0].upper() if words else "":
+        case "MACROBUTTON" if len(words) > 2:
+            return words[2].strip()
+        case "SYMBOL" if len(words) > 1:
+            return _symbol(words[1:])
+        case "QUOTE":
+            return " ".join(_quoted("".join(ended.instruction)))
+    return ""
+
+
+def _symbol(words: list[str]) -> str:
+    try:
+        code = int(words[0], 0)
+    except ValueError:
+        return ""
+    font = next(iter(_quoted(words[1] if len(words) > 1 else "")[1:]), "")
+    return symbol(font, code)
+
+
+def _quoted(instruction: str) -> list[str]:
+    try:
+        return (
+            shlex.split(instruction)[1:]
+            if instruction.lstrip().upper().startswith("QUOTE")
+            else shlex.split(instruction)
+        )
+    except ValueError:
+        return []
