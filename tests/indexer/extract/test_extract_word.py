@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+
 from longsearch.indexer.extract.readers.office.word import document
 from longsearch.indexer.extract.readers.office.word.numerals import numeral
 from tests.indexer.extract.book_writing import OFFICE, RELATIONS, WORD, archive, docx_parts, paragraph, table
