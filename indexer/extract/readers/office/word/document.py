@@ -15,7 +15,8 @@ from longsearch.indexer.extract.readers.office.embedded import Embedded, chunk_o
 from longsearch.indexer.extract.readers.office.pictures import text_of_drawing
 from longsearch.indexer.extract.readers.office.properties import CORE, core_properties, title_in
 from longsearch.indexer.extract.readers.office.relations import main_part, parse_member, relations_of
-from longsearch.indexer.extract.readers.office.word.body import Body, Definitions
+from longsearch.indexer.extract.readers.office.word.body import Body
+from longsearch.indexer.extract.readers.office.word.definitions import Definitions
 from longsearch.indexer.extract.readers.office.word.flows import Block, Flow, marked
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
@@ -67,9 +68,7 @@ class _Document:
             for part in self._parts(kind):
                 self._read_part(part, Flow())
         self.problem = self._read_part(self._main, self._flow)
-        for key, (mark, blocks) in definitions.notes.items():
-            if key[0] == "Comment" and key not in definitions.named:
-                self._flow.add(marked(mark, blocks))
+        self._flow.add(definitions.not_named())
         self._embedded.add_to(self.builder)
         self.problem = self.problem or self._embedded.warning
 

@@ -48,6 +48,11 @@ class Fields:
         if self._open:
             self._open[-1].is_checked = is_checked
 
+    def tick(self, is_ticked: bool) -> None:
+        """If the innermost field is a box, say whether it is ticked."""
+        if self._open and self._open[-1].is_checked is not None:
+            self._open[-1].is_checked = is_ticked
+
     def offer(self, choice: str) -> None:
         """The innermost field is a list; this is one of its choices."""
         if self._open:
