@@ -26,7 +26,7 @@ class QueryModel(Protocol):
         """Return the vector of a query, as `vector` of an object, with this instruction."""
 
 
-def conclude(store: Store, model: QueryModel, must_stop: Callable[[], bool] = lambda: False) -> None:
+def calibrate_and_note_news(store: Store, model: QueryModel, must_stop: Callable[[], bool] = lambda: False) -> None:
     """Calibrate an index if need be, then note which new passages answer saved searches."""
     calibrate(store, model.vector_of, must_stop)
     if not must_stop():

@@ -8,10 +8,10 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from longsearch.app.background import daemon_control
-from longsearch.app.background.model_change import describe_change
 from longsearch.app.evidence.user_data import StoredUserData
 from longsearch.app.folders.languages import advice_about
 from longsearch.app.models import query_vectors as vectors
+from longsearch.app.models.folder_models import describe_change
 from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path
 from longsearch.app.quoting import quote_in, where

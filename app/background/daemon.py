@@ -22,19 +22,17 @@ from longsearch.app.background import idle_work
 from longsearch.app.background.daemon_control import daemon_lock
 from longsearch.app.background.kept_root import KeptRoot
 from longsearch.app.background.memory import resident_bytes
-from longsearch.app.background.model_change import read_again
 from longsearch.app.background.pace import ThreadPace
-from longsearch.app.calibrating import conclude
-from longsearch.app.library import IndexLockedError, open_pipeline, roots_to_keep
-from longsearch.app.models.encoders import embed_waiting
-from longsearch.app.models.folder_models import folder_model, follow_settings
+from longsearch.app.indexing.here import opens_here
+from longsearch.app.indexing.recipe import Job, index_folder
+from longsearch.app.library import IndexLockedError, roots_to_keep
+from longsearch.app.models.folder_models import folder_model
 from longsearch.app.models.resident import ResidentModel
 from longsearch.app.models.turns import MODEL_IDLE_S, Models
 from longsearch.app.paths import data_folder, resolve_root, socket_path
 from longsearch.app.settings.reading import current
 from longsearch.engine import __version__
 from longsearch.engine.errors import LongsearchError, in_words
-from longsearch.indexer import retries
 from longsearch.indexer.politeness import on_battery
 
 log = logging.getLogger("longsearch.daemon")
@@ -213,26 +211,10 @@ class Daemon:
         if not os.path.isdir(kept.root):  # noqa: PTH112 - Path.is_dir raises if a folder above may not be entered
             kept.go_offline()
             return
-        folder = follow_settings(kept.root)
-        model, must_yield = self._models.of(folder.model), partial(self._must_yield, kept)
-        with open_pipeline(kept.root, model, must_yield, current().ocr) as (pipeline, store):
-            began_at = time.time()
-            if kept.begin_sweep():
-                store.read_again()
-            summary = pipeline.read()
-            # with a next model, that one reads what is new
-            is_embedded = bool(folder.next_model) or embed_waiting(pipeline, store, model.loaded)
-            is_complete = is_embedded and summary.finished
-            if not folder.next_model:
-                conclude(store, model, partial(self._must_yield, kept))
-            kept.is_narrow = bool(store.narrow(limit=1))
-            kept.is_scanned = store.progress().n_scanned > 0
-            retry_in_s = retries.wait_s(store.next_retry(after=began_at), time.time())
-            problems = [*store.notes, *summary.problems]
-        is_complete, more = (
-            read_again(kept.root, folder, self._models, must_yield, current().ocr) if is_complete else (False, ())
-        )
-        kept.finish("; ".join((*problems, *more)), is_complete, retry_in_s)
+        job = Job(ocr=current().ocr, wants_retry=kept.begin_sweep, must_stop=partial(self._must_yield, kept))
+        outcome = index_folder(kept.root, job, opens_here(self._models))
+        kept.is_narrow, kept.is_scanned = outcome.is_narrow, outcome.is_scanned
+        kept.finish("; ".join(outcome.summary.problems), outcome.is_complete, outcome.retry_in_s)
 
     def _while_idle(self, work: idle_work.Work, kept: KeptRoot) -> None:
         """Do this work on a folder until the moment is no longer good."""

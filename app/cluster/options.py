@@ -1,7 +1,6 @@
 """The options of `longsearch index` for a cluster, and what they start. Imports no Ray before it is asked for."""
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +8,7 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.widths import parse_wish
 
 if TYPE_CHECKING:
+    from longsearch.app.indexing.recipe import Job
     from longsearch.indexer.pipeline import ReadSummary
 
 
@@ -29,17 +29,14 @@ def add_cluster_options(parser: ArgumentParser) -> None:
     )
 
 
-def on_cluster(
-    root: Path, options: Namespace, ocr: str | None, listed: frozenset[str] | None, announce: Callable[[str], None]
-) -> "ReadSummary":
-    """Index a folder as the options say, with the workers of a cluster. Raises LongsearchError if that cannot be."""
-    from longsearch.app.cluster.running import Wish, index_on_cluster
+def on_cluster(root: Path, options: Namespace, job: "Job") -> "ReadSummary":
+    """Do a job with the workers of the cluster that the options name. Raises LongsearchError if that cannot be."""
+    from longsearch.app.cluster.running import index_on_cluster
     from longsearch.app.library import IndexLockedError
 
     width = None if options.width is None else parse_wish(options.width)
-    wish = Wish(options.on, options.worker_cores, width, options.retry_failed, options.deepen, ocr, listed)
     try:
-        return index_on_cluster(root, wish, announce)
+        return index_on_cluster(root, job, options.on, options.worker_cores, width).summary
     except IndexLockedError as error:
         hint = "stop the daemon first (longsearch daemon stop): only one process can index a folder"
         raise LongsearchError(error.message, hint) from error

@@ -13,7 +13,7 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 
 from longsearch.app.cluster.pool import CALLS_PER_WORKER, Outcome, WorkerLostError
-from longsearch.app.cluster.work import Job, UnknownPacketError
+from longsearch.app.cluster.work import UnknownPacketError, WorkerJob
 from longsearch.app.cluster.worker import Worker
 from longsearch.engine.errors import LongsearchError
 
@@ -45,7 +45,7 @@ _FORGOTTEN = object()
 class RayPool:
     """An `app.cluster.pool.Pool`. Ray must be connected."""
 
-    def __init__(self, job: Job, n_workers: int, cores: float, gpus: float) -> None:
+    def __init__(self, job: WorkerJob, n_workers: int, cores: float, gpus: float) -> None:
         """`cores`, `gpus`: what each worker reserves."""
         # an actor has one thread: the two calls that it may have waiting run one after the other
         self._start_actor: Callable[[], Any] = lambda: actor_class.remote(job)

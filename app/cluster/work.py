@@ -19,7 +19,7 @@ class UnknownPacketError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class WorkerJob:
     """What a worker must know before it can start."""
 
     version: str

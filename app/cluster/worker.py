@@ -17,7 +17,7 @@ import numpy as np
 
 from longsearch.app.cluster.recognised import OnWorker
 from longsearch.app.cluster.scratch import Scratch
-from longsearch.app.cluster.work import Extracted, Job, RemotePart, Stretch, UnknownPacketError, Unread
+from longsearch.app.cluster.work import Extracted, RemotePart, Stretch, UnknownPacketError, Unread, WorkerJob
 from longsearch.engine import __version__
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.indexer.describing import Extractor
@@ -41,7 +41,7 @@ _KEPT_PACKETS = 4
 class Worker:
     """One model and a few children that read files. For one thread."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: WorkerJob) -> None:
         self._job = job
         self._encoder: Encoder | None = None
         self._children: ExtractorPool | None = None

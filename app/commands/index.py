@@ -13,8 +13,7 @@ from longsearch.engine.printable import printable
 from longsearch.engine.widths import WISHES, as_fractions, parse_wish
 
 if TYPE_CHECKING:
-    from longsearch.app.models.resident import ResidentModel
-    from longsearch.engine.inference.encoder import Encoder
+    from longsearch.app.indexing.recipe import Job
     from longsearch.indexer.pipeline import ReadSummary
 
 HELP = "index a folder in the foreground, until all of it is current"
@@ -83,8 +82,9 @@ def run(options: Namespace) -> int:
     """Index until all is current. Returns 0: a file that cannot be read is reported with its reason, not an error."""
     from longsearch.app.background import daemon_control
     from longsearch.app.folders.file_list import read_list
+    from longsearch.app.indexing.recipe import Job
     from longsearch.app.library import IndexLockedError
-    from longsearch.app.models.folder_models import choose_model, folder_model, follow_settings
+    from longsearch.app.models.folder_models import choose_model, follow_settings
     from longsearch.app.paths import is_url, resolve_root, working_path
     from longsearch.app.progress_bar import ProgressBar
     from longsearch.app.stores.pointers import write_store
@@ -98,19 +98,20 @@ def run(options: Namespace) -> int:
     if options.model:
         choose_model(root, options.model)
     daemon_control.check_model(daemon_control.daemon_status())
-    follow_settings(root)
+    next_path = follow_settings(root).next_path
     ocr = _ocr_languages(options.ocr, is_here=not options.on)
     listed = None if options.files is None else read_list(options.files, root)
-    with ProgressBar(folder_model(root).next_path or working_path(root), options.quiet, options.deepen) as bar:
+    with ProgressBar(next_path or working_path(root), options.quiet, options.deepen) as bar:
+        job = Job(listed, ocr, ocr is not None, options.deepen, lambda: options.retry_failed, announce=bar.announce)
         if options.on:
-            return _report(root, on_cluster(root, options, ocr, listed, bar.announce))
+            return _report(root, on_cluster(root, options, job))
         try:
-            summary = _index_here(root, options, ocr, listed, bar.announce)
+            summary = _index_here(root, options, job)
         except IndexLockedError as error:
             _refuse_for_daemon(options, error)
             summary = _follow_daemon(root, options.retry_failed, bar.announce)
             if options.deepen:  # the daemon has lost the lock by now, and leaves the index alone for a minute
-                summary = _index_here(root, options, ocr, listed, bar.announce)
+                summary = _index_here(root, options, job)
     return _report(root, summary)
 
 
@@ -146,50 +147,16 @@ def _ocr_languages(asked_for: bool, is_here: bool) -> str | None:
     return "" if asked_for and languages is None else languages
 
 
-def _index_here(
-    root: Path, options: Namespace, ocr: str | None, listed: frozenset[str] | None, announce: Callable[[str], None]
-) -> "ReadSummary":
+def _index_here(root: Path, options: Namespace, job: "Job") -> "ReadSummary":
     """Index in this process."""
-    from dataclasses import replace
-    from functools import partial
-
-    from longsearch.app.background.model_change import read_again
-    from longsearch.app.calibrating import conclude
-    from longsearch.app.library import open_pipeline
-    from longsearch.app.models.encoders import embed_waiting
-    from longsearch.app.models.folder_models import folder_model
+    from longsearch.app.indexing.here import opens_here
+    from longsearch.app.indexing.recipe import index_folder
     from longsearch.app.models.turns import Models
 
-    announce("looking through the folder")
-    folder, models = folder_model(root), Models()  # loaded only if there is new text: loading takes a second or two
-    model = models.of(folder.model)
+    models = Models()
     if options.width:
-        model.widths.asked = parse_wish(options.width)
-    with open_pipeline(root, model, lambda: False, ocr) as (pipeline, store):
-        for note in store.notes:
-            announce(note)
-        if options.retry_failed:
-            store.read_again()
-        if ocr is not None:
-            store.ask_for_scans()
-        summary = pipeline.read(listed)
-        if not folder.next_model:
-            embed_waiting(pipeline, store, partial(_load, model, announce))
-        if options.deepen:
-            pipeline.deepen()
-        if not folder.next_model:
-            announce("calibrating the index")
-            conclude(store, model)
-    if folder.next_model:
-        announce(f"reading the folder again with the model {folder.next_model}")
-    _, problems = read_again(root, folder, models, lambda: False, ocr)
-    summary = replace(summary, problems=(*summary.problems, *problems))
-    return summary
-
-
-def _load(model: "ResidentModel", announce: Callable[[str], None]) -> "Encoder":
-    announce("loading the model")
-    return model.loaded()
+        models.widths.asked = parse_wish(options.width)
+    return index_folder(root, job, opens_here(models)).summary
 
 
 def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], None]) -> "ReadSummary":

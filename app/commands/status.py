@@ -124,9 +124,8 @@ def _scanned(files: "Sequence[FileReport]", root: Path) -> "ScannedPages":
 
 def _about_model(root: Path, languages: dict[str, int]) -> tuple[str, ...]:
     """Say which model reads the folder, if it is not the default, and whether another would read more of it."""
-    from longsearch.app.background.model_change import describe_change
     from longsearch.app.folders.languages import advice_about
-    from longsearch.app.models.folder_models import folder_model
+    from longsearch.app.models.folder_models import describe_change, folder_model
 
     folder = folder_model(root)
     read_by = f"read with the model {printable(folder.model)}" if folder.is_own else ""

@@ -2,10 +2,9 @@
 
 import logging
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from longsearch.app.paths import calibration_path, expanded
+from longsearch.app.paths import expanded
 from longsearch.app.settings.reading import current, is_from_file
 from longsearch.engine.errors import LongsearchError
 
@@ -14,14 +13,8 @@ if TYPE_CHECKING:
     from longsearch.engine.inference.encoder import Encoder
     from longsearch.engine.inference.query_encoder import QueryEncoder
     from longsearch.engine.models.identity import ModelIdentity
-    from longsearch.engine.store.session import Session
-    from longsearch.engine.store.store import Store
-    from longsearch.indexer.pipeline import Pipeline
 
 log = logging.getLogger("longsearch.encoders")
-
-CALIBRATE_FROM_TOKENS = 200_000
-"""Measure the fastest slice size (3 s) only if at least this many tokens wait: half a minute of work or more."""
 
 _ALIASES = {"english": "bundled"}
 
@@ -99,27 +92,3 @@ def thinking(steps: int | None) -> int | None:
                 return None
             raise
     return asked
-
-
-def embed_waiting(pipeline: "Pipeline", store: "Store", load: Callable[[], "Encoder"]) -> bool:
-    """Embed the documents that wait, in slices of the size that is fastest here. Returns whether all of them are done.
-
-    `load` returns the model; it is not called if no document waits.
-    """
-    if store.pending(limit=1):
-        tune(load(), store)
-    return pipeline.embed()
-
-
-def tune(encoder: "Encoder", session: "Session") -> None:
-    """Set the encoder's slice size (V) to the fastest on this machine; measure first if many tokens wait."""
-    from longsearch.engine.inference.calibration import calibrated_size
-
-    progress = session.progress()
-    may_measure = progress.n_tokens - progress.n_tokens_embedded >= CALIBRATE_FROM_TOKENS
-    try:
-        size = calibrated_size(encoder, calibration_path(), may_measure)
-    except OSError as error:  # indexing goes on without the cache
-        log.warning("the fastest slice size was not saved: %s", error)
-        return
-    encoder.vertical_size = size or encoder.vertical_size

@@ -128,6 +128,22 @@ def finish_change(root: Path, finished: FolderModel) -> None:
     _remove(old)
 
 
+def describe_change(root: Path) -> str:
+    """Say how far the folder is read again with another model; "" if no change is under way."""
+    folder = folder_model(root)
+    if folder.next_path is None:
+        return ""
+    from longsearch.engine.store.session import Session
+
+    try:
+        with Session.open(folder.next_path, read_only=True) as session:
+            progress = session.progress()
+    except StoreError:  # not begun
+        return f"about to be read again with the model {folder.next_model}"
+    share = progress.n_tokens_embedded / max(1, progress.n_tokens)
+    return f"reading again with the model {folder.next_model}: {share:.0%}"
+
+
 def _lock(root: Path) -> FileLock:
     return FileLock(choice_path(root).with_suffix(".model-lock"), timeout=10, mode=0o600)
 

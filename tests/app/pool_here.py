@@ -10,7 +10,7 @@ import pytest
 from longsearch.app.cluster import running
 from longsearch.app.cluster.connection import Resources
 from longsearch.app.cluster.pool import CALLS_PER_WORKER, Outcome
-from longsearch.app.cluster.work import Job
+from longsearch.app.cluster.work import WorkerJob
 from longsearch.app.cluster.worker import Worker
 
 
@@ -19,7 +19,7 @@ class PoolHere:
 
     n_wanted = 1
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: WorkerJob) -> None:
         self.worker = Worker(job)
         self._calls: deque[tuple[object, str, tuple[Any, ...]]] = deque()
         self.made: Counter[str] = Counter()
@@ -52,7 +52,7 @@ def without_ray(patch: pytest.MonkeyPatch) -> list[PoolHere]:
         yield Resources((1.0,), (0.0,))
 
     @contextmanager
-    def pool(job: Job, *_: object) -> Iterator[PoolHere]:
+    def pool(job: WorkerJob, *_: object) -> Iterator[PoolHere]:
         made.append(PoolHere(job))
         with closing(made[-1].worker):
             yield made[-1]

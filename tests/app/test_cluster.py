@@ -20,7 +20,7 @@ from longsearch.app.cluster import embedding, running
 from longsearch.app.cluster.connection import connected
 from longsearch.app.cluster.pool import Outcome, WorkerLostError
 from longsearch.app.cluster.sharing import share
-from longsearch.app.cluster.work import Job, Stretch
+from longsearch.app.cluster.work import Stretch, WorkerJob
 from longsearch.app.paths import index_path, stand_in
 from longsearch.engine import __version__
 from longsearch.engine.arrays import Vectors
@@ -237,7 +237,7 @@ def test_each_gpu_gets_one_worker_which_sees_no_other_gpu(gpus: Nodes, home: Pat
     with connected("ray") as resources:
         shares = share(resources, None)
         assert (shares.n_workers, shares.cores, shares.gpus) == (2, 2, 1)
-        job = Job(
+        job = WorkerJob(
             version=__version__, model=os.environ["LONGSEARCH_MODEL"], device="cpu", dtype="float32", adapters={},
             fingerprint=identify(Path(os.environ["LONGSEARCH_MODEL"])).fingerprint, root=home, url="", entries=(),
             ocr=None, n_children=1, stretch_tokens=1, stretch_s=1.0,

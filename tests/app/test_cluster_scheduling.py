@@ -18,7 +18,7 @@ from longsearch.app.cluster.embedding import RemoteEncoder
 from longsearch.app.cluster.pool import CALLS_PER_WORKER, MAX_LOSSES, Outcome, WorkerLostError
 from longsearch.app.cluster.reading import RemoteExtractor
 from longsearch.app.cluster.sharing import Share, share
-from longsearch.app.cluster.work import Extracted, Job, TextTokens, UnknownPacketError
+from longsearch.app.cluster.work import Extracted, TextTokens, UnknownPacketError, WorkerJob
 from longsearch.app.cluster.worker import Worker
 from longsearch.engine import __version__
 from longsearch.engine.errors import ExtractionError, LongsearchError
@@ -85,13 +85,13 @@ class FakePool:
         self.calls.clear()
 
 
-def job(**changes: Any) -> Job:
+def job(**changes: Any) -> WorkerJob:
     given: dict[str, Any] = {
         "version": __version__, "model": "bundled", "fingerprint": "fake", "device": "cpu", "dtype": "float32",
         "adapters": {}, "root": Path(__file__).parent, "url": "", "entries": (Path(__file__).name,), "ocr": None,
         "n_children": 1, "stretch_tokens": STRETCH_TOKENS, "stretch_s": 3600.0,
     }  # fmt: skip
-    return Job(**given | changes)
+    return WorkerJob(**given | changes)
 
 
 def texts(n: int = 9, n_words: int = 47) -> dict[int, str]:

@@ -10,13 +10,12 @@ import pytest
 
 from longsearch.app.background import daemon_control
 from longsearch.app.background.daemon import Daemon
-from longsearch.app.background.model_change import describe_change
 from longsearch.app.cli import main
 from longsearch.app.folders.languages import describe_languages
 from longsearch.app.library import known_roots
 from longsearch.app.local_backend import LocalBackend
 from longsearch.app.models.encoders import resolved
-from longsearch.app.models.folder_models import choose_model, folder_model, follow_settings
+from longsearch.app.models.folder_models import choose_model, describe_change, folder_model, follow_settings
 from longsearch.app.models.resident import ResidentModel
 from longsearch.app.models.turns import TURN_S, Models
 from longsearch.app.paths import choice_path, index_path, index_paths

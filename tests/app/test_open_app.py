@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import longsearch.app.background.daemon
+import longsearch.app.indexing.here
 import longsearch.app.local_backend
 from longsearch.app.background import daemon_control
 from longsearch.app.background.daemon import Daemon
@@ -86,7 +86,7 @@ def test_an_open_app_shows_why_the_daemon_cannot_index(
         raise StoreError("The disk is full", "Make room")
 
     with monkeypatch.context() as patch:
-        patch.setattr(longsearch.app.background.daemon, "open_pipeline", fail)
+        patch.setattr(longsearch.app.indexing.here, "open_pipeline", fail)
         watch(root)
         wait_until(lambda: backend.progress().problem == "The disk is full (Make room)")
     watch(root)
