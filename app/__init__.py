@@ -23,7 +23,7 @@ Glossary (one word, one meaning)
     similar         Documents are similar if their vectors are near. Each counts as a whole (`longsearch similar`).
     background      The scores that queries of random words reach in an index: what chance reaches. To measure it is to
                     calibrate the index.
-    basket          The passages that a person keeps as *evidence*. It outlives the index (`app.kept`).
+    basket          The passages that a person keeps as *evidence*. It outlives the index (`app.user_data`).
     news            New passages that answer a saved search better than chance, since somebody last looked.
     shared store    LanceDB tables that hold the index of a root for many readers (`engine.lance`). The machine that
                     indexes writes the *working file*, an ordinary index, and then a *publication*: the versions of all

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from longsearch.app.kept.news import note_news
+from longsearch.app.user_data.news import note_news
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.search import background
 from longsearch.engine.search.chance import measure

@@ -12,8 +12,8 @@ from longsearch.app.agents.addresses import address
 from longsearch.app.agents.shelf import Shelf
 from longsearch.app.background import daemon_control
 from longsearch.app.folders.listing import fingerprint_and_time
-from longsearch.app.kept.saved import NewPassage, SavedSearch
 from longsearch.app.paths import index_path, shown_path
+from longsearch.app.user_data.saved import NewPassage, SavedSearch
 from longsearch.engine.errors import StoreError
 from longsearch.engine.places import place_name
 from longsearch.engine.printable import printable

@@ -15,10 +15,10 @@ from longsearch.app.agents.shelf import Shelf
 from longsearch.app.background import daemon_control
 from longsearch.app.commands.search import at_least
 from longsearch.app.everywhere import search_folders, similar_to_document_in
-from longsearch.app.kept.saved import SavedSearches
 from longsearch.app.open_index import query_vector
 from longsearch.app.quoting import quotations_in_folders
 from longsearch.app.searching import SearchRequest, VectorSource
+from longsearch.app.user_data.saved import SavedSearches
 from longsearch.engine import __version__
 from longsearch.engine.printable import printable
 from longsearch.engine.types import Folder, SearchMode, SearchResults

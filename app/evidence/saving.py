@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 
 from longsearch.app.everywhere import admitted, opened, search_folders
-from longsearch.app.kept.news import note_news
-from longsearch.app.kept.saved import SavedSearch, SavedSearches
 from longsearch.app.quoting import quote_in, where
 from longsearch.app.searching import SearchRequest, VectorSource, comparable, source_for
+from longsearch.app.user_data.news import note_news
+from longsearch.app.user_data.saved import SavedSearch, SavedSearches
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.search.query_language.query import folders_named

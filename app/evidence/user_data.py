@@ -11,13 +11,13 @@ from longsearch.app.evidence.references import cited
 from longsearch.app.evidence.saving import save
 from longsearch.app.evidence.settings import citations
 from longsearch.app.folders.listing import indexed_folders
-from longsearch.app.kept.basket import Basket, chosen
-from longsearch.app.kept.colours import keep_theme
-from longsearch.app.kept.history import History
-from longsearch.app.kept.last_state import LastState, keep_state, last_state, left_at
-from longsearch.app.kept.saved import SavedSearch, SavedSearches
 from longsearch.app.models.query_vectors import from_daemon
 from longsearch.app.paths import expanded
+from longsearch.app.user_data.basket import Basket, chosen
+from longsearch.app.user_data.colours import keep_theme
+from longsearch.app.user_data.history import History
+from longsearch.app.user_data.last_state import LastState, keep_state, last_state, left_at
+from longsearch.app.user_data.saved import SavedSearch, SavedSearches
 from longsearch.engine.amounts import counted
 from longsearch.engine.citing.evidence import evidence_of
 from longsearch.engine.citing.forms import FORMATS, format_of

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from longsearch.app.agents import addresses, budget
 from longsearch.app.agents.shelf import Shelf
 from longsearch.app.agents.tools import MAX_TOKENS, Tools
-from longsearch.app.kept.saved import Answer, NewPassage, SavedSearch, SavedSearches, Stamp
 from longsearch.app.paths import index_path
+from longsearch.app.user_data.saved import Answer, NewPassage, SavedSearch, SavedSearches, Stamp
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store

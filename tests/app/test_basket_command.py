@@ -8,9 +8,9 @@ import pytest
 
 from longsearch.app.cli import main
 from longsearch.app.evidence.places import placed
-from longsearch.app.kept.basket import MAX_UNDONE, Basket
-from longsearch.app.kept.own_file import OwnFile
 from longsearch.app.paths import data_folder
+from longsearch.app.user_data.basket import MAX_UNDONE, Basket
+from longsearch.app.user_data.user_file import UserFile
 from longsearch.engine.citing.evidence import Evidence, PlaceState
 from longsearch.engine.errors import LongsearchError
 from tests.app.made_folders import make_folder
@@ -156,7 +156,7 @@ def test_two_processes_that_add_lose_nothing(home: Path) -> None:
     first.add(a_passage(1))
     second.add(a_passage(2))
     assert len(ids(first)) == 2
-    with OwnFile("basket.json").changing() as known:
+    with UserFile("basket.json").changing() as known:
         known["of a newer version"] = 1
     first.add(a_passage(3))
-    assert OwnFile("basket.json").read()["of a newer version"] == 1
+    assert UserFile("basket.json").read()["of a newer version"] == 1

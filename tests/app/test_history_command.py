@@ -8,10 +8,10 @@ import pytest
 
 from longsearch.app.cli import main
 from longsearch.app.evidence.user_data import StoredUserData
-from longsearch.app.kept import history as module
-from longsearch.app.kept.history import MAX_CHARACTERS, History
-from longsearch.app.kept.last_state import MAX_FOLDERS
 from longsearch.app.paths import data_folder
+from longsearch.app.user_data import history as module
+from longsearch.app.user_data.history import MAX_CHARACTERS, History
+from longsearch.app.user_data.last_state import MAX_FOLDERS
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types import SearchMode
 from longsearch.tui.backend.interface import InView, Question

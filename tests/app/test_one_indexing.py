@@ -11,9 +11,9 @@ from longsearch.app.background import daemon_control
 from longsearch.app.background.daemon import Daemon
 from longsearch.app.calibrating import calibrate_and_note_news
 from longsearch.app.cli import main
-from longsearch.app.kept.saved import SavedSearch, SavedSearches
 from longsearch.app.models.folder_models import FolderModel, choose_model, finish_change, folder_model
 from longsearch.app.paths import data_folder, index_path
+from longsearch.app.user_data.saved import SavedSearch, SavedSearches
 from longsearch.engine.search import background
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode

@@ -11,11 +11,11 @@ import pytest
 from longsearch.app.cli import main
 from longsearch.app.evidence.saving import renew, save
 from longsearch.app.folders.listing import indexed_folders
-from longsearch.app.kept import saved as module
-from longsearch.app.kept.news import note_news
-from longsearch.app.kept.saved import Answer, NewPassage, SavedSearch, SavedSearches, Stamp
 from longsearch.app.models import query_vectors
 from longsearch.app.paths import data_folder, index_path
+from longsearch.app.user_data import saved as module
+from longsearch.app.user_data.news import note_news
+from longsearch.app.user_data.saved import Answer, NewPassage, SavedSearch, SavedSearches, Stamp
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.search import background
 from longsearch.engine.search.background import Background

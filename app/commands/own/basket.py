@@ -69,7 +69,7 @@ def run(options: Namespace) -> int:
 
 def _list(as_json: bool) -> int:
     from longsearch.app.evidence.places import placed
-    from longsearch.app.kept.basket import Basket
+    from longsearch.app.user_data.basket import Basket
 
     found = placed(Basket().content().passages)
     if as_json:
@@ -99,7 +99,7 @@ def _lines(number: int, one: "Evidence", state: str) -> list[str]:
 def _add(options: Namespace) -> int:
     from longsearch.app.commands.where import places_of
     from longsearch.app.evidence.places import quotation_hit, with_content
-    from longsearch.app.kept.basket import Basket
+    from longsearch.app.user_data.basket import Basket
     from longsearch.engine.citing.evidence import evidence_of
 
     found, notes = places_of(options.quote, options.folder, options.everywhere, k=1)
@@ -120,7 +120,7 @@ def _add(options: Namespace) -> int:
 
 
 def _note(name: str, note: str) -> int:
-    from longsearch.app.kept.basket import Basket, chosen
+    from longsearch.app.user_data.basket import Basket, chosen
 
     basket = Basket()
     one = chosen(basket.content().passages, name)
@@ -130,7 +130,7 @@ def _note(name: str, note: str) -> int:
 
 
 def _remove(names: list[str]) -> int:
-    from longsearch.app.kept.basket import Basket, chosen
+    from longsearch.app.user_data.basket import Basket, chosen
 
     basket = Basket()
     passages = basket.content().passages
@@ -140,7 +140,7 @@ def _remove(names: list[str]) -> int:
 
 
 def _clear(is_sure: bool) -> int:
-    from longsearch.app.kept.basket import Basket
+    from longsearch.app.user_data.basket import Basket
 
     basket = Basket()
     n_passages = len(basket.content().passages)
@@ -154,7 +154,7 @@ def _clear(is_sure: bool) -> int:
 
 
 def _undo() -> int:
-    from longsearch.app.kept.basket import Basket
+    from longsearch.app.user_data.basket import Basket
 
     undone = Basket().undo()
     print(f"taken back: {undone}" if undone else "there is nothing to take back")
@@ -163,7 +163,7 @@ def _undo() -> int:
 
 def _export(options: Namespace) -> int:
     from longsearch.app.evidence.exporting import exported
-    from longsearch.app.kept.basket import Basket, chosen
+    from longsearch.app.user_data.basket import Basket, chosen
     from longsearch.engine.citing.forms import format_of
 
     passages = Basket().content().passages

@@ -29,7 +29,7 @@ def run(options: Namespace) -> int:
 
 
 def _list(as_json: bool) -> int:
-    from longsearch.app.kept.history import History
+    from longsearch.app.user_data.history import History
 
     queries = History().queries()
     if as_json:
@@ -53,7 +53,7 @@ def _list(as_json: bool) -> int:
 
 
 def _clear(is_sure: bool) -> int:
-    from longsearch.app.kept.history import History
+    from longsearch.app.user_data.history import History
 
     history = History()
     n_queries = len(history.queries())

@@ -24,8 +24,8 @@ def run(options: Namespace) -> int:
     from longsearch.app.commands.own.saved import to_json
     from longsearch.app.evidence.saving import renew
     from longsearch.app.folders.listing import indexed_folders
-    from longsearch.app.kept.saved import SavedSearches
     from longsearch.app.models import query_vectors as vectors
+    from longsearch.app.user_data.saved import SavedSearches
 
     searches = SavedSearches()
     wanted = {searches.named(options.name).name} if options.name else {one.name for one in searches.all()}

@@ -10,7 +10,7 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.printable import condensed, printable
 
 if TYPE_CHECKING:
-    from longsearch.app.kept.saved import SavedSearch
+    from longsearch.app.user_data.saved import SavedSearch
 
 HELP = "save searches with a name, list, run or delete them"
 _ACTIONS = {
@@ -42,7 +42,7 @@ def run(options: Namespace) -> int:
         case "run":
             return _run(options)
         case "remove":
-            from longsearch.app.kept.saved import SavedSearches
+            from longsearch.app.user_data.saved import SavedSearches
 
             SavedSearches().remove(options.name)
             print(f"{printable(options.name)} is deleted")
@@ -51,7 +51,7 @@ def run(options: Namespace) -> int:
 
 
 def _list(as_json: bool) -> int:
-    from longsearch.app.kept.saved import SavedSearches
+    from longsearch.app.user_data.saved import SavedSearches
 
     searches = SavedSearches().all()
     if as_json:
@@ -99,8 +99,8 @@ def _add(options: Namespace) -> int:
     from longsearch.app.evidence.saving import save
     from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.folders.listing import indexed_folders
-    from longsearch.app.kept.saved import SavedSearch
     from longsearch.app.models import query_vectors as vectors
+    from longsearch.app.user_data.saved import SavedSearch
     from longsearch.engine.types import SearchMode
 
     place = chosen_index(options.folder, options.everywhere)
@@ -118,8 +118,8 @@ def _run(options: Namespace) -> int:
     from longsearch.app.commands.search import report
     from longsearch.app.evidence.saving import searched
     from longsearch.app.folders.listing import indexed_folders
-    from longsearch.app.kept.saved import SavedSearches
     from longsearch.app.models import query_vectors as vectors
+    from longsearch.app.user_data.saved import SavedSearches
 
     searches = SavedSearches()
     one = searches.named(options.name)

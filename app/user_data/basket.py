@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from longsearch.app.kept.own_file import OwnFile
+from longsearch.app.user_data.user_file import UserFile
 from longsearch.engine.citing.evidence import Evidence
 from longsearch.engine.errors import LongsearchError
 
@@ -29,7 +29,7 @@ class Basket:
     """Reads and changes the file of the basket. All methods raise LongsearchError if the file cannot be used."""
 
     def __init__(self) -> None:
-        self._file = OwnFile("basket.json")
+        self._file = UserFile("basket.json")
 
     def content(self) -> BasketContent:
         """Return what is in the basket."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, NamedTuple
 
-from longsearch.app.kept.own_file import OwnFile
+from longsearch.app.user_data.user_file import UserFile
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import condensed, printable
 from longsearch.engine.types import SearchMode
@@ -86,7 +86,7 @@ class SavedSearches:
     """Reads and changes the file of the saved searches. All methods raise LongsearchError if it cannot be used."""
 
     def __init__(self) -> None:
-        self._file = OwnFile("saved.json")
+        self._file = UserFile("saved.json")
 
     def all(self) -> list[SavedSearch]:
         """Return the searches, by name."""

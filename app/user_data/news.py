@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 import apsw
 
-from longsearch.app.kept.saved import Answer, NewPassage, SavedSearch, SavedSearches, Stamp
+from longsearch.app.user_data.saved import Answer, NewPassage, SavedSearch, SavedSearches, Stamp
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError, QueryError
 from longsearch.engine.search import background

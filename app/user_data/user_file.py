@@ -13,7 +13,7 @@ from longsearch.engine.json_files import replace_object
 LOCK_TIMEOUT_S = 10.0
 
 
-class OwnFile:
+class UserFile:
     """One file, which holds a JSON object. Safe from any thread and process: a change is made under a lock."""
 
     def __init__(self, name: str) -> None:

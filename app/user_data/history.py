@@ -4,8 +4,8 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from longsearch.app.kept.own_file import OwnFile
 from longsearch.app.settings.reading import current
+from longsearch.app.user_data.user_file import UserFile
 from longsearch.engine.types import SearchMode
 
 MAX_QUERIES = 500
@@ -30,7 +30,7 @@ class History:
     """Reads and changes the file of the history. All methods raise LongsearchError if the file cannot be used."""
 
     def __init__(self) -> None:
-        self._file = OwnFile("history.json")
+        self._file = UserFile("history.json")
 
     def queries(self) -> list[PastQuery]:
         """Return the queries, newest first."""

@@ -3,8 +3,8 @@
 import time
 from dataclasses import dataclass
 
-from longsearch.app.kept.own_file import OwnFile
 from longsearch.app.settings.reading import current
+from longsearch.app.user_data.user_file import UserFile
 from longsearch.engine.types import SearchMode
 
 MAX_FOLDERS = 100
@@ -28,7 +28,7 @@ def keep_state(root: str, state: LastState) -> None:
     """
     if not current().restore:
         return
-    with OwnFile("last.json").changing() as known:
+    with UserFile("last.json").changing() as known:
         known[root] = {
             "query": state.query,
             "mode": state.mode.value,
@@ -42,7 +42,7 @@ def keep_state(root: str, state: LastState) -> None:
 
 def last_state(root: str) -> LastState | None:
     """Return the state in which the app over this folder was left; None if there is none. Raises LongsearchError."""
-    row = OwnFile("last.json").read().get(root) if current().restore else None
+    row = UserFile("last.json").read().get(root) if current().restore else None
     if not isinstance(row, dict):
         return None
     try:
@@ -54,5 +54,5 @@ def last_state(root: str) -> LastState | None:
 
 def left_at() -> dict[str, float]:
     """Return when the app over each folder was last left, in seconds since 1970."""
-    known = OwnFile("last.json").read() if current().restore else {}
+    known = UserFile("last.json").read() if current().restore else {}
     return {root: float(row.get("left_at", 0.0)) for root, row in known.items() if isinstance(row, dict)}

@@ -1,7 +1,7 @@
 """The colours that a person last chose in the app, for the next start. The config file comes first."""
 
-from longsearch.app.kept.own_file import OwnFile
 from longsearch.app.settings.reading import current
+from longsearch.app.user_data.user_file import UserFile
 from longsearch.engine.errors import LongsearchError
 from longsearch.tui.preferences import AUTO_THEME
 
@@ -11,7 +11,7 @@ _FILE, _KEY = "app.json", "theme"
 def kept_theme() -> str:
     """Return the theme that was last chosen, or ""."""
     try:
-        return str(OwnFile(_FILE).read().get(_KEY, ""))
+        return str(UserFile(_FILE).read().get(_KEY, ""))
     except LongsearchError:  # colours are no reason to stop
         return ""
 
@@ -21,6 +21,6 @@ def keep_theme(name: str) -> str:
     wished = current().theme
     if wished != AUTO_THEME:
         return f"{name} until you leave: the config file names {wished}"
-    with OwnFile(_FILE).changing() as known:
+    with UserFile(_FILE).changing() as known:
         known[_KEY] = name
     return ""
