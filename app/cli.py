@@ -59,33 +59,33 @@ class Command(Protocol):
         """Run the command; return the exit code. Raises LongsearchError if the command fails."""
 
 
-COMMANDS = {
-    "open": "commands.open",
-    "index": "commands.index",
-    "search": "commands.search",
-    "similar": "commands.similar",
-    "where": "commands.where",
-    "basket": "commands.own.basket",
-    "history": "commands.own.history",
-    "saved": "commands.own.saved",
-    "news": "commands.own.news",
-    "folders": "commands.folders",
-    "move": "doors.move",
-    "status": "commands.status",
-    "config": "commands.config",
-    "doctor": "commands.doctor",
-    "daemon": "commands.daemon",
-    "eval": "commands.eval",
-    "model": "commands.model",
-    "bench": "commands.bench",
-    "completion": "commands.completion",
-    "man": "doors.man",
-    "mcp": "doors.mcp",
-    "serve": "doors.serve",
-    "demo": "doors.demo",
-    "open-hit": "doors.open_hit",
-}
-"""The module of each command, in `app`, in the order of `longsearch --help`."""
+COMMANDS = (
+    "open",
+    "index",
+    "search",
+    "similar",
+    "where",
+    "basket",
+    "history",
+    "saved",
+    "news",
+    "folders",
+    "move",
+    "status",
+    "config",
+    "doctor",
+    "daemon",
+    "eval",
+    "model",
+    "bench",
+    "completion",
+    "man",
+    "mcp",
+    "serve",
+    "demo",
+    "open-hit",
+)
+"""The commands, in the order of `longsearch --help`. Each is a module of `app.commands`."""
 _TELL_MISTAKES_THEMSELVES = frozenset({"open", "index", "config", "doctor", "completion"})
 """Commands that say by themselves what is wrong with the config file, or do not need it."""
 _ALIASES = {"like": "similar"}
@@ -226,7 +226,7 @@ def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"longsearch {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name in names:
-        command = cast(Command, import_module(f"longsearch.app.{COMMANDS[name]}"))
+        command = cast(Command, import_module(f"longsearch.app.commands.{name.replace('-', '_')}"))
         sentence = f"{command.HELP[0].upper()}{command.HELP[1:]}."
         added = commands.add_parser(name, help=command.HELP, description=sentence)
         added.set_defaults(run=command.run)

@@ -1,4 +1,6 @@
-"""The commands of the command line, one module each: `HELP`, `add_options(parser)` and `run(options) -> exit code`.
+"""COMMANDS: a module for each command of the command line, with `HELP`, `add_options(parser)` and `run(options)`.
+
+`run` returns the exit code. The other modules are what several commands share: actions, records, the last hits.
 
 `longsearch --help` imports all of them to know their options, in 80 ms of processor time. They therefore import at the
 top only what loads in a millisecond or two. torch, textual and apsw, but also `app.paths`, `engine.types`,

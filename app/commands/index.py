@@ -81,12 +81,12 @@ def _width(text: str) -> str:
 def run(options: Namespace) -> int:
     """Index until all is current. Returns 0: a file that cannot be read is reported with its reason, not an error."""
     from longsearch.app.background import daemon_control
+    from longsearch.app.commands.progress_bar import ProgressBar
     from longsearch.app.folders.file_list import read_list
     from longsearch.app.indexing.recipe import Job
     from longsearch.app.library import IndexLockedError
     from longsearch.app.models.folder_models import choose_model, follow_settings
     from longsearch.app.paths import is_url, resolve_root, working_path
-    from longsearch.app.progress_bar import ProgressBar
     from longsearch.app.stores.pointers import write_store
     from longsearch.app.viewing.downloading import begin_store
 

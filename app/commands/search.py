@@ -7,8 +7,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from longsearch.app.commands import filters
-from longsearch.app.output import reasons, records, snippets
+from longsearch.app.commands import filters, reasons, records, snippets
 from longsearch.engine.amounts import counted
 from longsearch.engine.metadata_lines import describe
 from longsearch.engine.places import place_name
@@ -140,7 +139,7 @@ def at_least(results: "SearchResults", level: str) -> "SearchResults":
 
 def show(results: "SearchResults", options: Namespace) -> int:
     """Print the results as the options say, and remember them for `open-hit`. Returns 0, or 1 if there are none."""
-    from longsearch.app.output import last_hits
+    from longsearch.app.commands import last_hits
 
     last_hits.remember(results)
     if not records.are_wanted(options):

@@ -3,8 +3,8 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from longsearch.app.commands import records
 from longsearch.app.commands.search import add_result_options, show
-from longsearch.app.output import records
 from longsearch.engine.errors import LongsearchError
 
 HELP = "find the documents most similar to a file, each compared as a whole"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from longsearch.app.cli import main
-from longsearch.app.doors.demo import sample_folder
+from longsearch.app.commands.demo import sample_folder
 from longsearch.app.paths import data_folder, index_paths
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from longsearch.app.cli import build_parser
-from longsearch.app.output.records import FIELDS
+from longsearch.app.commands.records import FIELDS
 from tests.app.made_folders import make_folder
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -14,11 +14,11 @@ from longsearch.app.background.daemon_control import watch
 from longsearch.app.background.kept_root import KeptRoot
 from longsearch.app.cli import main
 from longsearch.app.commands import status
+from longsearch.app.commands.progress_bar import ProgressBar
 from longsearch.app.models import elastic
 from longsearch.app.models.elastic import RECONSIDER_S, ElasticWidth, chosen_without_model, measured_speed
 from longsearch.app.models.resident import ResidentModel
 from longsearch.app.paths import index_path, speed_path
-from longsearch.app.progress_bar import ProgressBar
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.store import vectors

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from longsearch.app.cli import COMMANDS, build_parser, main
-from longsearch.app.doors.man import page
+from longsearch.app.commands.man import page
 
 
 def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

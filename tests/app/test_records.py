@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from longsearch.app.cli import main
-from longsearch.app.output.records import FIELDS, line_of, record
+from longsearch.app.commands.records import FIELDS, line_of, record
 from longsearch.app.paths import data_folder
 from longsearch.engine.types import DocumentHit, PassageHit
 from tests.app.app_helpers import wait_until

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from longsearch.app.commands.search import LEVELS, MODES, at_least, report, to_json, to_text
-from longsearch.app.output.snippets import snippet
+from longsearch.app.commands.snippets import snippet
 from longsearch.engine.types import (
     ChanceLevel,
     DocumentHit,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from longsearch.app.background.daemon import Daemon
-from longsearch.app.doors import serve
+from longsearch.app.commands import serve
 from longsearch.app.web.page import page
 from longsearch.engine.errors import LongsearchError
 

@@ -21,7 +21,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the news. Returns 0 if there are any, else 1."""
-    from longsearch.app.commands.own.saved import to_json
+    from longsearch.app.commands.saved import to_json
     from longsearch.app.evidence.saving import renew
     from longsearch.app.folders.listing import indexed_folders
     from longsearch.app.models import query_vectors as vectors

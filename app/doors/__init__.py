@@ -1,1 +1,0 @@
-"""The commands by which newcomers, agents, shells and editors come in; see `COMMANDS` in `app.cli`."""

@@ -1,1 +1,0 @@
-"""What a search prints for programs: records, and the hits that `longsearch open-hit` opens."""
