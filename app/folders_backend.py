@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from longsearch.app.background import daemon_control
+from longsearch.app.daemon import daemon_control
 from longsearch.app.everywhere import complete_in, search_folders, similar_to_document_in, similar_to_passage_in
 from longsearch.app.evidence.user_data import StoredUserData
 from longsearch.app.folders.listing import indexed_folders

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 
-from longsearch.app.background import daemon_control
+from longsearch.app.daemon import daemon_control
 from longsearch.app.evidence.user_data import StoredUserData
 from longsearch.app.folders.languages import advice_about
 from longsearch.app.models import query_vectors as vectors

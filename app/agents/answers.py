@@ -10,7 +10,7 @@ from typing import Any
 
 from longsearch.app.agents.addresses import address
 from longsearch.app.agents.shelf import Shelf
-from longsearch.app.background import daemon_control
+from longsearch.app.daemon import daemon_control
 from longsearch.app.folders.listing import fingerprint_and_time
 from longsearch.app.paths import index_path, shown_path
 from longsearch.app.user_data.saved import NewPassage, SavedSearch

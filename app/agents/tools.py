@@ -12,8 +12,8 @@ from longsearch.app.agents import answers, budget, reading
 from longsearch.app.agents.addresses import address
 from longsearch.app.agents.answers import Json
 from longsearch.app.agents.shelf import Shelf
-from longsearch.app.background import daemon_control
 from longsearch.app.commands.search import at_least
+from longsearch.app.daemon import daemon_control
 from longsearch.app.everywhere import search_folders, similar_to_document_in
 from longsearch.app.open_index import query_vector
 from longsearch.app.quoting import quotations_in_folders

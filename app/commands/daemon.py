@@ -45,7 +45,7 @@ def run(options: Namespace) -> int:
         case "start":
             _start(options.stay)
         case "stop":
-            from longsearch.app.background.daemon_control import stop_daemon
+            from longsearch.app.daemon.daemon_control import stop_daemon
 
             print("stopped" if stop_daemon() else "no daemon was running")
         case "status":
@@ -60,7 +60,7 @@ def run(options: Namespace) -> int:
 
 
 def _start(stay: bool) -> None:
-    from longsearch.app.background.daemon_control import ensure_daemon, stop_daemon
+    from longsearch.app.daemon.daemon_control import ensure_daemon, stop_daemon
 
     status = ensure_daemon(stay)
     if stay and not status.get("stays"):  # the app has started it
@@ -78,12 +78,12 @@ def _pause_or_resume(action: str) -> None:
 
 
 def _run_here(stay: bool) -> None:
-    from longsearch.app.background.daemon import Daemon
-    from longsearch.app.background.daemon_control import stop_daemon
-    from longsearch.indexer.politeness import be_polite
+    from longsearch.app.daemon.daemon import Daemon
+    from longsearch.app.daemon.daemon_control import stop_daemon
+    from longsearch.indexer.process_priority import lower_priority
 
     _log_to_stderr()
-    be_polite()
+    lower_priority()
     if stay:
         stop_daemon()  # replace a daemon that the app has started
     daemon = Daemon(stay)
@@ -106,7 +106,7 @@ def _log_to_stderr() -> None:
 
 
 def _install(only_print: bool) -> None:
-    from longsearch.app.background import service as services
+    from longsearch.app.daemon import service as services
     from longsearch.app.models.encoders import chosen_model
     from longsearch.app.paths import home
 
@@ -119,7 +119,7 @@ def _install(only_print: bool) -> None:
 
 
 def _uninstall() -> None:
-    from longsearch.app.background import service as services
+    from longsearch.app.daemon import service as services
     from longsearch.app.paths import home
 
     removed = services.uninstall(services.service(sys.platform, os.environ, home()))
@@ -127,7 +127,7 @@ def _uninstall() -> None:
 
 
 def _print_status(as_json: bool) -> int:
-    from longsearch.app.background.daemon_control import daemon_status
+    from longsearch.app.daemon.daemon_control import daemon_status
 
     status = daemon_status()
     if as_json:

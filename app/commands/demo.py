@@ -54,7 +54,7 @@ def sample_folder() -> Iterator[Path]:
             shutil.copytree(samples, folder)
         yield folder
     finally:
-        from longsearch.app.background.daemon_control import stop_daemon
+        from longsearch.app.daemon.daemon_control import stop_daemon
 
         with suppress(LongsearchError):
             stop_daemon()

@@ -174,7 +174,7 @@ def _data() -> str:
 
 
 def _daemon() -> str:
-    from longsearch.app.background.daemon_control import daemon_status, log_path
+    from longsearch.app.daemon.daemon_control import daemon_status, log_path
 
     status = daemon_status()
     if status is None:

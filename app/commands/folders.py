@@ -120,7 +120,7 @@ def _line(row: dict[str, Any]) -> str:
 
 
 def _add(text: str, name: str) -> int:
-    from longsearch.app.background import daemon_control
+    from longsearch.app.daemon import daemon_control
     from longsearch.app.folders.listing import indexed_folders, register
     from longsearch.app.folders.names import check_name, names_of, rename
     from longsearch.app.paths import in_shell, resolve_root

@@ -80,8 +80,8 @@ def _width(text: str) -> str:
 
 def run(options: Namespace) -> int:
     """Index until all is current. Returns 0: a file that cannot be read is reported with its reason, not an error."""
-    from longsearch.app.background import daemon_control
     from longsearch.app.commands.progress_bar import ProgressBar
+    from longsearch.app.daemon import daemon_control
     from longsearch.app.folders.file_list import read_list
     from longsearch.app.indexing.recipe import Job
     from longsearch.app.library import IndexLockedError
@@ -161,7 +161,7 @@ def _index_here(root: Path, options: Namespace, job: "Job") -> "ReadSummary":
 
 def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], None]) -> "ReadSummary":
     """Make the daemon, which holds the lock of this index, sweep the folder; wait until all is current."""
-    from longsearch.app.background import daemon_control
+    from longsearch.app.daemon import daemon_control
     from longsearch.indexer.pipeline import ReadSummary
 
     announce("the daemon is indexing this folder")

@@ -27,7 +27,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the status. Returns 0 if there is an index."""
-    from longsearch.app.background import daemon_control
+    from longsearch.app.daemon import daemon_control
     from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.folders.listing import indexed_folders
 
@@ -63,7 +63,7 @@ def _to_json(root: Path, under: str, daemon: dict[str, Any] | None) -> dict[str,
     """Return the status of an index as the JSON object that the documentation describes."""
     from dataclasses import asdict, replace
 
-    from longsearch.app.background import daemon_control
+    from longsearch.app.daemon import daemon_control
     from longsearch.app.folders.languages import advice_about
     from longsearch.app.library import is_being_indexed
     from longsearch.app.models.folder_models import folder_model
@@ -88,7 +88,7 @@ def _to_json(root: Path, under: str, daemon: dict[str, Any] | None) -> dict[str,
 
 def _print(root: Path, under: str, daemon: dict[str, Any] | None, with_all_files: bool) -> None:
     """Print the files of an index, and its status in a few lines."""
-    from longsearch.app.background import daemon_control
+    from longsearch.app.daemon import daemon_control
     from longsearch.app.paths import in_shell
     from longsearch.app.widths import describe_narrow
 
@@ -161,7 +161,7 @@ def _widths(status: dict[str, Any] | None, fingerprint: str, progress: "IndexPro
     from longsearch.app.models.encoders import chosen_model
     from longsearch.app.settings.reading import current
     from longsearch.engine.errors import ModelError
-    from longsearch.indexer.politeness import on_battery
+    from longsearch.indexer.process_priority import on_battery
 
     if status and (in_use := status["model"].get("widths")):
         return dict(in_use)
@@ -188,7 +188,7 @@ def _as_json(file: "FileReport", values: "Sequence[MetadataValue]") -> dict[str,
 
 def _watched_by(kept: dict[str, Any] | None, root: Path) -> str:
     """Say who keeps the index current; `kept` is what the daemon says of `root`, or None."""
-    from longsearch.app.background.daemon_control import unwatched
+    from longsearch.app.daemon.daemon_control import unwatched
     from longsearch.app.folders.presence import reasons_away
     from longsearch.app.library import is_being_indexed
     from longsearch.app.paths import in_shell, url_of

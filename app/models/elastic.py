@@ -18,7 +18,7 @@ from longsearch.app.widths import (
     width_of_queries,
 )
 from longsearch.engine.json_files import load_object, replace_object
-from longsearch.indexer.politeness import on_battery
+from longsearch.indexer.process_priority import on_battery
 
 if TYPE_CHECKING:
     from longsearch.engine.inference.encoder import Encoder

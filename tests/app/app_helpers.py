@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from longsearch.app.background.daemon import Daemon
-from longsearch.app.background.daemon_control import daemon_status, stop_daemon
+from longsearch.app.daemon.daemon import Daemon
+from longsearch.app.daemon.daemon_control import daemon_status, stop_daemon
 from longsearch.app.local_backend import LocalBackend
 from longsearch.engine.types import FileStatus
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from longsearch.app.background.daemon import Daemon
+from longsearch.app.daemon.daemon import Daemon
 from longsearch.app.models.resident import ResidentModel
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
 from tests.app.app_helpers import Clock, running

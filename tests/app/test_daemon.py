@@ -11,9 +11,9 @@ import pytest
 from filelock import FileLock
 
 from longsearch.app import rpc
-from longsearch.app.background import daemon_control
-from longsearch.app.background.daemon import MODEL_IDLE_S, Daemon
-from longsearch.app.background.daemon_control import daemon_status, retry, stop_daemon, watch
+from longsearch.app.daemon import daemon_control
+from longsearch.app.daemon.daemon import MODEL_IDLE_S, Daemon
+from longsearch.app.daemon.daemon_control import daemon_status, retry, stop_daemon, watch
 from longsearch.app.library import known_roots
 from longsearch.app.local_backend import LocalBackend
 from longsearch.app.models import query_vectors as vectors

@@ -15,8 +15,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from longsearch.app.background.daemon import Daemon
-from longsearch.app.background.daemon_control import watch
+from longsearch.app.daemon.daemon import Daemon
+from longsearch.app.daemon.daemon_control import watch
 from longsearch.app.evidence.user_data import StoredUserData
 from longsearch.app.folders_backend import FoldersBackend
 from longsearch.app.local_backend import LocalBackend

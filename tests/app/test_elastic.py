@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from longsearch.app.background.daemon import QUIET_S, Daemon
-from longsearch.app.background.daemon_control import watch
-from longsearch.app.background.kept_root import KeptRoot
 from longsearch.app.cli import main
 from longsearch.app.commands import status
 from longsearch.app.commands.progress_bar import ProgressBar
+from longsearch.app.daemon.daemon import QUIET_S, Daemon
+from longsearch.app.daemon.daemon_control import watch
+from longsearch.app.daemon.watched_folder import WatchedFolder
 from longsearch.app.models import elastic
 from longsearch.app.models.elastic import RECONSIDER_S, ElasticWidth, chosen_without_model, measured_speed
 from longsearch.app.models.resident import ResidentModel
@@ -296,7 +296,7 @@ def test_the_daemon_does_not_deepen_without_permission(narrow_root: Path, clock:
 
 def test_a_query_or_the_battery_ends_the_second_reading(clock: Clock, home: Path) -> None:
     daemon = Daemon(True, ResidentModel(clock=clock), clock, is_on_battery=lambda: False)
-    kept = daemon._kept[home] = KeptRoot(home, lambda: None, clock=clock)
+    kept = daemon._kept[home] = WatchedFolder(home, lambda: None, clock=clock)
     kept.begin_sweep()
     clock.now += QUIET_S + 1
     assert not daemon._must_not_deepen(kept)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from longsearch.app.background import daemon_control
-from longsearch.app.background.daemon import Daemon
 from longsearch.app.cli import main
+from longsearch.app.daemon import daemon_control
+from longsearch.app.daemon.daemon import Daemon
 from longsearch.app.folders.languages import describe_languages
 from longsearch.app.library import known_roots
 from longsearch.app.local_backend import LocalBackend

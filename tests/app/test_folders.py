@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.app.background.daemon import Daemon
 from longsearch.app.cli import main
+from longsearch.app.daemon.daemon import Daemon
 from longsearch.app.everywhere import search_folders, similar_in_folders
 from longsearch.app.folders import forgetting, names, presence
 from longsearch.app.folders.listing import find_folder, indexed_folders

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from longsearch.app.background import daemon_control
 from longsearch.app.cli import main
+from longsearch.app.daemon import daemon_control
 from longsearch.app.models.encoders import chosen_model, open_encoder
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.models.hub import ModelName

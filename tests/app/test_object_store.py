@@ -9,9 +9,9 @@ import fsspec
 import numpy as np
 import pytest
 
-from longsearch.app.background import daemon_control
 from longsearch.app.cli import main
 from longsearch.app.cluster.worker import Worker
+from longsearch.app.daemon import daemon_control
 from longsearch.app.library import known_roots, roots_to_keep
 from longsearch.app.paths import find_index, index_path, shown_path, stand_in, url_of
 from longsearch.app.viewing import viewer

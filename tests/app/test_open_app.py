@@ -8,11 +8,11 @@ import pytest
 
 import longsearch.app.indexing.here
 import longsearch.app.local_backend
-from longsearch.app.background import daemon_control
-from longsearch.app.background.daemon import Daemon
-from longsearch.app.background.daemon_control import watch
 from longsearch.app.cli import main
 from longsearch.app.commands.open import preferences
+from longsearch.app.daemon import daemon_control
+from longsearch.app.daemon.daemon import Daemon
+from longsearch.app.daemon.daemon_control import watch
 from longsearch.app.evidence.user_data import StoredUserData
 from longsearch.app.folders_backend import FoldersBackend
 from longsearch.app.local_backend import LocalBackend

@@ -16,8 +16,8 @@ DAY = """
 import os, shutil, sys, threading
 from pathlib import Path
 from longsearch.app.local_backend import LocalBackend
-from longsearch.app.background.daemon import Daemon
-from longsearch.app.background.daemon_control import daemon_status, stop_daemon, watch
+from longsearch.app.daemon.daemon import Daemon
+from longsearch.app.daemon.daemon_control import daemon_status, stop_daemon, watch
 
 root = Path(sys.argv[1])
 thread = threading.Thread(target=Daemon(stay=True).run)

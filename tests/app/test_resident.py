@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from longsearch.app.background.pace import CHECK_EVERY_S, ThreadPace
+from longsearch.app.daemon.thread_limit import CHECK_EVERY_S, ThreadLimit
 from longsearch.app.models.resident import ResidentModel
 from longsearch.engine.errors import ModelError
 from longsearch.engine.models.identity import ModelIdentity
@@ -220,7 +220,7 @@ def test_a_model_replaced_while_it_was_unloaded_raises_once(model: ResidentModel
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only on Linux does the model return freed memory")
 def test_unloading_returns_memory(loader: Loader, clock: Clock) -> None:
-    from longsearch.app.background.memory import resident_bytes
+    from longsearch.app.daemon.memory import resident_bytes
 
     def load_large() -> Any:
         encoder = loader()
@@ -245,12 +245,12 @@ def test_on_battery_the_model_uses_half_of_the_threads(monkeypatch: pytest.Monke
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads[-1])
     monkeypatch.setattr(torch, "set_num_threads", threads.append)
     on_battery = [True]
-    pace = ThreadPace(lambda: on_battery[0], clock)
-    pace.adapt()
+    limit = ThreadLimit(lambda: on_battery[0], clock)
+    limit.adapt()
     assert threads == [8, 4]
     on_battery[0] = False
-    pace.adapt()
+    limit.adapt()
     assert threads == [8, 4]  # checked just now
     clock.now += CHECK_EVERY_S
-    pace.adapt()
+    limit.adapt()
     assert threads == [8, 4, 8]

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from longsearch.app.background.daemon import QUIET_S, Daemon
-from longsearch.app.background.daemon_control import watch
-from longsearch.app.background.idle_work import next_with_scans
-from longsearch.app.background.kept_root import KeptRoot
 from longsearch.app.cli import main
 from longsearch.app.commands import doctor
+from longsearch.app.daemon.daemon import QUIET_S, Daemon
+from longsearch.app.daemon.daemon_control import watch
+from longsearch.app.daemon.idle_work import next_with_scans
+from longsearch.app.daemon.watched_folder import WatchedFolder
 from longsearch.app.folders_backend import FoldersBackend
 from longsearch.app.local_backend import LocalBackend
 from longsearch.app.models.resident import ResidentModel
@@ -148,7 +148,7 @@ def test_the_daemon_reads_them_if_it_is_wished_when_nobody_searches_and_on_mains
 def test_a_query_or_the_battery_stops_ocr_in_the_middle_of_a_file(home: Path, clock: Clock) -> None:
     on_battery = [False]
     daemon = Daemon(True, ResidentModel(clock=clock), clock, is_on_battery=lambda: on_battery[0])
-    kept = daemon._kept[home] = KeptRoot(home, lambda: None, clock=clock)
+    kept = daemon._kept[home] = WatchedFolder(home, lambda: None, clock=clock)
     kept.begin_sweep()
     clock.now += QUIET_S + 1
     assert not daemon._must_not_deepen(kept)

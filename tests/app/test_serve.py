@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from longsearch.app.background.daemon import Daemon
 from longsearch.app.commands import serve
+from longsearch.app.daemon.daemon import Daemon
 from longsearch.app.web.page import page
 from longsearch.engine.errors import LongsearchError
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.app.background.service import Service, install, service, uninstall
-from longsearch.app.background.service_files import kept_environment, launchd_agent, systemd_unit, systemd_word
 from longsearch.app.cli import main
+from longsearch.app.daemon.service import Service, install, service, uninstall
+from longsearch.app.daemon.service_files import kept_environment, launchd_agent, systemd_unit, systemd_word
 from longsearch.engine.errors import LongsearchError
 
 HOSTILE = ["/opt/a b/python", "/100%h/%%", '/it\'s "quoted"', "/$HOME/${x}", "/back\\slash", "/new\nline\t", "/né;|&"]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from longsearch.app.background.service import install, service, uninstall
-from longsearch.app.background.service_files import scheduled_task
+from longsearch.app.daemon.service import install, service, uninstall
+from longsearch.app.daemon.service_files import scheduled_task
 from longsearch.engine.errors import LongsearchError
 
 SPACE = "{http://schemas.microsoft.com/windows/2004/02/mit/task}"

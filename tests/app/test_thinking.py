@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from longsearch.app.background.daemon import Daemon
 from longsearch.app.cli import main
+from longsearch.app.daemon.daemon import Daemon
 from longsearch.app.local_backend import LocalBackend
 from longsearch.app.models import query_vectors
 from longsearch.app.models.encoders import thinking

@@ -18,7 +18,7 @@ from longsearch.engine.store.connection import log_bytes
 from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.store import Store
 from longsearch.engine.types import SearchMode
-from longsearch.indexer.politeness import be_polite
+from longsearch.indexer.process_priority import lower_priority
 from tests.engine.store.store_helpers import document, record
 
 DIM = 384
@@ -69,7 +69,7 @@ def read(path: Path, seconds: float) -> None:
 
 
 def write(path: Path, seconds: float) -> None:
-    be_polite()
+    lower_priority()
     end = time.monotonic() + seconds
     largest, n_written = 0, 0
     with Store.open(path) as store:

@@ -4,12 +4,12 @@ import signal
 from contextlib import suppress
 
 from longsearch.indexer.extract.wire.limits import MEMORY_BYTES, TOOL_FILE_BYTES, TOOL_MEMORY_BYTES
-from longsearch.indexer.politeness import be_polite
+from longsearch.indexer.process_priority import lower_priority
 
 
 def limit_this_process() -> None:
     """Do `limit_resources`, and lower the priority."""
-    be_polite()
+    lower_priority()
     limit_resources()
 
 

@@ -18,11 +18,10 @@ from typing import Any
 from filelock import Timeout
 
 from longsearch.app import rpc
-from longsearch.app.background import idle_work
-from longsearch.app.background.daemon_control import daemon_lock
-from longsearch.app.background.kept_root import KeptRoot
-from longsearch.app.background.memory import resident_bytes
-from longsearch.app.background.pace import ThreadPace
+from longsearch.app.daemon import idle_work
+from longsearch.app.daemon.daemon_control import daemon_lock
+from longsearch.app.daemon.thread_limit import ThreadLimit
+from longsearch.app.daemon.watched_folder import WatchedFolder
 from longsearch.app.indexing.here import opens_here
 from longsearch.app.indexing.recipe import Job, index_folder
 from longsearch.app.library import IndexLockedError, roots_to_keep
@@ -33,7 +32,7 @@ from longsearch.app.paths import data_folder, resolve_root, socket_path
 from longsearch.app.settings.reading import current
 from longsearch.engine import __version__
 from longsearch.engine.errors import LongsearchError, in_words
-from longsearch.indexer.politeness import on_battery
+from longsearch.indexer.process_priority import on_battery
 
 log = logging.getLogger("longsearch.daemon")
 
@@ -64,14 +63,14 @@ class Daemon:
         self._clock = clock
         self._tick_s = tick_s
         self._idle_exit_s = idle_exit_s
-        self._kept: dict[Path, KeptRoot] = {}
-        self._lock = threading.Lock()  # for `_kept`; each KeptRoot has a lock of its own
+        self._folders: dict[Path, WatchedFolder] = {}
+        self._lock = threading.Lock()  # for `_folders`; each WatchedFolder has a lock of its own
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._paused = False
         current("ocr", "deepen")  # a wrong variable is refused at the start
         self._is_on_battery = is_on_battery
-        self._pace = ThreadPace(is_on_battery)
+        self._threads = ThreadLimit(is_on_battery)
         self._called_at = self._wanted_at = clock()
 
     @property
@@ -91,8 +90,8 @@ class Daemon:
                 indexer.start()
                 rpc.serve(path, self.handle, self._stopping)
                 indexer.join()
-                for kept in self._all_kept():
-                    kept.stop()
+                for folder in self._watched():
+                    folder.stop()
                 path.unlink(missing_ok=True)
         except Timeout as error:
             raise LongsearchError("a daemon is already running", "see `longsearch daemon status`") from error
@@ -134,36 +133,36 @@ class Daemon:
             "pid": os.getpid(),
             "stays": self._stay,
             "paused": self._paused,
-            "roots": [kept.status() for kept in self._all_kept()],
+            "roots": [folder.status() for folder in self._watched()],
             "model": {**self._models.status(), "may_deepen": current().deepen},
-            "memory_bytes": resident_bytes(),
+            "memory_bytes": _resident_bytes(),
         }
 
     def _watch(self, root: Path, read_again: bool = False) -> dict[str, Any]:
         with self._lock:
-            kept = self._kept.get(root)
-            if kept is None:
-                kept = self._kept[root] = KeptRoot(root, self._wake.set, own=data_folder(), clock=self._clock)
-                kept.start()
-        return {"root": str(root), "problem": kept.ask(read_again)}
+            folder = self._folders.get(root)
+            if folder is None:
+                folder = self._folders[root] = WatchedFolder(root, self._wake.set, own=data_folder(), clock=self._clock)
+                folder.start()
+        return {"root": str(root), "problem": folder.ask(read_again)}
 
     def _forget(self, root: str) -> dict[str, Any]:
         """Stop watching a folder; work on it ends at its next step."""
         with self._lock:
-            kept = self._kept.pop(Path(root), None)
-        kept.stop() if kept else None
-        return {"root": root, "was_watched": kept is not None}
+            folder = self._folders.pop(Path(root), None)
+        folder.stop() if folder else None
+        return {"root": root, "was_watched": folder is not None}
 
-    def _all_kept(self) -> list[KeptRoot]:
+    def _watched(self) -> list[WatchedFolder]:
         with self._lock:
-            return list(self._kept.values())
+            return list(self._folders.values())
 
     def _index_until_stopped(self, path: Path) -> None:
         """Sweep folders that are due, else embed what is left, else wait."""
         while not self._stopping.is_set():
             self._wake.clear()
-            for kept in self._all_kept():
-                kept.rearm_if_broken()
+            for folder in self._watched():
+                folder.rearm_if_broken()
             chosen = None if self._paused else self._next()
             if chosen is not None:
                 with chosen.working():
@@ -174,68 +173,80 @@ class Daemon:
                 self._stopping.set()
             else:
                 self._models.unload_if_idle(MODEL_IDLE_S)
-                is_expecting = any(kept.is_expecting() for kept in self._all_kept())
+                is_expecting = any(folder.is_expecting() for folder in self._watched())
                 self._wake.wait(self._tick_s if is_expecting else 30 * self._tick_s)
         with contextlib.suppress(LongsearchError):
             rpc.call(path, "status", timeout_s=1)  # ends the `accept` that `serve` waits in
 
-    def _next(self) -> KeptRoot | None:
+    def _next(self) -> WatchedFolder | None:
         """Return the folder to work on. A folder that is due for a sweep comes before one that is only incomplete."""
-        ready = [kept for kept in self._all_kept() if not kept.is_postponed() and not self._models.must_wait(kept.root)]
-        due = next((kept for kept in ready if kept.is_due()), None)
-        return due or next((kept for kept in ready if kept.is_incomplete), None)
+        ready = [
+            folder
+            for folder in self._watched()
+            if not folder.is_postponed() and not self._models.must_wait(folder.root)
+        ]
+        due = next((folder for folder in ready if folder.is_due()), None)
+        return due or next((folder for folder in ready if folder.is_incomplete), None)
 
-    def _next_idle(self) -> tuple[KeptRoot, idle_work.Work] | None:
+    def _next_idle(self) -> tuple[WatchedFolder, idle_work.Work] | None:
         """Return a folder with work for which nobody must wait, if the moment is good."""
         is_good = not self._paused and self._is_quiet() and not self._is_on_battery()
-        return idle_work.next_work(self._all_kept()) if is_good else None
+        return idle_work.next_work(self._watched()) if is_good else None
 
-    def _at_work(self, kept: KeptRoot, work: Callable[[KeptRoot], None]) -> None:
+    def _at_work(self, folder: WatchedFolder, work: Callable[[WatchedFolder], None]) -> None:
         """Do this work on a folder. A folder where it fails is postponed."""
         self._models.widths.asked = current().width
         try:
-            work(kept)
+            work(folder)
         except IndexLockedError as error:
-            kept.postpone(error.message)
+            folder.postpone(error.message)
         except LongsearchError as error:
-            log.warning("%s: %s (%s)", kept.root, error.message, error.hint)
-            kept.postpone(in_words(error))
+            log.warning("%s: %s (%s)", folder.root, error.message, error.hint)
+            folder.postpone(in_words(error))
         except Exception as error:
-            log.exception("indexing %s", kept.root)
-            kept.postpone(f"defect: {error!r}")
+            log.exception("indexing %s", folder.root)
+            folder.postpone(f"defect: {error!r}")
         finally:
             self._models.widths.rest()
 
-    def _index(self, kept: KeptRoot) -> None:
+    def _index(self, folder: WatchedFolder) -> None:
         """Sweep and embed one folder until it is current or another one is due."""
-        if not os.path.isdir(kept.root):  # noqa: PTH112 - Path.is_dir raises if a folder above may not be entered
-            kept.go_offline()
+        if not os.path.isdir(folder.root):  # noqa: PTH112 - Path.is_dir raises if a folder above may not be entered
+            folder.go_offline()
             return
-        job = Job(ocr=current().ocr, wants_retry=kept.begin_sweep, must_stop=partial(self._must_yield, kept))
-        outcome = index_folder(kept.root, job, opens_here(self._models))
-        kept.is_narrow, kept.is_scanned = outcome.is_narrow, outcome.is_scanned
-        kept.finish("; ".join(outcome.summary.problems), outcome.is_complete, outcome.retry_in_s)
+        job = Job(ocr=current().ocr, wants_retry=folder.begin_sweep, must_stop=partial(self._must_yield, folder))
+        outcome = index_folder(folder.root, job, opens_here(self._models))
+        folder.is_narrow, folder.is_scanned = outcome.is_narrow, outcome.is_scanned
+        folder.finish("; ".join(outcome.summary.problems), outcome.is_complete, outcome.retry_in_s)
 
-    def _while_idle(self, work: idle_work.Work, kept: KeptRoot) -> None:
+    def _while_idle(self, work: idle_work.Work, folder: WatchedFolder) -> None:
         """Do this work on a folder until the moment is no longer good."""
-        work(kept, self._models.of(folder_model(kept.root).model), partial(self._must_not_deepen, kept))
+        work(folder, self._models.of(folder_model(folder.root).model), partial(self._must_not_deepen, folder))
 
-    def _must_not_deepen(self, at: KeptRoot) -> bool:
-        is_on_battery = self._pace.is_on_battery or self._is_on_battery()  # the pace looks only while a model is loaded
+    def _must_not_deepen(self, at: WatchedFolder) -> bool:
+        # the limit of threads looks at the battery only while a model is loaded
+        is_on_battery = self._threads.is_on_battery or self._is_on_battery()
         return self._must_yield(at) or is_on_battery or not self._is_quiet()
 
     def _is_quiet(self) -> bool:
         return self._clock() - self._wanted_at > QUIET_S
 
-    def _must_yield(self, at: KeptRoot) -> bool:
+    def _must_yield(self, at: WatchedFolder) -> bool:
         """Whether work on a folder must stop: the daemon ends or is paused, others come first, or this is forgotten."""
         if self._models.in_memory:
-            self._pace.adapt()
-        all_kept = self._all_kept()
-        is_over = self._stopping.is_set() or self._paused or at not in all_kept or self._models.must_wait(at.root)
-        return is_over or any(kept.is_due() and not self._models.must_wait(kept.root) for kept in all_kept)
+            self._threads.adapt()
+        watched = self._watched()
+        is_over = self._stopping.is_set() or self._paused or at not in watched or self._models.must_wait(at.root)
+        return is_over or any(folder.is_due() and not self._models.must_wait(folder.root) for folder in watched)
 
     def _is_idle(self) -> bool:
-        folders = self._all_kept()
-        has_work = any(kept.is_incomplete for kept in folders) or bool(idle_work.next_with_scans(folders))
+        folders = self._watched()
+        has_work = any(folder.is_incomplete for folder in folders) or bool(idle_work.next_with_scans(folders))
         return not self._stay and not has_work and self.idle_s > self._idle_exit_s
+
+
+def _resident_bytes() -> int:
+    """Return the resident memory of this process."""
+    import psutil  # takes 30 ms: only the status needs it
+
+    return int(psutil.Process().memory_info().rss)

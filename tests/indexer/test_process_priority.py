@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from longsearch.indexer.politeness import on_battery, polite_threads
+from longsearch.indexer.process_priority import on_battery, threads_to_use
 
 
 def supply(folder: Path, name: str, **values: str) -> None:
@@ -18,7 +18,7 @@ def supply(folder: Path, name: str, **values: str) -> None:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has disk priorities")
 def test_a_polite_process_lowers_its_priority_for_processor_and_disk() -> None:
     script = (
-        "import os, psutil; from longsearch.indexer.politeness import be_polite; be_polite();"
+        "import os, psutil; from longsearch.indexer.process_priority import lower_priority; lower_priority();"
         "print(os.nice(0) >= 10, psutil.Process().ionice().ioclass == psutil.IOPRIO_CLASS_IDLE)"
     )
     # in a session of its own: the niceness of this session would stay raised after the test, for the whole terminal
@@ -39,5 +39,5 @@ def test_only_the_machines_own_battery_counts_and_only_when_nothing_is_plugged_i
 
 
 def test_on_battery_half_of_the_threads_are_used() -> None:
-    assert [polite_threads(n, is_on_battery=True) for n in (1, 2, 3, 8)] == [1, 1, 1, 4]
-    assert polite_threads(8, is_on_battery=False) == 8
+    assert [threads_to_use(n, is_on_battery=True) for n in (1, 2, 3, 8)] == [1, 1, 1, 4]
+    assert threads_to_use(8, is_on_battery=False) == 8

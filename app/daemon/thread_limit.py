@@ -3,12 +3,12 @@
 import time
 from collections.abc import Callable
 
-from longsearch.indexer.politeness import on_battery, polite_threads
+from longsearch.indexer.process_priority import on_battery, threads_to_use
 
 CHECK_EVERY_S = 30.0
 
 
-class ThreadPace:
+class ThreadLimit:
     """Sets torch's number of threads. Used by the indexing thread alone, because torch keeps a number per thread."""
 
     def __init__(
@@ -31,6 +31,6 @@ class ThreadPace:
 
         self._all_threads = self._all_threads or torch.get_num_threads()
         self.is_on_battery = self._is_on_battery()
-        wanted = polite_threads(self._all_threads, self.is_on_battery)
+        wanted = threads_to_use(self._all_threads, self.is_on_battery)
         if torch.get_num_threads() != wanted:
             torch.set_num_threads(wanted)

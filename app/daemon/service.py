@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from longsearch.app.background.daemon_control import log_path
-from longsearch.app.background.service_files import (
+from longsearch.app.daemon.daemon_control import log_path
+from longsearch.app.daemon.service_files import (
     AGENT_LABEL,
     TASK_NAME,
     UNIT_NAME,

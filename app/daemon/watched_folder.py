@@ -17,7 +17,7 @@ POSTPONE_S = 30.0
 """Pause before a folder that could not be indexed is tried again."""
 
 
-class KeptRoot:
+class WatchedFolder:
     """One folder and its watch. Starts due for a sweep; all methods are safe from any thread."""
 
     def __init__(

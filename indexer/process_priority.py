@@ -9,7 +9,7 @@ NICENESS = 10
 POWER_SUPPLIES = Path("/sys/class/power_supply")
 
 
-def be_polite() -> None:
+def lower_priority() -> None:
     """Lower the priority of this process: add 10 to its niceness, and use the disk only when nobody else does.
 
     Linux weighs sessions against each other first (autogroup). Niceness alone means nothing to a process that leads a
@@ -46,7 +46,7 @@ def on_battery(supplies: Path = POWER_SUPPLIES) -> bool:
     return any(_read(folder / "status") == "Discharging" for folder in found if _read(folder / "type") == "Battery")
 
 
-def polite_threads(n_threads: int, is_on_battery: bool) -> int:
+def threads_to_use(n_threads: int, is_on_battery: bool) -> int:
     """Return how many of `n_threads` to use: half of them on battery, at least one."""
     return max(1, n_threads // 2) if is_on_battery else n_threads
 
