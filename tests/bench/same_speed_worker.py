@@ -46,7 +46,7 @@ def main() -> None:
 def search_times(root: Path, encoder: Any) -> dict[str, float]:
     """Milliseconds of a query's vector, and of a search by words and by both with the vector at hand."""
     types, searching = load("engine.types"), load("app.searching")
-    query_vector = load("app.models.query_vectors", "app.daemon.query_vectors", "app.vectors").QueryVector
+    query_vector = load("app.models.query_vectors", "app.background.query_vectors", "app.vectors").QueryVector
     vectors = {query: query_vector(encoder.encode_query(query, None), encoder.fingerprint) for query in _QUERIES}
 
     def search(query: str, mode: Any) -> None:
