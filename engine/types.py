@@ -5,9 +5,11 @@ start of `DocumentText.text`. Page numbers begin at 1. `DocumentHit` explains sc
 """
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
+
+from longsearch.engine.amounts import counted
 
 
 class SearchMode(StrEnum):
@@ -286,6 +288,18 @@ class SearchResults:
     """How many soft tokens the query was given (`--think`); None: as many as the model has for documents, or none."""
     folders: tuple[Folder, ...] = ()
     """The folders that were searched together; () if only one was asked for."""
+
+    def at_least(self, level: str) -> "SearchResults":
+        """Return the results without the hits below this level; a hit whose level is unknown stays."""
+        levels = [own.value for own in ChanceLevel]
+        hits = tuple(
+            hit for hit in self.hits if hit.level is None or levels.index(hit.level.value) >= levels.index(level)
+        )
+        n_left_out = len(self.hits) - len(hits)
+        if not n_left_out:
+            return self
+        note = f"{counted(n_left_out, 'document')} left out: below {level}"
+        return replace(self, hits=hits, note="; ".join(filter(None, (self.note, note))))
 
 
 class FileStatus(StrEnum):

@@ -12,7 +12,6 @@ from longsearch.app.agents import answers, budget, reading
 from longsearch.app.agents.addresses import address
 from longsearch.app.agents.answers import Json
 from longsearch.app.agents.shelf import Shelf
-from longsearch.app.commands.search import at_least
 from longsearch.app.daemon import daemon_control
 from longsearch.app.everywhere import search_folders, similar_to_document_in
 from longsearch.app.open_index import query_vector
@@ -52,8 +51,7 @@ class Tools:
         """Search for passages that mean or say the query; `explain`: say why each hit has its score."""
         folders = self.shelf.folders(folder)
         request = SearchRequest(query, SearchMode(mode), k=MAX_RESULTS, explain=explain)
-        results = search_folders(folders, request, self._source)
-        results = at_least(results, min_level)
+        results = search_folders(folders, request, self._source).at_least(min_level)
         question = repr(("search", query, folder, mode, min_level))
         return self._paged(results, folders, question, k, passages, max_tokens, cursor)
 

@@ -120,21 +120,7 @@ def run(options: Namespace) -> int:
         results = search_index(root, request, source, under)
         if not results.hits and root.is_dir() and not url_of(root):
             resolve_root(root / under)  # raises if nothing was found because that folder does not exist
-    return show(at_least(replace(results, soft_tokens=steps), options.min), options)
-
-
-def at_least(results: "SearchResults", level: str) -> "SearchResults":
-    """Return the results without the hits below this level; a hit whose level is unknown stays."""
-    from dataclasses import replace
-
-    kept = tuple(
-        hit for hit in results.hits if hit.level is None or LEVELS.index(hit.level.value) >= LEVELS.index(level)
-    )
-    n_left_out = len(results.hits) - len(kept)
-    if not n_left_out:
-        return results
-    note = f"{counted(n_left_out, 'document')} left out: below {level}"
-    return replace(results, hits=kept, note="; ".join(filter(None, (results.note, note))))
+    return show(replace(results, soft_tokens=steps).at_least(options.min), options)
 
 
 def show(results: "SearchResults", options: Namespace) -> int:

@@ -1,6 +1,11 @@
-"""`longsearch serve`: the app in a browser of this machine."""
+"""`longsearch serve`: the app in a browser of this machine.
+
+Each window has a process of its own, `python -m longsearch.app.commands.serve ROOT [THINK]`: the app, with
+textual-serve's driver in place of a terminal. ROOT is "" for all folders.
+"""
 
 import importlib.util
+import sys
 from argparse import ArgumentParser, Namespace
 
 from longsearch.engine.errors import LongsearchError, install_hint
@@ -33,3 +38,17 @@ def run(options: Namespace) -> int:
     print("Whoever knows this address can read your index. Ctrl+C ends.", flush=True)
     server.serve()
     return 0
+
+
+def show_window(root: str, think: str = "") -> None:
+    """Run the app of one window, until it closes or the person quits."""
+    from longsearch.app.commands.open import backend_of, preferences
+    from longsearch.app.models.encoders import thinking
+    from longsearch.tui.app import LongsearchApp
+
+    backend, is_shown = backend_of(root, thinking(int(think) if think else None))
+    LongsearchApp(backend, preferences(), when_shown=is_shown.set).run()
+
+
+if __name__ == "__main__":
+    show_window(*sys.argv[1:])

@@ -1,1 +1,1 @@
-"""The app in a browser of this machine: the page, the server that guards it, and the program that each window runs."""
+"""The app in a browser of this machine: the page, and the server that guards it."""

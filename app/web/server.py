@@ -45,7 +45,7 @@ class GuardedServer(Server):  # type: ignore[misc]
             raise OSError("ports are numbers up to 65535")
         self.socket = socket.create_server((HOST, port))
         arguments = [root, *([] if think is None else [str(think)])]
-        command = shlex.join([sys.executable, "-P", "-m", "longsearch.app.web.window", *arguments])
+        command = shlex.join([sys.executable, "-P", "-m", "longsearch.app.commands.serve", *arguments])
         super().__init__(command, host=HOST, port=self.socket.getsockname()[1], title="longsearch")
         self.token = secrets.token_urlsafe(_TOKEN_BYTES)
 

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from longsearch.app.commands.search import LEVELS, MODES, at_least, report, to_json, to_text
+from longsearch.app.commands.search import LEVELS, MODES, report, to_json, to_text
 from longsearch.app.commands.snippets import snippet
 from longsearch.engine.types import (
     ChanceLevel,
@@ -150,12 +150,12 @@ def test_a_line_is_drawn_above_hits_no_better_than_chance() -> None:
 
 def test_hits_below_the_level_asked_for_are_left_out_and_counted() -> None:
     results = hits_of(ChanceLevel.GOOD, ChanceLevel.WEAK, ChanceLevel.CHANCE, None)
-    assert at_least(results, "chance") is results
-    weak = at_least(results, "weak")
+    assert results.at_least("chance") is results
+    weak = results.at_least("weak")
     assert [hit.rank for hit in weak.hits] == [1, 2, 4]
     assert weak.note == "1 document left out: below weak"
-    assert [hit.rank for hit in at_least(results, "good").hits] == [1, 4]
-    assert report(at_least(hits_of(ChanceLevel.CHANCE), "weak"), as_json=True) == 1
+    assert [hit.rank for hit in results.at_least("good").hits] == [1, 4]
+    assert report(hits_of(ChanceLevel.CHANCE).at_least("weak"), as_json=True) == 1
     assert [hit["level"] for hit in to_json(results)["results"]] == ["good", "weak", "chance", None]
 
 

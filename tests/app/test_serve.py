@@ -136,7 +136,7 @@ async def test_a_websocket_needs_the_token_and_the_origin_of_the_page(
 def test_a_window_runs_the_app_until_it_is_closed(daemon: Daemon, home: Path) -> None:
     (folder := home / "no documents").mkdir()  # so that no model is loaded
     environment = os.environ | {"TEXTUAL_DRIVER": "textual.drivers.web_driver:WebDriver", "COLUMNS": "80", "ROWS": "24"}
-    command = [sys.executable, "-m", "longsearch.app.web.window", str(folder)]
+    command = [sys.executable, "-m", "longsearch.app.commands.serve", str(folder)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as window:
         assert window.stdin is not None and window.stdout is not None
         output = window.stdout.readline()
