@@ -2,10 +2,9 @@
 
 They follow LongEmbed (Zhu et al., arXiv 2404.12096, section 3.2): 50 queries over 100 documents of 256 to 32,768
 tokens, where a token counts as .75 words; ours go on to 1,048,576. The texts are our own. The needles are 100 written
-facts about invented people, places and things (needles.jsonl), or sentences from a template of 10 things at 10 places.
-A seed gives the same task everywhere and in any order; a test checks the bytes. A third task, `needles-LENGTH`, is not
-LongEmbed's: one document hides a needle for every 200 words, up to 100, and the passage that holds it must be found. So
-one reading of a million tokens answers 100 questions.
+facts about invented people, places and things (needles.jsonl). A seed gives the same task everywhere and in any order;
+a test checks the bytes. A third task, `needles-LENGTH`, is not LongEmbed's: one document hides a needle for every 200
+words, up to 100, and the passage that holds it must be found. So one reading of a million tokens answers 100 questions.
 
 No text is kept: a document is written anew whenever it is read, so a task of a million tokens takes no memory.
 """
@@ -22,7 +21,6 @@ from longsearch.engine.evaluation.datasets import Dataset, EvalDocument, EvalQue
 
 LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 N_DOCUMENTS, N_QUERIES = 100, 50
-NEEDLES = ("written", "template")
 _WORDS_PER_TOKEN = 0.75  # LongEmbed, footnote 2
 FIFTHS = (1, 2, 3, 4, 5)
 """Bands of depth: the first to the last fifth of a document."""
@@ -63,28 +61,6 @@ a century were usually lucky in the first and honest in the second.
 
 Every kitchen has a drawer for things without a name. Its contents are never sorted, since to sort them would be to
 admit what they are."""
-_THINGS = """\
-copper kettle
-green bicycle
-walnut violin
-paper kite
-silver thimble
-broken telescope
-wool blanket
-chess set
-brass compass
-porcelain owl"""
-_PLACES = """\
-under the stairs of the lighthouse
-behind the old bakery
-in the third drawer of the pharmacy
-on the roof of the library
-beside the frozen canal
-in the cellar of the town hall
-at the back of the tram depot
-beneath the bandstand
-inside the church organ
-next to the weather station"""
 
 
 Fact = tuple[str, str]
@@ -126,8 +102,8 @@ def is_synthetic(dataset: str) -> bool:
     return _SYNTHETIC.fullmatch(dataset) is not None
 
 
-def make_task(name: str, seed: int = 0, needles: str = NEEDLES[0], n_documents: int = N_DOCUMENTS) -> Dataset:
-    """Generate a task of `task_names`, such as `needle-LENGTH`, with LENGTH in tokens; `needles` is one of NEEDLES.
+def make_task(name: str, seed: int = 0, n_documents: int = N_DOCUMENTS) -> Dataset:
+    """Generate a task of `task_names`, such as `needle-LENGTH`, with LENGTH in tokens.
 
     With fewer than 100 documents, those that a query asks for are kept, and each of up to 50 documents is asked for.
     """
@@ -137,10 +113,8 @@ def make_task(name: str, seed: int = 0, needles: str = NEEDLES[0], n_documents: 
     kind, length, fifth = match[1], int(match[2]), int(match[3] or 0)
     make = partial(_one_document, name) if kind == "needles" else partial(_documents, name, kind, n_documents)
     random = np.random.default_rng([seed, length, ("passkey", "needle", "needles").index(kind)])
-    needle_facts = _written_needles if needles == "written" else _template_needles
-    return make(
-        (_passkeys if kind == "passkey" else needle_facts)(random), int(length * _WORDS_PER_TOKEN), fifth, random
-    )
+    facts = (_passkeys if kind == "passkey" else _needles)(random)
+    return make(facts, int(length * _WORDS_PER_TOKEN), fifth, random)
 
 
 def _documents(
@@ -186,22 +160,11 @@ def _passkeys(random: np.random.Generator) -> list[Fact]:
     ]
 
 
-def _written_needles(random: np.random.Generator) -> list[Fact]:
+def _needles(random: np.random.Generator) -> list[Fact]:
     """Return (query, sentence) for each document: the facts of needles.jsonl in random order."""
     lines = files("longsearch.engine.evaluation").joinpath("needles.jsonl").read_text("utf-8").splitlines()
     facts = [(record["question"], record["fact"]) for record in map(json.loads, lines)]
     return [facts[i] for i in random.permutation(len(facts))[:N_DOCUMENTS]]
-
-
-def _template_needles(random: np.random.Generator) -> list[Fact]:
-    """Return (query, sentence) for each document: who left a thing at a place, each combination once."""
-    combinations = [(thing, place) for thing in _THINGS.split("\n") for place in _PLACES.split("\n")]
-    order = random.permutation(len(combinations))[:N_DOCUMENTS].tolist()
-    facts = []
-    for name, index in zip(_people(random), order, strict=True):
-        thing, place = combinations[index]
-        facts.append((f"Where did {name} leave the {thing}?", f"{name} left the {thing} {place}, and told nobody."))
-    return facts
 
 
 def _people(random: np.random.Generator) -> list[str]:

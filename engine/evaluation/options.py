@@ -6,7 +6,6 @@ from pathlib import Path
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.extension.names import EXTENSIONS, listing
-from longsearch.engine.evaluation.longembed import NEEDLES
 from longsearch.engine.evaluation.metrics import METRICS
 from longsearch.engine.evaluation.systems import BASELINES, ME5, OURS
 from longsearch.engine.models.readout_config import READOUTS
@@ -23,8 +22,6 @@ class Options:
 
     datasets: tuple[str, ...]
     """Folders or .tar.xz archives, or generated tasks: `passkey`, `needle`, `needle-4096`."""
-    needles: str = NEEDLES[0]
-    """The facts to hide in the needle tasks: `written` or `template`."""
     by_depth: bool = False
     """Whether to run each generated task five times, with the facts in each fifth of their documents."""
     limit_documents: int = 0
@@ -47,10 +44,6 @@ class Options:
     """Soft tokens of our queries, for a generative model; None: the model's own number."""
     cache: Path | None = None
     """Folder that caches vectors, ours and MiniLM's, from run to run."""
-    filler: Path | None = None
-    """Text to read before the documents at a depth; None: a short essay, repeated."""
-    depths: tuple[int, ...] = ()
-    """Numbers of tokens to read before every document, for `meaning` at a depth of a stream."""
     device: str = "auto"
     dtype: str = "auto"
     extended: Path | None = None
@@ -73,8 +66,8 @@ def check(options: Options) -> None:
         raise LongsearchError(f"--limit-documents {options.limit_documents} is below 0")
     if options.width_table and baselines:
         raise LongsearchError(f"{baselines[0]} has no widths", f"--width-table takes {', '.join(OURS)}")
-    if options.width_table and (options.dims or options.depths):
-        raise LongsearchError("--width-table cannot be combined with --dims or --depths")
+    if options.width_table and options.dims:
+        raise LongsearchError("--width-table cannot be combined with --dims")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -101,8 +94,6 @@ def parser() -> argparse.ArgumentParser:
         "--dims", nargs="+", type=int, default=[], metavar="N", help="also use only the first N dimensions"
     )
     made.add_argument("--cache", type=Path, metavar="DIR", help="folder to cache vectors in")
-    made.add_argument("--filler", type=Path, metavar="FILE", help="text to read before the documents, with --depths")
-    made.add_argument("--depths", nargs="+", type=int, default=[], metavar="TOKENS", help="read so much filler first")
     made.add_argument(
         "--extended",
         type=Path,
@@ -142,9 +133,6 @@ def _parser_of_tasks() -> argparse.ArgumentParser:
     )
     made.add_argument("--json", action="store_true", help="print all metrics as JSON")
     made.add_argument("--metric", nargs="+", default=[METRICS[0]], choices=METRICS, help="metrics to print a table of")
-    made.add_argument(
-        "--needles", default=NEEDLES[0], choices=NEEDLES, help="facts to hide in needle tasks (default written)"
-    )
     made.add_argument(
         "--by-depth", action="store_true", help="run generated tasks with the facts in each fifth of their documents"
     )

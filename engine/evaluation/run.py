@@ -1,4 +1,4 @@
-"""Runs systems on datasets: `python -m longsearch.engine.evaluation` and `longsearch eval`."""
+"""Runs systems on datasets: `longsearch eval`."""
 
 import sys
 import time
@@ -10,11 +10,10 @@ from pathlib import Path
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.bench import Bench
 from longsearch.engine.evaluation.datasets import Dataset, load_datasets
-from longsearch.engine.evaluation.depth import passages_at_depth
 from longsearch.engine.evaluation.embedders.e5 import E5
 from longsearch.engine.evaluation.embedders.minilm import MiniLM, minilm_folder
 from longsearch.engine.evaluation.extension.systems import Extensions
-from longsearch.engine.evaluation.longembed import ESSAY, N_DOCUMENTS, make_task, task_names
+from longsearch.engine.evaluation.longembed import N_DOCUMENTS, make_task, task_names
 from longsearch.engine.evaluation.metrics import METRICS, bootstrap
 from longsearch.engine.evaluation.options import Options, check, from_arguments, parser
 from longsearch.engine.evaluation.our_vectors import OurVectors
@@ -35,7 +34,6 @@ def evaluate(options: Options, note: Callable[[str], None] = lambda line: None) 
 
     All sets are checked before the model reads the first. `note` receives a line for each set with skipped judgements.
     """
-    filler = options.filler.read_text("utf-8", "replace") if options.filler else ESSAY
     check(options)
     if any(name.startswith("minilm") for name in options.systems):
         minilm_folder()  # raises if it is missing, before an hour is spent on the rest
@@ -63,7 +61,6 @@ def evaluate(options: Options, note: Callable[[str], None] = lambda line: None) 
             yield from _at_all_widths(limited, options, ours, minilm, vector_cache)
             continue
         yield from _on_dataset(limited, options, ours, systems, minilm, vector_cache)
-        yield from _at_depths(options, ours, filler, vector_cache)
 
 
 def _open(options: Options, width: Width) -> Encoder:
@@ -114,16 +111,6 @@ def _at_all_widths(
                 )
 
 
-def _at_depths(
-    options: Options, ours: dict[Width, OurVectors], filler: str, vector_cache: VectorCache
-) -> Iterator[Result]:
-    for depth in options.depths:
-        for width, vectors in ours.items():
-            began = time.perf_counter()
-            ranked = passages_at_depth(vectors, filler, depth, vector_cache)
-            yield _result(vectors.dataset, f"depth-{depth}{_mark(width)}", ranked, began)
-
-
 def _check_dims(dims: tuple[int, ...], whole: int) -> None:
     wrong = [dim for dim in dims if not 0 < dim <= whole]
     if wrong:
@@ -142,7 +129,7 @@ def _result(dataset: Dataset, label: str, ranked: Ranked, began: float) -> Resul
 
 
 def _made(task: str, options: Options) -> Dataset:
-    return make_task(task, needles=options.needles, n_documents=options.limit_documents or N_DOCUMENTS)
+    return make_task(task, n_documents=options.limit_documents or N_DOCUMENTS)
 
 
 def _checked(options: Options, note: Callable[[str], None]) -> list[Dataset | str]:

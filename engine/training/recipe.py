@@ -15,8 +15,7 @@ from pathlib import Path
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.training.data.pairs import read_long_documents
-from longsearch.engine.training.data.shards import load_pairs
-from longsearch.engine.training.data.vocabulary import read_tokenizer
+from longsearch.engine.training.data.shards import load_pairs, read_tokenizer
 from longsearch.engine.training.teachers.opening import MINILM, teacher_folder
 
 _READERS = ("new", "states", "contrast", "streams")

@@ -25,7 +25,7 @@ from longsearch.engine.training.data.shards import load_pairs, write_shards
 from longsearch.engine.training.stages.loop import LoopOptions, Stage, run
 from longsearch.engine.training.stages.pair_stages import Contrast, Mixture, PairOptions
 from longsearch.engine.training.stages.streams import StreamOptions, Streams, prepare
-from longsearch.engine.training.student.initialise import Shape, StaticStart, new_checkpoint
+from longsearch.engine.training.student.initialise import Shape, new_checkpoint
 from longsearch.engine.training.student.saving import load_student
 from longsearch.engine.training.student.student import Rates, Student
 
@@ -51,7 +51,7 @@ def smoke(folder: Path, steps: int = 60, seed: int = 0) -> SmokeResult:
     random = np.random.default_rng(seed)
     tokenizer, start, dev = _tokenizer(), folder / "start", _dev_set(random)
     vectors = torch.from_numpy(random.normal(size=(tokenizer.get_vocab_size(), _SHAPE.d_model)).astype(np.float32))
-    new_checkpoint(start, _SHAPE, tokenizer, StaticStart(vectors, torch.zeros(len(vectors))), seed)
+    new_checkpoint(start, _SHAPE, tokenizer, vectors, seed)
     write_shards(_pairs(random), tokenizer, folder / "shards")
     scores = [_score(start, dev)]
     for name, like, n_steps in (("pairs", start, steps), ("streams", folder / "pairs", steps // 3)):

@@ -169,7 +169,7 @@ def _pair_options(arguments: argparse.Namespace) -> PairOptions:
     sampling = Sampling(arguments.source_power, arguments.question_weight, not arguments.mixed_lengths)
     return PairOptions(
         arguments.seed, arguments.batch_tokens, arguments.max_pairs, arguments.hard_share,
-        arguments.contrast_weight, arguments.cosine_weight, tuple(arguments.dims), not arguments.one_way,
+        arguments.contrast_weight, arguments.cosine_weight, not arguments.one_way,
         arguments.text_tokens, arguments.accumulate, sampling, arguments.temperature, arguments.states_weight,
         arguments.scores_weight, arguments.queue,
     )  # fmt: skip

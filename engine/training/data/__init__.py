@@ -1,1 +1,1 @@
-"""Training data: pairs, long texts, shards of teacher vectors, vocabulary and batches."""
+"""Training data: pairs, long texts, shards with the teacher's vectors, and batches."""

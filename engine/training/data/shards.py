@@ -20,6 +20,7 @@ from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer
 
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.inference.tokens import special_tokens_as_text
 from longsearch.engine.training.data.pairs import Pair, document_hash
 
 SHARD_PAIRS = 4096
@@ -138,6 +139,16 @@ def load_shard(path: Path) -> tuple[dict[str, NDArray[np.int64]], dict[str, str]
         return load_file(path), metadata
     except (OSError, SafetensorError) as error:
         raise LongsearchError(f"cannot read the shard {path}: {error}", "delete it and label again") from error
+
+
+def read_tokenizer(folder: Path) -> Tokenizer:
+    """Return the tokenizer of the model in `folder`. Raises LongsearchError if it cannot be read."""
+    path = folder / "tokenizer.json"
+    try:
+        return special_tokens_as_text(Tokenizer.from_file(str(path)))
+    except Exception as error:  # the library raises bare Exception
+        hint = "give the folder of a model, with tokenizer.json"
+        raise LongsearchError(f"cannot read the tokenizer {path}: {error}", hint) from error
 
 
 def tokenizer_hash(tokenizer: Tokenizer) -> str:

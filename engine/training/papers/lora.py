@@ -22,7 +22,7 @@ from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.mamba2 import Mamba2, Mamba2Mixer
 from longsearch.engine.models.weights import load_mamba2
-from longsearch.engine.training.data.vocabulary import read_tokenizer
+from longsearch.engine.training.data.shards import read_tokenizer
 from longsearch.engine.training.papers.eos import states_at, with_eos
 from longsearch.engine.training.student.student import Padded, Rates, Trainable
 

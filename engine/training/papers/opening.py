@@ -16,8 +16,7 @@ from longsearch.engine.models.readout_config import ReadoutConfig
 from longsearch.engine.models.weights import load_mamba2
 from longsearch.engine.papers.causal2vec.token import ContextualToken
 from longsearch.engine.papers.gircse.soft_tokens import SoftTokens
-from longsearch.engine.training.data.shards import tokenizer_hash
-from longsearch.engine.training.data.vocabulary import read_tokenizer
+from longsearch.engine.training.data.shards import read_tokenizer, tokenizer_hash
 from longsearch.engine.training.papers.contextual import ContextualStudent, encoder_from
 from longsearch.engine.training.papers.eos import EosStudent
 from longsearch.engine.training.papers.generative import GenerativeStudent, new_soft_tokens

@@ -1,6 +1,6 @@
 """Loss functions of vectors. All vectors are unit rows (n, dim)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -82,12 +82,6 @@ def unfair_negatives(
     if teacher is not None:
         unfair[:, : len(teacher)] |= teacher[:n] @ teacher.T > _TWIN_COSINE
     return unfair
-
-
-def matryoshka(loss: Callable[..., Tensor], dims: Sequence[int], *vectors: Tensor) -> Tensor:
-    """Return the mean of `loss` over the normalised first `dims` coordinates (Kusupati et al. 2022)."""
-    losses = [loss(*(F.normalize(v[..., :dim], dim=-1) for v in vectors)) for dim in dims]
-    return torch.stack(losses).mean()
 
 
 def stepwise(losses: Tensor) -> Tensor:

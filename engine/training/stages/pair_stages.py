@@ -1,7 +1,6 @@
 """The stages that learn from pairs: stage 1, the teacher's vectors; stage 2, which passage answers which query."""
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import torch
@@ -21,7 +20,6 @@ from longsearch.engine.training.stages.losses import (
     cosine_distance,
     distillation,
     info_nce,
-    matryoshka,
     similarity_kl,
     unfair_negatives,
 )
@@ -46,8 +44,6 @@ class PairOptions:
     """Weight of InfoNCE beside the KL to the teacher's similarities."""
     cosine_weight: float = 4.0
     """Weight of 1 - cos to the teacher's vectors."""
-    dims: tuple[int, ...] = ()
-    """Matryoshka dimensions of InfoNCE beside the full one; () for none."""
     both_ways: bool = True
     """Whether passages must also find their queries in InfoNCE. Equation 2 of the paper has queries only."""
     max_tokens: int | None = None
@@ -144,8 +140,7 @@ class Contrast:
         teacher = None if vectors is None else on_device(vectors[rows], self._student)
         same = unfair_negatives(documents, of_texts, texts, teacher)
         o = self._options
-        loss = partial(info_nce, same=same, temperature=o.temperature, both_ways=o.both_ways)
-        return matryoshka(loss, (q.shape[1], *self._options.dims), q, p)
+        return info_nce(q, p, same, o.temperature, o.both_ways)
 
     def _taught(
         self, q: Tensor, p: Tensor, rows: NDArray[np.int64], passages: list[NDArray[np.int64]]

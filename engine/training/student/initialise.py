@@ -1,14 +1,7 @@
-"""Makes a model to start from: a new Mamba2 that is a static embedder, from the teacher's vectors of single tokens.
-
-A token's vector is the teacher's vector of its text, minus the mean of all, times 4. Its log weight is
-log(a / (a + p(token))). Every block's `out_proj` is zero, and the projection is the identity. So at step 0 the
-model returns the weighted mean of its token vectors: .727 and .473 MRR@10 on two sets, where the teacher has .930
-and .696, and noise would have 0.
-"""
+"""Makes a new Mamba2 whose blocks add nothing yet, and writes a new model to a folder."""
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,72 +17,45 @@ from longsearch.engine.training.data.shards import PairSet
 from longsearch.engine.training.student.saving import save_model
 from longsearch.engine.training.student.student import Student
 
-_SCALE = 4.0
-_FREQUENT = 1e-3  # a: a token of this frequency has half the weight of a rare one
 _DT_MIN, _DT_MAX = 1e-3, 1e-1
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of a new model. `d_model` is the teacher's dimension."""
+    """The shape of a new model."""
 
-    d_model: int = 384
-    n_layers: int = 6
-    d_state: int = 64
-    head_dim: int = 48
-    n_heads: int = 16
-    block_size: int = 64
+    d_model: int
+    n_layers: int
+    d_state: int
+    head_dim: int
+    n_heads: int
+    block_size: int
 
 
-def new_checkpoint(folder: Path, shape: Shape, tokenizer: Tokenizer, start: "StaticStart", seed: int) -> None:
-    """Write a static embedder to `folder`, as `Encoder.open` reads it. start.vectors is (vocabulary, d_model)."""
+def new_checkpoint(folder: Path, shape: Shape, tokenizer: Tokenizer, token_vectors: Tensor, seed: int) -> None:
+    """Write a new model to `folder`, as `Encoder.open` reads it. It returns the mean of `token_vectors`.
+
+    token_vectors is (vocabulary, d_model).
+    """
     config = Mamba2Config(
-        shape.d_model, shape.n_layers, len(start.vectors), shape.d_state, shape.head_dim, shape.n_heads,
+        shape.d_model, shape.n_layers, len(token_vectors), shape.d_state, shape.head_dim, shape.n_heads,
         gated_norm_groups=1, block_size=shape.block_size, final_norm=False,
     )  # fmt: skip
     model = new_model(config, seed)
     with torch.no_grad():
-        model.embeddings.weight.copy_(start.vectors)
-    save_new(folder, model, tokenizer, start.log_weights)
+        model.embeddings.weight.copy_(token_vectors)
+    save_new(folder, model, tokenizer)
 
 
-def save_new(folder: Path, model: Mamba2, tokenizer: Tokenizer, token_log_weight: Tensor) -> None:
-    """Write `model` to `folder`, with the mean readout and the identity as its projection."""
+def save_new(folder: Path, model: Mamba2, tokenizer: Tokenizer) -> None:
+    """Write `model` to `folder`, with the mean readout, in which all tokens weigh the same."""
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.no_padding()
     tokenizer.no_truncation()
     tokenizer.save(str(folder / "tokenizer.json"))
     (folder / "config.json").write_text(json.dumps(_as_json(model.config)), "utf-8")
-    student = Student(model, torch.eye(model.config.d_model), token_log_weight, torch.float32)
+    student = Student(model, torch.eye(model.config.d_model), torch.zeros(model.config.vocab_size), torch.float32)
     save_model(student, folder, folder, {})
-
-
-@dataclass(frozen=True, slots=True)
-class StaticStart:
-    """The weights of a static embedder."""
-
-    vectors: Tensor
-    """(vocabulary, d_model) float32."""
-    log_weights: Tensor
-    """(vocabulary,) float32."""
-
-
-def static_start(
-    tokenizer: Tokenizer, encode: Callable[[list[str]], NDArray[np.float32]], counts: NDArray[np.int64]
-) -> StaticStart:
-    """Compute a static embedder from a teacher and from token counts, (vocabulary,).
-
-    `encode` is the teacher: it turns texts into vectors (n, dim).
-    """
-    size = tokenizer.get_vocab_size()
-    texts = [_text_of_token(tokenizer, index) for index in range(size)]
-    vectors = encode(texts)
-    vectors = (vectors - vectors.mean(0)) * _SCALE
-    frequency = counts[:size] / max(int(counts.sum()), 1)
-    return StaticStart(
-        torch.from_numpy(vectors.astype(np.float32)),
-        torch.from_numpy(np.log(_FREQUENT / (_FREQUENT + frequency)).astype(np.float32)),
-    )
 
 
 def token_counts(pairs: PairSet, vocabulary_size: int) -> NDArray[np.int64]:
@@ -119,15 +85,6 @@ def new_model(config: Mamba2Config, seed: int) -> Mamba2:
 def inverse_softplus(x: Tensor) -> Tensor:
     """Return y with softplus(y) = x, for x > 0 of any shape."""
     return x + torch.log(-torch.expm1(-x))
-
-
-def _text_of_token(tokenizer: Tokenizer, index: int) -> str:
-    """Return a token as text: a word piece without its continuation mark ##, bytes as characters.
-
-    A token that is no text, such as half of a character's bytes, gives "[UNK]".
-    """
-    text = tokenizer.decode([index], skip_special_tokens=False).removeprefix("##").strip()
-    return text if text.strip("\ufffd") else "[UNK]"
 
 
 def _as_json(c: Mamba2Config) -> dict[str, object]:

@@ -22,7 +22,7 @@ from longsearch.engine.models.config import read_config
 from longsearch.engine.models.embedding import SCALE, to_int8_rows
 from longsearch.engine.models.weight_files import opened, weight_files
 from longsearch.engine.models.weights import load_mamba2
-from longsearch.engine.training.data.vocabulary import read_tokenizer
+from longsearch.engine.training.data.shards import read_tokenizer
 from longsearch.engine.training.student.optimiser import Optimiser
 from longsearch.engine.training.student.student import Student, Trainable
 

@@ -8,7 +8,7 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.training.student.initialise import Shape, StaticStart, new_checkpoint
+from longsearch.engine.training.student.initialise import Shape, new_checkpoint
 
 WORDS = ["apple", "banana", "cherry", "dog", "eagle", "fox", "guitar", "harp", "viola", "lake", "where", "is", "the"]
 
@@ -47,8 +47,8 @@ def write_model(folder: Path) -> Path:
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     generator = torch.Generator().manual_seed(0)
-    start = StaticStart(torch.randn(len(vocabulary), 16, generator=generator), torch.zeros(len(vocabulary)))
-    new_checkpoint(folder / "model", Shape(16, 2, 8, 4, 8, 8), tokenizer, start, seed=0)
+    vectors = torch.randn(len(vocabulary), 16, generator=generator)
+    new_checkpoint(folder / "model", Shape(16, 2, 8, 4, 8, 8), tokenizer, vectors, seed=0)
     path = folder / "model" / "model.safetensors"
     tensors = load_file(path)
     for name in (name for name in tensors if name.endswith("out_proj.weight")):  # with zeros no state would matter

@@ -63,14 +63,6 @@ def test_dimensions_out_of_range_are_refused(tmp_path, capsys, dim):
     assert "the model's vectors have 16 dimensions" in capsys.readouterr().err
 
 
-def test_depths_get_columns_of_their_own(tmp_path, capsys):
-    assert evaluate(tmp_path, "--systems", "meaning", "--depths", "0", "300") == 0
-    head, _, row = capsys.readouterr().out.strip().splitlines()
-    assert [cell.strip() for cell in head.strip("|").split("|")][1:] == ["meaning", "depth-0", "depth-300"]
-    cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells[1] == cells[2]
-
-
 def test_generated_tasks_run_by_depth_with_few_documents(tmp_path, capsys):
     options = ["--systems", "document", "--by-depth", "--limit-documents", "2", "--json"]
     assert evaluate(tmp_path, *options, also=("needle-256",)) == 0
@@ -89,13 +81,6 @@ def test_needles_of_one_document_are_scored_by_passage(tmp_path, capsys):
 def test_a_negative_number_of_documents_is_refused(tmp_path, capsys):
     assert evaluate(tmp_path, "--limit-documents", "-1") == 1
     assert "--limit-documents -1 is below 0" in capsys.readouterr().err
-
-
-def test_an_empty_filler_is_refused(tmp_path, capsys):
-    (tmp_path / "empty.txt").write_text(" ")
-    arguments = ["--systems", "meaning", "--depths", "5", "--filler", str(tmp_path / "empty.txt")]
-    assert evaluate(tmp_path, *arguments) == 1
-    assert "is empty" in capsys.readouterr().err
 
 
 def test_json_has_every_metric_with_its_interval(tmp_path, capsys):
@@ -124,14 +109,6 @@ def test_a_broken_last_set_is_an_error_before_any_text_is_read(tmp_path, capsys,
     (broken / "qrels.tsv").write_text(qrels)
     assert evaluate(tmp_path, "--systems", "meaning", also=("needle-256", str(broken))) == 1
     assert said in capsys.readouterr().err
-
-
-def test_needles_are_written_facts_or_sentences_from_a_template(tmp_path, capsys):
-    found = []
-    for chosen in ([], ["--needles", "written"], ["--needles", "template"]):
-        assert evaluate(tmp_path / str(len(found)), "--systems", "bm25", *chosen, also=("needle-256",)) == 0
-        found.append(capsys.readouterr().out)
-    assert found[0] == found[1] != found[2]
 
 
 def test_skipped_judgements_are_told_in_one_line_for_each_set(tmp_path, capsys):

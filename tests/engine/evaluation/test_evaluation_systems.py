@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from longsearch.engine.evaluation.bm25_index import Bm25
 from longsearch.engine.evaluation.datasets import Dataset, EvalDocument, EvalQuery, load_dataset
-from longsearch.engine.evaluation.depth import passages_at_depth
 from longsearch.engine.evaluation.our_vectors import OurVectors, first_dims
 from longsearch.engine.evaluation.ranked_spans import Spans, by_vectors, word_windows
 from longsearch.engine.evaluation.scoring import document_gains, score_system, span_gains
@@ -45,18 +44,6 @@ def test_every_system_ranks_every_query_with_each_span_at_most_once(tmp_path):
         for rows in ranked.rows:
             assert len(set(rows.tolist())) == len(rows), name
             assert rows.max(initial=-1) < len(ranked.spans.documents), name
-
-
-def test_passages_at_a_depth_equal_those_of_filler_and_document_read_as_one_text(tmp_path):
-    dataset = load_dataset(write_set(tmp_path))
-    encoder = Encoder.open(write_model(tmp_path), device="cpu", dtype="float32")
-    filler = "lake guitar apple"
-    at_start = by_vectors(*_read_alone(dataset, encoder, ""))
-    deep = by_vectors(*_read_alone(dataset, encoder, "lake guitar apple lake guitar "))
-    for depth, expected in ((0, at_start), (5, deep)):
-        ranked = passages_at_depth(OurVectors(dataset, encoder, None), filler, depth, VectorCache(None))
-        assert [rows.tolist() for rows in ranked.rows] == [rows.tolist() for rows in expected.rows]
-        assert ranked.spans.borders.tolist() == expected.spans.borders.tolist()
 
 
 def _read_alone(dataset, encoder, before):

@@ -9,7 +9,6 @@ import pytest
 from longsearch.engine import passages
 from longsearch.engine.evaluation import run as evaluation_run
 from longsearch.engine.evaluation.datasets import Dataset, EvalQuery, load_dataset
-from longsearch.engine.evaluation.depth import passages_at_depth
 from longsearch.engine.evaluation.longembed import GeneratedDocument
 from longsearch.engine.evaluation.our_vectors import OurVectors, first_dims, passage_scores
 from longsearch.engine.evaluation.systems import BASELINES, OURS, Bench
@@ -33,23 +32,17 @@ def made(tmp_path):
 def test_cached_vectors_are_not_computed_again(made, monkeypatch):
     first = made()
     before = first.passage_vectors, first.document_vectors, first.queries
-    deep = passages_at_depth(first, "lake guitar", 7, VectorCache(None)).scores
-    passages_at_depth(first, "lake guitar", 7, first.cache)
     forbid_reading(monkeypatch)
     again = made()
     for old, new in zip(before, (again.passage_vectors, again.document_vectors, again.queries), strict=True):
         assert np.array_equal(old, new)
-    cached_deep = passages_at_depth(again, "lake guitar", 7, again.cache).scores
-    assert all(np.array_equal(old, new) for old, new in zip(deep, cached_deep, strict=True))
 
 
-def test_the_cache_distinguishes_widths_instructions_and_depths(made):
+def test_the_cache_distinguishes_widths_and_instructions(made):
     whole, half, asked = made(), made(width=0.5), made(instruction="where is the")
     assert not np.array_equal(whole.passage_vectors, half.passage_vectors)
     assert not np.array_equal(whole.queries, asked.queries)
     assert np.array_equal(half.passage_vectors, made(width=0.5, cache=VectorCache(None)).passage_vectors)
-    depths = [passages_at_depth(whole, "lake guitar", depth, whole.cache).scores[0] for depth in (3, 50)]
-    assert not np.array_equal(*depths)
 
 
 def test_a_truncated_cache_file_is_replaced(made, tmp_path):
@@ -95,7 +88,7 @@ def test_scores_of_first_dimensions_use_the_first_dimensions_of_excerpts(made):
 
 def test_a_second_run_of_the_command_encodes_nothing(tmp_path, monkeypatch, capsys):
     arguments = [str(write_set(tmp_path)), "--model", str(write_model(tmp_path)), "--cache", str(tmp_path / "kept")]
-    arguments += ["--systems", "meaning", "document", "hybrid", "--width", "1", "0.5", "--depths", "9", "--dims", "4"]
+    arguments += ["--systems", "meaning", "document", "hybrid", "--width", "1", "0.5", "--dims", "4"]
     assert evaluation_run.run(arguments) == 0
     table = capsys.readouterr().out
     forbid_reading(monkeypatch)

@@ -114,7 +114,7 @@ def test_every_width_reads_each_document_and_each_query_once(tmp_path, capsys, m
     monkeypatch.setattr(Encoder, "encode_documents", counted_documents)
     monkeypatch.setattr(Encoder, "encode_query", counted_query)
     model = write_model(tmp_path)
-    systems = ["--systems", "meaning", "document", "hybrid", "passages", "hybrid-rrf"]
+    systems = ["--systems", "meaning", "document", "hybrid", "passages"]
     accuracies(capsys, str(word_set(tmp_path)), "--model", str(model), "--width", "1", "0.5", *systems)
     assert set(read.values()) == {1}
     assert len(read) == 2 * 2 * len(WORDS)
@@ -151,8 +151,7 @@ def test_several_sets_get_a_table_of_means_and_synthetic_tasks_one_of_acc_at_1()
     ("arguments", "said"),
     [
         (["--systems", "bm25"], "bm25 has no widths"),
-        (["--dims", "4"], "cannot be combined with --dims or --depths"),
-        (["--depths", "4"], "cannot be combined with --dims or --depths"),
+        (["--dims", "4"], "cannot be combined with --dims"),
     ],
 )
 def test_options_that_have_no_widths_are_refused(tmp_path, capsys, arguments, said):

@@ -13,7 +13,6 @@ from longsearch.engine.training.stages.losses import (
     cosine_distance,
     distillation,
     info_nce,
-    matryoshka,
     similarity_kl,
     unfair_negatives,
 )
@@ -143,9 +142,3 @@ def test_a_teacher_also_finds_passages_that_are_nearly_equal():
     teacher[2] = F.normalize(teacher[0] + 0.01 * teacher[1], dim=0)
     same = unfair_negatives(documents, torch.arange(4), passages, teacher)
     assert same.int().tolist() == [[1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 1, 0]]
-
-
-def test_matryoshka_is_the_mean_over_normalised_prefixes():
-    a, b = unit(3, 8, 0), unit(3, 8, 1)
-    prefixes = [cosine_distance(F.normalize(a[:, :d], dim=-1), F.normalize(b[:, :d], dim=-1)) for d in (8, 4)]
-    assert float(matryoshka(cosine_distance, (8, 4), a, b)) == pytest.approx(float(sum(prefixes) / 2), rel=1e-6)

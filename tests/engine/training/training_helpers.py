@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from longsearch.engine.training.data.pairs import Pair, record_of
-from longsearch.engine.training.student.initialise import Shape, StaticStart, new_checkpoint
+from longsearch.engine.training.student.initialise import Shape, new_checkpoint
 
 WORDS = [f"w{i}" for i in range(60)]
 
@@ -42,8 +42,8 @@ def write_checkpoint(folder: Path, dim: int = 16, head_dim: int = 4) -> Path:
     tokenizer = make_tokenizer()
     size = tokenizer.get_vocab_size()
     generator = torch.Generator().manual_seed(0)
-    start = StaticStart(torch.randn(size, dim, generator=generator), torch.zeros(size))
-    new_checkpoint(folder, Shape(dim, 2, 8, head_dim, 8, 8), tokenizer, start, seed=0)
+    vectors = torch.randn(size, dim, generator=generator)
+    new_checkpoint(folder, Shape(dim, 2, 8, head_dim, 8, 8), tokenizer, vectors, seed=0)
     return folder
 
 
