@@ -1,12 +1,27 @@
 """Writes kept passages as BibTeX: an entry for each document, with its quotations as annotations. Pure."""
 
+import re
 from collections.abc import Sequence
 
-from longsearch.engine.citing.documents import CitedDocument, cited_documents, page_words, paragraphs
+from longsearch.engine.citing.documents import CitedDocument, cited_documents, page_words, paragraphs, plain
 from longsearch.engine.citing.evidence import Evidence
-from longsearch.engine.citing.latex import latex, verbatim
+from longsearch.engine.printable import printable
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# As commands in braces of their own: BibTeX counts every brace, also one behind a backslash.
+_SPECIAL = {
+    "\\": r"{\textbackslash}",
+    "{": r"{\textbraceleft}",
+    "}": r"{\textbraceright}",
+    "~": r"{\textasciitilde}",
+    "^": r"{\textasciicircum}",
+    "<": r"{\textless}",
+    ">": r"{\textgreater}",
+    "|": r"{\textbar}",
+    '"': r"{\char34}",  # the german of babel makes it a command
+    **{character: "\\" + character for character in "&%$#_"},
+}
+_TABLE = str.maketrans(_SPECIAL)
 
 
 def to_bibtex(evidence: Sequence[Evidence]) -> str:
@@ -46,3 +61,13 @@ def _annotation(one: Evidence) -> str:
     place = f"{page_words(one).replace(' ', '~')}: " if one.page is not None else ""
     quote = r" \par ".join(map(latex, paragraphs(one.quote)))
     return f"{place}``{quote}''" + (f" --- {latex(one.note)}" if one.note else "")
+
+
+def latex(text: str) -> str:
+    """Return a text as LaTeX prints it letter by letter: one line, special characters escaped. UTF-8 stays as it is."""
+    return plain(text).translate(_TABLE)
+
+
+def verbatim(text: str) -> str:
+    """Return a value of a field that BibLaTeX reads verbatim, such as `doi` or `file`: braces and the like as %7B."""
+    return re.sub(r"[{}\\\n]", lambda found: f"%{ord(found[0]):02X}", printable(text))

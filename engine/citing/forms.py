@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from longsearch.engine.citing.bibtex import to_bibtex
+from longsearch.engine.citing.bibtex import latex, to_bibtex
 from longsearch.engine.citing.csl import to_csl
 from longsearch.engine.citing.documents import made_key, page_words, paragraphs, plain
 from longsearch.engine.citing.evidence import Evidence
-from longsearch.engine.citing.latex import latex
 from longsearch.engine.citing.markdown import link_of, quoted, source_line, to_markdown
 from longsearch.engine.citing.table import to_csv
 from longsearch.engine.places import place_name

@@ -12,7 +12,7 @@ from longsearch.engine.evaluation.bench import Bench
 from longsearch.engine.evaluation.datasets import Dataset, load_datasets
 from longsearch.engine.evaluation.embedders.e5 import E5
 from longsearch.engine.evaluation.embedders.minilm import MiniLM, minilm_folder
-from longsearch.engine.evaluation.extension.systems import Extensions
+from longsearch.engine.evaluation.extension.reader import Extensions
 from longsearch.engine.evaluation.longembed import N_DOCUMENTS, make_task, task_names
 from longsearch.engine.evaluation.metrics import METRICS, bootstrap
 from longsearch.engine.evaluation.options import Options, check, from_arguments, parser

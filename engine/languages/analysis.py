@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from longsearch.engine.languages.code_names import parts_of_names
 from longsearch.engine.languages.scripts import (
     DIACRITICS,
     LATIN,
@@ -38,6 +37,12 @@ LETTER_WITH_SIGNS = re.compile(f"[^{SIGNS}][{SIGNS}]*|[{SIGNS}]+")
 _NEVER_DECOMPOSED = str.maketrans(
     {"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe"}
 )
+
+_CODE_NAME = re.compile("[A-Za-z0-9]+")
+_WORD_BEGINS = re.compile("[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
+"""What a name has where a word of it begins: tU in `getUser`, LPar in `HTMLParser`. `PDFs` is one word."""
+_LONGEST_NAME = 64  # characters: a longer run of letters and digits is encoded data
+_PART_OF_NAME = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def indexed(text: str, language: str) -> str:
@@ -117,3 +122,12 @@ def made(word: str, language: str) -> str:
 def movable(word: str) -> str:
     """Return the word with its signs as private-use characters, which FTS5 takes for letters."""
     return _SIGN.sub(lambda sign: chr(_MARKS_MOVED + ord(sign[0])), word)
+
+
+def parts_of_names(text: str) -> list[str]:
+    """Return the words in the names of `text`, in small letters, each once and in order; no single letters."""
+    if not _WORD_BEGINS.search(text):
+        return []
+    names = (name for name in _CODE_NAME.findall(text) if len(name) <= _LONGEST_NAME and _WORD_BEGINS.search(name))
+    parts = (part.lower() for name in names for part in _PART_OF_NAME.findall(name))
+    return list(dict.fromkeys(part for part in parts if len(part) > 1))

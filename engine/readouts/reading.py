@@ -20,6 +20,7 @@ from longsearch.engine.models.recurrent import RecurrentModel
 from longsearch.engine.readouts.borders import Borders
 from longsearch.engine.readouts.saved_states import PassState
 from longsearch.engine.readouts.vertical import step_probed
+from longsearch.engine.types import Passage
 
 
 class Excerpts(NamedTuple):
@@ -156,3 +157,37 @@ def unit(vectors: Tensor) -> Vectors:
     """Scale vectors (n, dim) to unit length, in float32 on the CPU."""
     rows: Vectors = F.normalize(vectors.float(), dim=-1).cpu().numpy()
     return rows
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentEmbedding:
+    """All vectors of a document, from one pass over it."""
+
+    vector: Vectors
+    """(dim,) of the whole document, unit length."""
+    passages: list[tuple[int, int]]
+    """(start, stop) in characters."""
+    passage_vectors: Vectors
+    """(n_passages, dim), unit length; each depends on all the text before it."""
+    excerpts: list[Excerpts]
+    """The excerpts of each passage; empty if the passage is a single excerpt, or the readout has none."""
+    n_tokens: int
+
+
+class CollectedParts:
+    """The vectors of a document that is being read. Keeps no parts: each part holds a model state."""
+
+    def __init__(self, passages: list[Passage]) -> None:
+        self._spans = [(passage.start, passage.stop) for passage in passages]
+        self._vectors: list[Vectors] = []
+        self._excerpts: list[Excerpts] = []
+
+    def add(self, part: EmbeddedPart) -> None:
+        """Keep the vectors of a part."""
+        self._vectors.append(part.vectors)
+        self._excerpts += part.excerpts
+
+    def embedding(self, last: EmbeddedPart) -> DocumentEmbedding:
+        """Return all vectors. Call this after the last part was added."""
+        vectors = np.concatenate(self._vectors)
+        return DocumentEmbedding(last.document_vector, self._spans, vectors, self._excerpts, last.n_tokens_done)

@@ -22,8 +22,7 @@ from longsearch.engine.training.smoke import smoke
 from longsearch.engine.training.stages.loop import LoopOptions
 from longsearch.engine.training.stages.loop import run as run_loop
 from longsearch.engine.training.stages.probe import HeldOut
-from longsearch.engine.training.student.saving import save_average, save_compact
-from longsearch.engine.training.student.slicing import save_slice
+from longsearch.engine.training.student.saving import save_average, save_compact, save_slice
 from longsearch.engine.training.student.student import Rates, Schedule, Trainable
 from longsearch.engine.training.student.whitening import save_whitened
 from longsearch.engine.training.student.whole_text import can_compile

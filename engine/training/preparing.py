@@ -24,8 +24,7 @@ from longsearch.engine.training.data.shards import (
 from longsearch.engine.training.student.from_teacher import centre, config_like, student_of
 from longsearch.engine.training.student.initialise import save_new
 from longsearch.engine.training.student.student import Padded
-from longsearch.engine.training.teachers.itself import Itself
-from longsearch.engine.training.teachers.opening import MINILM, open_teacher, teacher_folder
+from longsearch.engine.training.teachers.opening import MINILM, Itself, open_teacher, teacher_folder
 
 _SAMPLE_TEXTS, _CENTRE_TEXTS = 256, 64
 

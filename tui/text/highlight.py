@@ -142,7 +142,7 @@ def _ending(term: Term, last_word: str) -> str:
 
 
 def _is_part(term: Term) -> bool:
-    """Return whether the term may be a part of a code name: see `engine.languages.code_names`."""
+    """Return whether the term may be a part of a code name: see `engine.languages.analysis`."""
     return not term.is_phrase and term.text.isascii() and term.text.isalpha() and len(term.text) > 1
 
 

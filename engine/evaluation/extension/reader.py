@@ -1,8 +1,9 @@
 """Turns texts into unit vectors by one of the extensions of MiniLM's context."""
 
 import hashlib
+from collections.abc import Callable
 from copy import deepcopy
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,11 @@ from torch.nn import functional as F
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.evaluation.bench import Bench
 from longsearch.engine.evaluation.embedders.bert import batches_by_length, padded
 from longsearch.engine.evaluation.embedders.minilm import MiniLM
 from longsearch.engine.evaluation.extension.bert import Attention, Bert, mean_of, plain_attention
-from longsearch.engine.evaluation.extension.names import GROUP_AND_NEAR, STRETCH, Extension
+from longsearch.engine.evaluation.extension.names import EXTENSIONS, GROUP_AND_NEAR, STRETCH, Extension
 from longsearch.engine.evaluation.extension.positions import (
     attention_scale,
     grouped,
@@ -31,6 +33,9 @@ from longsearch.engine.evaluation.extension.positions import (
     windows,
 )
 from longsearch.engine.evaluation.extension.rotary import frequencies, rotary_attention, self_extend
+from longsearch.engine.evaluation.ranked_spans import Ranked, by_vectors
+from longsearch.engine.evaluation.systems import System
+from longsearch.engine.evaluation.vector_cache import VectorCache
 
 _BATCH_TOKENS = 4096
 
@@ -157,3 +162,26 @@ def _weights(folder: Path | None, name: str) -> dict[str, Tensor]:
         return {key: tensor.float() for key, tensor in load_file(path).items()}
     except (OSError, SafetensorError) as error:
         raise LongsearchError(f"cannot read {path}: {error}", command) from error
+
+
+class Extensions:
+    """The systems of `names`, by name. Each reader is made once, when it is first needed."""
+
+    def __init__(self, folder: Path | None, minilm: Callable[[], MiniLM], vectors: VectorCache) -> None:
+        """`folder` holds trained weights; `vectors` caches."""
+        self._cache = vectors
+        self._reader = cache(lambda name: Reader(EXTENSIONS[name], minilm(), folder))
+
+    def open(self, names: tuple[str, ...]) -> dict[str, System]:
+        """Return the systems among `names`. Raises LongsearchError if a system's weights are missing."""
+        return {name: self._system(self._reader(name)) for name in names if name in EXTENSIONS}
+
+    def _system(self, reader: Reader) -> System:
+        def rank(bench: Bench) -> Ranked:
+            queries = [query.text for query in bench.dataset.queries]
+            return by_vectors(bench.whole, self._vectors(reader, bench.texts), self._vectors(reader, queries))
+
+        return rank
+
+    def _vectors(self, reader: Reader, texts: list[str]) -> Vectors:
+        return self._cache.vectors(reader.key, texts, lambda: reader.encode(texts))

@@ -6,10 +6,14 @@ folder. The log has one JSON line a step.
 """
 
 import json
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import TextIO
 
 import torch
@@ -17,7 +21,6 @@ from torch import Tensor
 
 from longsearch.engine.training.data.batches import pick
 from longsearch.engine.training.stages.probe import HeldOut
-from longsearch.engine.training.stages.stopping import stops_between_steps
 from longsearch.engine.training.student.optimiser import Optimiser, rate_factor
 from longsearch.engine.training.student.saving import Progress, load_resume, save_model, save_resume
 from longsearch.engine.training.student.student import Rates, Trainable
@@ -143,3 +146,29 @@ def _joint_gradient(stage: Stage, step: int, widths: tuple[float, ...]) -> tuple
 def _save(student: Trainable, optimiser: Optimiser, options: LoopOptions, progress: Progress) -> None:
     save_model(student, options.base, options.out, {"widths": list(options.widths)})
     save_resume(student, optimiser, progress, options.out / "resume.pt", options.stage)
+
+
+@contextmanager
+def stops_between_steps() -> Iterator[Callable[[], bool]]:
+    """Yield whether the process was asked to stop. If it was, leaving the block raises SystemExit with 128 + signal.
+
+    A second signal stops at once. Other threads than the main one get no signals: there the answer is always False.
+    """
+    asked: list[int] = []
+
+    def ask(number: int, _: FrameType | None) -> None:
+        if asked:
+            raise SystemExit(128 + number)
+        asked.append(number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if asked:
+        raise SystemExit(128 + asked[0])

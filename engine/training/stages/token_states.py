@@ -25,12 +25,12 @@ from longsearch.engine.training.stages.losses import (
     unfair_negatives,
 )
 from longsearch.engine.training.stages.pair_stages import PairOptions, kl_to_scores, n_tokens, source_of
-from longsearch.engine.training.stages.queue import Queue
 from longsearch.engine.training.student.student import Padded, Student
 from longsearch.engine.training.teachers.state_teacher import StateTeacher, TokenStates
 
 _LEAST_SPREAD = 0.25  # of the median: else channels that hardly vary would count most
 _OWN_OPENING = "ict"  # a kind of pairs: the query is the passage's first sentence, which asks for nothing
+_OF_A_BATCH = 8  # vectors of a batch that the queue of all sources takes, so that one batch does not fill it
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,3 +137,23 @@ def state_difference(student: Tensor, teacher: Tensor) -> Tensor:
     spread = teacher.std(0)
     spread = spread.clamp(min=_LEAST_SPREAD * float(spread.median()) + 1e-6)
     return ((student - teacher) / spread).square().mean()
+
+
+class Queue:
+    """Keeps the teacher's last `length` vectors of each source, and of all (SEED, arXiv 2101.04731)."""
+
+    def __init__(self, length: int, dim: int, device: torch.device) -> None:
+        self._length = length
+        self._empty = torch.zeros(0, dim, device=device)
+        self._of_source: dict[str, Tensor] = {}
+        self._of_all = self._empty
+
+    def vectors(self, source: str) -> Tensor:
+        """Return (m, dim), m <= 2 `length`: those of `source`, whose texts are nearest, then those of all sources."""
+        return torch.cat((self._of_source.get(source, self._empty), self._of_all))
+
+    def add(self, source: str, vectors: Tensor) -> None:
+        """Keep the unit vectors (n, dim) of a batch, and let go of the oldest."""
+        kept = self._of_source.get(source, self._empty)
+        self._of_source[source] = torch.cat((vectors, kept))[: self._length]
+        self._of_all = torch.cat((vectors[:_OF_A_BATCH], self._of_all))[: self._length]

@@ -5,6 +5,7 @@ vectors have a cosine of .98 to .99 with those of the released float32 weights, 
 Hugging Face's layout: config.json, model.safetensors and tokenizer.json, so the released model can be used instead.
 """
 
+import json
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors.torch import save_file
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from torch import Tensor
 
@@ -149,3 +151,14 @@ def tokenizer_of(pieces: list[tuple[str, float]], unknown_id: int) -> Tokenizer:
     made.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
     made.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace(prepend_scheme="always")])
     return made
+
+
+def save_bert(folder: Path, config: dict[str, Any], tensors: dict[str, Tensor], tokenizer: Tokenizer) -> None:
+    """Write a BertModel's config.json, model.safetensors in float32, and tokenizer.json to `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    said = {"architectures": ["BertModel"], "model_type": "bert", "hidden_act": "gelu"} | config
+    (folder / "config.json").write_text(json.dumps(said, indent=1) + "\n", "utf-8")
+    tokenizer.save(str(folder / "tokenizer.json"))
+    save_file(
+        {name: t.float().contiguous() for name, t in tensors.items()}, folder / "model.safetensors", {"format": "pt"}
+    )

@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from longsearch.engine.citing.bibtex import to_bibtex
+from longsearch.engine.citing.bibtex import latex, to_bibtex
 from longsearch.engine.citing.csl import to_csl
 from longsearch.engine.citing.documents import cited_documents, made_key, name_of
 from longsearch.engine.citing.evidence import Evidence, evidence_of
 from longsearch.engine.citing.forms import FORMATS, FORMS, format_of
-from longsearch.engine.citing.latex import latex
 from longsearch.engine.citing.markdown import escaped, to_markdown
 from longsearch.engine.citing.table import to_csv
 from longsearch.engine.types import DocumentHit, MetadataValue, PassageHit

@@ -9,13 +9,13 @@ import torch
 from numpy.typing import NDArray
 
 from longsearch.engine.errors import ModelError, QueryError
-from longsearch.engine.inference.document_embedding import DocumentEmbedding
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.papers.causal2vec.readout import ContextualReadout
 from longsearch.engine.papers.gircse.readout import GenerativeReadout
 from longsearch.engine.passages import cut_excerpts
 from longsearch.engine.readouts.mean import MeanReadout
+from longsearch.engine.readouts.reading import DocumentEmbedding
 from longsearch.engine.types import Passage
 from tests.engine.algorithm_1 import generated_from_scratch
 from tests.engine.tiny_models import BUNDLED, PROSE, save_embedder

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from torch import Tensor
 
-from longsearch.engine.inference.document_embedding import DocumentEmbedding
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.inference.slots import slice_length
 from longsearch.engine.inference.tokens import TokenizedText
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.weights import load_mamba2
+from longsearch.engine.readouts.reading import DocumentEmbedding
 from longsearch.engine.readouts.vertical import step_around_probes, step_probed
 from longsearch.engine.types import Passage
 from tests.engine.tiny_models import PROSE, random_tensors, save_checkpoint, save_embedder, tiny_config

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.engine.languages.analysis import indexed
-from longsearch.engine.languages.code_names import parts_of_names
+from longsearch.engine.languages.analysis import indexed, parts_of_names
 
 
 @pytest.mark.parametrize(

