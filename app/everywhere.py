@@ -25,7 +25,7 @@ from longsearch.engine.search.similar_passages import asked_passage, similar_to_
 from longsearch.engine.search.together import Part, search_together
 from longsearch.engine.store import documents, metadata
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import DocumentHit, Folder, SearchMode, SearchResults
+from longsearch.engine.types.results import DocumentHit, Folder, SearchMode, SearchResults
 
 _OTHER_MODEL = "made with another model"
 

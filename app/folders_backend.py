@@ -31,17 +31,9 @@ from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import (
-    DocumentText,
-    FileReport,
-    Folder,
-    IndexProgress,
-    PassageMap,
-    PassageSimilarity,
-    ScannedPages,
-    SearchMode,
-    SearchResults,
-)
+from longsearch.engine.types.documents import DocumentText
+from longsearch.engine.types.progress import FileReport, IndexProgress, ScannedPages
+from longsearch.engine.types.results import Folder, PassageMap, PassageSimilarity, SearchMode, SearchResults
 
 LIST_EVERY_S = 3.0
 """The list of folders is read again after this time: a folder may be added, forgotten, renamed or unmounted."""

@@ -29,17 +29,9 @@ from longsearch.engine.search.similar import similar_to_document
 from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import (
-    DocumentText,
-    FileReport,
-    Folder,
-    IndexProgress,
-    PassageMap,
-    PassageSimilarity,
-    ScannedPages,
-    SearchMode,
-    SearchResults,
-)
+from longsearch.engine.types.documents import DocumentText
+from longsearch.engine.types.progress import FileReport, IndexProgress, ScannedPages
+from longsearch.engine.types.results import Folder, PassageMap, PassageSimilarity, SearchMode, SearchResults
 
 _NOTHING_YET = IndexProgress(0, 0, 0, 0, 0, 0, 0, "looking through the folder", 0.0)
 REMEMBERED_QUERIES = 256

@@ -13,15 +13,9 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import (
-    DocumentText,
-    FileReport,
-    Folder,
-    IndexProgress,
-    Quotation,
-    SearchMode,
-    SearchResults,
-)
+from longsearch.engine.types.documents import DocumentText
+from longsearch.engine.types.progress import FileReport, IndexProgress
+from longsearch.engine.types.results import Folder, Quotation, SearchMode, SearchResults
 
 # a program may ask many questions: it opens the model once, at the first search by meaning without a daemon
 query_vector = partial(from_anywhere, open_model=lru_cache(maxsize=1)(open_query_encoder))

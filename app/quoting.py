@@ -15,14 +15,7 @@ from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.quotations.quotation import best_places, find_quotation
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import (
-    DocumentHit,
-    Folder,
-    PassageHit,
-    Quotation,
-    SearchMode,
-    SearchResults,
-)
+from longsearch.engine.types.results import DocumentHit, Folder, PassageHit, Quotation, SearchMode, SearchResults
 
 _WHERE = re.compile(r"\s*where:\s*", re.IGNORECASE)
 

@@ -17,7 +17,7 @@ from longsearch.engine.store import documents
 from longsearch.engine.store import texts as texts_of
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 
 _N_QUERIES = 40
 _WORDS = (1, 2, 2, 3, 3, 4, 5, 6, 8, 10)  # of a query

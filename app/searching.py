@@ -17,7 +17,7 @@ from longsearch.engine.search.similar import similar_to_document, similar_to_vec
 from longsearch.engine.store import files, metadata, vectors
 from longsearch.engine.store.documents import title_of
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import SearchMode, SearchResults
+from longsearch.engine.types.results import SearchMode, SearchResults
 
 VectorSource = Callable[..., QueryVector]
 """Encodes a query's text with an instruction (None: the model's own), by the `model` of a folder that has one."""

@@ -14,7 +14,7 @@ from longsearch.engine.amounts import duration, quantity
 from longsearch.engine.widths import as_fractions
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import IndexProgress
+    from longsearch.engine.types.progress import IndexProgress
 
 LITTLE_TOKENS = 200_000
 """Fewer tokens than this are read at full width on any machine: they take ten minutes even at 330 tokens a second."""

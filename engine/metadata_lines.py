@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from longsearch.engine.printable import condensed, printable
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import MetadataValue
+    from longsearch.engine.types.documents import MetadataValue
 
 _SHOWN = ("author", "tag", "date")
 _MAX_OF_FIELD = 3

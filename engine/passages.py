@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.types import Passage
+from longsearch.engine.types.documents import Passage
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.printable import condensed, printable
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import DocumentHit, MeaningShare, Reason, WordShare
+    from longsearch.engine.types.results import DocumentHit, MeaningShare, Reason, WordShare
 
 _NAME_WIDTH = 16
 _NO_REASON = "It has no parts: the score of a similar document is the cosine of two vectors, and a list has no scores."

@@ -15,7 +15,7 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.store import excerpts
 from longsearch.engine.store.records import PendingDocument, SavedState
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import Passage
+from longsearch.engine.types.documents import Passage
 from longsearch.engine.widths import as_fractions
 from longsearch.indexer.encoders import DocumentEncoder, Part, Reader
 from longsearch.indexer.token_cache import TokenCache

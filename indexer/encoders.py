@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.types import Passage
+from longsearch.engine.types.documents import Passage
 
 
 class Part(Protocol):

@@ -17,7 +17,7 @@ from typing import Any
 from longsearch.engine.errors import BeingWrittenError, ExtractionError, GoneError, ReadingStoppedError, TemporaryError
 from longsearch.engine.store.records import FileStamp, KnownFile, SavedState
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import Passage
+from longsearch.engine.types.documents import Passage
 from longsearch.indexer.describing import Extractor, describe_old
 from longsearch.indexer.drives import find_drives
 from longsearch.indexer.embedding import N_TOGETHER, Deepener, Embedder

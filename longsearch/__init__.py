@@ -25,15 +25,8 @@ if TYPE_CHECKING:
     from longsearch.engine import __version__
     from longsearch.engine.errors import LongsearchError
     from longsearch.engine.inference.encoder import Encoder
-    from longsearch.engine.types import (
-        DocumentHit,
-        DocumentText,
-        Folder,
-        PassageHit,
-        Quotation,
-        SearchMode,
-        SearchResults,
-    )
+    from longsearch.engine.types.documents import DocumentText
+    from longsearch.engine.types.results import DocumentHit, Folder, PassageHit, Quotation, SearchMode, SearchResults
 
 __all__ = [
     "DocumentHit",
@@ -54,16 +47,16 @@ __all__ = [
 ]
 
 _MODULE_OF = {
-    "DocumentHit": "engine.types",
-    "DocumentText": "engine.types",
+    "DocumentHit": "engine.types.results",
+    "DocumentText": "engine.types.documents",
     "Encoder": "engine.inference.encoder",
-    "Folder": "engine.types",
+    "Folder": "engine.types.results",
     "Index": "app.open_index",
     "LongsearchError": "engine.errors",
-    "PassageHit": "engine.types",
-    "Quotation": "engine.types",
-    "SearchMode": "engine.types",
-    "SearchResults": "engine.types",
+    "PassageHit": "engine.types.results",
+    "Quotation": "engine.types.results",
+    "SearchMode": "engine.types.results",
+    "SearchResults": "engine.types.results",
     "__version__": "engine",
     "embed": "app.open_index",
     "folders": "app.open_index",

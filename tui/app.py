@@ -19,7 +19,7 @@ from textual.theme import Theme
 from textual.types import AnimationLevel
 from textual.widgets import Input
 
-from longsearch.engine.types import Folder
+from longsearch.engine.types.results import Folder
 from longsearch.tui.backend.interface import Backend, Question
 from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics

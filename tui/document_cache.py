@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 
-from longsearch.engine.types import DocumentText
+from longsearch.engine.types.documents import DocumentText
 
 MAX_DOCUMENTS = 8
 MAX_CHARACTERS = 40_000_000

@@ -19,7 +19,7 @@ from longsearch.engine.places import place_name
 from longsearch.engine.printable import printable
 from longsearch.engine.reason_lines import reason_lines
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import DocumentHit, Folder, PassageHit, Quotation
+from longsearch.engine.types.results import DocumentHit, Folder, PassageHit, Quotation
 
 Json = dict[str, Any]
 

@@ -9,7 +9,7 @@ from longsearch.app.agents.answers import Json, readable
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
 from longsearch.engine.store import documents, texts
-from longsearch.engine.types import DocumentText
+from longsearch.engine.types.documents import DocumentText
 
 _PAGES = re.compile(r"(\d{1,7})(?:-(\d{1,7}))?")
 

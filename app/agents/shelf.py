@@ -18,7 +18,7 @@ from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.printable import printable
 from longsearch.engine.store import files
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import Folder
+from longsearch.engine.types.results import Folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from longsearch.app.searching import SearchRequest, VectorSource
 from longsearch.app.user_data.saved import SavedSearches
 from longsearch.engine import __version__
 from longsearch.engine.printable import printable
-from longsearch.engine.types import Folder, SearchMode, SearchResults
+from longsearch.engine.types.results import Folder, SearchMode, SearchResults
 
 MAX_RESULTS = 50
 """Documents that one question can reach, over all its pages."""

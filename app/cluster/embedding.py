@@ -13,7 +13,7 @@ from typing import Any
 
 from longsearch.app.cluster.pool import CALLS_PER_WORKER, MAX_LOSSES, Pool, WorkerLostError, too_many_losses
 from longsearch.app.cluster.work import Extracted, RemotePart, Stretch, TextTokens, UnknownPacketError, Unread
-from longsearch.engine.types import Passage
+from longsearch.engine.types.documents import Passage
 from longsearch.indexer.encoders import DocumentEncoder, Part
 from longsearch.indexer.extract.assembly import Extraction
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from longsearch.app.cluster.recognised import OcrWish
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.types import Passage
+from longsearch.engine.types.documents import Passage
 from longsearch.indexer.extract.reader import Result
 from longsearch.indexer.extract.wire.protocol import Page
 

@@ -13,7 +13,7 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import Folder
+    from longsearch.engine.types.results import Folder
 
 HELP = "list the indexed folders; add, rename or forget one"
 

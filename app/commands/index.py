@@ -183,7 +183,7 @@ def _report(root: Path, summary: "ReadSummary") -> int:
     from longsearch.app.paths import in_shell, index_path
     from longsearch.app.widths import describe_narrow
     from longsearch.engine.store.session import Session
-    from longsearch.engine.types import FileStatus
+    from longsearch.engine.types.progress import FileStatus
 
     with Session.open(index_path(root), read_only=True) as session:
         progress, files = session.progress(), session.files()

@@ -12,7 +12,7 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.json_files import load_object, replace_object
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import SearchResults
+    from longsearch.engine.types.results import SearchResults
 
 _MAX_HITS = 1_000
 

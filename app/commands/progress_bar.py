@@ -12,7 +12,7 @@ from longsearch.engine.amounts import duration, quantity
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import IndexProgress
+from longsearch.engine.types.progress import IndexProgress
 
 REDRAW_S = 0.25
 

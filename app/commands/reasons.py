@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import DocumentHit, Reason
+    from longsearch.engine.types.results import DocumentHit, Reason
 
 
 def add_option(parser: ArgumentParser) -> None:

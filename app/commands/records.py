@@ -12,7 +12,7 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import condensed, printable
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import DocumentHit, PassageHit, SearchResults
+    from longsearch.engine.types.results import DocumentHit, PassageHit, SearchResults
 
 DEFAULT = "{path}"
 _MARK = re.compile(r"\{\{|\}\}|\{(\w*)\}|\\([tn\\])")

@@ -101,7 +101,7 @@ def _add(options: Namespace) -> int:
     from longsearch.app.folders.listing import indexed_folders
     from longsearch.app.models import query_vectors as vectors
     from longsearch.app.user_data.saved import SavedSearch
-    from longsearch.engine.types import SearchMode
+    from longsearch.engine.types.results import SearchMode
 
     place = chosen_index(options.folder, options.everywhere)
     query = options.query

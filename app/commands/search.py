@@ -15,13 +15,14 @@ from longsearch.engine.printable import condensed, printable
 from longsearch.engine.reason_lines import reason_lines
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import DocumentHit, MetadataValue, SearchResults
+    from longsearch.engine.types.documents import MetadataValue
+    from longsearch.engine.types.results import DocumentHit, SearchResults
 
 HELP = "search an indexed folder, or all of them"
 MODES = ("hybrid", "meaning", "words")
-"""The values of `engine.types.SearchMode`, which is not imported here because it takes 20 ms."""
+"""The values of `engine.types.results.SearchMode`, which is not imported here because it takes 20 ms."""
 LEVELS = ("chance", "weak", "good")
-"""The values of `engine.types.ChanceLevel`."""
+"""The values of `engine.types.results.ChanceLevel`."""
 _N_FULL = 3
 """The first hits are shown with two passages, the others with one, so that ten hits fit into a screen or two."""
 
@@ -105,7 +106,7 @@ def run(options: Namespace) -> int:
     from longsearch.app.models.encoders import thinking
     from longsearch.app.paths import resolve_root, url_of
     from longsearch.app.searching import SearchRequest, search_index
-    from longsearch.engine.types import SearchMode
+    from longsearch.engine.types.results import SearchMode
 
     place = chosen_index(options.folder, options.everywhere)
     mode = SearchMode(options.mode)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import MetadataValue, PassageHit
+    from longsearch.engine.types.documents import MetadataValue
+    from longsearch.engine.types.results import PassageHit
 
 SHOWN_CHARACTERS = 240
 _LONGEST_WORD = 40

@@ -12,7 +12,9 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.printable import printable
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import FileReport, Folder, IndexProgress, MetadataValue, ScannedPages
+    from longsearch.engine.types.documents import MetadataValue
+    from longsearch.engine.types.progress import FileReport, IndexProgress, ScannedPages
+    from longsearch.engine.types.results import Folder
 
 _SHOWN_WAITING = 10
 HELP = "say how far each file of a folder is read, and why not further"
@@ -206,7 +208,7 @@ def _watched_by(kept: dict[str, Any] | None, root: Path) -> str:
 
 def _in_short(files: "Sequence[FileReport]") -> "Iterator[str]":
     """Yield lines about the files that are not current: some of those that wait, and last those that need a person."""
-    from longsearch.engine.types import FileStatus
+    from longsearch.engine.types.progress import FileStatus
 
     waiting = [file for file in files if file.status is FileStatus.WAITING]
     yield from map(describe, waiting[:_SHOWN_WAITING])

@@ -12,7 +12,7 @@ from longsearch.engine.places import place_name
 from longsearch.engine.printable import condensed, printable
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import Quotation
+    from longsearch.engine.types.results import Quotation
 
 HELP = "find the document and the page of a quotation"
 _SHOWN_CHARACTERS = 400

@@ -15,7 +15,7 @@ from longsearch.engine.errors import QueryError, StoreError
 from longsearch.engine.search.quotations.quotation import MAX_CHARACTERS, find_quotation
 from longsearch.engine.store import documents, files, metadata
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import DocumentHit, PassageHit, Quotation
+from longsearch.engine.types.results import DocumentHit, PassageHit, Quotation
 
 
 def with_content(one: Evidence) -> Evidence:

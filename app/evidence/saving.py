@@ -15,7 +15,7 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.search.query_language.query import folders_named
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import Folder, SearchResults
+from longsearch.engine.types.results import Folder, SearchResults
 
 
 def save(search: SavedSearch, folders: Sequence[Folder], source: VectorSource) -> None:

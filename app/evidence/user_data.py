@@ -22,7 +22,7 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.citing.evidence import evidence_of
 from longsearch.engine.citing.forms import FORMATS, format_of
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.types import DocumentHit, Folder, PassageHit
+from longsearch.engine.types.results import DocumentHit, Folder, PassageHit
 from longsearch.tui.backend.interface import BasketView, InView, Question, Saved
 
 

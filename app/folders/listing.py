@@ -18,7 +18,7 @@ from longsearch.engine.search.query_language.file_filter import folded
 from longsearch.engine.store import documents, files, reports
 from longsearch.engine.store.connection import CorruptIndexError
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import Folder
+from longsearch.engine.types.results import Folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import ModelError
 from longsearch.engine.languages.detection import forget_model
 from longsearch.engine.models.identity import ModelIdentity
-from longsearch.engine.types import Passage
+from longsearch.engine.types.documents import Passage
 from longsearch.indexer.encoders import Part
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pathlib import Path
 from longsearch.app.paths import base_index_path, speed_path
 from longsearch.app.settings.reading import current
 from longsearch.engine.json_files import load_object, replace_object
-from longsearch.engine.types import ScannedPages
+from longsearch.engine.types.progress import ScannedPages
 from longsearch.indexer.extract.pdf.ocr import INSTALL_HINT, TOOL
 from longsearch.indexer.extract.pdf.recognition import Recognition
 from longsearch.indexer.extract.pool import default_n_children

@@ -6,7 +6,7 @@ from typing import Any
 
 from longsearch.app.settings.reading import current
 from longsearch.app.user_data.user_file import UserFile
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 
 MAX_QUERIES = 500
 MAX_CHARACTERS = 10_000

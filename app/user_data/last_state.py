@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from longsearch.app.settings.reading import current
 from longsearch.app.user_data.user_file import UserFile
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 
 MAX_FOLDERS = 100
 

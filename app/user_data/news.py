@@ -22,7 +22,7 @@ from longsearch.engine.search.quotations.quotation import find_quotation
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store import documents, metadata, vectors
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import ChanceLevel, SearchMode
+from longsearch.engine.types.results import ChanceLevel, SearchMode
 
 Encode = Callable[[str, str | None], Vectors]
 """Returns the vector of a query with an instruction (None: the model's own), by the model of the index."""

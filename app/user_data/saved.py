@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from longsearch.app.user_data.user_file import UserFile
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import condensed, printable
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 
 MAX_NEWS = 100
 """New passages that are kept for each search; the oldest go."""

@@ -10,7 +10,7 @@ from longsearch.engine.projection import project
 from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.store import vectors
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import PassageMap
+from longsearch.engine.types.results import PassageMap
 
 _STARTS = "SELECT start FROM passages WHERE content_id = ? ORDER BY ordinal"
 

@@ -8,7 +8,7 @@ from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.similar import similarity_of_passages
 from longsearch.engine.store import metadata
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import PassageSimilarity
+from longsearch.engine.types.results import PassageSimilarity
 
 
 def passage_similarity(

@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any, Self
 
-from longsearch.engine.types import DocumentHit, MetadataValue, PassageHit
+from longsearch.engine.types.documents import MetadataValue
+from longsearch.engine.types.results import DocumentHit, PassageHit
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from longsearch.engine.models.config import ModelConfig, read_config
 from longsearch.engine.models.hub import ModelFiles, locate
 from longsearch.engine.models.readout_config import ReadoutConfig
 from longsearch.engine.passages import cut_excerpts, cut_passages
-from longsearch.engine.types import Passage
+from longsearch.engine.types.documents import Passage
 
 
 class PassageCutter:

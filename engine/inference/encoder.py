@@ -34,7 +34,7 @@ from longsearch.engine.platforms.buffers import keep_freed_memory
 from longsearch.engine.readouts.borders import Borders
 from longsearch.engine.readouts.reading import CollectedParts, DocumentEmbedding, EmbeddedPart, Readout
 from longsearch.engine.readouts.saved_states import check_fits, from_bytes
-from longsearch.engine.types import Passage
+from longsearch.engine.types.documents import Passage
 
 _ROWS = {"cpu": 4, "cuda": 32}  # documents in a batch
 K = TypeVar("K")

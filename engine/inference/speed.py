@@ -15,7 +15,7 @@ from torch import nn
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.inference.tokens import TokenizedText
 from longsearch.engine.models.ops.int8 import Int8Linear
-from longsearch.engine.types import Passage
+from longsearch.engine.types.documents import Passage
 
 NOTE_TOKENS = 200
 PASSAGE_TOKENS = 130  # the average length of a passage of prose

@@ -20,7 +20,7 @@ from longsearch.engine.models.recurrent import RecurrentModel
 from longsearch.engine.readouts.borders import Borders
 from longsearch.engine.readouts.saved_states import PassState
 from longsearch.engine.readouts.vertical import step_probed
-from longsearch.engine.types import Passage
+from longsearch.engine.types.documents import Passage
 
 
 class Excerpts(NamedTuple):

@@ -17,7 +17,7 @@ import apsw
 
 from longsearch.engine.search.fusion import both
 from longsearch.engine.store import documents, vectors
-from longsearch.engine.types import ChanceLevel, DocumentHit, Reason, SearchMode
+from longsearch.engine.types.results import ChanceLevel, DocumentHit, Reason, SearchMode
 
 LINES = {SearchMode.HYBRID: (0.25, 0.5), SearchMode.MEANING: (0.5, 0.8), SearchMode.WORDS: (0.1, 0.4)}
 """The shares of the background that a weak hit beats, and a good one. They were chosen on squad2_dev and stackfaq: few

@@ -14,7 +14,7 @@ from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store import documents, texts
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import DocumentHit, SearchMode
+from longsearch.engine.types.results import DocumentHit, SearchMode
 
 N_QUERIES = 64
 _WORDS = (3, 8)  # of a query

@@ -13,7 +13,7 @@ from longsearch.engine.search.retrieval import ids
 from longsearch.engine.store import documents, files, metadata, texts
 from longsearch.engine.store.excerpts import Nearest
 from longsearch.engine.store.records import Outline, PassageRow
-from longsearch.engine.types import DocumentHit, PassageHit
+from longsearch.engine.types.results import DocumentHit, PassageHit
 
 LEAST_SCORE = 0.005  # a lower score would be shown as 0.00
 

@@ -16,7 +16,7 @@ from longsearch.engine.languages.scripts import UNSPACED, UNSPACED_RUN
 from longsearch.engine.languages.spelling import other_spelling
 from longsearch.engine.search.query_language.query import MAX_TERMS, Query, is_searchable
 from longsearch.engine.store.languages import IndexLanguages
-from longsearch.engine.types import Term
+from longsearch.engine.types.results import Term
 
 _MAX_FORMS = 16
 """Snowball's 33 stemmers make 3 forms of "information" and 9 of "universities"."""

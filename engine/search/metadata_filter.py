@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from longsearch.engine.search.query_language.fields import Condition, Sort
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.store import documents, metadata
-from longsearch.engine.types import DocumentHit
+from longsearch.engine.types.results import DocumentHit
 
 Thing = TypeVar("Thing")
 

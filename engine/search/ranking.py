@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from longsearch.engine.types import Reason
+from longsearch.engine.types.results import Reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from longsearch.engine.store.segments import admitted
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.vectors import K_MAX
-from longsearch.engine.types import DocumentHit, SearchMode, SearchResults
+from longsearch.engine.types.results import DocumentHit, SearchMode, SearchResults
 
 # Candidates per list. KNN at 100k passages takes 0.1 s for 200 and 0.35 s for 4,096. On ten dev sets (39,844 passages)
 # 200 candidates by vector find 99 % of the top ten documents that all passages would find, and 50 find 95.5 %.

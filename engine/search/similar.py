@@ -25,7 +25,7 @@ from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import allowed_documents
 from longsearch.engine.store import documents, vectors
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import PassageSimilarity, SearchMode, SearchResults
+from longsearch.engine.types.results import PassageSimilarity, SearchMode, SearchResults
 
 
 def similar_to_document(session: Session, document_id: int, k: int = 10, under: str = "") -> SearchResults:

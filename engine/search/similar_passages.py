@@ -21,7 +21,7 @@ from longsearch.engine.search.similar import title_and_vector
 from longsearch.engine.store import documents, texts
 from longsearch.engine.store.records import PassageRow
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import SearchMode, SearchResults
+from longsearch.engine.types.results import SearchMode, SearchResults
 
 _N_PASSAGES = 100
 _PASSAGES_OF_DOCUMENT = 5

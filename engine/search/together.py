@@ -33,7 +33,7 @@ from longsearch.engine.search.searcher import (
 from longsearch.engine.search.statistics import pooled
 from longsearch.engine.store import documents, languages, vectors
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import DocumentHit, SearchMode, SearchResults
+from longsearch.engine.types.results import DocumentHit, SearchMode, SearchResults
 
 
 @dataclass(frozen=True, slots=True)

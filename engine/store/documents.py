@@ -17,7 +17,7 @@ from longsearch.engine.errors import StoreError
 from longsearch.engine.printable import printable
 from longsearch.engine.store import texts
 from longsearch.engine.store.records import Outline, PassageRow
-from longsearch.engine.types import DocumentText, Heading, Passage
+from longsearch.engine.types.documents import DocumentText, Heading, Passage
 
 
 def storable(text: str) -> str:

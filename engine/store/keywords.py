@@ -18,7 +18,7 @@ from longsearch.engine.languages.analysis import indexed
 from longsearch.engine.store import languages, texts
 from longsearch.engine.store.documents import bindable, storable
 from longsearch.engine.store.manifest import Kind, note_added, note_removed
-from longsearch.engine.types import DocumentText, Passage
+from longsearch.engine.types.documents import DocumentText, Passage
 
 TITLE_WEIGHT = 2
 TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2")

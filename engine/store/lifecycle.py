@@ -9,7 +9,7 @@ from longsearch.engine.languages.detection import language_of
 from longsearch.engine.store import documents, files, keywords, languages, metadata, texts, vectors
 from longsearch.engine.store.embedding import resuming
 from longsearch.engine.store.records import FileStamp, SavedState
-from longsearch.engine.types import DocumentText, MetadataValue, Passage
+from longsearch.engine.types.documents import DocumentText, MetadataValue, Passage
 
 
 def put_document(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from longsearch.engine.dates import date_in_path, first_day, last_day
 from longsearch.engine.store.connection import among, distinct
 from longsearch.engine.store.documents import storable
-from longsearch.engine.types import MetadataValue
+from longsearch.engine.types.documents import MetadataValue
 
 VERSION = 1
 """The rules by which readers find metadata. Documents with a lower one are described again, without a new vector."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from longsearch.engine.types import DocumentText, Heading
+from longsearch.engine.types.documents import DocumentText, Heading
 
 
 @dataclass(frozen=True, slots=True)

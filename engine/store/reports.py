@@ -8,7 +8,7 @@ import apsw
 from longsearch.engine.platforms.processes import is_running
 from longsearch.engine.store import vectors
 from longsearch.engine.store.documents import storable
-from longsearch.engine.types import FileReport, FileStatus, IndexProgress
+from longsearch.engine.types.progress import FileReport, FileStatus, IndexProgress
 
 _STALE_S = 900.0  # no step takes longer than the 120 s of an extraction; an older row may name a pid that was reused
 

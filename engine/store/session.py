@@ -28,7 +28,7 @@ from longsearch.engine.store.connection import (
 )
 from longsearch.engine.store.segments import upkeep
 from longsearch.engine.store.vec0 import compaction
-from longsearch.engine.types import FileReport, IndexProgress
+from longsearch.engine.types.progress import FileReport, IndexProgress
 
 POINTER = ".lance"
 """The ending of a file that names the store of an index instead of being one."""

@@ -9,7 +9,7 @@ from longsearch.engine.store import documents, files, languages, lifecycle, meta
 from longsearch.engine.store.embedding import resuming
 from longsearch.engine.store.embedding.vector_writer import VectorWriter
 from longsearch.engine.store.records import FileStamp, KnownFile, SavedState
-from longsearch.engine.types import DocumentText, MetadataValue, Passage
+from longsearch.engine.types.documents import DocumentText, MetadataValue, Passage
 
 
 class Store(VectorWriter):

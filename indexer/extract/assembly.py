@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import BeingWrittenError, ExtractionError
-from longsearch.engine.types import DocumentText, Heading, MetadataValue
+from longsearch.engine.types.documents import DocumentText, Heading, MetadataValue
 from longsearch.indexer.extract.clean import has_words
 from longsearch.indexer.extract.metadata import from_first_page, gathered, with_title
 from longsearch.indexer.extract.pdf.info import INFO

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from longsearch.engine.dates import parse_date
 from longsearch.engine.languages.codes import language_code
-from longsearch.engine.types import MetadataValue
+from longsearch.engine.types.documents import MetadataValue
 from longsearch.indexer.extract.clean import has_words, one_line
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.values import RawMetadata, RawValue

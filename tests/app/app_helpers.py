@@ -10,7 +10,7 @@ import pytest
 from longsearch.app.daemon.daemon import Daemon
 from longsearch.app.daemon.daemon_control import daemon_status, stop_daemon
 from longsearch.app.local_backend import LocalBackend
-from longsearch.engine.types import FileStatus
+from longsearch.engine.types.progress import FileStatus
 
 PATIENCE_S = 60.0
 

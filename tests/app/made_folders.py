@@ -10,7 +10,7 @@ from longsearch.app.models.query_vectors import QueryVector
 from longsearch.app.paths import index_path
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import DocumentText, Passage
+from longsearch.engine.types.documents import DocumentText, Passage
 
 MODEL = "model-a"
 

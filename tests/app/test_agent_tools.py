@@ -17,7 +17,8 @@ from longsearch.app.user_data.saved import Answer, NewPassage, SavedSearch, Save
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import DocumentText, Heading, Passage, SearchMode
+from longsearch.engine.types.documents import DocumentText, Heading, Passage
+from longsearch.engine.types.results import SearchMode
 from tests.app.made_folders import make_folder, toward, vector_source
 
 TEXTS = {

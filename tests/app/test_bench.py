@@ -14,7 +14,7 @@ from longsearch.engine.inference import footprint
 from longsearch.engine.inference.footprint import Footprint
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import DocumentText, Passage
+from longsearch.engine.types.documents import DocumentText, Passage
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from longsearch.app.cluster.work import Extracted, TextTokens, UnknownPacketErro
 from longsearch.app.cluster.worker import Worker
 from longsearch.engine import __version__
 from longsearch.engine.errors import ExtractionError, LongsearchError
-from longsearch.engine.types import DocumentText
+from longsearch.engine.types.documents import DocumentText
 from longsearch.indexer.extract.assembly import Extraction
 from longsearch.indexer.sources.source import Folder
 from tests.indexer.fake_encoder import FakeEncoder

@@ -20,7 +20,8 @@ from longsearch.app.models import query_vectors as vectors
 from longsearch.app.paths import index_path, socket_path
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.identity import identify
-from longsearch.engine.types import FileStatus, SearchMode
+from longsearch.engine.types.progress import FileStatus
+from longsearch.engine.types.results import SearchMode
 from longsearch.indexer import retries
 from tests.app.app_helpers import Clock, current, running, status, wait_until
 from tests.app.homes import SAMPLES

@@ -9,7 +9,7 @@ from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.local_backend import LocalBackend
 from longsearch.app.models.query_vectors import from_daemon
 from longsearch.app.user_data.saved import SavedSearch, SavedSearches
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.app.app_helpers import current, wait_until
 
 

@@ -23,7 +23,7 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.store import vectors
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import IndexProgress
+from longsearch.engine.types.progress import IndexProgress
 from tests.app.app_helpers import Clock, running, wait_until
 
 BUNDLED = Path(__file__).parents[2] / "assets" / "model"

@@ -21,7 +21,9 @@ from longsearch.app.searching import SearchRequest, search_index
 from longsearch.engine.errors import LongsearchError, QueryError
 from longsearch.engine.store import documents
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import FileStatus, MetadataValue, SearchMode, SearchResults
+from longsearch.engine.types.documents import MetadataValue
+from longsearch.engine.types.progress import FileStatus
+from longsearch.engine.types.results import SearchMode, SearchResults
 from tests.app.app_helpers import running, status, wait_until
 from tests.app.made_folders import make_folder, toward, vector_source
 

@@ -13,7 +13,7 @@ from longsearch.app.user_data import history as module
 from longsearch.app.user_data.history import MAX_CHARACTERS, History
 from longsearch.app.user_data.last_state import MAX_FOLDERS
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from longsearch.tui.backend.interface import InView, Question
 
 

@@ -7,7 +7,8 @@ import pytest
 from longsearch.app.cli import EXIT_CANNOT, main
 from longsearch.app.paths import index_path
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import DocumentText, FileReport, FileStatus
+from longsearch.engine.types.documents import DocumentText
+from longsearch.engine.types.progress import FileReport, FileStatus
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
 from longsearch.indexer.extract.wire.protocol import SCANNED
 

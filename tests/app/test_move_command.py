@@ -16,7 +16,7 @@ from longsearch.app.local_backend import LocalBackend
 from longsearch.app.models.folder_models import FolderModel
 from longsearch.app.stores import pointers
 from longsearch.engine.store import session
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.app.homes import SAMPLES
 
 _NEEDS_LANCE = "needs pip install 'longsearch[lance]'"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from longsearch.app.folders_backend import FoldersBackend
 from longsearch.app.local_backend import LocalBackend
-from longsearch.engine.types import PassageMap, SearchMode
+from longsearch.engine.types.results import PassageMap, SearchMode
 from tests.app.made_folders import make_folder, toward
 
 TEXTS = {"a.md": "The valve stayed open.", "b.md": "The valve was shut.", "c.md": "A violin in tune."}

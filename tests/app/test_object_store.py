@@ -20,7 +20,7 @@ from longsearch.engine.errors import ExtractionError, LongsearchError, TimedOutE
 from longsearch.engine.page_image import PageQuestion
 from longsearch.engine.store import files, vectors
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import FileStatus
+from longsearch.engine.types.progress import FileStatus
 from longsearch.indexer.extract.pool import ExtractorPool
 from longsearch.indexer.sources.objects import ObjectStore
 from tests.app.homes import SAMPLES

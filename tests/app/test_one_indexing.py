@@ -16,7 +16,7 @@ from longsearch.app.paths import data_folder, index_path
 from longsearch.app.user_data.saved import SavedSearch, SavedSearches
 from longsearch.engine.search import background
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.app.app_helpers import running, status, wait_until
 from tests.app.pool_here import without_ray
 from tests.engine.tiny_models import save_embedder

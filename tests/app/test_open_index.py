@@ -61,23 +61,24 @@ def test_a_folder_inside_an_indexed_one_limits_the_search(indexed: Path, tmp_pat
     assert "longsearch index" in error.value.hint
 
 
+RESULTS = "longsearch.engine.types.results.SearchResults"
 FOLDER = "folder: str | pathlib.Path"
 QUERY = (
-    "query: str, *, mode: longsearch.engine.types.SearchMode | str = <SearchMode.HYBRID: 'hybrid'>, k: int = 10,"
-    " instruction: str = ''"
+    "query: str, *, mode: longsearch.engine.types.results.SearchMode | str = <SearchMode.HYBRID: 'hybrid'>,"
+    " k: int = 10, instruction: str = ''"
 )
 VECTOR = "numpy.ndarray[tuple[typing.Any, ...], numpy.dtype[numpy.float32]]"
 SIGNATURES = {
     "open_index": f"({FOLDER}) -> longsearch.app.open_index.Index",
-    "search": f"({FOLDER}, {QUERY}) -> longsearch.engine.types.SearchResults",
-    "folders": "() -> list[longsearch.engine.types.Folder]",
+    "search": f"({FOLDER}, {QUERY}) -> {RESULTS}",
+    "folders": "() -> list[longsearch.engine.types.results.Folder]",
     "embed": f"(text: str, *, instruction: str = '') -> {VECTOR}",
-    "Index.search": f"(self, {QUERY}) -> longsearch.engine.types.SearchResults",
-    "Index.similar": "(self, file: str | pathlib.Path, *, k: int = 10) -> longsearch.engine.types.SearchResults",
-    "Index.where": "(self, quote: str, *, k: int = 10) -> list[longsearch.engine.types.Quotation]",
-    "Index.text": "(self, document_id: int) -> longsearch.engine.types.DocumentText",
-    "Index.files": "(self) -> list[longsearch.engine.types.FileReport]",
-    "Index.progress": "(self) -> longsearch.engine.types.IndexProgress",
+    "Index.search": f"(self, {QUERY}) -> {RESULTS}",
+    "Index.similar": f"(self, file: str | pathlib.Path, *, k: int = 10) -> {RESULTS}",
+    "Index.where": "(self, quote: str, *, k: int = 10) -> list[longsearch.engine.types.results.Quotation]",
+    "Index.text": "(self, document_id: int) -> longsearch.engine.types.documents.DocumentText",
+    "Index.files": "(self) -> list[longsearch.engine.types.progress.FileReport]",
+    "Index.progress": "(self) -> longsearch.engine.types.progress.IndexProgress",
 }
 FIELDS = {
     "SearchResults": "query mode instruction took_ms hits note similar_to lit languages vector_ms soft_tokens folders",

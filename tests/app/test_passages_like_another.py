@@ -4,7 +4,7 @@ from pathlib import Path
 
 from longsearch.app.folders_backend import FoldersBackend
 from longsearch.app.local_backend import LocalBackend
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.app.made_folders import make_folder, toward
 
 ASKED = "The valve stayed open."

@@ -37,7 +37,7 @@ os.utime(root / "tides.md", ns=(1, 1))
 shutil.copy(root / "tides.md", root / "copy.md")
 watch(root)
 wait_until_current(3)
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 print(LocalBackend(root).search("why does the sea rise", SearchMode.MEANING).hits[0].title)
 loaded = daemon_status()["model"]["loaded"]
 print(loaded, [name for name in ("torch", "transformers") if name in sys.modules])

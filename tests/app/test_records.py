@@ -8,7 +8,7 @@ import pytest
 from longsearch.app.cli import main
 from longsearch.app.commands.records import FIELDS, line_of, record
 from longsearch.app.paths import data_folder
-from longsearch.engine.types import DocumentHit, PassageHit
+from longsearch.engine.types.results import DocumentHit, PassageHit
 from tests.app.app_helpers import wait_until
 from tests.app.made_folders import make_folder
 

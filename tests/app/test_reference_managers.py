@@ -15,7 +15,7 @@ from longsearch.app.evidence.user_data import StoredUserData
 from longsearch.app.evidence.zotero import references_in_zotero
 from longsearch.engine.citing.evidence import Evidence
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.types import DocumentHit, PassageHit
+from longsearch.engine.types.results import DocumentHit, PassageHit
 from tests.app.made_folders import make_folder
 
 ZOTERO = """

@@ -21,7 +21,7 @@ from longsearch.engine.search import background
 from longsearch.engine.search.background import Background
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.app.made_folders import MODEL, make_folder, toward, vector_source
 
 VALVE = "The valve stayed open and the coolant was lost."

@@ -24,7 +24,7 @@ from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path, speed_path
 from longsearch.engine.json_files import load_object, replace_object
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import FileReport, FileStatus, ScannedPages
+from longsearch.engine.types.progress import FileReport, FileStatus, ScannedPages
 from longsearch.indexer.extract.wire.protocol import Page
 from longsearch.tui.text.wording import scanned
 from tests.app.app_helpers import Clock, running, wait_until

@@ -12,7 +12,7 @@ from longsearch.app.paths import index_path
 from longsearch.engine.completions import CompletionChoice
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import DocumentText, MetadataValue, Passage
+from longsearch.engine.types.documents import DocumentText, MetadataValue, Passage
 from tests.app.homes import make_home
 
 NOTES = {

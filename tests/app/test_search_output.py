@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from longsearch.app.commands.search import LEVELS, MODES, report, to_json, to_text
 from longsearch.app.commands.snippets import snippet
-from longsearch.engine.types import (
+from longsearch.engine.types.documents import MetadataValue
+from longsearch.engine.types.results import (
     ChanceLevel,
     DocumentHit,
     MeaningShare,
-    MetadataValue,
     PassageHit,
     Reason,
     SearchMode,

@@ -12,7 +12,7 @@ from longsearch.app.library import IndexLockedError, is_being_indexed, locked
 from longsearch.app.paths import index_path
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import FileReport, FileStatus
+from longsearch.engine.types.progress import FileReport, FileStatus
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from longsearch.app.models import query_vectors
 from longsearch.app.models.encoders import thinking
 from longsearch.app.models.resident import ResidentModel
 from longsearch.engine.errors import LongsearchError, ModelError
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.app.app_helpers import Clock, running
 from tests.engine.tiny_models import save_embedder
 

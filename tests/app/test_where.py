@@ -10,7 +10,7 @@ from longsearch.app.folders_backend import FoldersBackend
 from longsearch.app.local_backend import LocalBackend
 from longsearch.app.quoting import quote_in
 from longsearch.engine.errors import QueryError
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.app.made_folders import make_folder
 
 LEASE = "The rent is due on the third working day, and rises each March by the change of the index."

@@ -15,7 +15,7 @@ from longsearch.app.widths import (
     width_of_queries,
 )
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.types import IndexProgress
+from longsearch.engine.types.progress import IndexProgress
 
 NESTED = (1.0, 0.5, 0.25, 0.125)
 M = 1_000_000

@@ -14,7 +14,8 @@ sys.path.append(str(Path(__file__).parents[2]))
 
 from measuring import sample_text
 
-from longsearch.engine.types import DocumentText, FileReport, FileStatus
+from longsearch.engine.types.documents import DocumentText
+from longsearch.engine.types.progress import FileReport, FileStatus
 from longsearch.tui.app import LongsearchApp
 from tests.tui.fake_backend import FakeBackend, hit, long_document
 

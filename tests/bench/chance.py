@@ -25,7 +25,7 @@ from longsearch.engine.search.chance import made_up_queries
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import ChanceLevel, SearchMode
+from longsearch.engine.types.results import ChanceLevel, SearchMode
 
 N_ANSWERABLE, N_FOREIGN, N_NONSENSE = 120, 90, 60
 Asked = list[tuple[str, set[str]]]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import DocumentText, Passage
+from longsearch.engine.types.documents import DocumentText, Passage
 
 DIM = 384
 _MEAN_PASSAGES = 20

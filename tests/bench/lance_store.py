@@ -23,7 +23,7 @@ from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 
 _K = 20
 _FILTERS = {"": "", "in:papers": "in:papers "}

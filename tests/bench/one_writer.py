@@ -16,7 +16,7 @@ from invented_index import DIM, Inventor
 
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import DocumentText, Passage
+from longsearch.engine.types.documents import DocumentText, Passage
 
 _TOKENS = 150  # of a passage
 

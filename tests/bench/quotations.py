@@ -20,7 +20,7 @@ from longsearch.app.models.encoders import open_cutter
 from longsearch.engine.search.quotations.quotation import find_quotation
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import DocumentText
+from longsearch.engine.types.documents import DocumentText
 
 _SCANNED = (("rn", "m"), ("m", "rn"), ("l", "1"), ("h", "b"), ("e", "c"), ("o", "0"), ("i", "l"), ("cl", "d"))
 

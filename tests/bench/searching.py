@@ -25,7 +25,7 @@ from measuring import PEAK, REPOSITORY
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 
 _FILTERS = {"": "", "type:md": "type:md ", "in:papers": "in:papers ", "-in:notes": "-in:notes "}
 

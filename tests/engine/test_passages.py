@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.passages import MAX_TOKENS, MIN_TOKENS, cut_excerpts, cut_passages
-from longsearch.engine.types import Passage
+from longsearch.engine.types.documents import Passage
 from tests.engine.tiny_models import BUNDLED, byte_level_bpe
 
 WORDS = TextTokenizer.load(BUNDLED)

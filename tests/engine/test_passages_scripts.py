@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from longsearch.engine import passages
 from longsearch.engine.passages import RULES, cut_excerpts, cut_passages
-from longsearch.engine.types import Passage
+from longsearch.engine.types.documents import Passage
 
 _TEXTS = {
     "Chinese": "反应堆在第二台泵失效后失去了冷却剂，后面的阀门一直开着。操作员看了稳压器的水位，错误地认为容器是满的。"

@@ -17,7 +17,7 @@ from longsearch.engine.search.searcher import search
 from longsearch.engine.store.connection import log_bytes
 from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from longsearch.indexer.process_priority import lower_priority
 from tests.engine.store.store_helpers import document, record
 

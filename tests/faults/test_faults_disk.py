@@ -12,7 +12,7 @@ from longsearch.app.library import open_pipeline
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import FileStatus
+from longsearch.engine.types.progress import FileStatus
 from longsearch.indexer.pipeline import Pipeline, ReadSummary
 from tests.engine.store.store_helpers import check_invariants
 from tests.faults.full_disk import installed

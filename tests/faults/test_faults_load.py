@@ -16,7 +16,7 @@ from longsearch.engine.errors import NoIndexError
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.faults.load import make_index
 from tests.indexer.pdf_writing import lines_of, write_pdf
 
@@ -31,7 +31,7 @@ from tests.faults.load import vectors_of
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 query = vectors_of(7)[0]
 began = time.perf_counter()
 with Store.open(Path(sys.argv[1]), read_only=True) as store:

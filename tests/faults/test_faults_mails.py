@@ -9,7 +9,8 @@ from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store import documents, files, keywords
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import FileReport, FileStatus, SearchMode
+from longsearch.engine.types.progress import FileReport, FileStatus
+from longsearch.engine.types.results import SearchMode
 from longsearch.indexer.extract.pool import ExtractorPool
 from longsearch.indexer.pipeline import Pipeline
 from tests.engine.store.store_helpers import check_invariants

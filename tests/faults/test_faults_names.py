@@ -15,7 +15,8 @@ from longsearch.app.commands.status import describe
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import FileStatus, SearchMode
+from longsearch.engine.types.progress import FileStatus
+from longsearch.engine.types.results import SearchMode
 from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.pipeline import Pipeline
 from tests.engine.store.store_helpers import check_invariants

@@ -13,7 +13,8 @@ import pytest
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import DocumentText, FileStatus, Passage
+from longsearch.engine.types.documents import DocumentText, Passage
+from longsearch.engine.types.progress import FileStatus
 from longsearch.indexer import watch as watch_module
 from longsearch.indexer.extract.assembly import Extraction
 from longsearch.indexer.extract.reader import Result

@@ -10,7 +10,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.types import Passage
+from longsearch.engine.types.documents import Passage
 
 PASSAGE_TOKENS = 5
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from longsearch.engine.store import vectors
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import FileStatus
+from longsearch.engine.types.progress import FileStatus
 from longsearch.indexer.pipeline import Pipeline, ReadSummary
 from tests.indexer.extracting import OneChild
 from tests.indexer.fake_encoder import FakeEncoder

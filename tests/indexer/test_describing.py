@@ -4,7 +4,7 @@ import os
 
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.indexer.pdf_writing import lines_of, write_pdf
 from tests.indexer.pipeline_bench import Bench
 

@@ -10,7 +10,7 @@ import pytest
 import longsearch.indexer.pipeline as pipeline_module
 from longsearch.engine.store import vectors
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import FileStatus
+from longsearch.engine.types.progress import FileStatus
 from longsearch.indexer import embedding
 from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.token_cache import TokenCache

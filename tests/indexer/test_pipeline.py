@@ -10,7 +10,8 @@ from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store import vectors
-from longsearch.engine.types import FileStatus, SearchMode
+from longsearch.engine.types.progress import FileStatus
+from longsearch.engine.types.results import SearchMode
 from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.pipeline import Pipeline, ReadSummary
 from longsearch.indexer.sources import source

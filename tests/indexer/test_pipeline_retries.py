@@ -10,7 +10,8 @@ import pytest
 
 from longsearch.engine.errors import ExtractionError, TemporaryError
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import DocumentText, FileReport, FileStatus
+from longsearch.engine.types.documents import DocumentText
+from longsearch.engine.types.progress import FileReport, FileStatus
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess, Result
 from longsearch.indexer.pipeline import Pipeline
 from longsearch.indexer.sources import source

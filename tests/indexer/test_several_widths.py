@@ -7,7 +7,7 @@ import pytest
 
 from longsearch.engine.store import vectors
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import FileStatus
+from longsearch.engine.types.progress import FileStatus
 from longsearch.indexer import embedding
 from longsearch.indexer.pipeline import Pipeline
 from tests.indexer.extracting import OneChild

@@ -12,18 +12,14 @@ from longsearch.engine.completions import Completion, CompletionChoice
 from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import LitBoxes, PageImage, PageQuestion
 from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.types import (
+from longsearch.engine.types.documents import DocumentText, MetadataValue
+from longsearch.engine.types.progress import FileReport, FileStatus, IndexProgress, ScannedPages
+from longsearch.engine.types.results import (
     DocumentHit,
-    DocumentText,
-    FileReport,
-    FileStatus,
     Folder,
-    IndexProgress,
-    MetadataValue,
     PassageHit,
     PassageMap,
     PassageSimilarity,
-    ScannedPages,
     SearchMode,
     SearchResults,
 )

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from longsearch.engine.citing.evidence import Evidence, PlacedEvidence, PlaceState, evidence_of
 from longsearch.engine.citing.forms import FORMS
-from longsearch.engine.types import DocumentHit, Folder, PassageHit
+from longsearch.engine.types.results import DocumentHit, Folder, PassageHit
 from longsearch.tui.backend.interface import BasketView, InView, Question, Saved
 
 

@@ -8,7 +8,7 @@ from textual.widgets import Input
 from longsearch.engine.completions import Completion, CompletionChoice
 from longsearch.engine.errors import StoreError
 from longsearch.engine.metadata_lines import describe
-from longsearch.engine.types import MetadataValue
+from longsearch.engine.types.documents import MetadataValue
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.text.completing import Cycle
 from longsearch.tui.widgets.query_bar import QueryBar

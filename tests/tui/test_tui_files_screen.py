@@ -4,7 +4,7 @@ import pytest
 from textual.pilot import Pilot
 
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.types import FileReport, FileStatus
+from longsearch.engine.types.progress import FileReport, FileStatus
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.widgets.long_table import LongTable

@@ -10,7 +10,8 @@ from textual import events
 from textual.pilot import Pilot
 
 from longsearch.engine.page_image import Light
-from longsearch.engine.types import DocumentText, Heading, SearchMode
+from longsearch.engine.types.documents import DocumentText, Heading
+from longsearch.engine.types.results import SearchMode
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.outline import OutlineScreen, entry_at, outline
 from longsearch.tui.text.finding import MAX_PLACES, find

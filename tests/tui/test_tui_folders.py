@@ -6,7 +6,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.types import FileReport, FileStatus
+from longsearch.engine.types.progress import FileReport, FileStatus
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.text.folder_words import folder_field, with_folder
 from tests.tui.fake_backend import FakeBackend, three_folders, three_reports

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.history_steps import HistorySteps
 from longsearch.tui.backend.interface import InView, Question

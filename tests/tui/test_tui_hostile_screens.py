@@ -8,16 +8,9 @@ import pytest
 from rich.cells import cell_len
 from textual.pilot import Pilot
 
-from longsearch.engine.types import (
-    DocumentHit,
-    DocumentText,
-    FileReport,
-    FileStatus,
-    Folder,
-    Heading,
-    MetadataValue,
-    PassageHit,
-)
+from longsearch.engine.types.documents import DocumentText, Heading, MetadataValue
+from longsearch.engine.types.progress import FileReport, FileStatus
+from longsearch.engine.types.results import DocumentHit, Folder, PassageHit
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.interface import Question, Saved
 from tests.tui.fake_backend import FakeBackend, long_document

@@ -6,7 +6,7 @@ from typing import Any
 from textual import events
 from textual.widgets import Input
 
-from longsearch.engine.types import Folder, SearchMode
+from longsearch.engine.types.results import Folder, SearchMode
 from longsearch.tui import keys_page
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.instruction import InstructionScreen

@@ -11,7 +11,8 @@ from textual.app import App, ComposeResult
 from textual.widgets import Static
 from textual.worker import WorkerCancelled
 
-from longsearch.engine.types import DocumentHit, DocumentText, SearchMode
+from longsearch.engine.types.documents import DocumentText
+from longsearch.engine.types.results import DocumentHit, SearchMode
 from longsearch.tui.backend.backend_calls import Newest, Request
 from longsearch.tui.backend.choice import Choice
 from longsearch.tui.backend.interface import Question

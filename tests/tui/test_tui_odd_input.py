@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from longsearch.engine.types import DocumentText, PassageHit
+from longsearch.engine.types.documents import DocumentText
+from longsearch.engine.types.results import PassageHit
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.main import MainScreen
 from tests.tui.fake_backend import FakeBackend, hit, long_document, three_reports

@@ -8,7 +8,8 @@ from textual.content import Content
 
 from longsearch.engine.citing.evidence import evidence_of
 from longsearch.engine.citing.forms import FORMS
-from longsearch.engine.types import DocumentHit, DocumentText, Heading, MetadataValue, PassageHit
+from longsearch.engine.types.documents import DocumentText, Heading, MetadataValue
+from longsearch.engine.types.results import DocumentHit, PassageHit
 from longsearch.tui.text.result_content import hit_content
 from tests.tui.fake_backend import ROOT, FakeBackend
 from tests.tui.test_tui_snapshots import ask_and_press, both_sizes, compare

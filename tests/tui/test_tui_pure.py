@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from longsearch.engine.amounts import duration, quantity
 from longsearch.engine.search.query_language.query import MAX_TERMS, parse
-from longsearch.engine.types import Term
+from longsearch.engine.types.results import Term
 from longsearch.tui.text.display import bar, below_home, clip, shorten_middle, shown
 from longsearch.tui.text.highlight import NO_WORDS, Highlighter, Span, runs, word_pattern
 from longsearch.tui.text.result_content import snippet

@@ -5,7 +5,7 @@ from dataclasses import replace
 from textual.widgets import Input
 
 from longsearch.engine.errors import StoreError
-from longsearch.engine.types import PassageHit, SearchMode
+from longsearch.engine.types.results import PassageHit, SearchMode
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.widgets.header_line import HeaderLine
 from longsearch.tui.widgets.reader import Reader

@@ -6,7 +6,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.types import ScannedPages
+from longsearch.engine.types.progress import ScannedPages
 from longsearch.tui.app import LongsearchApp
 from tests.tui.fake_backend import FakeBackend, some_files, three_reports
 from tests.tui.test_tui_snapshots import Compare, both_sizes

@@ -6,7 +6,7 @@ import pytest
 from textual.widgets import Input
 
 from longsearch.engine.errors import ModelError
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.backend_calls import BackendCalls
 from longsearch.tui.screens.instruction import PRESETS, InstructionScreen

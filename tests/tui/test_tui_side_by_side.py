@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from textual.pilot import Pilot
 
 from longsearch.engine.errors import StoreError
-from longsearch.engine.types import PassageMap
+from longsearch.engine.types.results import PassageMap
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.screens.map import MapScreen, kept_in_words

@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from longsearch.engine.errors import ModelError
-from longsearch.engine.types import ChanceLevel, MeaningShare, Reason, WordShare
+from longsearch.engine.types.results import ChanceLevel, MeaningShare, Reason, WordShare
 from longsearch.tui.app import LongsearchApp
 from tests.tui.fake_backend import (
     INDEXING,

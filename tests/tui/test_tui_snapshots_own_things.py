@@ -2,7 +2,7 @@
 
 import pytest
 
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from longsearch.tui.backend.interface import InView, Question, Saved
 from tests.tui.fake_backend import FakeBackend, three_reports
 from tests.tui.fake_user_data import some_evidence

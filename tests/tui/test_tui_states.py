@@ -7,7 +7,7 @@ import pytest
 from textual.pilot import Pilot
 
 from longsearch.engine.errors import ModelError
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.backend_calls import BackendCalls
 from tests.tui.fake_backend import DONE, EMPTY, INDEXING, FakeBackend, three_reports

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from longsearch.engine.errors import StoreError
-from longsearch.engine.types import FileReport, FileStatus, SearchMode, SearchResults
+from longsearch.engine.types.progress import FileReport, FileStatus
+from longsearch.engine.types.results import SearchMode, SearchResults
 from longsearch.tui.text.wording import (
     has_changed,
     next_try,

@@ -12,7 +12,8 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 
-from longsearch.engine.types import IndexProgress, SearchMode, SearchResults
+from longsearch.engine.types.progress import IndexProgress
+from longsearch.engine.types.results import SearchMode, SearchResults
 from longsearch.tui.backend.interface import Backend, Question
 from longsearch.tui.backend.latest_only import LatestOnly, attempt
 from longsearch.tui.text import wording

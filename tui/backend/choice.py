@@ -6,7 +6,7 @@ person chooses a document, the best one is in view. A chosen document stays in v
 
 from collections.abc import Sequence
 
-from longsearch.engine.types import DocumentHit
+from longsearch.engine.types.results import DocumentHit
 
 
 class Choice:

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Protocol
 from longsearch.engine.completions import Completion
 from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import PageImage, PageQuestion
-from longsearch.engine.types import (
+from longsearch.engine.types.documents import DocumentText
+from longsearch.engine.types.progress import FileReport, IndexProgress, ScannedPages
+from longsearch.engine.types.results import (
     DocumentHit,
-    DocumentText,
-    FileReport,
     Folder,
-    IndexProgress,
     PassageHit,
     PassageMap,
     PassageSimilarity,
-    ScannedPages,
     SearchMode,
     SearchResults,
 )

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from longsearch.engine.page_image import Light, LitText
-from longsearch.engine.types import DocumentText, PassageHit
+from longsearch.engine.types.documents import DocumentText
+from longsearch.engine.types.results import PassageHit
 from longsearch.tui.text.finding import Finding
 from longsearch.tui.text.highlight import Span
 

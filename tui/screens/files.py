@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from longsearch.engine.amounts import counted, quantity
-from longsearch.engine.types import FileReport, FileStatus, ScannedPages
+from longsearch.engine.types.progress import FileReport, FileStatus, ScannedPages
 from longsearch.tui.backend.interface import Backend
 from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.bindings import FILES

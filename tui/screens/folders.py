@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from longsearch.engine.types import Folder
+from longsearch.engine.types.results import Folder
 from longsearch.tui.backend.interface import Backend
 from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.text import styles

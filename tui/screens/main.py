@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 
-from longsearch.engine.types import SearchResults
+from longsearch.engine.types.results import SearchResults
 from longsearch.tui.backend import backend_calls as messages
 from longsearch.tui.backend.backend_calls import BackendCalls
 from longsearch.tui.backend.choice import Choice

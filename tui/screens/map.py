@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from longsearch.engine.types import DocumentHit, PassageMap
+from longsearch.engine.types.results import DocumentHit, PassageMap
 from longsearch.tui.bindings import MAP
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import clip, shown

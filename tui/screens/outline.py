@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from longsearch.engine.types import DocumentText
+from longsearch.engine.types.documents import DocumentText
 from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.long_table import LongTable
 

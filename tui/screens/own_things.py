@@ -11,7 +11,7 @@ from textual import work
 from textual.screen import Screen
 
 from longsearch.engine.amounts import counted
-from longsearch.engine.types import DocumentHit, PassageHit, SearchMode
+from longsearch.engine.types.results import DocumentHit, PassageHit, SearchMode
 from longsearch.tui.backend.choice import Choice
 from longsearch.tui.backend.history_steps import HistorySteps
 from longsearch.tui.backend.interface import Backend, InView, Question, Saved

@@ -7,7 +7,7 @@ from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from longsearch.tui.backend.latest_only import LatestOnly, attempt
 from longsearch.tui.graphics.page_texts import excerpt_text
 from longsearch.tui.painting import set_class_of
@@ -16,7 +16,7 @@ from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.prompt import Prompt, Purpose
 
 if TYPE_CHECKING:
-    from longsearch.engine.types import SearchResults
+    from longsearch.engine.types.results import SearchResults
     from longsearch.tui.backend.choice import Choice
     from longsearch.tui.backend.interface import Backend
     from longsearch.tui.screens.side_by_side import Side

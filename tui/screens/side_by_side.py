@@ -11,7 +11,8 @@ from textual.containers import Container
 from textual.screen import Screen
 
 from longsearch.engine.page_image import PageImage, PageQuestion
-from longsearch.engine.types import DocumentHit, DocumentText, PassageHit
+from longsearch.engine.types.documents import DocumentText
+from longsearch.engine.types.results import DocumentHit, PassageHit
 from longsearch.tui.bindings import SIDES
 from longsearch.tui.graphics.terminal import Graphics
 from longsearch.tui.text.highlight import Highlighter

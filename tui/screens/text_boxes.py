@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from longsearch.engine.reason_lines import reason_lines
-from longsearch.engine.types import DocumentHit
+from longsearch.engine.types.results import DocumentHit
 from longsearch.tui.keys_page import tables
 from longsearch.tui.preferences import Preferences, sound_keys
 from longsearch.tui.text import styles

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from longsearch.engine.amounts import counted
-from longsearch.engine.types import Folder
+from longsearch.engine.types.results import Folder
 from longsearch.tui.text.display import below_home, shown
 
 _FIELD = re.compile(r'(?<!\S)-?folder:(?:"[^"]*"?|\S*)\s*')

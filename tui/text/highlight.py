@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from longsearch.engine.languages.spelling import other_spelling
-from longsearch.engine.types import Term
+from longsearch.engine.types.results import Term
 
 _WORD = re.compile(r"\w+")
 _LETTER = r"[^\W_]"

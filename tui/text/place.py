@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from longsearch.engine.places import place_name
-from longsearch.engine.types import DocumentText
+from longsearch.engine.types.documents import DocumentText
 from longsearch.tui.text.display import clip, shown
 from longsearch.tui.text.highlight import Span
 from longsearch.tui.text.text_layout import TextLayout

@@ -9,7 +9,7 @@ from textual.content import Content
 from longsearch.engine.amounts import counted
 from longsearch.engine.places import place_name
 from longsearch.engine.printable import condensed
-from longsearch.engine.types import DocumentHit
+from longsearch.engine.types.results import DocumentHit
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import bar, clip, shorten_middle, shown
 from longsearch.tui.text.highlight import Highlighter

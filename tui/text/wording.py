@@ -10,16 +10,8 @@ from itertools import takewhile
 from longsearch.engine.amounts import counted, duration, quantity
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.languages.names import name_of
-from longsearch.engine.types import (
-    ChanceLevel,
-    DocumentHit,
-    FileReport,
-    FileStatus,
-    IndexProgress,
-    ScannedPages,
-    SearchMode,
-    SearchResults,
-)
+from longsearch.engine.types.progress import FileReport, FileStatus, IndexProgress, ScannedPages
+from longsearch.engine.types.results import ChanceLevel, DocumentHit, SearchMode, SearchResults
 from longsearch.tui.text.display import shown
 
 BELOW_BY_CHANCE = "── below: no better than chance ──"

@@ -18,7 +18,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from longsearch.engine.types import DocumentText
+from longsearch.engine.types.documents import DocumentText
 from longsearch.tui.backend.latest_only import LatestOnly
 from longsearch.tui.bindings import TEXT_MOVES
 from longsearch.tui.painting import PaintsLines

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from longsearch.engine.completions import Completion
-from longsearch.engine.types import Folder, SearchMode
+from longsearch.engine.types.results import Folder, SearchMode
 from longsearch.tui.backend.interface import Question
 from longsearch.tui.backend.latest_only import LatestOnly, attempt
 from longsearch.tui.painting import set_class_of

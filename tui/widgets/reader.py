@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from longsearch.engine.page_image import PageImage, PageQuestion
-from longsearch.engine.types import DocumentText
+from longsearch.engine.types.documents import DocumentText
 from longsearch.tui.graphics.page_texts import page_of, page_range, texts_on_page
 from longsearch.tui.graphics.terminal import Graphics
 from longsearch.tui.text.display import shown

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from longsearch.engine.types import PassageSimilarity
+from longsearch.engine.types.results import PassageSimilarity
 from longsearch.tui.painting import PaintsLines
 from longsearch.tui.text.highlight import Span
 

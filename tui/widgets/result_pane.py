@@ -6,7 +6,8 @@ from textual.content import Content
 from textual.widget import AwaitMount
 from textual.widgets import Static
 
-from longsearch.engine.types import IndexProgress, SearchResults
+from longsearch.engine.types.progress import IndexProgress
+from longsearch.engine.types.results import SearchResults
 from longsearch.tui.text import styles, wording
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.highlight import NO_WORDS, Highlighter

@@ -8,7 +8,7 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from longsearch.engine.types import DocumentHit
+from longsearch.engine.types.results import DocumentHit
 from longsearch.tui.bindings import LIST_MOVES
 from longsearch.tui.text.highlight import NO_WORDS, Highlighter
 from longsearch.tui.text.result_content import chance_line, hit_content

@@ -14,7 +14,8 @@ from textual.widgets import Static
 
 from longsearch.engine.metadata_lines import describe
 from longsearch.engine.page_image import PageImage, PageQuestion
-from longsearch.engine.types import DocumentHit, DocumentText, PassageHit, PassageSimilarity
+from longsearch.engine.types.documents import DocumentText
+from longsearch.engine.types.results import DocumentHit, PassageHit, PassageSimilarity
 from longsearch.tui.backend.latest_only import LatestOnly
 from longsearch.tui.document_cache import DocumentCache
 from longsearch.tui.graphics.terminal import Graphics

@@ -16,7 +16,7 @@ from longsearch.engine.search.fusion import both, in_document, trust, with_excer
 from longsearch.engine.search.lookup import forms_of
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import Candidates, Cosines
-from longsearch.engine.types import MeaningShare, Reason, SearchMode, WordShare
+from longsearch.engine.types.results import MeaningShare, Reason, SearchMode, WordShare
 
 Points = NDArray[np.float64]
 

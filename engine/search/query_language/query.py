@@ -16,7 +16,7 @@ from longsearch.engine.search.query_language import fields
 from longsearch.engine.search.query_language.fields import Condition, Filters, Sort
 from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.search.query_language.folder_filter import FolderFilter
-from longsearch.engine.types import Term
+from longsearch.engine.types.results import Term
 
 Given = tuple[str, str]
 """A field that was given apart from the text of a query: (name, value)."""

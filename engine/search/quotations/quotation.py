@@ -30,7 +30,7 @@ from longsearch.engine.search.quotations.alignment import Match, NormalForm, bes
 from longsearch.engine.search.retrieval import allowed_documents
 from longsearch.engine.store import documents, files, languages, texts
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import Quotation, Term
+from longsearch.engine.types.results import Quotation, Term
 
 MAX_CHARACTERS = 2_000
 LEAST_SIMILARITY = 0.7

@@ -103,7 +103,7 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """The whole text of a file that is not a PDF. Fields as in `engine.types.DocumentText`; the title may be ""."""
+    """The whole text of a file that is not a PDF. Fields as in `DocumentText`; the title may be ""."""
 
     text: str
     page_starts: tuple[int, ...]

@@ -14,7 +14,8 @@ from longsearch.engine.citing.evidence import Evidence, evidence_of
 from longsearch.engine.citing.forms import FORMATS, FORMS, format_of
 from longsearch.engine.citing.markdown import escaped, to_markdown
 from longsearch.engine.citing.table import to_csv
-from longsearch.engine.types import DocumentHit, MetadataValue, PassageHit
+from longsearch.engine.types.documents import MetadataValue
+from longsearch.engine.types.results import DocumentHit, PassageHit
 
 TOWERS = Evidence(
     quote="Cooling towers\nlose water.\n\nThe loss is 5 % & more.",

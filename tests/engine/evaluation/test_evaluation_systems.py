@@ -14,7 +14,7 @@ from longsearch.engine.evaluation.scoring import document_gains, score_system, s
 from longsearch.engine.evaluation.systems import BASELINES, OURS, Bench
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.types import Passage
+from longsearch.engine.types.documents import Passage
 from tests.engine.evaluation.evaluation_helpers import write_model, write_set
 
 

@@ -19,7 +19,7 @@ from longsearch.engine.models.config import read_config
 from longsearch.engine.models.weights import load_mamba2
 from longsearch.engine.readouts.reading import DocumentEmbedding
 from longsearch.engine.readouts.vertical import step_around_probes, step_probed
-from longsearch.engine.types import Passage
+from longsearch.engine.types.documents import Passage
 from tests.engine.tiny_models import PROSE, random_tensors, save_checkpoint, save_embedder, tiny_config
 
 SIZES = [1, 40, 3000, 7, 700, 1, 2400, 90, 350, 5000, 12, 1100]

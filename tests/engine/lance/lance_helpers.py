@@ -17,7 +17,8 @@ from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import DocumentText, Heading, MetadataValue, Passage, SearchMode, SearchResults
+from longsearch.engine.types.documents import DocumentText, Heading, MetadataValue, Passage
+from longsearch.engine.types.results import SearchMode, SearchResults
 from tests.engine.store.store_helpers import DIM, ROOT, unit_vectors
 
 ENGLISH = (

@@ -17,7 +17,7 @@ from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.store import documents
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.engine.lance.lance_helpers import add_invented, assert_same_hits, invented, published
 from tests.engine.store.store_helpers import check_invariants, document, record
 

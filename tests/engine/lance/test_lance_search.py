@@ -18,7 +18,7 @@ from longsearch.engine.search.together import Part, search_together
 from longsearch.engine.store import documents, metadata
 from longsearch.engine.store.segments import admitted
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.engine.lance.lance_helpers import (
     CHINESE,
     ENGLISH,

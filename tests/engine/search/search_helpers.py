@@ -12,7 +12,8 @@ from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import DocumentText, Heading, Passage, SearchMode, SearchResults
+from longsearch.engine.types.documents import DocumentText, Heading, Passage
+from longsearch.engine.types.results import SearchMode, SearchResults
 from tests.engine.store.store_helpers import DIM, ROOT
 
 _EXCERPT_CHARACTERS = 10

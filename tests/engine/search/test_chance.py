@@ -13,7 +13,7 @@ from longsearch.engine.search.chance import N_QUERIES, made_up_queries, measure,
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.together import Part, search_together
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import ChanceLevel, SearchMode
+from longsearch.engine.types.results import ChanceLevel, SearchMode
 from tests.engine.search.search_helpers import add, search, toward
 from tests.engine.store.store_helpers import DIM
 

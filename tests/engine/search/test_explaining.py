@@ -15,7 +15,7 @@ from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.together import Part, search_together
 from longsearch.engine.store.segments import upkeep
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import DocumentHit, SearchMode
+from longsearch.engine.types.results import DocumentHit, SearchMode
 from tests.engine.search.search_helpers import add, toward
 from tests.engine.search.search_helpers import search as plain_search
 from tests.engine.store.store_helpers import DIM

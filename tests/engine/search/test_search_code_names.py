@@ -6,7 +6,7 @@ import pytest
 
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.engine.search.search_helpers import add, names, search
 from tests.engine.store.store_helpers import open_store
 

@@ -14,7 +14,7 @@ from longsearch.engine.store import keywords
 from longsearch.engine.store.languages import IndexLanguages, counts
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.engine.search.search_helpers import add, names, search
 from tests.engine.store.store_helpers import open_store
 

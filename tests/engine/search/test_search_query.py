@@ -10,7 +10,7 @@ from longsearch.engine.search.lookup import all_of, any_of, lookup
 from longsearch.engine.search.query_language.file_filter import FileFilter
 from longsearch.engine.search.query_language.query import MAX_TERMS, Query, parse
 from longsearch.engine.store.languages import IndexLanguages
-from longsearch.engine.types import Term
+from longsearch.engine.types.results import Term
 
 _DB = apsw.Connection(":memory:")
 _DB.execute("""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from longsearch.engine.errors import QueryError
 from longsearch.engine.search import searcher
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import SearchMode, Term
+from longsearch.engine.types.results import SearchMode, Term
 from tests.engine.search.search_helpers import add, names, search, toward
 from tests.engine.store.store_helpers import DIM, ROOT
 
@@ -62,7 +62,7 @@ import numpy as np
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.session import Session
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 with Session.open(Path({str(store.path)!r}), read_only=True) as session:
     print(len(search(session, parse("red apples"), SearchMode.HYBRID, np.eye({DIM}, dtype=np.float32)[0]).hits))
 print([name for name in ("torch", "numpy.ma", "apsw.fts5", "apsw.ext") if name in sys.modules])

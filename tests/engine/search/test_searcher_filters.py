@@ -14,7 +14,7 @@ from longsearch.engine.store import documents, files
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.segments import admitted
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.engine.search.search_helpers import add, names, search, toward
 
 HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS

@@ -14,7 +14,8 @@ from longsearch.engine.search.completion import complete
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.store import languages, metadata
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import MetadataValue, SearchMode, SearchResults
+from longsearch.engine.types.documents import MetadataValue
+from longsearch.engine.types.results import SearchMode, SearchResults
 from tests.engine.search.search_helpers import add, names, toward
 
 TODAY = date.today()

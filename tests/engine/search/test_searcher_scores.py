@@ -12,7 +12,7 @@ from longsearch.engine.languages.detection import language_of
 from longsearch.engine.readouts.reading import Excerpts
 from longsearch.engine.search.fusion import in_document, words_in_document
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.engine.search.search_helpers import add, names, search, toward
 from tests.engine.store.store_helpers import DIM
 

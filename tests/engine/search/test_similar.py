@@ -7,7 +7,7 @@ from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.search.similar import similar_to_document, similar_to_vector, similarity_of_passages
 from longsearch.engine.store import documents, vectors
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.engine.search.search_helpers import add, names, toward
 
 

@@ -18,7 +18,8 @@ from longsearch.engine.search.together import Part, search_together
 from longsearch.engine.store import keywords, languages
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import DocumentHit, MetadataValue, SearchMode, SearchResults
+from longsearch.engine.types.documents import MetadataValue
+from longsearch.engine.types.results import DocumentHit, SearchMode, SearchResults
 from tests.engine.search.search_helpers import add, toward
 from tests.engine.store.store_helpers import DIM
 

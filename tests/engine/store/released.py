@@ -10,7 +10,7 @@ from pathlib import Path
 
 from longsearch.engine.store.schema import MIGRATIONS
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import FileStatus
+from longsearch.engine.types.progress import FileStatus
 from tests.engine.store.store_helpers import (
     add,
     check_invariants,

@@ -13,7 +13,7 @@ from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import DocumentText, Heading, Passage
+from longsearch.engine.types.documents import DocumentText, Heading, Passage
 
 DIM = 8
 ROOT = Path("/papers")

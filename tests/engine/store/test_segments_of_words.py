@@ -19,7 +19,7 @@ from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments import files, owners, postings, term_counts, upkeep, word_parts, word_search
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import DocumentText, Passage
+from longsearch.engine.types.documents import DocumentText, Passage
 from tests.engine.store.store_helpers import ROOT, open_store, record
 
 WORDS = [

@@ -9,7 +9,7 @@ from longsearch.engine.search.searcher import search
 from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.records import SavedState
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.engine.store.store_helpers import (
     add,
     check_invariants,

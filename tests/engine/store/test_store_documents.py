@@ -12,7 +12,8 @@ from longsearch.engine.errors import StoreError
 from longsearch.engine.store import texts
 from longsearch.engine.store.store import Store
 from longsearch.engine.store.texts import PART_CHARS
-from longsearch.engine.types import DocumentText, FileStatus, Heading, Passage
+from longsearch.engine.types.documents import DocumentText, Heading, Passage
+from longsearch.engine.types.progress import FileStatus
 from tests.engine.store.store_helpers import DIM, add, document, embed, open_store, record, vectors_of_passages
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from longsearch.engine.errors import StoreError
 from longsearch.engine.store import files
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import FileStatus
+from longsearch.engine.types.progress import FileStatus
 from tests.engine.store.store_helpers import (
     add,
     check_invariants,

@@ -12,7 +12,8 @@ from longsearch.engine.search.searcher import search
 from longsearch.engine.store import metadata
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import MetadataValue, SearchMode
+from longsearch.engine.types.documents import MetadataValue
+from longsearch.engine.types.results import SearchMode
 from tests.engine.store.released import FIXTURES, unpack
 from tests.engine.store.store_helpers import (
     add,

@@ -11,7 +11,7 @@ from longsearch.engine.search.searcher import search
 from longsearch.engine.store.schema import MIGRATIONS
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.engine.store.released import FIXTURES, check, fill, unpack
 from tests.engine.store.store_helpers import (
     add,

@@ -8,7 +8,7 @@ import pytest
 
 from longsearch.engine.store import reports
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import FileStatus
+from longsearch.engine.types.progress import FileStatus
 from tests.engine.store.store_helpers import add, document, embed, record, unit_vectors
 
 

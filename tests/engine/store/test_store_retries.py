@@ -3,7 +3,7 @@
 import numpy as np
 
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import FileStatus
+from longsearch.engine.types.progress import FileStatus
 from tests.engine.store.store_helpers import add, document, embed, record, vectors_of_passages
 
 

@@ -6,7 +6,7 @@ from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search
 from longsearch.engine.store.documents import title_of
 from longsearch.engine.store.store import Store
-from longsearch.engine.types import SearchMode
+from longsearch.engine.types.results import SearchMode
 from tests.engine.store.store_helpers import add, check_invariants, document, embed, record, vectors_of_passages
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.engine.types import DocumentText
+from longsearch.engine.types.documents import DocumentText
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
 from longsearch.indexer.extract.readers.mail import attachments as attachments_module
 from longsearch.indexer.extract.readers.mail import eml as eml_reader

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.engine.types import DocumentText
+from longsearch.engine.types.documents import DocumentText
 from longsearch.indexer.extract.reader import Extraction
 from tests.indexer.extracting import page_text
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.engine.types import DocumentText
+from longsearch.engine.types.documents import DocumentText
 from longsearch.indexer.extract.reader import Extraction
 from longsearch.indexer.extract.readers.office.delimited import parse, separator_of
 from longsearch.indexer.extract.readers.office.tables import Tables

@@ -21,7 +21,7 @@ from longsearch.engine.models.other_families import RWKV7Config
 from longsearch.engine.models.probes import Probes
 from longsearch.engine.models.readout_config import ReadoutConfig
 from longsearch.engine.papers.causal2vec.readout import ContextualReadout
-from longsearch.engine.types import Passage
+from longsearch.engine.types.documents import Passage
 from tests.engine.tiny_models import PROSE, random_tensors, save_checkpoint, save_embedder, tiny_config
 
 ASK = "Find the clause"

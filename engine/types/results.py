@@ -1,15 +1,13 @@
-"""The types that all packages share, as frozen dataclasses. Imports nothing heavy; knows no model, file or screen.
+"""The answer to a query: hits with their passages and reasons, quotations, and the folders searched.
 
-Longer than 260 lines because each type stands here once, for all packages. Character offsets count from the
-start of `DocumentText.text`. Page numbers begin at 1. `DocumentHit` explains scores.
+Character offsets count from the start of a document's text. Page numbers begin at 1. `DocumentHit` explains scores.
 """
 
-from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import NamedTuple
 
 from longsearch.engine.amounts import counted
+from longsearch.engine.types.documents import MetadataValue
 
 
 class SearchMode(StrEnum):
@@ -18,66 +16,6 @@ class SearchMode(StrEnum):
     HYBRID = "hybrid"
     MEANING = "meaning"
     WORDS = "words"
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading of a document's outline."""
-
-    level: int
-    """1 for the outermost."""
-    title: str
-    start: int
-    """Offset of its first character."""
-
-
-@dataclass(frozen=True, slots=True)
-class MetadataValue:
-    """One value of a document's metadata, and where it was read."""
-
-    field: str
-    """`title`, `author`, `date`, `created`, `language`, `tag`, `doi`, `arxiv` or a key of the document's own."""
-    value: str
-    """On one line. A date is a year, a month or a day in ISO form (see `engine.dates`), a language its ISO code."""
-    source: str
-    """Where the value was read, in a word or two: "PDF info", "front matter", "path"."""
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentText:
-    """The text that was read from one file."""
-
-    text: str
-    page_starts: tuple[int, ...]
-    """Offset of each page's first character, ascending, beginning with 0; empty for formats without pages."""
-    title: str
-    """The document's own title, on one line; "" if it has none. The store then returns the file's name as title."""
-    headings: tuple[Heading, ...] = ()
-    metadata: tuple[MetadataValue, ...] = field(default=(), compare=False)
-    """Facts that a reader found beside the text, and the title. The store returns them with hits, not with the text."""
-    ocr_pages: tuple[int, ...] = field(default=(), compare=False)
-    """The pages whose text is from OCR, ascending."""
-    n_scanned: int = field(default=0, compare=False)
-    """Pages that show something and have no text: OCR could read them. The store keeps it with the file."""
-
-    def page_at(self, offset: int) -> int | None:
-        """The page that holds the character at `offset`, or None if the format has no pages."""
-        return bisect_right(self.page_starts, offset) or None
-
-    def heading_at(self, offset: int) -> str:
-        """The title of the last heading at or before `offset`, or ""."""
-        index = bisect_right(self.headings, offset, key=lambda heading: heading.start)
-        return self.headings[index - 1].title if index else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A span of a document, a few sentences: the unit of a hit."""
-
-    start: int
-    stop: int
-    """One past the last character."""
-    n_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,92 +238,3 @@ class SearchResults:
             return self
         note = f"{counted(n_left_out, 'document')} left out: below {level}"
         return replace(self, hits=hits, note="; ".join(filter(None, (self.note, note))))
-
-
-class FileStatus(StrEnum):
-    """How far the indexing of a file has come."""
-
-    CURRENT = "current"
-    """Read completely; searchable by words and by meaning."""
-    PARTIAL = "partial"
-    """Read in part; that part is searchable."""
-    WAITING = "waiting"
-    """Searchable by words; its vectors are not complete yet."""
-    FAILED = "failed"
-    """Not readable; `FileReport.reason` says why."""
-
-
-class FileReport(NamedTuple):
-    """One file of a root, as `longsearch status` shows it. A tuple: 50,000 frozen dataclasses take 0.15 s longer."""
-
-    path: str
-    """Relative to the root."""
-    status: FileStatus
-    reason: str
-    """Why the file failed or is partial, or ""."""
-    hint: str
-    """Advice for the person, or ""."""
-    n_pages: int
-    n_tokens: int
-    """Tokens extracted."""
-    n_tokens_embedded: int
-    n_failures: int = 0
-    """Failed attempts in a row."""
-    retry_at: float | None = None
-    """When the next automatic retry is due, in seconds since 1970; None: only after a change or on request."""
-    folder: str = ""
-    """The name of the indexed folder, if the files of several are listed; else ""."""
-    root: str = ""
-    """The path of that folder, absolute; "" if only one is listed."""
-    n_scanned: int = 0
-    """Pages that show something and have no text: OCR could read them."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScannedPages:
-    """The pages of a folder that show something and have no text."""
-
-    n_pages: int = 0
-    takes_s: float = 0.0
-    """About how long OCR takes for all of them."""
-    is_measured: bool = False
-    """Whether this machine's own speed says so; otherwise it is the usual one."""
-    is_wished: bool = False
-    """Whether they are read when the machine is idle and on mains."""
-    problem: str = ""
-    """Why they cannot be read here, or ""."""
-
-
-@dataclass(frozen=True, slots=True)
-class IndexProgress:
-    """The progress of a root's index, for any process to read."""
-
-    n_files: int
-    n_current: int
-    n_waiting: int
-    n_partial: int
-    n_failed: int
-    n_tokens: int
-    n_tokens_embedded: int
-    activity: str
-    """The indexer's present work, for example "reading x.pdf"; "" if it is idle or dead."""
-    tokens_per_s: float
-    """Recent rate of embedding; 0 if unknown."""
-    n_narrow: int = 0
-    """Documents whose vectors were made at part of the model's width."""
-    n_tokens_narrow: int = 0
-    """Tokens of these documents that have not been read again at full width yet."""
-    n_scanned: int = 0
-    """Pages that show something and have no text: OCR could read them."""
-    problem: str = ""
-    """Why the index is not kept current, and what to do; "" if it is."""
-    advice: str = ""
-    """What would find more in this index, such as another model; "" for nothing."""
-
-    @property
-    def eta_s(self) -> float | None:
-        """Seconds until all tokens are embedded, or None if unknown."""
-        rest = self.n_tokens - self.n_tokens_embedded
-        if rest <= 0:
-            return 0.0
-        return rest / self.tokens_per_s if self.tokens_per_s > 0 else None

@@ -1,0 +1,67 @@
+"""A document's text with its outline and metadata, and its passages. Imports nothing heavy.
+
+Character offsets count from the start of `DocumentText.text`. Page numbers begin at 1.
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a document's outline."""
+
+    level: int
+    """1 for the outermost."""
+    title: str
+    start: int
+    """Offset of its first character."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataValue:
+    """One value of a document's metadata, and where it was read."""
+
+    field: str
+    """`title`, `author`, `date`, `created`, `language`, `tag`, `doi`, `arxiv` or a key of the document's own."""
+    value: str
+    """On one line. A date is a year, a month or a day in ISO form (see `engine.dates`), a language its ISO code."""
+    source: str
+    """Where the value was read, in a word or two: "PDF info", "front matter", "path"."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """The text that was read from one file."""
+
+    text: str
+    page_starts: tuple[int, ...]
+    """Offset of each page's first character, ascending, beginning with 0; empty for formats without pages."""
+    title: str
+    """The document's own title, on one line; "" if it has none. The store then returns the file's name as title."""
+    headings: tuple[Heading, ...] = ()
+    metadata: tuple[MetadataValue, ...] = field(default=(), compare=False)
+    """Facts that a reader found beside the text, and the title. The store returns them with hits, not with the text."""
+    ocr_pages: tuple[int, ...] = field(default=(), compare=False)
+    """The pages whose text is from OCR, ascending."""
+    n_scanned: int = field(default=0, compare=False)
+    """Pages that show something and have no text: OCR could read them. The store keeps it with the file."""
+
+    def page_at(self, offset: int) -> int | None:
+        """The page that holds the character at `offset`, or None if the format has no pages."""
+        return bisect_right(self.page_starts, offset) or None
+
+    def heading_at(self, offset: int) -> str:
+        """The title of the last heading at or before `offset`, or ""."""
+        index = bisect_right(self.headings, offset, key=lambda heading: heading.start)
+        return self.headings[index - 1].title if index else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A span of a document, a few sentences: the unit of a hit."""
+
+    start: int
+    stop: int
+    """One past the last character."""
+    n_tokens: int
