@@ -30,7 +30,7 @@ def nested_model(folder, d_mlp=None, widths=(1.0, 0.5, 0.25, 0.125)):
     model = Mamba2(config)
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
-    save_new(folder, model, tokenizer, torch.zeros(config.vocab_size))
+    save_new(folder, model, tokenizer)
     path = folder / "config.json"
     raw = json.loads(path.read_text())
     raw["longsearch"]["widths"] = list(widths)
