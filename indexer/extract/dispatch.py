@@ -29,6 +29,10 @@ _MODULES = {
     Format.MOBI: "books.converted:read_mobi",
     Format.MAIL: "mail.eml",
     Format.MAILBOX: "mail.mbox",
+    Format.CALENDAR: "calendar",
+    Format.TNEF: "mail.outlook:read_tnef",
+    Format.MSG: "mail.outlook:read_msg",
+    Format.MSG_ALONE: "mail.outlook:read_msg_alone",
     Format.MAIL_ALONE: "mail.eml:read_alone",
     Format.MAILBOX_ALONE: "mail.mbox:read_alone",
 }

@@ -34,6 +34,10 @@ class Format(StrEnum):
     ADAPTED = "adapted"
     MAIL = "mail"
     MAILBOX = "mailbox"
+    CALENDAR = "calendar"
+    TNEF = "tnef"
+    MSG = "msg"
+    MSG_ALONE = "msg without attachments"
     MAIL_ALONE = "mail without attachments"
     MAILBOX_ALONE = "mailbox without attachments"
 
@@ -41,7 +45,11 @@ class Format(StrEnum):
 LIGHT_MARKUP = frozenset({Format.MARKDOWN, Format.ORG, Format.RST, Format.TEX})
 """Formats that are read as plain text if their parser fails: a reader can ignore their marks."""
 
-_WITHOUT_ATTACHMENTS = {Format.MAIL: Format.MAIL_ALONE, Format.MAILBOX: Format.MAILBOX_ALONE}
+_WITHOUT_ATTACHMENTS = {
+    Format.MAIL: Format.MAIL_ALONE,
+    Format.MAILBOX: Format.MAILBOX_ALONE,
+    Format.MSG: Format.MSG_ALONE,
+}
 
 FORMAT_OF_SUFFIX = {
     ".pdf": Format.PDF,
@@ -83,6 +91,9 @@ FORMAT_OF_SUFFIX = {
     ".emlx": Format.MAIL,
     ".mbox": Format.MAILBOX,
     ".mbx": Format.MAILBOX,
+    ".ics": Format.CALENDAR,
+    ".tnef": Format.TNEF,
+    ".msg": Format.MSG,
 }
 
 

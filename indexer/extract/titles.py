@@ -30,6 +30,8 @@ _HEAD = re.compile(
 )
 LARGEST_TYPE, HEADING, FIRST_LINE = "largest type", "heading", "first line"
 """Sources of titles that stand in the text."""
+STATED = frozenset({"mail header"})
+"""Sources whose titles are titles whatever they look like: a subject may be "Invoice 2020-0815"."""
 _STAMP = re.compile(r"^\[[a-z-]+-\d{5,}, v\d+\]\s*")  # HAL puts it before the authors' title
 # publishers leave their markup in the metadata: <Emphasis Type="Italic">Unconditional</Emphasis>
 _MARKUP = re.compile(
@@ -93,7 +95,7 @@ def choose_title(
         title = _STAMP.sub("", one_line(_MARKUP.sub("", candidate), MAX_TITLE_CHARACTERS))
         if "}" not in title:
             title = _TEX_DASH.sub("\u2013", title)
-        if is_title(title):
+        if is_title(title) or (title and source in STATED):
             return title, source
     return first_line(text, accepts), FIRST_LINE
 

@@ -95,10 +95,10 @@ def decode_part(data: bytes, label: str = "") -> str:
     return decoded_as(data, codec)
 
 
-def decode_html(data: bytes) -> str:
-    """Decode `data` by its byte order mark, as UTF-8, by the charset that its head names, or else as `decode` does."""
-    named = _HTML_CHARSET.search(data[:2048])
-    label = named[1].decode("ascii", "replace") if named else ""
+def decode_html(data: bytes, label: str = "") -> str:
+    """Decode `data` by its byte order mark, as UTF-8, by `label` or the charset that its head names, or as it seems."""
+    named = None if codec_named(label) else _HTML_CHARSET.search(data[:2048])
+    label = named[1].decode("ascii", "replace") if named else label
     # The head was just read as ASCII, so a page that claims UTF-16 lies.
     return decode(data, "" if codec_named(label).startswith(("utf-16", "utf-32")) else label)
 

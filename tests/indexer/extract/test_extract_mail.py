@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from longsearch.engine.errors import ExtractionError
 from longsearch.engine.types.documents import DocumentText
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
-from longsearch.indexer.extract.readers.mail import attachments as attachments_module
+from longsearch.indexer.extract.readers import attachments as attachments_module
 from longsearch.indexer.extract.readers.mail import eml as eml_reader
 from longsearch.indexer.extract.readers.mail import mbox as mbox_reader
 from longsearch.indexer.extract.readers.mail.quoting import MAX_QUOTED_CHARACTERS, Said, without_long_quotations

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[3]
 @pytest.mark.parametrize(
     ("dirty", "clean"),
     [
-        ("a\x00b\x07c\x9b", "abc"),
+        ("a\x00b\x07c\x9b", "abc›"),
         ("\x1b[31mred\x1b[0m \x1b]0;title\x07end", "red end"),
         ("eﬃcient ﬁsh", "efficient fish"),
         ("co\xadoperate", "cooperate"),

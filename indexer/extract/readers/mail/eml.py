@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 
 from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.readers.attachments import of_this_file
 from longsearch.indexer.extract.readers.decoding import read_bytes
-from longsearch.indexer.extract.readers.mail.attachments import Attachments
 from longsearch.indexer.extract.readers.mail.headers import described, header
 from longsearch.indexer.extract.readers.mail.message import MailText
 from longsearch.indexer.extract.sources import Source
@@ -24,7 +24,7 @@ def read(path: Source, with_attachments: bool = True) -> FileText:
         data = data[length.end() : length.end() + int(length[1])]
     if _HEADER.match(data) is None:
         raise ExtractionError("not a message: it does not begin with a header", "give it the suffix of its real format")
-    mail = MailText(Attachments(with_attachments))
+    mail = MailText(of_this_file(with_attachments))
     message = mail.add(data)
     text = mail.builder.file_text(header(message, "Subject"), limited(described(message)))
     return replace(text, warning=mail.warning)

@@ -12,7 +12,7 @@ from typing import IO
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import ExtractionError
-from longsearch.indexer.extract.readers.mail.attachments import MAILBOX_ATTACHMENTS_S, Attachments
+from longsearch.indexer.extract.readers.attachments import MAILBOX_ATTACHMENTS_S, of_this_file
 from longsearch.indexer.extract.readers.mail.headers import people
 from longsearch.indexer.extract.readers.mail.message import MailText
 from longsearch.indexer.extract.sources import Source
@@ -32,7 +32,7 @@ _EXPUNGED = 0x0008
 
 def read(path: Source, with_attachments: bool = True) -> FileText:
     """Return the text of the file at `path`. Raises `ExtractionError`."""
-    mail = MailText(Attachments(with_attachments, MAILBOX_ATTACHMENTS_S))
+    mail = MailText(of_this_file(with_attachments, MAILBOX_ATTACHMENTS_S))
     senders: Counter[str] = Counter()
     n_messages = n_damaged = 0
     warnings: list[str] = []

@@ -5,14 +5,17 @@ raises errors on hostile headers.
 """
 
 import email
+import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import clean_block, has_words, one_line
 from longsearch.indexer.extract.readers import html
-from longsearch.indexer.extract.readers.mail.attachments import Attachments
+from longsearch.indexer.extract.readers.attachments import Attachments
+from longsearch.indexer.extract.readers.decoding import decode_html
 from longsearch.indexer.extract.readers.mail.headers import decoded, header, in_charset
 from longsearch.indexer.extract.readers.mail.quoting import Said, without_long_quotations
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
@@ -23,6 +26,17 @@ _MAX_PARTS = 500
 _MAX_DEPTH = 4
 """Messages that are attached to messages that are attached to …"""
 _ENCRYPTED = frozenset({"multipart/encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime"})
+_MESSAGES = frozenset({"message/rfc822", "message/global", "message/news"})
+_REPORTS = frozenset(
+    {"message/delivery-status", "message/disposition-notification", "message/feedback-report", "text/rfc822-headers"}
+)
+_FOR_OTHER_PROGRAMS = frozenset({"text/x-amp-html", "text/watch-html", "text/enriched", "text/richtext"})
+"""Alternatives that say what the plain text or the HTML says."""
+_MAX_REPORT_CHARACTERS = 2_000
+_MOST_OF_STUB = 1_000
+"""Characters of a plain text that may only say that the program cannot show the message."""
+_MORE_SHARE, _LEAST_MORE, _TIMES_LONGER = 0.5, 5, 1.5
+_WORD = re.compile(r"\w+")
 _NO_SUBJECT = "(no subject)"
 
 Part = Any
@@ -40,7 +54,10 @@ class MailText:
 
     def add(self, data: bytes) -> Part:
         """Add the message in `data` and return it. Python's parser raises errors of any class on damaged ones."""
-        message = email.message_from_bytes(data)
+        return self.add_message(email.message_from_bytes(data))
+
+    def add_message(self, message: Part) -> Part:
+        """Add a message that is parsed, and return it."""
         self._add(message, 0)
         return message
 
@@ -62,20 +79,33 @@ class MailText:
                 self._n_encrypted += 1
             elif _is_body(part):
                 self._add_body(part)
+            elif part.get_content_type() in _REPORTS:
+                self.builder.add(_report(part))
             else:
                 others.append(part)
+        self._add_others(others, depth)
+
+    def _add_others(self, others: list[Part], depth: int) -> None:
+        """Add the parts that are no body. What a message holds twice, as invitations often do, is read once."""
+        seen: set[bytes] = set()
         for part in others:
-            kind = part.get_content_type()
-            if kind == "message/rfc822":
+            kind, data = part.get_content_type(), _data(part)
+            if kind in _MESSAGES:
                 self._add_message(part, depth + 1)
-            else:
+            elif not data or data not in seen:
+                seen.add(data)
                 self._attachments.add(self.builder, _file_name(part), kind, partial(_data, part), 2 + depth)
 
     def _add_message(self, part: Part, depth: int) -> None:
         inner = part.get_payload()
-        if depth <= _MAX_DEPTH and isinstance(inner, list):
-            for message in inner[:_MAX_PARTS]:
-                self._add(message, depth)
+        if depth > _MAX_DEPTH or not isinstance(inner, list):
+            return
+        for message in inner[:_MAX_PARTS]:
+            if str(part.get("Content-Transfer-Encoding", "")).strip().lower() in ("base64", "quoted-printable"):
+                # not allowed, and common: the parser takes the encoded message for a message without headers
+                message["Content-Transfer-Encoding"] = str(part["Content-Transfer-Encoding"])
+                message = email.message_from_bytes(_data(message))
+            self._add(message, depth)
 
     def _add_body(self, part: Part) -> None:
         own, quoted = without_long_quotations(_text(part), self._said)
@@ -85,31 +115,68 @@ class MailText:
 
 
 def _leaves(message: Part) -> Iterator[Part]:
-    """Yield the parts that hold something, in order. Of alternatives, only the one to read."""
+    """Yield the parts that hold something, in order. Of alternatives that are texts, only those to read."""
     waiting = [message]
+    left_out: set[int] = set()
     n_parts = 0
     while waiting and n_parts < _MAX_PARTS:
         part = waiting.pop()
         n_parts += 1
         inner = part.get_payload()
-        if not isinstance(inner, list) or part.get_content_type() == "message/rfc822" or _is_encrypted(part):
+        if id(part) in left_out:
+            continue
+        if not isinstance(inner, list) or part.get_content_maintype() == "message" or _is_encrypted(part):
             yield part
-        elif part.get_content_type() == "multipart/alternative":
-            waiting += _best(inner)
-        else:
-            waiting += reversed(inner)
+            continue
+        if part.get_content_type() == "multipart/alternative":
+            left_out |= _left_out(part)
+        waiting += reversed(inner)
 
 
 def _is_encrypted(part: Part) -> bool:
     return part.get_content_type() in _ENCRYPTED
 
 
-def _best(alternatives: list[Part]) -> list[Part]:
-    """Return the plain text, unless it is empty; else the last alternative, which is the richest."""
-    for part in alternatives:
-        if part.get_content_type() == "text/plain" and has_words(_text(part)):
-            return [part]
-    return alternatives[-1:]
+def _left_out(alternatives: Part) -> set[int]:
+    """Return the identities of the texts among alternatives that say what another one says.
+
+    The plain text is read, and the HTML instead if it is empty. Both are read if the HTML says much more: then the
+    plain text only says that the program cannot show the message. What else lies there, such as files, stays.
+    """
+    texts = [part for part in islice(alternatives.walk(), _MAX_PARTS) if _is_body(part)]
+    texts += [part for part in alternatives.get_payload() if part.get_content_type() in _FOR_OTHER_PROGRAMS]
+    plain = [part for part in texts if part.get_content_type() == "text/plain"]
+    rich = [part for part in texts if part.get_content_type() == "text/html"]
+    said = "\n".join(map(_text, plain))
+    if not has_words(said) and rich:
+        read = rich
+    elif rich and _says_more(rich, said):
+        read = plain + rich
+    else:
+        read = plain or texts[-1:]
+    return {id(part) for part in texts} - {id(part) for part in read}
+
+
+def _says_more(rich: list[Part], plain: str) -> bool:
+    """Return whether the HTML is much longer than the plain text, which is short and lacks most of its words."""
+    if len(plain) > _MOST_OF_STUB:
+        return False
+    text = "\n".join(map(_text, rich))
+    words = set(_WORD.findall(text.casefold()))
+    n_more = len(words - set(_WORD.findall(plain.casefold())))
+    return n_more > max(_LEAST_MORE, _MORE_SHARE * len(words)) and len(text) > _TIMES_LONGER * len(plain)
+
+
+def _report(part: Part) -> str:
+    """Return the lines of a report about a message: whether it arrived, or was read, and why not."""
+    inner = part.get_payload()
+    blocks = inner if isinstance(inner, list) else [part]
+    lines = [
+        f"{name}: {one_line(decoded(str(value)), _MAX_REPORT_CHARACTERS)}"
+        for block in blocks[:_MAX_PARTS]
+        for name, value in (block.raw_items() if block is not part else ())
+    ]
+    return "\n".join((*lines, clean_block(in_charset(_data(blocks[-1]), ""))))
 
 
 def _is_body(part: Part) -> bool:
@@ -128,12 +195,12 @@ def _file_name(part: Part) -> str:
 
 def _text(part: Part) -> str:
     """Return the text of a part, as it is shown."""
-    text = in_charset(_data(part), _charset(part))
     if part.get_content_type() == "text/html":
         try:
-            return html.parse(text).text
+            return html.parse(decode_html(_data(part), _charset(part))).text
         except ExtractionError:
             return ""
+    text = in_charset(_data(part), _charset(part))
     if part.get_param("format") == "flowed":
         text = text.replace(" \r\n", " ").replace(" \n", " ")
     return clean_block(text)

@@ -1,12 +1,17 @@
-"""Read the attachments of messages with the readers of their formats, within limits of number, size and time."""
+"""Read files that lie inside other files with the readers of their formats, within limits of number, size and time.
+
+Attachments of mail, of PDFs and of what is attached to these, and the members of archives. All that lie in one file, at
+any depth, share its limits: a reader that is called for an attachment gets the same `Attachments` from `of_this_file`.
+"""
 
 import faulthandler
 import mimetypes
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path, PurePath
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import ExtractionError
@@ -30,11 +35,29 @@ from longsearch.indexer.extract.wire.protocol import SCANNED
 
 MAILBOX_ATTACHMENTS_S = ATTACHMENTS_TIME_S * MAILBOX_TIMES
 """Time for all attachments of a mailbox."""
-_MAIL = frozenset({Format.MAIL, Format.MAILBOX})
+MAX_DEPTH = 4
+"""Files inside files inside files …"""
 _PAGED = frozenset({Format.PDF, Format.SLIDES})
 """Formats whose pages are named, instead of their headings."""
 _MAX_NAME_CHARACTERS = 150
 _NAMED = 3
+_BEGINNINGS = (
+    (re.compile(rb"%PDF-"), Format.PDF),
+    (re.compile(rb"\{\\rtf"), Format.RTF),
+    (re.compile(rb"\x78\x9f\x3e\x22"), Format.TNEF),
+    (re.compile(rb"\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE), Format.HTML),
+    (re.compile(rb"(?:Return-Path|Received|From|Date|Subject|Message-ID|MIME-Version):", re.IGNORECASE), Format.MAIL),
+)
+"""How files begin whose names and types do not say what they are."""
+_FORMAT_OF_TYPE = {"message/rfc822": Format.MAIL, "application/ms-tnef": Format.TNEF, "text/html": Format.HTML}
+_UNKNOWN_TYPES = frozenset({"application/octet-stream", "application/binary", "binary/octet-stream", ""})
+_being_read: list["Attachments"] = []
+"""The attachments of the file that this process reads, if one of them is being read."""
+
+
+def of_this_file(are_read: bool = True, time_s: float = ATTACHMENTS_TIME_S) -> "Attachments":
+    """Return the attachments of the file that is being read: those of the outer one, if it lies in another file."""
+    return _being_read[-1] if _being_read else Attachments(are_read, time_s)
 
 
 class Attachments:
@@ -48,16 +71,28 @@ class Attachments:
         self._ends_at = time.monotonic() + time_s
         self._n_over_limit = 0
         self._failed: list[str] = []
+        self._depth = 0
 
-    def add(self, builder: TextBuilder, name: str, content_type: str, load: Callable[[], bytes], level: int) -> None:
+    def add(
+        self,
+        builder: TextBuilder,
+        name: str,
+        content_type: str,
+        load: Callable[[], bytes],
+        level: int,
+        kind: str = "Attachment",
+    ) -> None:
         """Add an attachment: its name as a heading of this level, and its text if longsearch reads its format.
 
-        `load` returns its bytes.
+        `load` returns its bytes. `kind` is the word before its name.
         """
         name = one_line(name, _MAX_NAME_CHARACTERS) or "attachment" + (mimetypes.guess_extension(content_type) or "")
         file_format = _format(name, content_type)
-        builder.add_heading(level, f"Attachment: {name}")
-        data = load() if file_format else b""
+        builder.add_heading(level, f"{kind}: {name}")
+        if file_format is None and content_type not in _UNKNOWN_TYPES:
+            return
+        data = load()
+        file_format = file_format or _format_by_content(name, data)
         if file_format is None or not data:
             return
         if not self._may_read(len(data)):
@@ -65,7 +100,7 @@ class Attachments:
             return
         self._n_read += 1
         try:
-            with _ending_what_hangs():
+            with self._deeper(), nullcontext() if self._depth > 1 else _ending_what_hangs():
                 text, headings = _read(Held(name, data), file_format)
         except ExtractionError as error:
             self._failed.append(f"{name}: {'no text' if SCANNED in error.message else error.message}")
@@ -73,9 +108,20 @@ class Attachments:
         self._n_characters += len(text)
         builder.include(text, ((level + 1, title, start) for title, start in headings))
 
+    @contextmanager
+    def _deeper(self) -> Iterator[None]:
+        self._depth += 1
+        _being_read.append(self)
+        try:
+            yield
+        finally:
+            _being_read.pop()
+            self._depth -= 1
+
     def _may_read(self, n_bytes: int) -> bool:
         return (
             self._are_read
+            and self._depth < MAX_DEPTH
             and n_bytes <= MAX_ATTACHMENT_BYTES
             and self._n_read < MAX_ATTACHMENTS
             and self._n_characters < MAX_ATTACHMENTS_CHARACTERS
@@ -84,8 +130,8 @@ class Attachments:
 
     @property
     def warning(self) -> str:
-        """Which attachments were not read and why, or ""."""
-        return "; ".join(self._reasons())
+        """Which attachments were not read and why, or "". The outermost file says it."""
+        return "" if self._depth else "; ".join(self._reasons())
 
     def _reasons(self) -> Iterator[str]:
         if self._n_over_limit:
@@ -108,9 +154,19 @@ def _ending_what_hangs() -> Iterator[None]:
 
 
 def _format(name: str, content_type: str) -> Format | None:
-    """Return the format of an attachment by its name, or else by its type; None if it is not read."""
-    found = format_of(name) or format_of("x" + (mimetypes.guess_extension(content_type) or ""))
-    return None if found in _MAIL else found
+    """Return the format of an attachment by its name, or else by its type; None if neither says one that is read."""
+    found = format_of(name) or _FORMAT_OF_TYPE.get(content_type)
+    found = found or format_of("x" + (mimetypes.guess_extension(content_type) or ""))
+    return found or (Format.PLAIN if content_type.startswith("text/") else None)
+
+
+def _format_by_content(name: str, data: bytes) -> Format | None:
+    """Return the format of a file whose name and type do not say it: README and its like are plain text."""
+    found = next((found for beginning, found in _BEGINNINGS if beginning.match(data)), None)
+    if found is None and not PurePath(name).suffix and b"\0" not in data:
+        with suppress(UnicodeDecodeError):
+            return Format.PLAIN if data.decode("utf-8").strip() else None
+    return found
 
 
 def _read(source: Held, file_format: Format) -> tuple[str, list[tuple[str, int]]]:
