@@ -12,7 +12,7 @@ from longsearch.engine.errors import QueryError
 from longsearch.engine.search.answering.sqlite import answers_of
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.quotations.quotation import find_quotation
-from longsearch.engine.search.similar import passage_similarity, similar_to_document
+from longsearch.engine.search.similar import similar_to_document, similarity_of_passages
 from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
 from longsearch.engine.search.together import Part, search_together
 from longsearch.engine.store import documents, metadata
@@ -116,7 +116,7 @@ def test_quotations_similar_documents_and_similar_passages_are_the_same(twins: t
             quotations.append(find_quotation(session, "the harbour master writes it down"))
             similar.append(similar_to_document(session, 5))
             passages.append(similar_to_passage(session, asked_passage(session, 5, 0)))
-            near.append(passage_similarity(session, 7, vector(2)))
+            near.append(similarity_of_passages(session, 7, vector(2)))
     assert quotations[0] and quotations[0] == quotations[1]
     assert_same(*similar)
     assert_same(*passages)
