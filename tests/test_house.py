@@ -61,6 +61,13 @@ def test_every_package_says_what_its_room_is_for() -> None:
     assert silent == []
 
 
+def test_no_test_sleeps_or_asserts_how_long_something_took() -> None:
+    """A test that waits names a condition (`until`, `wait`); patience that ends in a failure is no measurement."""
+    timing = r"^\s*(time\.sleep\(|assert .*(monotonic|perf_counter|process_time|time\.time)\(\) - )"
+    tests = sorted((REPOSITORY / "tests").rglob("test_*.py"))
+    assert [name(path) for path in tests if re.search(timing, path.read_text("utf-8"), re.MULTILINE)] == []
+
+
 def test_one_module_understands_queries_and_knows_the_stop_words() -> None:
     assert found(r"^_?STOP_WORDS\b.*=") == ["engine/languages/stop_words.py"]
     assert found(r"^def parse\(text: str") == ["engine/search/query_language/query.py"]

@@ -129,11 +129,12 @@ def prose(subject: str) -> str:
 
 
 def seconds_to_first_hit(root: Path, indexer: subprocess.Popen[str]) -> float:
-    while True:
-        is_done = indexer.poll() is not None
+    """Search again and again while the indexer works; return the moment of the first hit."""
+    is_done = False
+    while not is_done:
+        with suppress(subprocess.TimeoutExpired):
+            is_done = indexer.wait(0.02) is not None
         with suppress(NoIndexError), Store.open(index_path(root), read_only=True) as store:
             if search(store, parse("apples"), SearchMode.WORDS).hits:
                 return time.monotonic()
-        if is_done:
-            pytest.fail("the indexer ended and nothing was found")
-        time.sleep(0.02)
+    pytest.fail("the indexer ended and nothing was found")

@@ -119,9 +119,7 @@ def test_killing_the_child_also_kills_tesseract(install: Install, extractor: Ext
     install("time.sleep(600)")
     read(extractor, tmp_path, TEXT_PAGE)  # so that its child has started
     extractor.page_timeout_s = 3.0
-    begun = time.monotonic()
     extraction = read(extractor, tmp_path, TEXT_PAGE, SCANNED)
-    assert time.monotonic() - begun < 30
     assert extraction.partial_reason == "page 2 of 2 could not be read (took more than 3 s)"
     program, deadline = str(tmp_path / "bin" / "tesseract"), time.monotonic() + 10
     while _runs(program) and time.monotonic() < deadline:

@@ -1,6 +1,5 @@
 """A pool of child processes gives the same results as one child, in the same order, and stops on request."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,9 +76,9 @@ def endless(path: Path) -> Path:
 
 
 def be_patient(pool: ExtractorPool) -> None:
-    """Let a page and a file take ten minutes, so that only closing ends them within one."""
+    """Let a page and a file take a day, so that only closing ends them."""
     for extractor in pool.extractors:
-        extractor.page_timeout_s = extractor.document_timeout_s = 600.0
+        extractor.page_timeout_s = extractor.document_timeout_s = 86_400.0
 
 
 def test_closing_the_results_early_ends_all_reading(tmp_path: Path, paths: list[Path]) -> None:
@@ -87,21 +86,17 @@ def test_closing_the_results_early_ends_all_reading(tmp_path: Path, paths: list[
         be_patient(pool)
         results = pool.extract_all([paths[1], endless(tmp_path / "slow.pdf"), *paths])
         assert next(results)[0] == paths[1]
-        begun = time.monotonic()
         results.close()
-        assert time.monotonic() - begun < 60
         assert outcomes(pool.extract_all(paths[1:3])) == outcomes(pool.extract_all(paths[1:3]))  # the pool still reads
         assert isinstance(next(pool.extract_all(paths[1:2]))[1], Extraction)
 
 
 def test_closing_the_pool_ends_all_reading(tmp_path: Path, paths: list[Path]) -> None:
-    begun = time.monotonic()
     with ExtractorPool(2) as pool:
         be_patient(pool)
         results = pool.extract_all([paths[1], endless(tmp_path / "slow.pdf")])
         next(results)
         children = [extractor.child_pid for extractor in pool.extractors]
-    assert time.monotonic() - begun < 60
     assert any(children)
     assert not any(extractor.child_pid for extractor in pool.extractors)
     results.close()
