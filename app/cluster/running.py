@@ -4,15 +4,15 @@ import itertools
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longsearch.app.cluster.connection import connected
+from longsearch.app.cluster.connection import Resources, connected
 from longsearch.app.cluster.embedding import PACKET_DOCUMENTS, PACKET_TOKENS, RemoteEncoder
 from longsearch.app.cluster.reading import RemoteExtractor
 from longsearch.app.cluster.recognised import wish_of
-from longsearch.app.cluster.sharing import Share, share
 from longsearch.app.cluster.work import WorkerJob
 from longsearch.app.indexing.recipe import Job, OpenIndex, Outcome, index_folder
 from longsearch.app.library import open_pipeline
@@ -23,6 +23,7 @@ from longsearch.app.settings.reading import current, require_sound
 from longsearch.app.widths import Moment, width_of_documents
 from longsearch.engine import __version__
 from longsearch.engine.amounts import counted
+from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.hub import locate
 from longsearch.indexer.embedding import SAVE_EVERY_S
@@ -30,6 +31,39 @@ from longsearch.indexer.embedding import SAVE_EVERY_S
 if TYPE_CHECKING:
     from longsearch.app.cluster.ray_pool import RayPool
     from longsearch.app.models.resident import ResidentModel
+
+USUAL_CORES = 4
+"""Cores of a worker without a GPU. More workers read more at once; each holds a model (368 MB for the bundled one)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The workers of a cluster."""
+
+    n_workers: int
+    cores: int
+    """Of each."""
+    gpus: int
+    """Of each: 0 or 1."""
+
+
+def share(resources: Resources, cores: int | None) -> Share:
+    """Give each GPU a worker, or, in a cluster without any, each `cores` cores (None: four, or all of a small machine).
+
+    Raises LongsearchError if no machine has as many cores as a worker is to have.
+    """
+    if any(resources.gpus):
+        n_gpus = int(sum(resources.gpus))
+        smallest = min(int(c // g) for c, g in zip(resources.cores, resources.gpus, strict=True) if g >= 1)
+        return Share(n_gpus, min(cores or USUAL_CORES, max(smallest, 1)), 1)
+    most = int(max(resources.cores, default=0.0))
+    wanted = cores or max(1, min([USUAL_CORES, *(int(own) for own in resources.cores if own >= 1)]))
+    n_workers = sum(int(own // wanted) for own in resources.cores)
+    if not n_workers:
+        hint = f"the largest machine has {most}" if most else "start Ray with --num-cpus"
+        raise LongsearchError(f"no machine of the cluster has {wanted} cores for a worker", hint)
+    return Share(n_workers, wanted, 0)
+
 
 _ENTRIES = 8
 _PACKETS_PER_WORKER = 8

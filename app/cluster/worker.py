@@ -7,6 +7,7 @@ without loading a state. It may lose them at any time: the driver has the states
 import os
 import platform
 import shutil
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -14,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from filelock import FileLock, Timeout
 
 from longsearch.app.cluster.recognised import OnWorker
-from longsearch.app.cluster.scratch import Scratch
 from longsearch.app.cluster.work import Extracted, RemotePart, Stretch, UnknownPacketError, Unread, WorkerJob
 from longsearch.engine import __version__
 from longsearch.engine.errors import LongsearchError, ModelError
@@ -33,6 +34,35 @@ from longsearch.indexer.sources.objects import ObjectStore
 
 if TYPE_CHECKING:
     from longsearch.engine.inference.encoder import Encoder
+
+_PREFIX = "longsearch-worker-"
+_LOCK = "lock"
+
+
+class Scratch:
+    """A private folder that is locked while its worker lives."""
+
+    def __init__(self) -> None:
+        """Remove the folders of workers that are dead, and make one."""
+        for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+            _remove_if_free(left)
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._lock = FileLock(self.path / _LOCK, timeout=0, mode=0o600)
+        self._lock.acquire()
+
+    def close(self) -> None:
+        """Remove the folder."""
+        self._lock.release()
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _remove_if_free(folder: Path) -> None:
+    try:
+        with FileLock(folder / _LOCK, timeout=0, mode=0o600):
+            shutil.rmtree(folder, ignore_errors=True)
+    except (OSError, Timeout):  # another person's, or in use
+        return
+
 
 _KEPT_PACKETS = 4
 """Begun packets that are kept. The driver gives a worker two at a time; more are left over from packets that moved."""

@@ -162,7 +162,7 @@ def _undo() -> int:
 
 
 def _export(options: Namespace) -> int:
-    from longsearch.app.evidence.exporting import exported
+    from longsearch.app.evidence.references import exported
     from longsearch.app.user_data.basket import Basket, chosen
     from longsearch.engine.citing.forms import format_of
 

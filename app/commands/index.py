@@ -1,5 +1,6 @@
 """`longsearch index`: bring a folder's index up to date in the foreground."""
 
+import os
 import sys
 import time
 from argparse import ArgumentParser, Namespace
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 HELP = "index a folder in the foreground, until all of it is current"
 _ASK_DAEMON_S = 0.25
+_LIST_HINT = "give a text file with a path on each line, or - for stdin"
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -82,7 +84,6 @@ def run(options: Namespace) -> int:
     """Index until all is current. Returns 0: a file that cannot be read is reported with its reason, not an error."""
     from longsearch.app.commands.progress_bar import ProgressBar
     from longsearch.app.daemon import daemon_control
-    from longsearch.app.folders.file_list import read_list
     from longsearch.app.indexing.recipe import Job
     from longsearch.app.library import IndexLockedError
     from longsearch.app.models.folder_models import choose_model, follow_settings
@@ -196,3 +197,28 @@ def _report(root: Path, summary: "ReadSummary") -> int:
     if narrow := describe_narrow(progress, in_shell(root)):
         print(narrow)
     return 0
+
+
+def read_list(name: str, root: Path) -> frozenset[str]:
+    """Return the listed paths relative to `root`, with "/". Raises LongsearchError for a path outside of it.
+
+    A path on each line, absolute or relative to the root; blank lines do not count. `name` is a file, or - for stdin.
+    Bytes that are no UTF-8 are kept as surrogate escapes, as in `FileStamp.path`.
+    """
+    from longsearch.app.paths import expanded
+
+    try:
+        content = sys.stdin.buffer.read() if name == "-" else expanded(name).read_bytes()
+    except OSError as error:
+        raise LongsearchError(f"the list {name} cannot be read: {error.strerror}", _LIST_HINT) from error
+    lines = [line.rstrip("\r") for line in content.decode("utf-8", "surrogateescape").split("\n")]
+    return frozenset(_relative(line, root) for line in lines if line.strip())
+
+
+def _relative(line: str, root: Path) -> str:
+    from longsearch.app.paths import expanded, is_url
+
+    path = os.path.normpath(expanded(line) if is_url(line) else root / line)
+    if "\0" in line or not path.startswith(os.path.join(root, "")):  # noqa: PTH118 - a string is wanted
+        raise LongsearchError(f"the list names {line}, which does not lie in {root}", _LIST_HINT)
+    return Path(path).relative_to(root).as_posix()

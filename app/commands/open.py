@@ -31,7 +31,7 @@ def preferences(is_light: bool = False) -> "Preferences":
     """Return the person's colours and keys, and what is wrong with the settings. `is_light`: the terminal is."""
     from longsearch.app.settings.checking import about_the_app
     from longsearch.app.settings.reading import read
-    from longsearch.app.user_data.colours import kept_theme
+    from longsearch.app.user_data.app_state import kept_theme
     from longsearch.tui.preferences import Preferences, theme_for
 
     reading = read()

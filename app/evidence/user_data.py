@@ -5,18 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from longsearch.app.evidence.exporting import copied, exported
 from longsearch.app.evidence.places import placed, with_content
-from longsearch.app.evidence.references import cited
+from longsearch.app.evidence.references import citations, cited, copied, exported
 from longsearch.app.evidence.saving import save
-from longsearch.app.evidence.settings import citations
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.models.query_vectors import from_daemon
 from longsearch.app.paths import expanded
+from longsearch.app.user_data.app_state import LastState, keep_state, keep_theme, last_state, left_at
 from longsearch.app.user_data.basket import Basket, chosen
-from longsearch.app.user_data.colours import keep_theme
 from longsearch.app.user_data.history import History
-from longsearch.app.user_data.last_state import LastState, keep_state, last_state, left_at
 from longsearch.app.user_data.saved import SavedSearch, SavedSearches
 from longsearch.engine.amounts import counted
 from longsearch.engine.citing.evidence import evidence_of

@@ -19,7 +19,7 @@ from longsearch.app.cli import main
 from longsearch.app.cluster import embedding, running
 from longsearch.app.cluster.connection import connected
 from longsearch.app.cluster.pool import Outcome, WorkerLostError
-from longsearch.app.cluster.sharing import share
+from longsearch.app.cluster.running import share
 from longsearch.app.cluster.work import Stretch, WorkerJob
 from longsearch.app.paths import index_path, stand_in
 from longsearch.engine import __version__

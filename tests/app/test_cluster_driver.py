@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from longsearch.app.cli import main
-from longsearch.app.cluster.scratch import Scratch
-from longsearch.app.cluster.worker import Worker
+from longsearch.app.cluster.worker import Scratch, Worker
 from longsearch.app.models.folder_models import folder_model
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import LongsearchError
@@ -123,7 +122,7 @@ def test_the_folder_of_a_killed_worker_is_removed_and_that_of_a_living_one_is_ke
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    script = "import os; from longsearch.app.cluster.scratch import Scratch; Scratch(); os._exit(1)"
+    script = "import os; from longsearch.app.cluster.worker import Scratch; Scratch(); os._exit(1)"
     subprocess.run([sys.executable, "-c", script], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
     (killed,) = tmp_path.iterdir()
     living, newest = Scratch(), Scratch()

@@ -17,7 +17,7 @@ from longsearch.app.cluster.connection import Resources, check_address, connecte
 from longsearch.app.cluster.embedding import RemoteEncoder
 from longsearch.app.cluster.pool import CALLS_PER_WORKER, MAX_LOSSES, Outcome, WorkerLostError
 from longsearch.app.cluster.reading import RemoteExtractor
-from longsearch.app.cluster.sharing import Share, share
+from longsearch.app.cluster.running import Share, share
 from longsearch.app.cluster.work import Extracted, TextTokens, UnknownPacketError, WorkerJob
 from longsearch.app.cluster.worker import Worker
 from longsearch.engine import __version__

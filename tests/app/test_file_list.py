@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from longsearch.app.cli import main
-from longsearch.app.folders.file_list import read_list
+from longsearch.app.commands.index import read_list
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.store.store import Store

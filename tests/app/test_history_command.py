@@ -10,8 +10,8 @@ from longsearch.app.cli import main
 from longsearch.app.evidence.user_data import StoredUserData
 from longsearch.app.paths import data_folder
 from longsearch.app.user_data import history as module
+from longsearch.app.user_data.app_state import MAX_FOLDERS
 from longsearch.app.user_data.history import MAX_CHARACTERS, History
-from longsearch.app.user_data.last_state import MAX_FOLDERS
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types.results import SearchMode
 from longsearch.tui.backend.interface import InView, Question

@@ -9,8 +9,7 @@ import apsw
 import pytest
 
 from longsearch.app.cli import main
-from longsearch.app.evidence.references import cited
-from longsearch.app.evidence.settings import Citations, citations
+from longsearch.app.evidence.references import Citations, citations, cited
 from longsearch.app.evidence.user_data import StoredUserData
 from longsearch.app.evidence.zotero import references_in_zotero
 from longsearch.engine.citing.evidence import Evidence

@@ -14,7 +14,7 @@ import pytest
 
 from longsearch.app.commands import serve
 from longsearch.app.daemon.daemon import Daemon
-from longsearch.app.web.page import page
+from longsearch.app.web.server import page
 from longsearch.engine.errors import LongsearchError
 
 aiohttp = pytest.importorskip("aiohttp", reason="needs longsearch[serve]")

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from longsearch.app.viewing import known, viewer
-from longsearch.app.viewing.lines import line_of
-from longsearch.app.viewing.viewer import Target, describe_viewers, open_in_viewer, phrase_of, plan_opening
+from longsearch.app.viewing.viewer import Target, describe_viewers, line_of, open_in_viewer, phrase_of, plan_opening
 from longsearch.engine.errors import LongsearchError
 
 SCREEN = {"DISPLAY": ":0"}

@@ -1,11 +1,37 @@
-"""Remembers what was in view when the app was left, for each folder: query, mode, instruction, chosen document."""
+"""What the app keeps for its next start: its colours, and for each folder what was in view when it was left.
+
+The config file comes before the colours that were chosen in the app.
+"""
 
 import time
 from dataclasses import dataclass
 
 from longsearch.app.settings.reading import current
 from longsearch.app.user_data.user_file import UserFile
+from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types.results import SearchMode
+from longsearch.tui.preferences import AUTO_THEME
+
+_FILE, _KEY = "app.json", "theme"
+
+
+def kept_theme() -> str:
+    """Return the theme that was last chosen, or ""."""
+    try:
+        return str(UserFile(_FILE).read().get(_KEY, ""))
+    except LongsearchError:  # colours are no reason to stop
+        return ""
+
+
+def keep_theme(name: str) -> str:
+    """Keep a theme. Returns why it is not kept, or "". Raises LongsearchError if it cannot be written."""
+    wished = current().theme
+    if wished != AUTO_THEME:
+        return f"{name} until you leave: the config file names {wished}"
+    with UserFile(_FILE).changing() as known:
+        known[_KEY] = name
+    return ""
+
 
 MAX_FOLDERS = 100
 
