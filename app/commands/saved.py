@@ -115,7 +115,7 @@ def _add(options: Namespace) -> int:
 
 
 def _run(options: Namespace) -> int:
-    from longsearch.app.commands.search import report
+    from longsearch.app.commands.results import report
     from longsearch.app.evidence.saving import searched
     from longsearch.app.folders.listing import indexed_folders
     from longsearch.app.models import query_vectors as vectors

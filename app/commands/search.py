@@ -1,30 +1,27 @@
-"""`longsearch search`: print results as text or JSON; `longsearch similar` prints its results the same way."""
+"""`longsearch search`: search an indexed folder, or all, with filters as options or in the query."""
 
-import json
-import shutil
-import textwrap
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
-from longsearch.app.commands import filters, reasons, records, snippets
-from longsearch.engine.amounts import counted
-from longsearch.engine.metadata_lines import describe
-from longsearch.engine.places import place_name
-from longsearch.engine.printable import condensed, printable
-from longsearch.engine.reason_lines import reason_lines
-
-if TYPE_CHECKING:
-    from longsearch.engine.types.documents import MetadataValue
-    from longsearch.engine.types.results import DocumentHit, SearchResults
+from longsearch.app.commands import records
+from longsearch.app.commands.results import show
 
 HELP = "search an indexed folder, or all of them"
 MODES = ("hybrid", "meaning", "words")
 """The values of `engine.types.results.SearchMode`, which is not imported here because it takes 20 ms."""
 LEVELS = ("chance", "weak", "good")
 """The values of `engine.types.results.ChanceLevel`."""
-_N_FULL = 3
-"""The first hits are shown with two passages, the others with one, so that ten hits fit into a screen or two."""
+_FIELDS = (
+    ("author", "NAME", "only documents by this author (a name, or a part of it)"),
+    ("title", "WORDS", "only documents with these words in their title"),
+    ("tag", "TAG", "only documents with this tag"),
+    ("date", "RANGE", "only documents of this time: 2021, 2021-05, 2021..2023, 2021.."),
+    ("since", "AGE", "only documents since then: 30d, 6w, 3m, 2y or 2021-05"),
+    ("lang", "CODE", "only documents in this language: de, en"),
+    ("type", "ENDING", "only files with this ending: pdf"),
+    ("in", "PATH", "only files with this text in their path"),
+)
+_SORTS = ("score", "date", "name")
+"""The values of `engine.search.query_language.fields.Sort`."""
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -53,9 +50,33 @@ def add_options(parser: ArgumentParser) -> None:
     )
     add_think_option(parser)
     add_result_options(parser)
-    reasons.add_option(parser)
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="say what each word, the passage, the excerpt and the document gave to a score, what chance reaches, and"
+        " where the metadata were read",
+    )
     records.add_options(parser)
-    filters.add_options(parser)
+    _add_filters(parser)
+
+
+def _add_filters(parser: ArgumentParser) -> None:
+    """Add the options. Each but `--sort` may be given several times, as in a query."""
+    group = parser.add_argument_group("filters", "The same as in a query: --author lee is author:lee.")
+    for name, metavar, help_text in _FIELDS:
+        group.add_argument(f"--{name}", action="append", default=[], metavar=metavar, help=help_text, dest=f"{name}_")
+    group.add_argument(
+        "--field",
+        action="append",
+        default=[],
+        metavar="KEY:VALUE",
+        help="only documents whose front matter or other metadata say so, such as status:draft; -KEY:VALUE leaves out",
+    )
+    parser.add_argument(
+        "--sort",
+        choices=_SORTS,
+        help="order of the documents found (default: by score; without words in the query, by date)",
+    )
 
 
 def add_folder_options(parser: ArgumentParser) -> None:
@@ -112,7 +133,7 @@ def run(options: Namespace) -> int:
     mode = SearchMode(options.mode)
     steps = None if mode is SearchMode.WORDS else thinking(options.think)
     source = partial(vectors.from_anywhere, steps=steps)
-    also = filters.given(options)
+    also = _filters_given(options)
     request = SearchRequest(options.query, mode, options.instruction, options.k, also, explain=options.explain)
     if place is None:
         results = search_folders(indexed_folders(), request, source)
@@ -124,113 +145,10 @@ def run(options: Namespace) -> int:
     return show(replace(results, soft_tokens=steps).at_least(options.min), options)
 
 
-def show(results: "SearchResults", options: Namespace) -> int:
-    """Print the results as the options say, and remember them for `open-hit`. Returns 0, or 1 if there are none."""
-    from longsearch.app.commands import last_hits
-
-    last_hits.remember(results)
-    if not records.are_wanted(options):
-        return report(results, options.json, getattr(options, "explain", False))
-    records.write(results, options)
-    return 0 if results.hits else 1
-
-
-def report(results: "SearchResults", as_json: bool, explain: bool = False) -> int:
-    """Print the results. Returns 0, or 1 if there are none."""
-    if as_json:
-        print(json.dumps(to_json(results, explain), indent=2))
-    else:
-        print(to_text(results, shutil.get_terminal_size().columns, explain))
-    return 0 if results.hits else 1
-
-
-def to_json(results: "SearchResults", explain: bool = False) -> dict[str, Any]:
-    """Return the results as the JSON object that the documentation describes."""
-    asked = {"like": results.similar_to} if results.similar_to else {"query": results.query}
-    return {
-        **asked,
-        "mode": results.mode.value,
-        "instruction": results.instruction,
-        "took_ms": round(results.took_ms, 1),
-        "vector_ms": round(results.vector_ms, 1),
-        "soft_tokens": results.soft_tokens,
-        "note": results.note,
-        "folders": [
-            {"name": folder.name, "path": folder.root, "away": folder.away, "problem": folder.problem}
-            for folder in results.folders
-        ],
-        "results": [_hit_to_json(hit) | reasons.in_json(hit, explain) for hit in results.hits],
-    }
-
-
-def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
-    """Return the results as text of `width` columns, without control characters."""
-    from longsearch.app.paths import shown_path
-    from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE, first_by_chance, with_language
-
-    lines = [f"({printable(results.note)})"] if results.note else []
-    line = first_by_chance(results.hits)
-    for number, hit in enumerate(results.hits):
-        if number == line:
-            lines += [ALL_BY_CHANCE if number == 0 else BELOW_BY_CHANCE, ""]
-        score = f"  [{hit.score:.2f}]" if hit.score else ""  # a list without a query has no scores
-        lines.append(f"{hit.rank:>3}. {with_language(printable(hit.title), hit.language)}{score}")
-        known = hit.metadata if explain or not hit.score else snippets.told(hit.metadata)
-        if described := describe(known, with_others=explain):
-            lines.append("     " + textwrap.shorten(described, max(width, 40) - 5, placeholder="…"))
-        folder = f"  ({printable(hit.folder)})" if results.folders else ""
-        lines.append(f"     {printable(shown_path(hit.path))}{folder}")
-        for passage in hit.passages[: 2 if number < _N_FULL else 1]:
-            place = place_name(hit.path, passage.page, passage.heading, is_ocr=passage.is_ocr) or passage.heading
-            text = printable(condensed(snippets.snippet(passage).removeprefix(f"{place}\n")))
-            place = "" if place == hit.title else place  # it stands above already
-            lines += textwrap.wrap(
-                f"{printable(place)}: {text}" if place else text,
-                max(width, 40),
-                initial_indent="     > ",
-                subsequent_indent="       ",
-            )
-        lines += [f"     {line}" for line in reason_lines(hit)] if explain else []
-        lines.append("")
-    found = counted(len(results.hits), "document") if results.hits else "nothing found"
-    how = f"similar to {printable(results.similar_to)}" if results.similar_to else results.mode.value
-    took = f"{results.took_ms:.0f} ms"
-    if results.soft_tokens is not None and results.vector_ms:
-        took += f" + {results.vector_ms:.0f} ms for {counted(results.soft_tokens, 'soft token')}"
-    across = f" in {counted(len(results.folders), 'folder')}" if results.folders else ""
-    return "\n".join([*lines, f"{found}{across}, {how}, {took}"])
-
-
-def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
-    from longsearch.app.paths import shown_path
-
-    passages = [
-        {
-            "page": passage.page,
-            "heading": passage.heading,
-            "place": place_name(hit.path, passage.page, passage.heading),
-            "start": passage.start,
-            "stop": passage.stop,
-            "text": passage.text,
-            "score": round(passage.score, 4),
-            "excerpt": list(passage.excerpt) if passage.excerpt else None,
-            "ocr": passage.is_ocr,
-        }
-        for passage in hit.passages
-    ]
-    return {
-        "rank": hit.rank,
-        "path": shown_path(hit.path),
-        "folder": hit.folder,
-        "title": hit.title,
-        "score": round(hit.score, 4),
-        "language": hit.language or None,
-        "level": hit.level.value if hit.level else None,
-        "passages": passages,
-        "metadata": metadata_as_json(hit.metadata),
-    }
-
-
-def metadata_as_json(values: "Sequence[MetadataValue]") -> list[dict[str, str]]:
-    """Return each value with its field and its source."""
-    return [{"field": value.field, "value": value.value, "source": value.source} for value in values]
+def _filters_given(options: Namespace) -> list[tuple[str, str]]:
+    """Return the filters and the order as (field, value), as `engine.search.query_language.query.parse` takes them."""
+    found = [(name, value) for name, _, _ in _FIELDS for value in getattr(options, f"{name}_")]
+    for text in options.field:
+        key, _, value = text.partition(":")
+        found.append((key.strip(), value))
+    return [*found, ("sort", options.sort)] if options.sort else found

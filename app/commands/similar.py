@@ -4,7 +4,8 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from longsearch.app.commands import records
-from longsearch.app.commands.search import add_result_options, show
+from longsearch.app.commands.results import show
+from longsearch.app.commands.search import add_result_options
 from longsearch.engine.errors import LongsearchError
 
 HELP = "find the documents most similar to a file, each compared as a whole"

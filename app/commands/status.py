@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longsearch.app.commands.search import add_folder_options, metadata_as_json
+from longsearch.app.commands.results import metadata_as_json
+from longsearch.app.commands.search import add_folder_options
 from longsearch.engine.amounts import counted
 from longsearch.engine.printable import printable
 

@@ -3,8 +3,8 @@
 import json
 from dataclasses import replace
 
-from longsearch.app.commands.search import LEVELS, MODES, report, to_json, to_text
-from longsearch.app.commands.snippets import snippet
+from longsearch.app.commands.results import report, snippet, to_json, to_text
+from longsearch.app.commands.search import LEVELS, MODES
 from longsearch.engine.types.documents import MetadataValue
 from longsearch.engine.types.results import (
     ChanceLevel,

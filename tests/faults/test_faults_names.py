@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from longsearch.app.commands.search import to_json, to_text
+from longsearch.app.commands.results import to_json, to_text
 from longsearch.app.commands.status import describe
 from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.search.searcher import search

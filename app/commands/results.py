@@ -1,0 +1,187 @@
+"""Prints the results of a search as text, JSON or records: all of the commands that find documents print them here.
+
+Of a passage a person sees the part that answers; of the metadata, what tells documents apart.
+"""
+
+import json
+import shutil
+import textwrap
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from longsearch.app.commands import records
+from longsearch.engine.amounts import counted
+from longsearch.engine.metadata_lines import describe
+from longsearch.engine.places import place_name
+from longsearch.engine.printable import condensed, printable
+from longsearch.engine.reason_lines import reason_lines
+
+if TYPE_CHECKING:
+    from longsearch.engine.types.documents import MetadataValue
+    from longsearch.engine.types.results import DocumentHit, PassageHit, Reason, SearchResults
+
+_N_FULL = 3
+"""The first hits are shown with two passages, the others with one, so that ten hits fit into a screen or two."""
+SHOWN_CHARACTERS = 240
+_LONGEST_WORD = 40
+"""A cut is moved back to the blank before it if one is that near: Chinese and Thai have none."""
+
+
+def show(results: "SearchResults", options: Namespace) -> int:
+    """Print the results as the options say, and remember them for `open-hit`. Returns 0, or 1 if there are none."""
+    from longsearch.app.commands import last_hits
+
+    last_hits.remember(results)
+    if not records.are_wanted(options):
+        return report(results, options.json, getattr(options, "explain", False))
+    records.write(results, options)
+    return 0 if results.hits else 1
+
+
+def report(results: "SearchResults", as_json: bool, explain: bool = False) -> int:
+    """Print the results. Returns 0, or 1 if there are none."""
+    if as_json:
+        print(json.dumps(to_json(results, explain), indent=2))
+    else:
+        print(to_text(results, shutil.get_terminal_size().columns, explain))
+    return 0 if results.hits else 1
+
+
+def to_json(results: "SearchResults", explain: bool = False) -> dict[str, Any]:
+    """Return the results as the JSON object that the documentation describes."""
+    asked = {"like": results.similar_to} if results.similar_to else {"query": results.query}
+    return {
+        **asked,
+        "mode": results.mode.value,
+        "instruction": results.instruction,
+        "took_ms": round(results.took_ms, 1),
+        "vector_ms": round(results.vector_ms, 1),
+        "soft_tokens": results.soft_tokens,
+        "note": results.note,
+        "folders": [
+            {"name": folder.name, "path": folder.root, "away": folder.away, "problem": folder.problem}
+            for folder in results.folders
+        ],
+        "results": [_hit_to_json(hit) | _reason_to_json(hit, explain) for hit in results.hits],
+    }
+
+
+def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
+    """Return the results as text of `width` columns, without control characters."""
+    from longsearch.app.paths import shown_path
+    from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE, first_by_chance, with_language
+
+    lines = [f"({printable(results.note)})"] if results.note else []
+    line = first_by_chance(results.hits)
+    for number, hit in enumerate(results.hits):
+        if number == line:
+            lines += [ALL_BY_CHANCE if number == 0 else BELOW_BY_CHANCE, ""]
+        score = f"  [{hit.score:.2f}]" if hit.score else ""  # a list without a query has no scores
+        lines.append(f"{hit.rank:>3}. {with_language(printable(hit.title), hit.language)}{score}")
+        known = hit.metadata if explain or not hit.score else _told(hit.metadata)
+        if described := describe(known, with_others=explain):
+            lines.append("     " + textwrap.shorten(described, max(width, 40) - 5, placeholder="…"))
+        folder = f"  ({printable(hit.folder)})" if results.folders else ""
+        lines.append(f"     {printable(shown_path(hit.path))}{folder}")
+        for passage in hit.passages[: 2 if number < _N_FULL else 1]:
+            place = place_name(hit.path, passage.page, passage.heading, is_ocr=passage.is_ocr) or passage.heading
+            text = printable(condensed(snippet(passage).removeprefix(f"{place}\n")))
+            place = "" if place == hit.title else place  # it stands above already
+            lines += textwrap.wrap(
+                f"{printable(place)}: {text}" if place else text,
+                max(width, 40),
+                initial_indent="     > ",
+                subsequent_indent="       ",
+            )
+        lines += [f"     {line}" for line in reason_lines(hit)] if explain else []
+        lines.append("")
+    found = counted(len(results.hits), "document") if results.hits else "nothing found"
+    how = f"similar to {printable(results.similar_to)}" if results.similar_to else results.mode.value
+    took = f"{results.took_ms:.0f} ms"
+    if results.soft_tokens is not None and results.vector_ms:
+        took += f" + {results.vector_ms:.0f} ms for {counted(results.soft_tokens, 'soft token')}"
+    across = f" in {counted(len(results.folders), 'folder')}" if results.folders else ""
+    return "\n".join([*lines, f"{found}{across}, {how}, {took}"])
+
+
+def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
+    from longsearch.app.paths import shown_path
+
+    passages = [
+        {
+            "page": passage.page,
+            "heading": passage.heading,
+            "place": place_name(hit.path, passage.page, passage.heading),
+            "start": passage.start,
+            "stop": passage.stop,
+            "text": passage.text,
+            "score": round(passage.score, 4),
+            "excerpt": list(passage.excerpt) if passage.excerpt else None,
+            "ocr": passage.is_ocr,
+        }
+        for passage in hit.passages
+    ]
+    return {
+        "rank": hit.rank,
+        "path": shown_path(hit.path),
+        "folder": hit.folder,
+        "title": hit.title,
+        "score": round(hit.score, 4),
+        "language": hit.language or None,
+        "level": hit.level.value if hit.level else None,
+        "passages": passages,
+        "metadata": metadata_as_json(hit.metadata),
+    }
+
+
+def metadata_as_json(values: "Sequence[MetadataValue]") -> list[dict[str, str]]:
+    """Return each value with its field and its source."""
+    return [{"field": value.field, "value": value.value, "source": value.source} for value in values]
+
+
+def _reason_to_json(hit: "DocumentHit", is_wanted: bool) -> dict[str, Any]:
+    """Return the key `reason` for a hit in JSON; {} if it is not wanted."""
+    return {"reason": hit.reason and _rounded_reason(hit.reason)} if is_wanted else {}
+
+
+def _rounded_reason(reason: "Reason") -> dict[str, Any]:
+    from dataclasses import asdict  # `--help` need not pay for it
+
+    lines = reason.lines and {"weak": reason.lines[0], "good": reason.lines[1]}
+    points = {"by_words": reason.by_words, "by_meaning": reason.by_meaning}
+    found: dict[str, Any] = _with_four_digits(asdict(reason) | points)
+    return found | {"lines": lines}
+
+
+def _with_four_digits(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_four_digits(own) for key, own in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_with_four_digits(own) for own in value]
+    return round(value, 4) if isinstance(value, float) else value
+
+
+def snippet(passage: "PassageHit") -> str:
+    """Return the first 240 characters of a passage, or 240 further on that show its excerpt.
+
+    No word is cut; "…" stands for what is left out.
+    """
+    text, first = passage.text, 0
+    if passage.excerpt is not None and passage.excerpt[1] - passage.start > SHOWN_CHARACTERS:
+        first = _between_words(text, min(passage.excerpt[0] - passage.start, len(text) - SHOWN_CHARACTERS))
+    stop = _between_words(text, first + SHOWN_CHARACTERS)
+    return ("…" if first else "") + text[first:stop].strip() + (" …" if stop < len(text) else "")
+
+
+def _between_words(text: str, at: int) -> int:
+    """Return where the word at an offset begins, or the offset itself in a script without blanks."""
+    if at <= 0 or at >= len(text) or text[at].isspace():
+        return max(0, min(at, len(text)))
+    blank = max(text.rfind(mark, max(0, at - _LONGEST_WORD), at) for mark in " \n")
+    return at if blank < 0 else blank + 1
+
+
+def _told(values: "Sequence[MetadataValue]") -> "list[MetadataValue]":
+    """Leave out the date of a document that has none but its file's: it is only the day when the file was copied."""
+    return [value for value in values if (value.field, value.source) != ("date", "file time")]
