@@ -6,8 +6,8 @@ come without their prefixes, so a prefix that the file forgets to declare does n
 
 import io
 import re
-from collections.abc import Mapping
-from typing import IO, Protocol
+from collections.abc import Generator, Mapping, Sequence
+from typing import IO, Protocol, TypeVar
 from xml.parsers import expat
 
 from longsearch.engine.errors import ExtractionError
@@ -18,6 +18,8 @@ _SEPARATOR = ":"
 _PIECE_BYTES = 1 << 16
 _OFF = frozenset({"0", "false", "off", "none"})
 _DECLARED = re.compile(rb"""\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{2,40})""")
+
+_Row = TypeVar("_Row", covariant=True)
 
 
 class Handler(Protocol):
@@ -38,6 +40,35 @@ def parse(data: bytes | IO[bytes], handler: Handler) -> str:
 
     A file is read piece by piece. Raises `ExtractionError` if it declares entities, as no office program does.
     """
+    events = _events(data, handler)
+    while True:
+        try:
+            next(events)
+        except StopIteration as end:
+            return str(end.value)
+
+
+class RowHandler(Handler, Protocol[_Row]):
+    """A handler that makes rows."""
+
+    def take(self) -> Sequence[_Row]:
+        """Return the rows that are complete, once."""
+
+
+def pieces_of(data: IO[bytes], handler: "RowHandler[_Row]") -> Generator[_Row, None, str]:
+    """Yield the rows that `handler` makes of `data`, as they come. Return as `parse` does."""
+    events = _events(data, handler)
+    while True:
+        try:
+            next(events)
+        except StopIteration as end:
+            yield from handler.take()
+            return str(end.value)
+        yield from handler.take()
+
+
+def _events(data: bytes | IO[bytes], handler: Handler) -> Generator[None, None, str]:
+    """Do `parse`, one piece of the file at a step."""
     file = io.BytesIO(data) if isinstance(data, bytes) else data
     piece = file.read(_PIECE_BYTES)
     declared = _DECLARED.match(piece[:300])
@@ -55,6 +86,7 @@ def parse(data: bytes | IO[bytes], handler: Handler) -> str:
     try:
         while piece:
             parser.Parse(piece, False)
+            yield
             piece = file.read(_PIECE_BYTES)
         parser.Parse(b"", True)
     except (expat.ExpatError, LookupError, ValueError) as error:  # no XML, or an encoding that Python does not know

@@ -1,7 +1,7 @@
 """Extract the text of spreadsheets: each sheet a page, its rows in blocks under the names of their columns.
 
-calamine, a library in Rust, reads Excel's formats of all ages and OpenDocument; openpyxl reads one of them, ten times
-slower. Archives are checked for bombs before calamine unpacks them.
+Excel's newer files and OpenDocument have readers here. calamine, a library in Rust, reads Excel's older and binary
+files; archives are checked for bombs before it unpacks them.
 """
 
 import datetime
@@ -13,6 +13,8 @@ import python_calamine as calamine
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.readers.archives import Archive
 from longsearch.indexer.extract.readers.decoding import read_bytes
+from longsearch.indexer.extract.readers.office.excel.number_formats import general
+from longsearch.indexer.extract.readers.office.excel.reader import DAMAGED, DAMAGED_HINT, read_workbook
 from longsearch.indexer.extract.readers.office.odf import open_document_metadata, refuse_encrypted
 from longsearch.indexer.extract.readers.office.properties import CORE, core_properties, title_in
 from longsearch.indexer.extract.readers.office.tables import Tables
@@ -23,38 +25,41 @@ from longsearch.indexer.extract.wire.values import RawMetadata
 _PARTS = (".xml", ".rels", ".bin")
 _OLE = b"\xd0\xcf\x11\xe0"
 _KIND = "a spreadsheet"
-_DAMAGED_HINT = "open it in its program and save a copy"
+_BY_CALAMINE = (".xlsb", ".ods", ".ots")
 
 
 def read(path: Source) -> FileText:
     """Return the text of the file at `path`. Raises `ExtractionError`."""
     with path.open("rb") as file:
         is_old = file.read(4) == _OLE and path.name.lower().endswith(".xls")
-    metadata = () if is_old else _checked(path)
+    if is_old:
+        return _by_calamine(path, ())
+    with Archive(path, _KIND) as archive:
+        refuse_encrypted(archive)
+        if not path.name.lower().endswith(_BY_CALAMINE):
+            return read_workbook(archive)
+        archive.check(_PARTS)
+        core = archive.read(CORE)
+        metadata = open_document_metadata(archive) if core is None else core_properties(core, "Excel properties")
+    return _by_calamine(path, metadata)
+
+
+def _by_calamine(path: Source, metadata: RawMetadata) -> FileText:
     read_bytes(path)  # refuses an empty file and one that is too large
     tables = Tables()
     try:
         with path.open("rb") as file, calamine.load_workbook(file) as book:
             for sheet in book.sheets_metadata:
-                rows = book.get_sheet_by_name(sheet.name).iter_rows() if sheet.typ == _SHEET else ()
-                tables.add(_rows(rows), sheet.name, is_page=True)
+                is_shown = sheet.typ == _SHEET and sheet.visible == calamine.SheetVisibleEnum.Visible
+                tables.add(_rows(book.get_sheet_by_name(sheet.name).iter_rows() if is_shown else ()), sheet.name, True)
     except calamine.PasswordError as error:
         raise ExtractionError("encrypted: needs a password", "save a copy without the password") from error
     except (calamine.CalamineError, OSError) as error:
-        raise ExtractionError(f"damaged, or not {_KIND}: no table can be found in it", _DAMAGED_HINT) from error
+        raise ExtractionError(DAMAGED, DAMAGED_HINT) from error
     return tables.file_text(metadata, title_in(metadata))
 
 
 _SHEET = calamine.SheetTypeEnum.WorkSheet
-
-
-def _checked(path: Source) -> RawMetadata:
-    """Return the properties of a workbook that is an archive. Raises `ExtractionError` if it may not be unpacked."""
-    with Archive(path, _KIND) as archive:
-        archive.check(_PARTS)
-        refuse_encrypted(archive)
-        core = archive.read(CORE)
-        return open_document_metadata(archive) if core is None else core_properties(core, "Excel properties")
 
 
 def _rows(rows: Iterable[list[Any]]) -> Iterator[list[str]]:
@@ -70,7 +75,7 @@ def _shown(cell: object) -> str:
         case bool():
             return str(cell).upper()
         case float():
-            return f"{cell:.12g}"
+            return general(cell)
         case datetime.datetime():
             return str(cell.date()) if cell.time() == datetime.time() else cell.isoformat(" ", "seconds")
         case _:

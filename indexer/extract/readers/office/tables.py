@@ -4,11 +4,11 @@ A block is about as long as a passage. Each has a heading of its own, without a 
 `sheet "Budget" rows 12-40`. Knows no format: takes rows of strings.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
-from longsearch.indexer.extract.clean import one_line
+from longsearch.indexer.extract.clean import one_line, whole_line
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.wire.protocol import FileText
 from longsearch.indexer.extract.wire.values import RawMetadata
@@ -17,8 +17,6 @@ MAX_TABLE_CHARACTERS = 5_000_000
 """Text of the tables of one file; more is a data dump, whose rows would swamp everything else in the index."""
 _BLOCK_CHARACTERS = 450
 _MAX_BLOCKS = 5_000
-_MAX_CELL_CHARACTERS = 5_000
-_MAX_COLUMNS = 500
 _HEADER_WITHIN = 10
 """Rows within which the names of the columns stand; a table's title and remarks may come before."""
 _MOSTLY = 0.5
@@ -38,43 +36,59 @@ class Tables:
     """Collects the tables of one file."""
 
     def __init__(self) -> None:
-        self._builder = TextBuilder()
+        self.builder = TextBuilder()
         self._n_characters = 0
         self._is_cut = False
 
     def add(self, rows: Iterable[Sequence[str]], sheet: str = "", is_page: bool = False) -> None:
         """Add a table. `sheet`: its name, if it has one; `is_page`: it counts as a page."""
+        self.add_numbered(enumerate(rows, start=1), sheet, is_page)
+
+    def add_numbered(
+        self,
+        rows: Iterable[tuple[int, Sequence[str]]],
+        sheet: str = "",
+        is_page: bool = False,
+        notes: Mapping[int, Sequence[str]] | None = None,
+    ) -> None:
+        """Add a table whose rows come with their numbers. `notes`: lines that follow a row, by its number."""
         if is_page:
-            self._builder.begin_page()
-        numbered = ((number, _cells(row)) for number, row in enumerate(rows, start=1))
+            self.builder.begin_page()
+        left = dict(notes or {})
+        numbered = ((number, _cells(row)) for number, row in rows)
         filled = ((number, cells) for number, cells in numbered if cells)
         head = list(islice(filled, _HEADER_WITHIN))
         names = _names_among([cells for _, cells in head])
         name = one_line(sheet, 100)
         place = f'sheet "{name}" ' if name else ""
-        for index, block in enumerate(_joined(list(self._blocks(chain(head, filled), names)))):
+        for index, block in enumerate(_joined(list(self._blocks(chain(head, filled), names, left)))):
             rows_of = f"row {block.first}" if block.first == block.last else f"rows {block.first}-{block.last}"
-            self._builder.mark(1, place + rows_of)
+            self.builder.mark(1, place + rows_of)
             above = ("" if index else name, _SEPARATOR.join(names))
-            self._builder.add("\n".join((*filter(None, above), *block.lines)))
+            self.builder.add("\n".join((*filter(None, above), *block.lines)))
+        for row in sorted(left):
+            self.builder.mark(1, f"{place}row {row}")
+            self.builder.add("\n".join(left[row]))
 
-    def file_text(self, metadata: RawMetadata = (), title: str = "") -> FileText:
+    def file_text(self, metadata: RawMetadata = (), title: str = "", warning: str = "") -> FileText:
         """Return the text. Without a `title`, the file's name serves."""
         limit = f"{MAX_TABLE_CHARACTERS / 1e6:.0f} million characters"
-        warning = f"read to its limit for tables only, {limit}" if self._is_cut else ""
-        return replace(self._builder.file_text(), title=title, metadata=metadata, warning=warning, untitled=True)
+        warning = f"read to its limit for tables only, {limit}" if self._is_cut else warning
+        return replace(self.builder.file_text(), title=title, metadata=metadata, warning=warning, untitled=True)
 
-    def _blocks(self, rows: Iterable[tuple[int, list[str]]], names: list[str]) -> Iterator[_Block]:
+    def _blocks(
+        self, rows: Iterable[tuple[int, list[str]]], names: list[str], notes: dict[int, Sequence[str]]
+    ) -> Iterator[_Block]:
         header = sum(map(len, names))
         room = max(_BLOCK_CHARACTERS - header, 3 * header)  # the names of many columns take a quarter of each block
         block: _Block | None = None
         for number, cells in rows:
-            if cells == names:
+            if cells == names and number not in notes:
                 continue
             if self._n_characters > MAX_TABLE_CHARACTERS:
                 self._is_cut = True
                 break
-            line = _line(cells, names)
+            line = "\n".join((*((_line(cells, names),) if cells != names else ()), *notes.pop(number, ())))
             self._n_characters += len(line) + 1
             if block and block.n_characters + len(line) > room:
                 yield block
@@ -89,7 +103,7 @@ class Tables:
 
 def _cells(row: Sequence[str]) -> list[str]:
     """Return the cells, each on one line, without the empty ones at the end."""
-    cells = [one_line(cell, _MAX_CELL_CHARACTERS) if cell else "" for cell in row[:_MAX_COLUMNS]]
+    cells = [whole_line(cell) if cell else "" for cell in row]
     while cells and not cells[-1]:
         cells.pop()
     return cells
