@@ -7,7 +7,8 @@ Glossary (one word, one meaning)
     document        The text of a file, with its passages and vectors. Files with the same bytes share one document.
     passage         A span of a document, a few sentences long, that is shown as a result. It has a vector.
     excerpt         A sentence or two of a passage, with a vector of its own from the same pass over the document.
-    index, store    The index is the SQLite file of one root; `Store` (engine.store) reads and writes it.
+    index, store    The index is the SQLite file of one root. `Store` (engine.store) writes it. `open_index`
+                    (engine.index) opens one moment of it, an `Index`, which carries all that a search asks of an index.
     state           What a recurrent model carries from token to token: in each layer the last inputs of the convolution
                     and the SSM state. From a saved state the model resumes a document in its middle.
     vertical chunk  `V`: the slice of tokens that passes through all layers before the next slice does.
@@ -25,9 +26,9 @@ Glossary (one word, one meaning)
                     calibrate the index.
     basket          The passages that a person keeps as *evidence*. It outlives the index (`app.user_data`).
     news            New passages that answer a saved search better than chance, since somebody last looked.
-    shared store    LanceDB tables that hold the index of a root for many readers (`engine.lance`). The machine that
-                    indexes writes the *working file*, an ordinary index, and then a *publication*: the versions of all
-                    tables that belong together. A *pointer* is the small file here that names the shared store.
+    shared store    LanceDB tables that hold the index of a root for many readers (`engine.index.lance`). The machine
+                    that indexes writes the *working file*, an ordinary index, and then a *publication*: the versions of
+                    all tables that belong together. A *pointer* is the small file here that names the shared store.
     object store    A source whose files have addresses, such as `s3://bucket/papers`. Its *stand-in*, a folder of this
                     machine, is the root of its index; files are downloaded into it when a person opens them.
     driver, worker  With a cluster (`app.cluster`): the process that a person started, which alone writes the index; and
@@ -38,7 +39,8 @@ Packages. Imports point down, and `import-linter` checks it:
 
     app > tui | indexer > engine
 
-- `engine` (MEANING) turns text into vectors and finds it again: models, inference, store, search, training, evaluation.
+- `engine` (MEANING) turns text into vectors and finds it again: models, inference, store, index,
+  search, training, evaluation.
 - `indexer` (FRESHNESS) keeps an index equal to the disk: walk, ignore, plan, extract, watch.
 - `tui` (SIGHT) is the terminal app. It imports no model, store or search of the engine.
 - `app` (WIRING) holds the command line, the paths, the daemon, and the backend that answers the terminal app.

@@ -9,7 +9,9 @@ from typing import Any, Protocol
 
 from longsearch.app.user_data.news import note_news
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.search import background
+from longsearch.engine.index.calibration import keep
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.search.calibration import is_stale
 from longsearch.engine.search.chance import measure
 from longsearch.engine.store.store import Store
 
@@ -30,7 +32,8 @@ def calibrate_and_note_news(store: Store, model: QueryModel, must_stop: Callable
     """Calibrate an index if need be, then note which new passages answer saved searches."""
     calibrate(store, model.vector_of, must_stop)
     if not must_stop():
-        note_news(store, lambda text, instruction: model.encode_query(text, instruction).vector)
+        with open_index(store.path) as index:
+            note_news(index, lambda text, instruction: model.encode_query(text, instruction).vector)
 
 
 def calibrate(store: Store, encode: Callable[[str], Vectors], must_stop: Callable[[], bool] = lambda: False) -> bool:
@@ -39,13 +42,11 @@ def calibrate(store: Store, encode: Callable[[str], Vectors], must_stop: Callabl
     `encode` returns the vector of a query; it is not called if nothing is to be measured. Returns whether a background
     was measured.
     """
-    with store.reading() as db:
-        if not background.is_stale(db):
-            return False
-    found = measure(store, encode, must_stop)
+    with open_index(store.path) as index:
+        found = measure(index, encode, must_stop) if is_stale(index) else None
     if found is None:
         return False
     with store.changing() as db:
-        background.keep(db, found)
+        keep(db, found)
     log.info("calibrated %s", store.path.name)
     return True

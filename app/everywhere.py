@@ -13,18 +13,18 @@ from pathlib import Path
 from longsearch.app.models.folder_models import folder_model
 from longsearch.app.models.query_vectors import QueryVector
 from longsearch.app.paths import index_path
-from longsearch.app.searching import SearchRequest, VectorSource, document_of, read_whole
+from longsearch.app.searching import SearchRequest, VectorSource, read_whole
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, StoreError, in_words
+from longsearch.engine.index.index import Index
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.query_language.folder_filter import FolderFilter
+from longsearch.engine.query_language.query import Query, folders_named, parse, unfinished
+from longsearch.engine.search import searcher
 from longsearch.engine.search.completion import complete
-from longsearch.engine.search.query_language.folder_filter import FolderFilter
-from longsearch.engine.search.query_language.query import Query, folders_named, parse, unfinished
 from longsearch.engine.search.similar import similar_to_vector, title_and_vector
 from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
-from longsearch.engine.search.together import Part, search_together
-from longsearch.engine.store import documents, metadata
-from longsearch.engine.store.session import Session
 from longsearch.engine.types.results import DocumentHit, Folder, SearchMode, SearchResults
 
 _OTHER_MODEL = "made with another model"
@@ -42,11 +42,16 @@ def search_folders(folders: Sequence[Folder], request: SearchRequest, vector_sou
         if request.mode is not SearchMode.WORDS and not query.is_listing:
             vectors, vector_ms, vector_notes = _vectors(sessions, query, request, vector_source)
             notes = [*notes, *vector_notes]
-        parts = [Part(session, folder.name, vectors[folder.name]) for folder, session in sessions]
-        results = search_together(parts, query, request.mode, request.k, request.instruction, explain=request.explain)
+        of_each = [vectors[folder.name] for folder, _ in sessions]
+        asked = searcher.SearchRequest(query, request.mode, of_each, request.k, request.explain)
+        results = searcher.search([index for _, index in sessions], asked)
         searched = tuple(folder for folder, _ in sessions)
+    names = {folder.root: folder.name for folder in searched}
+    hits = tuple(replace(hit, folder=names[hit.root]) for hit in results.hits)
     note = "; ".join(filter(None, (results.note, *notes)))
-    return replace(results, note=note, vector_ms=vector_ms, folders=searched)
+    return replace(
+        results, hits=hits, instruction=request.instruction, note=note, vector_ms=vector_ms, folders=searched
+    )
 
 
 def similar_in_folders(folders: Sequence[Folder], file: Path, k: int = 10) -> SearchResults:
@@ -56,10 +61,10 @@ def similar_in_folders(folders: Sequence[Folder], file: Path, k: int = 10) -> Se
     the note names them. Raises LongsearchError if the file cannot be read or compared.
     """
     with opened(folders) as (sessions, notes):
-        for folder, session in sessions:
+        for folder, index in sessions:
             path = file.relative_to(folder.root).as_posix() if file.is_relative_to(folder.root) else None
-            if path is not None and (known := document_of(session, path)) is not None:
-                return _similar(sessions, notes, *_known(session, known), k, without=_hash(session, known))
+            if path is not None and (known := index.document_of(path)) is not None:
+                return _similar(sessions, notes, *_known(index, known), k, without=index.hash_of(known))
         title, vector = read_whole(file)
         return _similar(sessions, notes, title, vector, k)
 
@@ -67,10 +72,10 @@ def similar_in_folders(folders: Sequence[Folder], file: Path, k: int = 10) -> Se
 def similar_to_document_in(folders: Sequence[Folder], root: Path, document_id: int, k: int = 10) -> SearchResults:
     """The same for a document of the index of `root`, which must be one of these folders."""
     with opened(folders) as (sessions, notes):
-        for folder, session in sessions:
+        for folder, index in sessions:
             if folder.root == str(root):
-                without = _hash(session, document_id)
-                return _similar(sessions, notes, *_known(session, document_id), k, without=without)
+                without = index.hash_of(document_id)
+                return _similar(sessions, notes, *_known(index, document_id), k, without=without)
     raise LongsearchError(f"{root} is no longer indexed", "search again")
 
 
@@ -79,10 +84,10 @@ def similar_to_passage_in(
 ) -> SearchResults:
     """The passages of these folders like the one at `start` in a document of the index of `root`, one of them."""
     with opened(folders) as (sessions, notes):
-        for folder, session in sessions:
+        for folder, index in sessions:
             if folder.root == str(root):
-                asked = asked_passage(session, document_id, start)
-                made = QueryVector(asked.vector, session.fingerprint)
+                asked = asked_passage(index, document_id, start)
+                made = QueryVector(asked.vector, index.fingerprint)
                 about = f"a passage of {asked.title}"
                 return _similar(sessions, notes, about, made, k, find=partial(similar_to_passage, asked=asked, k=k))
     raise LongsearchError(f"{root} is no longer indexed", "search again")
@@ -96,8 +101,8 @@ def complete_in(folders: Sequence[Folder], typed: str) -> Completion:
     n_documents = {folder.name: folder.n_documents for folder in folders}
     try:
         before = typed[: unfinished(typed)[0]]
-        with opened(admitted(folders, folders_named(before))) as (sessions, _), ExitStack() as stack:
-            return complete([stack.enter_context(session.reading()) for _, session in sessions], typed, n_documents)
+        with opened(admitted(folders, folders_named(before))) as (sessions, _):
+            return complete([index for _, index in sessions], typed, n_documents)
     except LongsearchError:  # no index can be read, or no folder has the name: the folders still have theirs
         return complete([], typed, n_documents)
 
@@ -109,7 +114,7 @@ def admitted(folders: Sequence[Folder], named: FolderFilter) -> list[Folder]:
 
 
 @contextmanager
-def opened(folders: Sequence[Folder]) -> Iterator[tuple[list[tuple[Folder, Session]], list[str]]]:
+def opened(folders: Sequence[Folder]) -> Iterator[tuple[list[tuple[Folder, Index]], list[str]]]:
     """Yield the folders with their open indexes, and what a person should know of those that are away or damaged.
 
     Raises LongsearchError if no index can be read.
@@ -120,11 +125,11 @@ def opened(folders: Sequence[Folder]) -> Iterator[tuple[list[tuple[Folder, Sessi
             try:
                 if folder.problem:
                     raise StoreError(folder.problem)
-                session = stack.enter_context(Session.open(index_path(Path(folder.root)), read_only=True))
+                index = stack.enter_context(open_index(index_path(Path(folder.root))))
             except StoreError as error:
                 notes.append(f"{folder.name} is left out: {error.message}")
                 continue
-            sessions.append((folder, session))
+            sessions.append((folder, index))
             if folder.away:
                 notes.append(f"{folder.name} is away ({folder.away}): its documents are found, but cannot be opened")
         if not sessions:
@@ -132,27 +137,23 @@ def opened(folders: Sequence[Folder]) -> Iterator[tuple[list[tuple[Folder, Sessi
         yield sessions, notes
 
 
-def _keys(sessions: Sequence[tuple[Folder, Session]]) -> frozenset[str]:
+def _keys(sessions: Sequence[tuple[Folder, Index]]) -> frozenset[str]:
     """The fields that the documents of any of these folders have."""
-    keys: set[str] = set()
-    for _, session in sessions:
-        with session.reading() as db:
-            keys |= metadata.fields(db)
-    return frozenset(keys)
+    return frozenset[str]().union(*(index.fields for _, index in sessions))
 
 
-def _no_vectors(sessions: Sequence[tuple[Folder, Session]]) -> dict[str, Vectors | None]:
+def _no_vectors(sessions: Sequence[tuple[Folder, Index]]) -> dict[str, Vectors | None]:
     return {folder.name: None for folder, _ in sessions}
 
 
 def _vectors(
-    sessions: Sequence[tuple[Folder, Session]], query: Query, request: SearchRequest, source: VectorSource
+    sessions: Sequence[tuple[Folder, Index]], query: Query, request: SearchRequest, source: VectorSource
 ) -> tuple[dict[str, Vectors | None], float, list[str]]:
     """The query's vector for each folder by name, the time that it took, and notes on folders that have none.
 
     Raises LongsearchError in a search by meaning if no folder has one.
     """
-    prints = {folder.name: session.fingerprint for folder, session in sessions}
+    prints = {folder.name: index.fingerprint for folder, index in sessions}
     vectors, others = _no_vectors(sessions), [name for name, fingerprint in prints.items() if not fingerprint]
     notes = [f"no document of {name} has been read for its meaning yet" for name in others]
     took_ms = 0.0
@@ -175,9 +176,7 @@ def _vectors(
     return vectors, took_ms, notes
 
 
-def _by_source(
-    sessions: Sequence[tuple[Folder, Session]], source: VectorSource
-) -> list[tuple[VectorSource, list[str]]]:
+def _by_source(sessions: Sequence[tuple[Folder, Index]], source: VectorSource) -> list[tuple[VectorSource, list[str]]]:
     """The source of query vectors of each model, and the names of the folders that have this model."""
     names: dict[str | None, list[str]] = {}
     for folder, _ in sessions:
@@ -201,42 +200,37 @@ def _say_different(names: Sequence[str], what: str) -> list[str]:
 # ---- similar documents
 
 
-def _known(session: Session, document_id: int) -> tuple[str, QueryVector]:
-    title, vector = title_and_vector(session, document_id)
-    return title, QueryVector(vector, session.fingerprint)
-
-
-def _hash(session: Session, document_id: int) -> bytes:
-    with session.reading() as db:
-        return documents.hashes_of(db, [document_id]).get(document_id, b"")
+def _known(index: Index, document_id: int) -> tuple[str, QueryVector]:
+    title, vector = title_and_vector(index, document_id)
+    return title, QueryVector(vector, index.fingerprint)
 
 
 def _similar(
-    sessions: Sequence[tuple[Folder, Session]],
+    sessions: Sequence[tuple[Folder, Index]],
     notes: Sequence[str],
     title: str,
     made: QueryVector,
     k: int,
     without: bytes = b"",
-    find: Callable[[Session], SearchResults] | None = None,
+    find: Callable[[Index], SearchResults] | None = None,
 ) -> SearchResults:
     """The documents of all folders nearest to the vector, each once; `without`: the hash of one to leave out.
 
     `find` finds them in one folder, in place of `similar_to_vector`.
     """
-    same, different = _compared({folder.name: session.fingerprint for folder, session in sessions}, made)
+    same, different = _compared({folder.name: index.fingerprint for folder, index in sessions}, made)
     if not same:
         raise LongsearchError("no folder was read with this model", "bring them up to date: longsearch index FOLDER")
     once: dict[bytes, DocumentHit] = {}
     took_ms, said = 0.0, [*notes, *_say_different(different, "left out")]
-    for folder, session in sessions:
+    for folder, index in sessions:
         if folder.name not in same:
             continue
-        found = find(session) if find else similar_to_vector(session, made.vector, title, k + 1)
+        found = find(index) if find else similar_to_vector(index, made.vector, title, k + 1)
         took_ms += found.took_ms
         said += [f"{folder.name}: {found.note}"] if found.note else []
         for hit in found.hits:
-            key = _hash(session, hit.document_id)
+            key = index.hash_of(hit.document_id)
             if key != without and (key not in once or hit.score > once[key].score):
                 once[key] = replace(hit, folder=folder.name)
     best = sorted(once.values(), key=lambda hit: -hit.score)[:k]

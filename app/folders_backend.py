@@ -6,6 +6,7 @@ A document's id is unique in its index only, so the app gets another one, which 
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -27,10 +28,10 @@ from longsearch.app.viewing.viewer import open_in_viewer
 from longsearch.engine.amounts import counted
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, StoreError, in_words
+from longsearch.engine.index.index import Index
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import PageImage, PageQuestion
-from longsearch.engine.store import documents
-from longsearch.engine.store.session import Session
 from longsearch.engine.types.documents import DocumentText
 from longsearch.engine.types.progress import FileReport, IndexProgress, ScannedPages
 from longsearch.engine.types.results import Folder, PassageMap, PassageSimilarity, SearchMode, SearchResults
@@ -102,8 +103,8 @@ class FoldersBackend:
     def document(self, document_id: int) -> DocumentText:
         """Return the whole text of a document."""
         root, own_id = self._place_of(document_id)
-        with _session(root) as session, session.reading() as db:
-            return documents.text(db, own_id)
+        with open_index(index_path(root)) as index:
+            return index.text(own_id)
 
     def passage_similarity(self, document_id: int, query: str, instruction: str) -> PassageSimilarity:
         """Return how near each passage of a document is to a query."""
@@ -120,7 +121,7 @@ class FoldersBackend:
 
     def progress(self) -> IndexProgress:
         """Return how far the indexes have come, added up. Every ten seconds, check that the daemon works on them."""
-        found = [(folder, session.progress()) for folder, session in self._sessions()]
+        found = [(folder, index.progress()) for folder, index in self._opened()]
         self._keep_daemon()
         return replace(_added_up(found, self.folders()), problem=self._problem)
 
@@ -128,8 +129,8 @@ class FoldersBackend:
         """Return every file of every folder, and its status."""
         return [
             file._replace(folder=folder.name, root=folder.root)
-            for folder, session in self._sessions()
-            for file in session.files()
+            for folder, index in self._opened()
+            for file in index.files()
         ]
 
     def retry(self) -> str:
@@ -162,15 +163,15 @@ class FoldersBackend:
         self._closing.set()
         self._pages.close()
 
-    def _sessions(self) -> Iterator[tuple[Folder, Session]]:
+    def _opened(self) -> Iterator[tuple[Folder, Index]]:
         """Yield each folder with its index; one whose index cannot be read is left out, as `folders` says why."""
         for folder in self.folders():
-            try:
-                session = _session(Path(folder.root))
-            except StoreError:
-                continue
-            with session:
-                yield folder, session
+            with ExitStack() as stack:
+                try:
+                    index = stack.enter_context(open_index(index_path(Path(folder.root))))
+                except StoreError:
+                    continue
+                yield folder, index
 
     def _keep_daemon(self) -> None:
         """Make sure a daemon watches every folder that is there: it may have died, or a folder may be new or back."""
@@ -210,10 +211,6 @@ class FoldersBackend:
         with self._lock:
             roots = list(self._numbers)
         return Path(roots[document_id >> _ID_BITS]), document_id & ((1 << _ID_BITS) - 1)
-
-
-def _session(root: Path) -> Session:
-    return Session.open(index_path(root), read_only=True)
 
 
 def _added_up(found: Sequence[tuple[Folder, IndexProgress]], folders: Sequence[Folder]) -> IndexProgress:

@@ -16,8 +16,8 @@ from longsearch.app.paths import base_index_path, index_paths, url_of, working_p
 from longsearch.app.settings.reading import current, require_sound
 from longsearch.app.stores.working import prepare, publish_changes
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.store.connection import CorruptIndexError
-from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
 
 if TYPE_CHECKING:
@@ -63,13 +63,13 @@ def roots_to_keep() -> list[Path]:
 def root_of(path: Path) -> Path:
     """Return the folder of this index. Raises StoreError if the index cannot be read."""
     try:
-        with Session.open(path, read_only=True) as session:
-            return session.root
+        with open_index(path) as index:
+            return index.root
     except (NoIndexError, CorruptIndexError):
         raise
     except StoreError:  # made by an older longsearch: opening it for writing migrates it
-        with Session.open(path) as session:
-            return session.root
+        with Store.open(path) as store:
+            return store.root
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -22,13 +23,13 @@ from longsearch.app.viewing.printed_pages import PrintedPages
 from longsearch.app.viewing.viewer import open_in_viewer
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, NoIndexError, in_words
+from longsearch.engine.index.index import Index
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.search.completion import complete
 from longsearch.engine.search.similar import similar_to_document
 from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
-from longsearch.engine.store import documents
-from longsearch.engine.store.session import Session
 from longsearch.engine.types.documents import DocumentText
 from longsearch.engine.types.progress import FileReport, IndexProgress, ScannedPages
 from longsearch.engine.types.results import Folder, PassageMap, PassageSimilarity, SearchMode, SearchResults
@@ -99,22 +100,22 @@ class LocalBackend:
     def complete(self, typed: str) -> Completion:
         """Return the fields or values that complete a query. An index that does not exist yet has none."""
         try:
-            with self._session() as session, session.reading() as db:
-                return complete([db], typed)
+            with self._opened() as index:
+                return complete([index], typed)
         except NoIndexError:
             return Completion(len(typed), ())
 
     def similar(self, document_id: int, start: int | None = None) -> SearchResults:
         """Return the documents most similar to this one, or the passages like the one that begins at `start`."""
-        with self._session() as session:
+        with self._opened() as index:
             if start is not None:
-                return similar_to_passage(session, asked_passage(session, document_id, start), k=SHOWN_DOCUMENTS)
-            return similar_to_document(session, document_id, k=SHOWN_DOCUMENTS)
+                return similar_to_passage(index, asked_passage(index, document_id, start), k=SHOWN_DOCUMENTS)
+            return similar_to_document(index, document_id, k=SHOWN_DOCUMENTS)
 
     def document(self, document_id: int) -> DocumentText:
         """Return the whole text of a document."""
-        with self._session() as session, session.reading() as db:
-            return documents.text(db, document_id)
+        with self._opened() as index:
+            return index.text(document_id)
 
     def passage_similarity(self, document_id: int, query: str, instruction: str) -> PassageSimilarity:
         """Return how near each passage of a document is to a query."""
@@ -131,10 +132,10 @@ class LocalBackend:
     def progress(self) -> IndexProgress:
         """Return how far the index has come. Every ten seconds, check that the daemon still works on it."""
         try:
-            with self._session() as session:
-                progress = session.progress()
+            with self._opened() as index:
+                progress = index.progress()
                 if progress != self._known:
-                    self._known, self._advice = progress, advice_about(self._root, session.languages())
+                    self._known, self._advice = progress, advice_about(self._root, index.languages())
         except NoIndexError:
             progress = _NOTHING_YET
         self._keep_daemon(is_indexed=progress is not _NOTHING_YET)
@@ -144,8 +145,8 @@ class LocalBackend:
     def files(self) -> list[FileReport]:
         """Return every file and its status."""
         try:
-            with self._session() as session:
-                return session.files()
+            with self._opened() as index:
+                return index.files()
         except NoIndexError:
             return []
 
@@ -185,5 +186,5 @@ class LocalBackend:
         except LongsearchError as error:
             self._problem = in_words(error)
 
-    def _session(self) -> Session:
-        return Session.open(index_path(self._root), read_only=True)
+    def _opened(self) -> AbstractContextManager[Index]:
+        return open_index(index_path(self._root))

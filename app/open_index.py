@@ -1,5 +1,6 @@
 """The index of a folder for other programs; `import longsearch` offers this module's names."""
 
+from contextlib import AbstractContextManager
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -10,9 +11,9 @@ from longsearch.app.paths import expanded, find_index, index_path
 from longsearch.app.quoting import quotations_in
 from longsearch.app.searching import SearchRequest, search_index, similar_to_file
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.search.query_language.file_filter import FileFilter
-from longsearch.engine.store import documents
-from longsearch.engine.store.session import Session
+from longsearch.engine.index import index as engine_index
+from longsearch.engine.index import opening
+from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.types.documents import DocumentText
 from longsearch.engine.types.progress import FileReport, IndexProgress
 from longsearch.engine.types.results import Folder, Quotation, SearchMode, SearchResults
@@ -55,21 +56,21 @@ class Index:
 
     def text(self, document_id: int) -> DocumentText:
         """Return the whole text of a hit's document (`DocumentHit.document_id`), with its pages and headings."""
-        with self._session() as session, session.reading() as db:
-            return documents.text(db, document_id)
+        with self._opened() as index:
+            return index.text(document_id)
 
     def files(self) -> list[FileReport]:
         """Return every file of the index with its status."""
-        with self._session() as session:
-            return session.files()
+        with self._opened() as index:
+            return index.files()
 
     def progress(self) -> IndexProgress:
         """Return how much of the index is complete."""
-        with self._session() as session:
-            return session.progress()
+        with self._opened() as index:
+            return index.progress()
 
-    def _session(self) -> Session:
-        return Session.open(index_path(self.root), read_only=True)
+    def _opened(self) -> AbstractContextManager[engine_index.Index]:
+        return opening.open_index(index_path(self.root))
 
 
 def open_index(folder: str | Path) -> Index:

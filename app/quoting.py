@@ -10,11 +10,11 @@ from longsearch.app.everywhere import admitted, opened
 from longsearch.app.folders.names import names_of
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import QueryError
-from longsearch.engine.search.query_language.fields import Condition
-from longsearch.engine.search.query_language.file_filter import FileFilter
-from longsearch.engine.search.query_language.query import parse
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.query_language.fields import Condition
+from longsearch.engine.query_language.file_filter import FileFilter
+from longsearch.engine.query_language.query import parse
 from longsearch.engine.search.quotations.quotation import best_places, find_quotation
-from longsearch.engine.store.session import Session
 from longsearch.engine.types.results import DocumentHit, Folder, PassageHit, Quotation, SearchMode, SearchResults
 
 _WHERE = re.compile(r"\s*where:\s*", re.IGNORECASE)
@@ -28,8 +28,8 @@ def quotations_in(
     conditions: Sequence[Condition] = (),
 ) -> list[Quotation]:
     """Return the places in the index of `root` that say the quotation, the nearest first. Raises QueryError."""
-    with Session.open(index_path(root), read_only=True) as session:
-        found = find_quotation(session, quote, k, file_filter, conditions)
+    with open_index(index_path(root)) as index:
+        found = find_quotation(index, quote, k, file_filter, conditions)
     name = names_of([root])[root]
     return [replace(one, folder=name) for one in found]
 
@@ -47,8 +47,8 @@ def quotations_in_folders(
     """
     found: list[Quotation] = []
     with opened(folders) as (sessions, notes):
-        for folder, session in sessions:
-            places = find_quotation(session, quote, k, file_filter, conditions)
+        for folder, index in sessions:
+            places = find_quotation(index, quote, k, file_filter, conditions)
             found += [replace(one, folder=folder.name) for one in places]
     return best_places(found)[:k], notes
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,13 +11,12 @@ import numpy as np
 from longsearch.app.paths import index_path
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.search.answering.sqlite import answers_of
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.searcher import search
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.query_language.query import parse
+from longsearch.engine.search.searcher import SearchRequest, search
 from longsearch.engine.store import documents
 from longsearch.engine.store import texts as texts_of
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.session import Session
 from longsearch.engine.types.results import SearchMode
 
 _N_QUERIES = 40
@@ -41,14 +41,15 @@ class _Asked(NamedTuple):
 def measure(root: Path, under: str = "") -> SearchTimes:
     """Search the index of `root`, or its folder `under`, some hundred times. Raises LongsearchError if it is empty."""
     path = index_path(root)
-    with Session.open(path, read_only=True) as session, session.reading() as db:
+    with open_index(path) as index:
+        db = index.db
         ids = documents.all_passages(db)
         if not len(ids):
             raise LongsearchError("there is nothing to search yet", "see how far it is: longsearch status")
         drawn = np.random.default_rng(0).choice(ids, min(len(ids), _N_QUERIES), replace=False)
         rows = documents.passage_rows(db, drawn.tolist()).values()
         texts = [texts_of.spans(db, row.document_id, [(row.start, row.stop)])[0] for row in rows]
-        known = list(answers_of(db).vectors_of(Kind.VECTORS, drawn.tolist()).values())
+        known = list(index.backend.vectors_of(Kind.VECTORS, drawn.tolist()).values())
     queries = [_words_of(text, number) for number, text in enumerate(texts)]
     kinds: dict[str, list[_Asked]] = {
         mode.value: [_Asked(query, vector, mode) for query, vector in zip(queries, known, strict=False)]
@@ -75,8 +76,10 @@ def _percentiles(path: Path, under: str, asked: Sequence[_Asked]) -> dict[str, f
     times = []
     for query in (*asked[:3], *asked):
         started = time.perf_counter()
-        with Session.open(path, read_only=True) as session:
-            search(session, parse(query.text, query.is_typing), query.mode, query.vector, under=under)
+        with open_index(path) as index:
+            parsed = parse(query.text, query.is_typing)
+            parsed = replace(parsed, files=replace(parsed.files, under=under))
+            search([index], SearchRequest(parsed, query.mode, (query.vector,)))
         times.append((time.perf_counter() - started) * 1000)
     p50, p95 = np.percentile(times[len(asked[:3]) :], [50, 95]).tolist()
     return {"p50": round(p50, 1), "p95": round(p95, 1)}

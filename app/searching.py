@@ -11,12 +11,12 @@ from longsearch.app.models.folder_models import folder_model
 from longsearch.app.models.query_vectors import QueryVector
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import LongsearchError, in_words
-from longsearch.engine.search.query_language.query import Given, Query, parse
-from longsearch.engine.search.searcher import search
+from longsearch.engine.index.index import Index
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.query_language.query import Given, Query, parse
+from longsearch.engine.search import searcher
 from longsearch.engine.search.similar import similar_to_document, similar_to_vector
-from longsearch.engine.store import files, metadata, vectors
 from longsearch.engine.store.documents import title_of
-from longsearch.engine.store.session import Session
 from longsearch.engine.types.results import SearchMode, SearchResults
 
 VectorSource = Callable[..., QueryVector]
@@ -49,24 +49,24 @@ def search_index(root: Path, request: SearchRequest, vector_source: VectorSource
     query names another folder by `folder:`.
     """
     mode, instruction = request.mode, request.instruction
-    with Session.open(index_path(root), read_only=True) as session:
-        with session.reading() as db:
-            keys = metadata.fields(db)
-        query = parse(request.text, request.prefix_last, keys, request.also)
+    with open_index(index_path(root)) as index:
+        query = parse(request.text, request.prefix_last, index.fields, request.also)
+        query = replace(query, files=replace(query.files, under=under))
         if not query.folders.admits_all:
             query.folders.chosen(list(names_of([root]).values()))
         vector, problem, vector_ms = None, None, 0.0
         if mode is not SearchMode.WORDS and not query.is_listing:
             try:
-                found = query_vector(session, query, instruction, source_for(root, vector_source))
+                found = query_vector(index, query, instruction, source_for(root, vector_source))
             except LongsearchError as error:
                 if mode is SearchMode.MEANING:
                     raise
                 problem = error
             else:
                 vector, vector_ms = found.vector, found.took_ms
-        results = search(session, query, mode, vector, request.k, instruction, under, explain=request.explain)
-    results = replace(_with_folder(results, root), vector_ms=vector_ms)
+        asked = searcher.SearchRequest(query, mode, (vector,), request.k, request.explain)
+        results = searcher.search([index], asked)
+    results = replace(_with_folder(results, root), instruction=instruction, vector_ms=vector_ms)
     if not problem:
         return results
     notes = (*query.notes, f"words only: {in_words(problem)}")
@@ -79,13 +79,13 @@ def similar_to_file(root: Path, file: Path, under: str = "", k: int = 10) -> Sea
     `file` is an absolute path. A file outside this index is read and encoded whole. Raises LongsearchError if the file
     cannot be read or compared.
     """
-    with Session.open(index_path(root), read_only=True) as session:
-        known = document_of(session, file.relative_to(root).as_posix()) if file.is_relative_to(root) else None
+    with open_index(index_path(root)) as index:
+        known = index.document_of(file.relative_to(root).as_posix()) if file.is_relative_to(root) else None
         if known is not None:
-            return _with_folder(similar_to_document(session, known, k, under), root)
-        fingerprint = _fingerprint(session)
+            return _with_folder(similar_to_document(index, known, k, under), root)
+        fingerprint = _fingerprint(index)
         title, vector = read_whole(file, folder_model(root).model)
-        found = similar_to_vector(session, comparable(vector, fingerprint).vector, title, k, under)
+        found = similar_to_vector(index, comparable(vector, fingerprint).vector, title, k, under)
     return _with_folder(found, root)
 
 
@@ -99,12 +99,6 @@ def _with_folder(results: SearchResults, root: Path) -> SearchResults:
     """Return the results with the name of the folder in each hit."""
     name = names_of([root])[root]
     return replace(results, hits=tuple(replace(hit, folder=name) for hit in results.hits))
-
-
-def document_of(session: Session, path: str) -> int | None:
-    """Return the document that the file at `path`, relative to the root, holds; None if the index does not know it."""
-    with session.reading() as db:
-        return files.document_of(db, path)
 
 
 def read_whole(file: Path, model: str | None = None) -> tuple[str, QueryVector]:
@@ -122,19 +116,17 @@ def read_whole(file: Path, model: str | None = None) -> tuple[str, QueryVector]:
     return document.title or title_of(file.name), QueryVector(vector, encoder.fingerprint)
 
 
-def query_vector(session: Session, query: Query, instruction: str, source: VectorSource) -> QueryVector:
+def query_vector(index: Index, query: Query, instruction: str, source: VectorSource) -> QueryVector:
     """Return the query's vector. Raises LongsearchError unless the model that made the index's vectors can make it."""
-    fingerprint = _fingerprint(session)
+    fingerprint = _fingerprint(index)
     return comparable(source(query.meaning, instruction or None), fingerprint)
 
 
-def _fingerprint(session: Session) -> str:
+def _fingerprint(index: Index) -> str:
     """Return the fingerprint of the model that made the index's vectors. Raises LongsearchError if there are none."""
-    with session.reading() as db:
-        in_use = vectors.model_in_use(db)
-    if in_use is None:
+    if not index.model:
         raise LongsearchError("no document has been read for its meaning yet", "wait a moment, or search for words")
-    return in_use[0]
+    return index.fingerprint
 
 
 def comparable(vector: QueryVector, fingerprint: str) -> QueryVector:

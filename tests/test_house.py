@@ -70,7 +70,7 @@ def test_no_test_sleeps_or_asserts_how_long_something_took() -> None:
 
 def test_one_module_understands_queries_and_knows_the_stop_words() -> None:
     assert found(r"^_?STOP_WORDS\b.*=") == ["engine/languages/stop_words.py"]
-    assert found(r"^def parse\(text: str") == ["engine/search/query_language/query.py"]
+    assert found(r"^def parse\(text: str") == ["engine/query_language/query.py"]
 
 
 def test_one_alias_names_arrays_of_vectors() -> None:

@@ -15,10 +15,10 @@ from longsearch.app.folders.listing import fingerprint_and_time
 from longsearch.app.paths import index_path, shown_path
 from longsearch.app.user_data.saved import NewPassage, SavedSearch
 from longsearch.engine.errors import StoreError
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.places import place_name
 from longsearch.engine.printable import printable
 from longsearch.engine.reason_lines import reason_lines
-from longsearch.engine.store.session import Session
 from longsearch.engine.types.results import DocumentHit, Folder, PassageHit, Quotation
 
 Json = dict[str, Any]
@@ -112,8 +112,8 @@ def from_folder(folder: Folder, daemon: Json | None) -> Json:
         "watched": daemon_control.root_in(daemon, Path(folder.root)) is not None,
     }
     try:
-        with Session.open(index_path(Path(folder.root)), read_only=True) as session:
-            progress = session.progress()
+        with open_index(index_path(Path(folder.root))) as index:
+            progress = index.progress()
         updated_at = fingerprint_and_time(folder)[1]
     except StoreError:
         return found

@@ -7,6 +7,7 @@ import apsw
 from longsearch.app.agents import budget
 from longsearch.app.agents.answers import Json, readable
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.index.index import Index
 from longsearch.engine.printable import printable
 from longsearch.engine.store import documents, texts
 from longsearch.engine.types.documents import DocumentText
@@ -14,23 +15,23 @@ from longsearch.engine.types.documents import DocumentText
 _PAGES = re.compile(r"(\d{1,7})(?:-(\d{1,7}))?")
 
 
-def part(db: apsw.Connection, document_id: int, pages: str, around: int | None, max_tokens: int, cursor: str) -> Json:
+def part(index: Index, document_id: int, pages: str, around: int | None, max_tokens: int, cursor: str) -> Json:
     """Return the text of `pages` ("3", "3-5"), around an offset, or from the beginning, and a cursor for what follows.
 
     Unpacks only what is returned: a document may have 100 million characters. Raises LongsearchError for pages or an
     offset that the document does not have.
     """
-    known, n = _without_text(db, document_id), texts.n_characters(db, document_id)
-    made_from = documents.hashes_of(db, [document_id])[document_id].hex()
+    known, n = _without_text(index, document_id), texts.n_characters(index.db, document_id)
+    made_from = documents.hashes_of(index.db, [document_id])[document_id].hex()
     start, stop = 0, n
     if cursor:
         start, stop = budget.place_of(cursor, made_from, 2)
     elif pages:
         start, stop = _span_of(known.page_starts, n, pages)
     elif around is not None:
-        start = _start_before(db, document_id, n, around, max_tokens)
+        start = _start_before(index.db, document_id, n, around, max_tokens)
     text = budget.fitting(
-        _text(db, document_id, start, min(stop, start + max_tokens * budget.BYTES_PER_TOKEN)), max_tokens
+        _text(index.db, document_id, start, min(stop, start + max_tokens * budget.BYTES_PER_TOKEN)), max_tokens
     )
     end = start + len(text)
     return {
@@ -47,26 +48,26 @@ def part(db: apsw.Connection, document_id: int, pages: str, around: int | None, 
     }
 
 
-def beginning(db: apsw.Connection, document_id: int, max_tokens: int) -> str:
+def beginning(index: Index, document_id: int, max_tokens: int) -> str:
     """Return the first `max_tokens` of a document's text."""
-    return readable(budget.fitting(_text(db, document_id, 0, max_tokens * budget.BYTES_PER_TOKEN), max_tokens))
+    return readable(budget.fitting(_text(index.db, document_id, 0, max_tokens * budget.BYTES_PER_TOKEN), max_tokens))
 
 
-def outline(db: apsw.Connection, document_id: int) -> tuple[Json, list[Json]]:
+def outline(index: Index, document_id: int) -> tuple[Json, list[Json]]:
     """Return what a document is, and its headings."""
-    known = _without_text(db, document_id)
+    known = _without_text(index, document_id)
     rows = [
         {"level": one.level, "title": printable(one.title), "page": known.page_at(one.start), "start": one.start}
         for one in known.headings
     ]
-    language = documents.outline(db, document_id).language or None
+    language = documents.outline(index.db, document_id).language or None
     return {"title": printable(known.title), "language": language, "pages": len(known.page_starts) or None}, rows
 
 
-def _without_text(db: apsw.Connection, document_id: int) -> DocumentText:
+def _without_text(index: Index, document_id: int) -> DocumentText:
     """Return a document's title, pages and headings."""
-    found = documents.outline(db, document_id)
-    return DocumentText("", documents.page_starts(db, document_id), found.title, found.headings)
+    found = documents.outline(index.db, document_id)
+    return DocumentText("", documents.page_starts(index.db, document_id), found.title, found.headings)
 
 
 def _text(db: apsw.Connection, document_id: int, start: int, stop: int) -> str:

@@ -68,8 +68,8 @@ def make_server(only: Sequence[str] = (), tools: Tools | None = None) -> "MCPSer
         """The text of an indexed document, at most 20,000 tokens of it; the tool `read` reads on."""
         try:
             place = tools.shelf.find(addresses.address(folder, path))
-            with tools.shelf.reading(place.folder) as db:
-                return beginning(db, place.document_id, MAX_TOKENS)
+            with tools.shelf.reading(place.folder) as index:
+                return beginning(index, place.document_id, MAX_TOKENS)
         except LongsearchError as error:
             raise ResourceError(_said(error)) from error
 

@@ -9,15 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-import apsw
-
 from longsearch.app.agents import addresses
 from longsearch.app.folders.listing import find_folder, indexed_folders
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import LongsearchError, StoreError
+from longsearch.engine.index.index import Index
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.printable import printable
 from longsearch.engine.store import files
-from longsearch.engine.store.session import Session
 from longsearch.engine.types.results import Folder
 
 
@@ -59,8 +58,8 @@ class Shelf:
                 if PurePath(document).is_relative_to(folder.root)
             ]
         for folder, relative in candidates:
-            with self.reading(folder) as db:
-                known = files.document_of(db, relative)
+            with self.reading(folder) as index:
+                known = index.document_of(relative)
             if known is not None:
                 return Place(folder, relative, known)
         hint = "name a document as a search gives it: its address, or its absolute path"
@@ -71,18 +70,18 @@ class Shelf:
         folders = [folder for folder in self.folders() if not folder.problem]
         found = []
         for folder in folders:
-            with self.reading(folder) as db:
-                paths = files.first_paths(db, -(-n // len(folders)))
+            with self.reading(folder) as index:
+                paths = files.first_paths(index.db, -(-n // len(folders)))
             found += [(addresses.address(folder.name, path), printable(PurePath(path).name)) for path in paths]
         return found[:n]
 
     @contextmanager
-    def reading(self, folder: Folder) -> Iterator[apsw.Connection]:
-        """Yield a connection that reads the index of this folder. Raises StoreError if it cannot be read."""
+    def reading(self, folder: Folder) -> Iterator[Index]:
+        """Yield the index of this folder. Raises StoreError if it cannot be read."""
         if folder.problem:
             raise StoreError(folder.problem)
-        with Session.open(index_path(Path(folder.root)), read_only=True) as session, session.reading() as db:
-            yield db
+        with open_index(index_path(Path(folder.root))) as index:
+            yield index
 
     def freshness(self, folder: Folder, path: str) -> str:
         """Say how the file lies on the disk now, beside what was read of it.
@@ -91,8 +90,8 @@ class Shelf:
         """
         if folder.away or folder.problem:
             return "away"
-        with self.reading(folder) as db:
-            stamp = files.stamp_of(db, path)
+        with self.reading(folder) as index:
+            stamp = files.stamp_of(index.db, path)
         try:
             status = (Path(folder.root) / path).stat(follow_symlinks=False)
         except OSError:

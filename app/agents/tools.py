@@ -75,15 +75,15 @@ class Tools:
     ) -> Json:
         """Read the text of a document: pages, what stands around an offset, or from its beginning."""
         place = self.shelf.find(document)
-        with self.shelf.reading(place.folder) as db:
-            part = reading.part(db, place.document_id, pages, around, max_tokens, cursor)
+        with self.shelf.reading(place.folder) as index:
+            part = reading.part(index, place.document_id, pages, around, max_tokens, cursor)
         return self._about(place.folder, place.path) | part
 
     def outline(self, document: str, max_tokens: int = DEFAULT_TOKENS, cursor: str = "") -> Json:
         """List the headings of a document with their pages and offsets."""
         place = self.shelf.find(document)
-        with self.shelf.reading(place.folder) as db:
-            found, rows = reading.outline(db, place.document_id)
+        with self.shelf.reading(place.folder) as index:
+            found, rows = reading.outline(index, place.document_id)
         first = budget.place_of(cursor, document, 1)[0] if cursor else 0
         shown, rest = _fitting(rows[first:], max_tokens, lambda row: row)
         found |= self._about(place.folder, place.path) | {"headings": shown}

@@ -201,12 +201,12 @@ def _languages() -> str:
     from longsearch.app.folders.languages import advice_about, has_multilingual
     from longsearch.app.library import known_roots
     from longsearch.app.paths import in_shell, index_path
-    from longsearch.engine.store.session import Session
+    from longsearch.engine.index.opening import open_index
 
     found = []
     for root in known_roots():
-        with Session.open(index_path(root), read_only=True) as session:
-            counts = session.languages()
+        with open_index(index_path(root)) as index:
+            counts = index.languages()
         if said := advice_about(root, counts):
             found.append(f"{in_shell(root)}: {said}")
     here = "the models english and multilingual are here" if has_multilingual() else "the model english is here"

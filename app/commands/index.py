@@ -183,11 +183,11 @@ def _report(root: Path, summary: "ReadSummary") -> int:
     from longsearch.app.commands.status import describe, summarise
     from longsearch.app.paths import in_shell, index_path
     from longsearch.app.widths import describe_narrow
-    from longsearch.engine.store.session import Session
+    from longsearch.engine.index.opening import open_index
     from longsearch.engine.types.progress import FileStatus
 
-    with Session.open(index_path(root), read_only=True) as session:
-        progress, files = session.progress(), session.files()
+    with open_index(index_path(root)) as index:
+        progress, files = index.progress(), index.files()
     for file in files:
         if file.status in (FileStatus.FAILED, FileStatus.PARTIAL):
             print(describe(file))

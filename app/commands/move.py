@@ -11,8 +11,8 @@ from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.printable import printable
 
 if TYPE_CHECKING:
-    from longsearch.engine.lance.rows import Sum
-    from longsearch.engine.lance.tables import Tables
+    from longsearch.engine.index.lance.rows import Sum
+    from longsearch.engine.index.lance.tables import Tables
 
 HELP = "move the index of a folder to a store on LanceDB, which many machines can read, or back to SQLite"
 HOME = "sqlite"
@@ -60,10 +60,10 @@ def _to_store(root: Path, text: str) -> "dict[str, Sum]":
     from longsearch.app.models.folder_models import folder_model
     from longsearch.app.paths import in_shell, working_path
     from longsearch.app.stores import pointers
-    from longsearch.engine.lance.address import uri_of
-    from longsearch.engine.lance.publishing import publish
-    from longsearch.engine.lance.rows import sums
-    from longsearch.engine.lance.tables import Tables
+    from longsearch.engine.index.lance.address import uri_of
+    from longsearch.engine.index.lance.publishing import publish
+    from longsearch.engine.index.lance.rows import sums
+    from longsearch.engine.index.lance.tables import Tables
     from longsearch.engine.store.store import Store
 
     address = pointers.full_address(text)
@@ -90,9 +90,9 @@ def _home(root: Path) -> "dict[str, Sum]":
     from longsearch.app.paths import working_path
     from longsearch.app.stores import pointers
     from longsearch.app.stores.working import prepare, publish_changes
-    from longsearch.engine.lance.address import uri_of
-    from longsearch.engine.lance.rows import sums
-    from longsearch.engine.lance.tables import Tables
+    from longsearch.engine.index.lance.address import uri_of
+    from longsearch.engine.index.lance.rows import sums
+    from longsearch.engine.index.lance.tables import Tables
     from longsearch.engine.store.store import Store
 
     address = pointers.address_of(root)
@@ -112,8 +112,8 @@ def _home(root: Path) -> "dict[str, Sum]":
 
 
 def _sums_of_store(tables: "Tables") -> "dict[str, Sum]":
-    from longsearch.engine.lance.fetching import columns_of_all
-    from longsearch.engine.lance.tables import sums_of
+    from longsearch.engine.index.lance.fetching import columns_of_all
+    from longsearch.engine.index.lance.tables import sums_of
 
     at = tables.newest()
     return sums_of(tables, at, columns_of_all(at.dim))

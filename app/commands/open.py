@@ -64,7 +64,7 @@ def root_to_open(folder: str) -> Path | None:
     Raises LongsearchError if there is none.
     """
     from longsearch.app.paths import index_paths, resolve_root
-    from longsearch.engine.lance.address import is_address
+    from longsearch.engine.index.lance.address import is_address
 
     if folder and not is_address(folder):
         return resolve_root(folder)  # imports neither the store nor numpy: they take longer than the first frame

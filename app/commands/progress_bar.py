@@ -10,8 +10,8 @@ from rich.table import Column
 
 from longsearch.engine.amounts import duration, quantity
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.printable import printable
-from longsearch.engine.store.session import Session
 from longsearch.engine.types.progress import IndexProgress
 
 REDRAW_S = 0.25
@@ -64,8 +64,8 @@ class ProgressBar:
         task = self._progress.add_task("", total=None, files="", detail="")
         while not self._stopping.wait(REDRAW_S):
             try:
-                with Session.open(self._index, read_only=True) as session:
-                    self._show(task, session.progress())
+                with open_index(self._index) as index:
+                    self._show(task, index.progress())
             except LongsearchError:  # the index does not exist yet
                 self._progress.update(task, files="", detail=self._announced)
 

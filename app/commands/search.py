@@ -21,7 +21,7 @@ _FIELDS = (
     ("in", "PATH", "only files with this text in their path"),
 )
 _SORTS = ("score", "date", "name")
-"""The values of `engine.search.query_language.fields.Sort`."""
+"""The values of `engine.query_language.fields.Sort`."""
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -146,7 +146,7 @@ def run(options: Namespace) -> int:
 
 
 def _filters_given(options: Namespace) -> list[tuple[str, str]]:
-    """Return the filters and the order as (field, value), as `engine.search.query_language.query.parse` takes them."""
+    """Return the filters and the order as (field, value), as `engine.query_language.query.parse` takes them."""
     found = [(name, value) for name, _, _ in _FIELDS for value in getattr(options, f"{name}_")]
     for text in options.field:
         key, _, value = text.partition(":")

@@ -138,21 +138,21 @@ def _about_model(root: Path, languages: dict[str, int]) -> tuple[str, ...]:
 def _read(root: Path, under: str) -> "tuple[IndexProgress, list[FileReport], str, dict[str, int]]":
     """Return the progress of an index, its files in the folder `under`, its vectors' fingerprint and its languages."""
     from longsearch.app.paths import index_path
-    from longsearch.engine.store.session import Session
+    from longsearch.engine.index.opening import open_index
 
-    with Session.open(index_path(root), read_only=True) as session:
-        files = [file for file in session.files() if not under or file.path.startswith(f"{under}/")]
-        return session.progress(), files, session.fingerprint, session.languages()
+    with open_index(index_path(root)) as index:
+        files = [file for file in index.files() if not under or file.path.startswith(f"{under}/")]
+        return index.progress(), files, index.fingerprint, index.languages()
 
 
 def _metadata(root: Path) -> "dict[str, tuple[MetadataValue, ...]]":
     """Return the metadata of each file's document, by path."""
     from longsearch.app.paths import index_path
+    from longsearch.engine.index.opening import open_index
     from longsearch.engine.store import metadata
-    from longsearch.engine.store.session import Session
 
-    with Session.open(index_path(root), read_only=True) as session, session.reading() as db:
-        return metadata.of_files(db)
+    with open_index(index_path(root)) as index:
+        return metadata.of_files(index.db)
 
 
 def _widths(status: dict[str, Any] | None, fingerprint: str, progress: "IndexProgress") -> dict[str, Any] | None:

@@ -42,7 +42,7 @@ def places_of(quote: str, folder: str, is_everywhere: bool, k: int) -> "tuple[li
     from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.folders.listing import indexed_folders
     from longsearch.app.quoting import quotations_in, quotations_in_folders
-    from longsearch.engine.search.query_language.file_filter import FileFilter
+    from longsearch.engine.query_language.file_filter import FileFilter
 
     place = chosen_index(folder, is_everywhere)
     if place is None:

@@ -12,48 +12,47 @@ from longsearch.app.folders.names import names_of
 from longsearch.app.paths import index_path
 from longsearch.engine.citing.evidence import Evidence, PlacedEvidence, PlaceState
 from longsearch.engine.errors import QueryError, StoreError
+from longsearch.engine.index.index import Index
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.search.quotations.quotation import MAX_CHARACTERS, find_quotation
 from longsearch.engine.store import documents, files, metadata
-from longsearch.engine.store.session import Session
 from longsearch.engine.types.results import DocumentHit, PassageHit, Quotation
 
 
 def with_content(one: Evidence) -> Evidence:
     """Return a passage with the hash of its document, if the index still knows it."""
     try:
-        with Session.open(index_path(Path(one.root)), read_only=True) as session, session.reading() as db:
-            return replace(one, content=_content_at(db, _path_in(one)))
+        with open_index(index_path(Path(one.root))) as index:
+            return replace(one, content=_content_at(index.db, _path_in(one)))
     except StoreError:
         return one
 
 
 def placed(passages: Sequence[Evidence]) -> list[PlacedEvidence]:
     """Find passages again, in the order given. Those whose document is the same cost a lookup."""
-    sessions: dict[str, Session | None] = {}
+    indexes: dict[str, Index | None] = {}
     found = []
     with ExitStack() as stack:
         for one in passages:
-            if one.root not in sessions:
+            if one.root not in indexes:
                 try:
-                    session = Session.open(index_path(Path(one.root)), read_only=True)
-                    sessions[one.root] = stack.enter_context(session)
+                    indexes[one.root] = stack.enter_context(open_index(index_path(Path(one.root))))
                 except StoreError:
-                    sessions[one.root] = None
-            opened = sessions[one.root]
+                    indexes[one.root] = None
+            opened = indexes[one.root]
             found.append(_placed(opened, one) if opened else PlacedEvidence(one, PlaceState.UNKNOWN))
     return found
 
 
-def _placed(session: Session, one: Evidence) -> PlacedEvidence:
-    with session.reading() as db:
-        if one.content and _content_at(db, _path_in(one)) == one.content:
-            return PlacedEvidence(one, PlaceState.SAME)
-        renamed = _path_of(db, one.content)
+def _placed(index: Index, one: Evidence) -> PlacedEvidence:
+    if one.content and _content_at(index.db, _path_in(one)) == one.content:
+        return PlacedEvidence(one, PlaceState.SAME)
+    renamed = _path_of(index.db, one.content)
     if renamed is not None:
-        path = os.path.join(session.root, renamed)  # noqa: PTH118 (Path would normalise a hostile name)
+        path = os.path.join(index.root, renamed)  # noqa: PTH118 (Path would normalise a hostile name)
         return PlacedEvidence(replace(one, path=path), PlaceState.MOVED)
     try:
-        places = find_quotation(session, one.quote[:MAX_CHARACTERS])
+        places = find_quotation(index, one.quote[:MAX_CHARACTERS])
     except QueryError:  # a passage without words
         places = []
     if not places:
@@ -76,9 +75,9 @@ def _placed(session: Session, one: Evidence) -> PlacedEvidence:
 def quotation_hit(place: Quotation) -> DocumentHit:
     """Return a place that says a quotation as a hit with its document's metadata. Raises StoreError."""
     root = Path(place.root)
-    with Session.open(index_path(root), read_only=True) as session, session.reading() as db:
-        values = metadata.of_documents(db, [place.document_id]).get(place.document_id, ())
-        language = documents.outline(db, place.document_id).language
+    with open_index(index_path(root)) as index:
+        values = metadata.of_documents(index.db, [place.document_id]).get(place.document_id, ())
+        language = documents.outline(index.db, place.document_id).language
     passage = PassageHit(place.page, place.heading, place.start, place.stop, place.text, place.similarity)
     folder = names_of([root])[root]
     return DocumentHit(

@@ -13,8 +13,8 @@ from longsearch.app.user_data.news import note_news
 from longsearch.app.user_data.saved import SavedSearch, SavedSearches
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.search.query_language.query import folders_named
-from longsearch.engine.store.session import Session
+from longsearch.engine.index.index import Index
+from longsearch.engine.query_language.query import folders_named
 from longsearch.engine.types.results import Folder, SearchResults
 
 
@@ -37,14 +37,14 @@ def renew(folders: Sequence[Folder], source: VectorSource) -> list[str]:
 
     Raises LongsearchError if no folder can be searched.
     """
-    with opened(folders) as (sessions, notes):
-        for folder, session in sessions:
-            note_news(session, partial(_vector, session, source_for(Path(folder.root), source)))
+    with opened(folders) as (indexs, notes):
+        for folder, index in indexs:
+            note_news(index, partial(_vector, index, source_for(Path(folder.root), source)))
     return notes
 
 
-def _vector(session: Session, source: VectorSource, text: str, instruction: str | None) -> Vectors:
-    return comparable(source(text, instruction), session.fingerprint).vector
+def _vector(index: Index, source: VectorSource, text: str, instruction: str | None) -> Vectors:
+    return comparable(source(text, instruction), index.fingerprint).vector
 
 
 def searched(search: SavedSearch, folders: Sequence[Folder], source: VectorSource, k: int) -> SearchResults:

@@ -5,7 +5,7 @@ from pathlib import Path
 from longsearch.app.paths import find_index, index_paths
 from longsearch.app.stores.pointers import read_store
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.lance.address import is_address
+from longsearch.engine.index.lance.address import is_address
 
 
 def chosen_index(folder: str, everywhere: bool) -> tuple[Path, str] | None:

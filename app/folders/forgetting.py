@@ -19,7 +19,7 @@ from longsearch.app.folders.names import drop_name, first_name, rename
 from longsearch.app.paths import base_index_path, socket_path, url_of
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.json_files import load_object, replace_object
-from longsearch.engine.search.query_language.file_filter import folded
+from longsearch.engine.query_language.file_filter import folded
 from longsearch.engine.types.results import Folder
 
 KEPT_DAYS = 30

@@ -14,8 +14,9 @@ from longsearch.app.library import root_of
 from longsearch.app.paths import expanded, index_path, index_paths
 from longsearch.app.settings.reading import current
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError, in_words
-from longsearch.engine.search.query_language.file_filter import folded
-from longsearch.engine.store import documents, files, reports
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.query_language.file_filter import folded
+from longsearch.engine.store import files, reports
 from longsearch.engine.store.connection import CorruptIndexError
 from longsearch.engine.store.session import Session
 from longsearch.engine.types.results import Folder
@@ -97,10 +98,8 @@ def fingerprint_and_time(folder: Folder) -> tuple[str, float | None]:
 
     The time is in seconds since 1970; None: never.
     """
-    with Session.open(index_path(Path(folder.root)), read_only=True) as session:
-        with session.reading() as db:
-            updated_at = reports.updated_at(db)
-        return session.fingerprint, updated_at
+    with open_index(index_path(Path(folder.root))) as index:
+        return index.fingerprint, reports.updated_at(index.db)
 
 
 def _read(path: Path) -> _Index:
@@ -114,5 +113,5 @@ def _read(path: Path) -> _Index:
 
 
 def _read_newest(path: Path) -> _Index:
-    with Session.open(path, read_only=True) as session, session.reading() as db:
-        return _Index(session.root, documents.count(db), "" in files.drives(db))
+    with open_index(path) as index:
+        return _Index(index.root, index.n_documents, "" in files.drives(index.db))

@@ -17,7 +17,7 @@ from longsearch.app.paths import data_folder, index_path
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.json_files import load_object, replace_object
 from longsearch.engine.printable import printable
-from longsearch.engine.search.query_language.file_filter import folded
+from longsearch.engine.query_language.file_filter import folded
 
 MAX_CHARACTERS = 64
 _QUOTES = str.maketrans(dict.fromkeys("“”„«»", '"'))  # all begin and end a phrase in the query language

@@ -15,6 +15,8 @@ from longsearch.app.calibrating import QueryModel, calibrate_and_note_news
 from longsearch.app.models.folder_models import FolderModel, finish_change, follow_settings
 from longsearch.app.paths import index_path
 from longsearch.engine.amounts import counted
+from longsearch.engine.index import opening
+from longsearch.engine.store import files
 from longsearch.engine.store.store import Store
 from longsearch.indexer import retries
 from longsearch.indexer.pipeline import Pipeline, ReadSummary
@@ -135,8 +137,8 @@ def _change_model(root: Path, folder: FolderModel, job: Job, open_index: Open, b
         if not made.is_complete:
             return before
         if n_missing := len(wanted - set(index.store.catalogue())):
-            files = counted(n_missing, "file")
-            why = f"{files} cannot be read again with the model {folder.next_model} now: the old index stays"
+            missing = counted(n_missing, "file")
+            why = f"{missing} cannot be read again with the model {folder.next_model} now: the old index stays"
             return _with_problems(before, (why,))
         _conclude(index, job)
         if job.must_stop():
@@ -153,5 +155,5 @@ def _with_problems(outcome: Outcome, problems: Iterable[str]) -> Outcome:
 
 def _readable_files(root: Path) -> frozenset[str]:
     """Return the paths of the files that the index in use holds and could read."""
-    with Store.open(index_path(root), read_only=True) as old:
-        return frozenset(path for path, file in old.catalogue().items() if not file.failed)
+    with opening.open_index(index_path(root)) as old:
+        return frozenset(path for path, file in files.catalogue(old.db).items() if not file.failed)

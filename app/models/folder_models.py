@@ -99,12 +99,12 @@ def _note(root: Path, name: str, follows: bool) -> None:
 
 def _maker(root: Path, names: Iterable[str]) -> str:
     """Return the first of these models that made the vectors of a root; "" if none did, or if there are none."""
+    from longsearch.engine.index.opening import open_index
     from longsearch.engine.models.identity import identify
-    from longsearch.engine.store.session import Session
 
     with contextlib.suppress(StoreError):  # no index, or one of an older longsearch
-        with Session.open(index_path(root), read_only=True) as session:
-            fingerprint = session.fingerprint
+        with open_index(index_path(root)) as index:
+            fingerprint = index.fingerprint
         for name in names:
             with contextlib.suppress(ModelError):
                 if identify(name).fingerprint == fingerprint:
@@ -133,11 +133,11 @@ def describe_change(root: Path) -> str:
     folder = folder_model(root)
     if folder.next_path is None:
         return ""
-    from longsearch.engine.store.session import Session
+    from longsearch.engine.index.opening import open_index
 
     try:
-        with Session.open(folder.next_path, read_only=True) as session:
-            progress = session.progress()
+        with open_index(folder.next_path) as index:
+            progress = index.progress()
     except StoreError:  # not begun
         return f"about to be read again with the model {folder.next_model}"
     share = progress.n_tokens_embedded / max(1, progress.n_tokens)

@@ -11,7 +11,7 @@ LACKS = "new documents are found when a run of indexing ends, and the model of s
 def stores() -> str:
     """Return each store that this machine uses, with what it holds. Raises LongsearchError if one cannot be read."""
     from longsearch.app.paths import index_paths
-    from longsearch.engine.store.session import POINTER
+    from longsearch.engine.index.opening import POINTER
 
     found = [path for path in index_paths() if path.suffix == POINTER]
     if not found:
@@ -20,9 +20,9 @@ def stores() -> str:
             "LanceDB is installed" if is_there else "for stores on LanceDB: pip install 'longsearch[lance]'"
         )
     from longsearch.app.stores.pointers import writes
+    from longsearch.engine.index.lance.address import uri_of
+    from longsearch.engine.index.lance.snapshot import newest
     from longsearch.engine.json_files import load_object
-    from longsearch.engine.lance.address import uri_of
-    from longsearch.engine.lance.snapshot import newest
 
     told = []
     for path in found:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from longsearch.app.paths import in_shell, pointer_path, working_path
 from longsearch.engine.errors import LongsearchError, StoreError
+from longsearch.engine.index.lance.address import PREFIX, is_address, uri_of
 from longsearch.engine.json_files import load_object, replace_object
-from longsearch.engine.lance.address import PREFIX, is_address, uri_of
 
 
 def address_of(root: Path) -> str:
@@ -50,7 +50,7 @@ def read_store(text: str) -> Path:
 
     Raises StoreError if there is no such store, or if this machine has an index of the same folder.
     """
-    from longsearch.engine.lance.session import root_of
+    from longsearch.engine.index.lance.opening import root_of
 
     address = full_address(text)
     root = root_of(address)
@@ -72,7 +72,7 @@ def already_moved(root: Path, address: str) -> LongsearchError:
 
 def write_store(root: Path, text: str) -> None:
     """Let this machine keep the index of a folder in a store. Raises LongsearchError if it is in another one."""
-    from longsearch.engine.lance.address import connected
+    from longsearch.engine.index.lance.address import connected
 
     address, known = full_address(text), address_of(root)
     if known and known != address:

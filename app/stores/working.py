@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from longsearch.app.paths import working_path
 from longsearch.app.stores.pointers import address_of, base_of, is_writer, point
 from longsearch.engine.errors import LongsearchError, StoreError
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.store.session import Session
 
 if TYPE_CHECKING:
-    from longsearch.engine.lance.tables import Publication
+    from longsearch.engine.index.lance.tables import Publication
 
 
 def prepare(root: Path, report: Callable[[str], None] = lambda _: None) -> None:
@@ -27,9 +28,9 @@ def prepare(root: Path, report: Callable[[str], None] = lambda _: None) -> None:
             f"{address} is kept current by another machine",
             f"to write it from here: longsearch index --store {address}",
         )
-    from longsearch.engine.lance.address import uri_of
-    from longsearch.engine.lance.fetching import fetch
-    from longsearch.engine.lance.tables import Tables
+    from longsearch.engine.index.lance.address import uri_of
+    from longsearch.engine.index.lance.fetching import fetch
+    from longsearch.engine.index.lance.tables import Tables
 
     uri, path, base = uri_of(address), working_path(root), base_of(root)
     last = Tables(uri).last()
@@ -48,10 +49,10 @@ def prepare(root: Path, report: Callable[[str], None] = lambda _: None) -> None:
 
 
 def _is_published(path: Path, last: "Publication") -> bool:
-    from longsearch.engine.lance.publishing import is_published
+    from longsearch.engine.index.lance.publishing import is_published
 
-    with suppress(StoreError), Session.open(path, read_only=True) as session:
-        return is_published(session, last)
+    with suppress(StoreError), open_index(path) as index:
+        return is_published(index.db, last)
     return False
 
 
@@ -59,8 +60,8 @@ def publish_changes(root: Path, session: Session, report: Callable[[str], None] 
     """Publish what the working file of a folder has and its store has not. Nothing happens without a store."""
     address = address_of(root)
     if address:
-        from longsearch.engine.lance.address import uri_of
-        from longsearch.engine.lance.publishing import publish
+        from longsearch.engine.index.lance.address import uri_of
+        from longsearch.engine.index.lance.publishing import publish
 
         made = publish(session, uri_of(address), base_of(root), report)
         if made.number != base_of(root):

@@ -16,12 +16,12 @@ import apsw
 from longsearch.app.user_data.saved import Answer, NewPassage, SavedSearch, SavedSearches, Stamp
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError, QueryError
-from longsearch.engine.search import background
-from longsearch.engine.search.query_language.query import parse
+from longsearch.engine.index.index import Index
+from longsearch.engine.query_language.query import parse
+from longsearch.engine.search.calibration import level_of
 from longsearch.engine.search.quotations.quotation import find_quotation
-from longsearch.engine.search.searcher import search
-from longsearch.engine.store import documents, metadata, vectors
-from longsearch.engine.store.session import Session
+from longsearch.engine.search.searcher import SearchRequest, search
+from longsearch.engine.store import documents
 from longsearch.engine.types.results import ChanceLevel, SearchMode
 
 Encode = Callable[[str, str | None], Vectors]
@@ -35,27 +35,22 @@ _SHOWN_CHARACTERS = 400
 _QUOTATION = "where:"
 
 
-def note_news(session: Session, encode: Encode) -> int:
+def note_news(index: Index, encode: Encode) -> int:
     """Run every saved search about this folder whose index has changed since. Returns how many passages are new.
 
     A search by meaning waits until all documents have been read for it. Never raises: indexing must not fail here.
     """
     n_new = 0
     try:
-        searches, root = SavedSearches(), str(session.root)
+        searches, root = SavedSearches(), str(index.root)
         wanted = [one for one in searches.all() if one.covers(root)]
         if not wanted:
             return 0
-        with session.reading() as db:
-            is_waiting, model, last_id = (
-                vectors.n_waiting(db) > 0,
-                vectors.model_in_use(db),
-                documents.last_passage_id(db),
-            )
+        last_id = documents.last_passage_id(index.db)
         for one in wanted:
-            stamp = Stamp(last_id, model[0] if model and not _is_by_words(one) else "")
-            if one.stamp_of(root) != stamp and (_is_by_words(one) or not is_waiting):
-                n_new += searches.note(one.name, root, stamp, _answers(session, one, encode))
+            stamp = Stamp(last_id, "" if _is_by_words(one) else index.fingerprint)
+            if one.stamp_of(root) != stamp and (_is_by_words(one) or not index.n_waiting):
+                n_new += searches.note(one.name, root, stamp, _answers(index, one, encode))
     except (LongsearchError, OSError, apsw.Error) as error:
         log.warning("news: %s", error)
     return n_new
@@ -65,50 +60,47 @@ def _is_by_words(one: SavedSearch) -> bool:
     return one.mode is SearchMode.WORDS or one.query.strip().lower().startswith(_QUOTATION)
 
 
-def _answers(session: Session, one: SavedSearch, encode: Encode) -> list[Answer]:
+def _answers(index: Index, one: SavedSearch, encode: Encode) -> list[Answer]:
     """Return the passages that answer a search better than chance, best first. Raises LongsearchError."""
     try:
         if one.query.strip().lower().startswith(_QUOTATION):
-            return _quotations(session, one)
-        with session.reading() as db:
-            known, query = background.load(db), parse(one.query, False, metadata.fields(db))
+            return _quotations(index, one)
+        query = parse(one.query, False, index.fields)
     except QueryError as error:  # it stays as it is until the person mends it
         log.info("the saved search %s: %s", one.name, error.message)
         return []
+    known = index.background
     mode = one.mode if known is not None else SearchMode.WORDS
     vector = None
     if mode is not SearchMode.WORDS and not query.is_listing:
         vector = encode(query.meaning, one.instruction or None)
-    hits = search(session, query, mode, vector, N_DOCUMENTS, one.instruction).hits
     answers = []
-    with session.reading() as db:
-        for hit in hits:
-            for number, passage in enumerate(hit.passages[:1] if query.is_listing else hit.passages):
-                alone = None if number else hit.meaning_alone  # which is that of the best passage
-                level = None if known is None or query.is_listing else known.level(passage.score, mode, alone)
-                if level is ChanceLevel.CHANCE:
-                    continue
-                if known is None and not query.is_listing and passage.score < _LEAST_BY_WORDS:
-                    continue
-                id_ = documents.passage_at(db, hit.document_id, passage.start)
-                name = level.value if level else ""
-                new = _new(hit.path, hit.title, passage.page, passage.text, hit.root, name)
-                answers.append(Answer(_digest(passage.text), id_ or 0, new))
+    for hit in search([index], SearchRequest(query, mode, (vector,), N_DOCUMENTS)).hits:
+        for number, passage in enumerate(hit.passages[:1] if query.is_listing else hit.passages):
+            alone = None if number else hit.meaning_alone  # which is that of the best passage
+            level = None if known is None or query.is_listing else level_of(known, passage.score, mode, alone)
+            if level is ChanceLevel.CHANCE:
+                continue
+            if known is None and not query.is_listing and passage.score < _LEAST_BY_WORDS:
+                continue
+            id_ = documents.passage_at(index.db, hit.document_id, passage.start)
+            name = level.value if level else ""
+            new = _new(hit.path, hit.title, passage.page, passage.text, hit.root, name)
+            answers.append(Answer(_digest(passage.text), id_ or 0, new))
     return answers
 
 
-def _quotations(session: Session, one: SavedSearch) -> list[Answer]:
+def _quotations(index: Index, one: SavedSearch) -> list[Answer]:
     query = parse(one.query.strip()[len(_QUOTATION) :])
-    places = find_quotation(session, query.meaning, N_DOCUMENTS, query.files, query.conditions)
-    with session.reading() as db:
-        return [
-            Answer(
-                _digest(f"{place.path} {place.text}"),
-                documents.passage_at(db, place.document_id, place.start) or 0,
-                _new(place.path, place.title, place.page, place.text, place.root),
-            )
-            for place in places
-        ]
+    places = find_quotation(index, query.meaning, N_DOCUMENTS, query.files, query.conditions)
+    return [
+        Answer(
+            _digest(f"{place.path} {place.text}"),
+            documents.passage_at(index.db, place.document_id, place.start) or 0,
+            _new(place.path, place.title, place.page, place.text, place.root),
+        )
+        for place in places
+    ]
 
 
 def _new(path: str, title: str, page: int | None, text: str, root: str, level: str = "") -> NewPassage:

@@ -6,13 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from longsearch.app.paths import index_path
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.projection import project
-from longsearch.engine.search.answering.sqlite import answers_of
-from longsearch.engine.store import vectors
-from longsearch.engine.store.session import Session
+from longsearch.engine.store import documents
 from longsearch.engine.types.results import PassageMap
-
-_STARTS = "SELECT start FROM passages WHERE content_id = ? ORDER BY ordinal"
 
 
 def passage_map(places: Sequence[tuple[int, int]], place_of: Callable[[int], tuple[Path, int]]) -> PassageMap:
@@ -23,13 +20,12 @@ def passage_map(places: Sequence[tuple[int, int]], place_of: Callable[[int], tup
     model, found, at = "", [], []
     for document in dict.fromkeys(document for document, _ in places):
         root, own_id = place_of(document)
-        with Session.open(index_path(root), read_only=True) as session, session.reading() as db:
-            in_use = vectors.model_in_use(db)
-            if in_use is None or (model and in_use[0] != model):
+        with open_index(index_path(root)) as index:
+            if not index.model or model not in ("", index.fingerprint):
                 continue
-            model = in_use[0]
-            rows = answers_of(db).vectors_of_passages(own_id)
-            known = dict(zip((start for (start,) in db.execute(_STARTS, (own_id,))), rows, strict=False))
+            model = index.fingerprint
+            starts = [passage.start for passage in documents.passages(index.db, own_id)]
+            known = dict(zip(starts, index.backend.vectors_of_passages(own_id), strict=False))
         for place, (one, start) in enumerate(places):
             if one == document and start in known:
                 at.append(place)

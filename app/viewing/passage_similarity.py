@@ -4,10 +4,9 @@ from pathlib import Path
 
 from longsearch.app.paths import index_path
 from longsearch.app.searching import VectorSource, query_vector, source_for
-from longsearch.engine.search.query_language.query import parse
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.query_language.query import parse
 from longsearch.engine.search.similar import similarity_of_passages
-from longsearch.engine.store import metadata
-from longsearch.engine.store.session import Session
 from longsearch.engine.types.results import PassageSimilarity
 
 
@@ -18,11 +17,9 @@ def passage_similarity(
 
     Raises LongsearchError if the query has no vector, or if the index was made with another model.
     """
-    with Session.open(index_path(root), read_only=True) as session:
-        with session.reading() as db:
-            keys = metadata.fields(db)
-        query = parse(text, keys=keys)
+    with open_index(index_path(root)) as index:
+        query = parse(text, keys=index.fields)
         if query.is_listing:
             return ()
-        found = query_vector(session, query, instruction, source_for(root, source))
-        return similarity_of_passages(session, document_id, found.vector)
+        found = query_vector(index, query, instruction, source_for(root, source))
+        return similarity_of_passages(index, document_id, found.vector)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.errors import QueryError
+from longsearch.engine.index import bm25
+from longsearch.engine.index.bm25 import WordStatistics
+from longsearch.engine.index.lookup import forms_of, lookup
 from longsearch.engine.languages.analysis import analysed, indexed
-from longsearch.engine.search import bm25
-from longsearch.engine.search.lookup import forms_of, lookup
-from longsearch.engine.search.query_language.query import in_languages, parse
-from longsearch.engine.search.statistics import WordStatistics
+from longsearch.engine.query_language.query import in_languages, parse
 from longsearch.engine.store import keywords
 from longsearch.engine.store.languages import IndexLanguages
 

@@ -1,19 +1,18 @@
-"""Measures the background of an index: the scores that queries without a meaning reach in it. See `background`."""
+"""Measures the background of an index: the scores that queries without a meaning reach in it. See `calibration`."""
 
 import random
 from collections.abc import Callable
 
-import apsw
-
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import QueryError
+from longsearch.engine.index.calibration import Background
+from longsearch.engine.index.index import Index
 from longsearch.engine.languages.analysis import characters_of
 from longsearch.engine.languages.scripts import SPACED_OR_RUN, UNSPACED_RUN
-from longsearch.engine.search.background import MADE_UP, Background
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.searcher import search
+from longsearch.engine.query_language.query import parse
+from longsearch.engine.search.calibration import MADE_UP
+from longsearch.engine.search.searcher import SearchRequest, search
 from longsearch.engine.store import documents, texts
-from longsearch.engine.store.session import Session
 from longsearch.engine.types.results import DocumentHit, SearchMode
 
 N_QUERIES = 64
@@ -23,9 +22,10 @@ _SYLLABLES = (2, 4)  # of a word that does not exist
 _LEAST_BEATEN = 0.9  # of the made-up queries
 
 
-def random_queries(db: apsw.Connection, n: int = N_QUERIES, seed: int = 0) -> list[str]:
+def random_queries(index: Index, n: int = N_QUERIES, seed: int = 0) -> list[str]:
     """Return `n` queries of three to eight words, each word from a passage of its own; fewer if passages lack words."""
     chosen = random.Random(seed)  # noqa: S311 - no secret
+    db = index.db
     ids = documents.all_passages(db).tolist()
     sizes = [chosen.randint(*_WORDS) for _ in range(n)]
     drawn = chosen.choices(ids, k=sum(sizes)) if ids else []
@@ -61,7 +61,7 @@ def made_up_queries(n: int = N_QUERIES, seed: int = 0) -> list[str]:
 
 
 def measure(
-    session: Session, encode: Callable[[str], Vectors], must_stop: Callable[[], bool] = lambda: False
+    index: Index, encode: Callable[[str], Vectors], must_stop: Callable[[], bool] = lambda: False
 ) -> Background | None:
     """Measure the background of an index: some seconds. Returns None if `must_stop`, or if too little can be drawn.
 
@@ -70,14 +70,13 @@ def measure(
 
     `encode` returns the vector of a query, by the model that made the vectors of the index.
     """
-    with session.reading() as db:
-        queries, n_passages = random_queries(db), documents.n_passages(db)
+    queries, n_passages = random_queries(index), documents.n_passages(index.db)
     scores: dict[str, list[float]] = {kind: [] for kind in (*map(str, SearchMode), "passage", MADE_UP)}
     for text in queries:
         if must_stop():
             return None
         try:
-            best = _best_hits(session, text, encode, *SearchMode)
+            best = _best_hits(index, text, encode, *SearchMode)
         except QueryError:  # such as "_ _"
             continue
         for mode, hit in best.items():
@@ -90,21 +89,22 @@ def measure(
     for text in made_up_queries():
         if must_stop():
             return None
-        scores[MADE_UP] += map(_score, _best_hits(session, text, encode, SearchMode.MEANING).values())
+        scores[MADE_UP] += map(_score, _best_hits(index, text, encode, SearchMode.MEANING).values())
     least = sorted(scores[MADE_UP])[int(_LEAST_BEATEN * N_QUERIES)]
     scores[SearchMode.MEANING.value] = [max(score, least) for score in scores[SearchMode.MEANING.value]]
-    return Background(session.fingerprint, n_passages, {mode: sorted(found) for mode, found in scores.items()})
+    return Background(index.fingerprint, n_passages, {mode: sorted(found) for mode, found in scores.items()})
 
 
 def _best_hits(
-    session: Session, text: str, encode: Callable[[str], Vectors], *modes: SearchMode
+    index: Index, text: str, encode: Callable[[str], Vectors], *modes: SearchMode
 ) -> dict[SearchMode, DocumentHit | None]:
     """The best hit in each of these modes; that by meaning with its reason."""
     query = parse(text)
     vector = encode(query.meaning)
 
     def best(mode: SearchMode) -> DocumentHit | None:
-        return next(iter(search(session, query, mode, vector, k=1, explain=mode is SearchMode.MEANING).hits), None)
+        request = SearchRequest(query, mode, (vector,), k=1, explain=mode is SearchMode.MEANING)
+        return next(iter(search([index], request).hits), None)
 
     return {mode: best(mode) for mode in modes}
 

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from longsearch.engine.completions import Completion, CompletionChoice
 from longsearch.engine.errors import QueryError
+from longsearch.engine.index.index import Index
 from longsearch.engine.languages.names import name_of
-from longsearch.engine.search.query_language import fields
-from longsearch.engine.search.query_language.file_filter import folded
-from longsearch.engine.search.query_language.query import is_common, parse, quoted, unfinished
+from longsearch.engine.query_language import fields
+from longsearch.engine.query_language.file_filter import folded
+from longsearch.engine.query_language.query import is_common, parse, quoted, unfinished
 from longsearch.engine.search.retrieval import allowed_documents
 from longsearch.engine.store import languages, metadata
 from longsearch.engine.store.connection import among
@@ -29,20 +30,20 @@ _AGES = ("7d", "30d", "6m", "1y")
 _SUFFIX_MAX_CHARACTERS = 8
 
 Ids = NDArray[np.int64]
-Part = tuple[apsw.Connection, Ids | None]
+Part = tuple[Index, Ids | None]
 """An index, and the documents in it that the rest of the query admits; None: all."""
 
 
-def complete(dbs: Sequence[apsw.Connection], text: str, folders: Mapping[str, int] | None = None) -> Completion:
+def complete(indexes: Sequence[Index], text: str, folders: Mapping[str, int] | None = None) -> Completion:
     """What may follow at the end of `text`, the query up to the cursor: most documents first.
 
-    `dbs`: the indexes that are searched. `folders`: if `folder:` can choose among them, the name of each with its
+    `indexes`: those that are searched. `folders`: if `folder:` can choose among them, the name of each with its
     number of documents. The numbers are of documents that the query's other filters admit. A field is completed from
     its second letter on, unless what was typed is a common word such as "in".
     """
     start, typed, name = unfinished(text)
-    keys = frozenset[str]().union(*map(metadata.fields, dbs))
-    parts = [(db, _allowed(db, text[:start], keys)) for db in dbs]
+    keys = frozenset[str]().union(*(index.fields for index in indexes))
+    parts = [(index, _allowed(index, text[:start], keys)) for index in indexes]
     if name is None:
         if len(typed) < _MIN_NAME or is_common(typed):
             return Completion(start, ())
@@ -51,20 +52,24 @@ def complete(dbs: Sequence[apsw.Connection], text: str, folders: Mapping[str, in
     return Completion(start, tuple(_values(parts, known, typed, folders or {})) if known else ())
 
 
-def _allowed(db: apsw.Connection, before: str, keys: Collection[str]) -> Ids | None:
+def _allowed(index: Index, before: str, keys: Collection[str]) -> Ids | None:
     """The documents that the other filters of the query, which stand before what is typed, admit; None: all."""
     try:
         query = parse(before, keys=keys)
     except QueryError:  # there is nothing before it, or nothing to search for
         return None
-    return allowed_documents(db, query.files, query.conditions)
+    return allowed_documents(index, query.files, query.conditions)
 
 
 def _names(parts: Sequence[Part], typed: str, keys: frozenset[str], has_folders: bool) -> Iterator[CompletionChoice]:
     own = sorted(key for key in keys - {"language", "created"} if key not in fields.NAMES)
     for name in (*fields.NAMES, *own):
         if name.startswith(typed) and (has_folders or name != fields.FOLDER):
-            n = sum(metadata.n_documents_with(db, name, allowed) for db, allowed in parts) if name in keys else None
+            n = (
+                sum(metadata.n_documents_with(index.db, name, allowed) for index, allowed in parts)
+                if name in keys
+                else None
+            )
             yield CompletionChoice(f"{name}:", n)
 
 
@@ -77,8 +82,8 @@ def _values(parts: Sequence[Part], name: str, typed: str, folders: Mapping[str, 
         counts = Counter({folder: n for folder, n in folders.items() if f"/{folded(typed)}" in f"/{folded(folder)}"})
     else:
         counts = Counter()
-        for db, allowed in parts:
-            counts.update(_counts(db, allowed, name, typed))
+        for index, allowed in parts:
+            counts.update(_counts(index.db, allowed, name, typed))
     for value, n in sorted(counts.items(), key=lambda row: (-row[1], row[0]))[:_CHOICES]:
         meaning = name_of(value) if name == "lang" else value
         yield CompletionChoice(quoted(value), n, meaning if meaning != value else "")

@@ -2,14 +2,12 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import apsw
 
-from longsearch.engine.search.answering.sqlite import answers_of
-from longsearch.engine.search.query_language.file_filter import FileFilter
-from longsearch.engine.search.ranking import RankedDocument
-from longsearch.engine.search.retrieval import ids
+from longsearch.engine.index.index import Index
+from longsearch.engine.query_language.file_filter import FileFilter
+from longsearch.engine.search.ranking import RankedDocument, ids
 from longsearch.engine.store import documents, files, metadata, texts
 from longsearch.engine.store.excerpts import Nearest
 from longsearch.engine.store.records import Outline, PassageRow
@@ -19,8 +17,7 @@ LEAST_SCORE = 0.005  # a lower score would be shown as 0.00
 
 
 def to_hits(
-    db: apsw.Connection,
-    root: Path,
+    index: Index,
     file_filter: FileFilter,
     ranked: Sequence[RankedDocument],
     nearest: Mapping[int, Nearest],
@@ -29,8 +26,8 @@ def to_hits(
 
     If several files hold a document, it has the first path that the filter admits.
     """
-    answers_of(db).expect([id_ for document in ranked for id_ in ids(document.passages)])
-    document_ids = [one.document_id for one in ranked]
+    index.backend.expect([id_ for document in ranked for id_ in ids(document.passages)])
+    db, document_ids = index.db, [one.document_id for one in ranked]
     outlines = documents.outlines(db, document_ids)
     paths = files.paths_of_each(db, document_ids, file_filter.under)
     values = metadata.of_documents(db, document_ids)
@@ -39,11 +36,11 @@ def to_hits(
         DocumentHit(
             rank=rank,
             document_id=one.document_id,
-            path=os.path.join(root, next(filter(file_filter.admits, paths[one.document_id]))),  # noqa: PTH118 (Path would normalise a hostile name)
+            path=os.path.join(index.root, next(filter(file_filter.admits, paths[one.document_id]))),  # noqa: PTH118 (Path would normalise a hostile name)
             title=outlines[one.document_id].title,
             score=one.score,
             passages=own,
-            root=os.fspath(root),
+            root=os.fspath(index.root),
             metadata=values.get(one.document_id, ()),
             language=outlines[one.document_id].language,
             reason=one.reason,

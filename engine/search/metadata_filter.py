@@ -11,7 +11,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.search.query_language.fields import Condition, Sort
+from longsearch.engine.query_language.fields import Condition, Sort
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.store import documents, metadata
 from longsearch.engine.types.results import DocumentHit

@@ -3,11 +3,14 @@
 Files with the same bytes are one document, so a copy never takes a place of its own. Nothing else is merged.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from longsearch.engine.types.results import Reason
+
+PASSAGES_SHOWN = 5
+"""The best passages of a document that a hit has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +27,17 @@ class RankedDocument:
     """In a hybrid search, that passage's score by meaning if the words say too little about it; else None."""
 
 
-def group(
-    scored: Iterable[tuple[int, float]], document_of: Mapping[int, int], passages_per_document: int, k: int
-) -> list[RankedDocument]:
+def group(scored: Iterable[tuple[int, float]], document_of: Mapping[int, int], k: int) -> list[RankedDocument]:
     """Group (passage id, score), best first, by document: the best `k` documents, best first."""
     grouped: dict[int, list[tuple[int, float]]] = {}
     for passage_id, score in scored:
         grouped.setdefault(document_of[passage_id], []).append((passage_id, score))
     return [
-        RankedDocument(document_id, found[0][1], tuple(found[:passages_per_document]))
+        RankedDocument(document_id, found[0][1], tuple(found[:PASSAGES_SHOWN]))
         for document_id, found in islice(grouped.items(), k)
     ]
+
+
+def ids(scored: Sequence[tuple[int, float]]) -> list[int]:
+    """The passage ids, best first."""
+    return [passage_id for passage_id, _ in scored]

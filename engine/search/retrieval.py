@@ -6,54 +6,52 @@ Words and vectors are two SQL statements, never a join: a join of sqlite-vec's M
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.search import bm25
-from longsearch.engine.search.answering.answers import Found, QueryWords
-from longsearch.engine.search.answering.sqlite import answers_of
+from longsearch.engine.index import bm25
+from longsearch.engine.index.backends import Found, QueryWords
+from longsearch.engine.index.index import Index
+from longsearch.engine.index.lookup import Lookup, all_of, any_of
+from longsearch.engine.query_language.fields import Condition
+from longsearch.engine.query_language.file_filter import FileFilter
+from longsearch.engine.query_language.query import Query
 from longsearch.engine.search.fusion import in_document, with_excerpt, words_in_document
-from longsearch.engine.search.lookup import Lookup, all_of, any_of
 from longsearch.engine.search.metadata_filter import narrowed
-from longsearch.engine.search.query_language.fields import Condition
-from longsearch.engine.search.query_language.file_filter import FileFilter
-from longsearch.engine.store import excerpts, languages, vectors
+from longsearch.engine.search.ranking import ids as ids_of
+from longsearch.engine.store import excerpts, languages
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.segments import admitted, owners
 from longsearch.engine.store.segments.allowed import Allowed
 
 Scores = NDArray[np.float64]
 
 
 def allowed_documents(
-    db: apsw.Connection, file_filter: FileFilter, conditions: Sequence[Condition] = ()
+    index: Index, file_filter: FileFilter, conditions: Sequence[Condition] = ()
 ) -> NDArray[np.int64] | None:
     """Ids of the documents in files that the filter admits and of which the conditions hold, ascending; None: all."""
     allowed = None
     if not file_filter.admits_all:
-        found = admitted.documents_where(db, file_filter)
+        found = index.documents_where(file_filter)
         if file_filter.languages:
-            spoken = list(languages.documents_in(db, file_filter.languages))
+            spoken = list(languages.documents_in(index.db, file_filter.languages))
             found = found[np.isin(found, spoken, assume_unique=True)]
         if file_filter.languages_excluded:
-            left_out = list(languages.documents_in(db, file_filter.languages_excluded))
+            left_out = list(languages.documents_in(index.db, file_filter.languages_excluded))
             found = found[np.isin(found, left_out, assume_unique=True, invert=True)]
-        allowed = found if len(found) < admitted.n_documents(db) else None
-    return narrowed(db, allowed, conditions)
+        allowed = found if len(found) < index.n_documents else None
+    return narrowed(index.db, allowed, conditions)
 
 
-def allowed_passages(
-    db: apsw.Connection, asked: Lookup, file_filter: FileFilter, conditions: Sequence[Condition] = ()
-) -> Allowed | None:
+def allowed_passages(index: Index, asked: Lookup, query: Query) -> Allowed | None:
     """The passages of admitted documents that hold all phrases and nothing excluded; None if all are allowed.
 
     The filter applies before ranking: otherwise none of the best 200 might lie in a small folder.
     """
-    in_files = allowed_documents(db, file_filter, conditions)
-    holding = answers_of(db).matching(all_of(asked.phrases)) if asked.phrases else None
-    excluded = answers_of(db).matching(any_of(asked.excluded)) if asked.excluded else None
+    in_files = allowed_documents(index, query.files, query.conditions)
+    holding = index.backend.matching(all_of(asked.phrases)) if asked.phrases else None
+    excluded = index.backend.matching(any_of(asked.excluded)) if asked.excluded else None
     is_all = in_files is None and holding is None and excluded is None
     return None if is_all else Allowed(in_files, holding, excluded)
 
@@ -78,7 +76,7 @@ class Candidates:
     """(m,): the number of passages of each of these documents."""
 
 
-def candidates(db: apsw.Connection, by_words: Found, by_vector: Found, vector: Vectors | None) -> Candidates:
+def candidates(index: Index, by_words: Found, by_vector: Found, vector: Vectors | None) -> Candidates:
     """Join the best passages by words (id, BM25) and by their own vectors (id, cosine)."""
     word_ids, word_scores = _arrays(by_words)
     near_ids, near_scores = _arrays(by_vector)
@@ -91,14 +89,14 @@ def candidates(db: apsw.Connection, by_words: Found, by_vector: Found, vector: V
     cosines[np.searchsorted(ids, near_ids)] = near_scores
     if vector is not None:
         left = ids[np.isnan(cosines)]
-        found = answers_of(db).cosines(Kind.VECTORS, left.tolist(), vector)
+        found = index.backend.cosines(Kind.VECTORS, left.tolist(), vector)
         cosines[np.searchsorted(ids, list(found))] = list(found.values())
-    document_ids, places = np.unique(owners.documents_of(db, ids), return_inverse=True)
-    lengths = answers_of(db).lengths(document_ids)
+    document_ids, places = np.unique(index.backend.documents_of(ids), return_inverse=True)
+    lengths = index.backend.lengths(document_ids)
     return Candidates(ids, bm25_scores, cosines, is_by_words, document_ids, places, lengths)
 
 
-def by_words(db: apsw.Connection, words: QueryWords, found: Candidates) -> Scores:
+def by_words(words: QueryWords, found: Candidates) -> Scores:
     """(n,): scores by words.
 
     A score is 0.6 of the passage's BM25 and 0.4 of its document's, each as a share of the highest that the query can
@@ -124,16 +122,16 @@ class Cosines:
     """See `fusion.with_excerpt`."""
 
 
-def cosines(db: apsw.Connection, vector: Vectors, found: Candidates) -> Cosines:
+def cosines(index: Index, vector: Vectors, found: Candidates) -> Cosines:
     """The cosines of passages, nearest excerpts and documents."""
     of_excerpts: Scores = np.full(len(found.ids), np.nan)
-    ids, highest = excerpts.highest(db, vector, found.ids.tolist())
+    ids, highest = excerpts.highest(index.db, vector, found.ids.tolist())
     of_excerpts[np.searchsorted(found.ids, ids)] = highest
     of_documents: Scores = np.full(len(found.document_ids), np.nan)
     longer = found.document_ids[found.lengths > 1]
-    whole = answers_of(db).cosines(Kind.DOCUMENTS, longer.tolist(), vector)
+    whole = index.backend.cosines(Kind.DOCUMENTS, longer.tolist(), vector)
     of_documents[np.searchsorted(found.document_ids, list(whole))] = list(whole.values())
-    return Cosines(found.cosines, of_excerpts, of_documents[found.documents], vectors.weight_of_excerpts(db))
+    return Cosines(found.cosines, of_excerpts, of_documents[found.documents], index.excerpt_weight)
 
 
 def by_meaning(near: Cosines) -> Scores:
@@ -148,11 +146,6 @@ def by_meaning(near: Cosines) -> Scores:
     return np.nan_to_num(np.clip(scores, 0.0, 1.0))
 
 
-def ids(scored: Sequence[tuple[int, float]]) -> list[int]:
-    """The passage ids, best first."""
-    return [passage_id for passage_id, _ in scored]
-
-
 def _arrays(found: Found) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """(ids, scores)"""
-    return np.array(ids(found), np.int64), np.array([score for _, score in found], np.float64)
+    return np.array(ids_of(found), np.int64), np.array([score for _, score in found], np.float64)

@@ -1,28 +1,30 @@
-"""Searches an index for a parsed query and, if given, its vector. Returns documents with their best passages.
+"""Searches one index, or several as one, for a parsed query. Returns documents with their best passages.
 
-Knows no model: the caller encodes `query.meaning` with its instruction.
+Words are scored by the figures of all indexes together: a score is the one that a single index of all these documents
+would give. A score by meaning is a cosine, which compares where two indexes hold vectors of the same model. Where the
+models differ, hits are merged by their scores all the same, and the caller should say so. Knows no model: the caller
+encodes `query.meaning` with its instruction.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import apsw
 import numpy as np
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.search import background
-from longsearch.engine.search.answering.answers import Found, QueryWords
-from longsearch.engine.search.answering.sqlite import answers_of
-from longsearch.engine.search.background import with_levels
-from longsearch.engine.search.explaining.points import Parts, with_reasons
+from longsearch.engine.index.backends import Found, QueryWords
+from longsearch.engine.index.bm25 import pooled
+from longsearch.engine.index.index import Index
+from longsearch.engine.index.lookup import Lookup, lookup
+from longsearch.engine.query_language.query import Query, in_languages
+from longsearch.engine.search.calibration import with_levels
+from longsearch.engine.search.explaining import Parts, with_reasons
 from longsearch.engine.search.fusion import both, trust
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
-from longsearch.engine.search.lookup import Lookup, lookup
-from longsearch.engine.search.metadata_filter import list_order, listed, sort_hits
-from longsearch.engine.search.query_language.query import Query, in_languages
-from longsearch.engine.search.ranking import RankedDocument, group
+from longsearch.engine.search.metadata_filter import in_order, list_order, listed, sort_hits, sort_keys
+from longsearch.engine.search.ranking import RankedDocument, group, ids
 from longsearch.engine.search.retrieval import (
     Candidates,
     allowed_passages,
@@ -30,13 +32,10 @@ from longsearch.engine.search.retrieval import (
     by_words,
     candidates,
     cosines,
-    ids,
 )
-from longsearch.engine.store import excerpts, languages, metadata, vectors
+from longsearch.engine.store import excerpts, languages
 from longsearch.engine.store.excerpts import Nearest
-from longsearch.engine.store.segments import admitted
 from longsearch.engine.store.segments.allowed import Allowed
-from longsearch.engine.store.session import Session
 from longsearch.engine.store.vectors import K_MAX
 from longsearch.engine.types.results import DocumentHit, SearchMode, SearchResults
 
@@ -46,21 +45,34 @@ _N_CANDIDATES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """One search of one index: the query, the mode that can run, and the limits."""
+class SearchRequest:
+    """What is asked of some indexes."""
 
     query: Query
-    asked: Lookup
-    """The query's terms as the index is asked."""
     mode: SearchMode
+    vectors: Sequence[Vectors | None] = ()
+    """For each index the query as a unit vector (dim,) of the model that made its vectors; None where there is none."""
+    k: int = 10
+    """The most documents to find."""
+    explain: bool = False
+    """Whether each hit gets the reason for its score, which costs a millisecond or two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The search of one index."""
+
+    index: Index
+    request: SearchRequest
+    mode: SearchMode
+    """The mode that can run."""
+    asked: Lookup
+    """The query's terms as the indexes are asked."""
     vector: Vectors | None
+    """None in a search by words."""
     allowed: Allowed | None
-    k: int
-    passages_per_document: int
     words: QueryWords | None
     """What the index holds of the query's words; None in a search by meaning and for a list without words."""
-    is_explained: bool = False
-    """Whether each hit gets the reason for its score, which costs a millisecond or two."""
 
     @property
     def admits_no_document(self) -> bool:
@@ -69,112 +81,156 @@ class Plan:
         return left is not None and not len(left)
 
 
-def search(
-    session: Session,
-    query: Query,
-    mode: SearchMode,
-    query_vector: Vectors | None = None,
-    k: int = 10,
-    instruction: str = "",
-    under: str = "",
-    passages_per_document: int = 5,
-    explain: bool = False,
-) -> SearchResults:
-    """Find the best `k` documents for a query, with at most `passages_per_document` passages each.
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A document of one index."""
 
-    A query of filters alone lists the documents that they admit, newest first. `query_vector` (dim,) is a unit vector
-    from the model that made the index's vectors; without it, HYBRID runs as WORDS and the note says so. `under`: only
-    files in this folder, relative to the root. `explain`: give each hit the reason for its score. Raises ValueError for
-    MEANING without a vector, or for a vector of another dimension.
+    plan: Plan
+    document: RankedDocument
+
+
+def search(indexes: Sequence[Index], request: SearchRequest) -> SearchResults:
+    """Find the best `k` documents of these indexes.
+
+    A query of filters alone lists the documents that they admit, newest first. An index without a vector is left out of
+    a search by meaning. In a hybrid search its documents have their score by words alone, as a document that waits for
+    its vectors; if no index has one, HYBRID runs as WORDS. A document that several indexes hold is listed once: with
+    its best score, then in the innermost folder. Raises ValueError for MEANING without any vector, or for a vector of
+    another dimension.
     """
     started = time.perf_counter()
-    file_filter = replace(query.files, under=under)
-    with session.reading() as db:
-        mode, note = (SearchMode.WORDS, "") if query.is_listing else _mode_and_note(db, mode, query_vector)
-        spoken = languages.in_index(db)
-        query = in_languages(query, spoken.codes)
-        asked = lookup(query, spoken)
-        allowed = allowed_passages(db, asked, file_filter, query.conditions)
-        words = None if query.is_listing or mode is SearchMode.MEANING else answers_of(db).words(asked)
-        plan = Plan(query, asked, mode, query_vector, allowed, k, passages_per_document, words, explain)
-        ranked = best_documents(db, plan)
-        hits = to_hits(db, session.root, file_filter, ranked, nearest_excerpts(db, plan, ranked))
-        if not query.is_listing:
-            hits = with_levels(hits, [background.load(db)], mode)
-        note = with_filter_notes([db], [plan], note)
+    mode, asked_of = _mode(indexes, request)
+    spoken = languages.joined([index.spoken for index, _ in asked_of])
+    request = replace(request, query=in_languages(request.query, spoken.codes))
+    query, asked = request.query, lookup(request.query, spoken)
+    plans = _pooled([_plan(index, request, mode, asked, vector) for index, vector in asked_of])
+    hits = _hits(plans, _merged(plans)[: request.k])
+    if not query.is_listing:
+        hits = with_levels(hits, [plan.index.background for plan in plans], mode)
+        hits = sort_hits(hits, query.sort, query.is_reversed)  # those of a listing are in this order already
     took_ms = (time.perf_counter() - started) * 1000
-    hits = in_asked_order(hits, query)
-    return SearchResults(query.text, mode, instruction, took_ms, hits, note, lit=query.terms, languages=spoken.codes)
+    return SearchResults(
+        query.text, mode, "", took_ms, hits, _note(plans, asked_of), lit=query.terms, languages=spoken.codes
+    )
 
 
-def in_asked_order(hits: tuple[DocumentHit, ...], query: Query) -> tuple[DocumentHit, ...]:
-    """The best hits in the order for which the query asks. The documents of a listing are in this order already."""
-    return hits if query.is_listing else sort_hits(hits, query.sort, query.is_reversed)
+_Asked = list[tuple[Index, Vectors | None]]
 
 
-def with_filter_notes(dbs: Sequence[apsw.Connection], plans: Sequence[Plan], note: str) -> str:
-    """The note on one search of these indexes, and what is to be said about the query's fields."""
-    query = plans[0].query
+def _mode(indexes: Sequence[Index], request: SearchRequest) -> tuple[SearchMode, _Asked]:
+    """The mode that can run, and the indexes to search with their vectors."""
+    mode = SearchMode.WORDS if request.query.is_listing else request.mode
+    asked_of = list(zip(indexes, request.vectors or [None] * len(indexes), strict=True))
+    if mode is SearchMode.WORDS:
+        return mode, [(index, None) for index in indexes]
+    if mode is SearchMode.MEANING:
+        asked_of = [(index, vector) for index, vector in asked_of if vector is not None]
+        if not asked_of:
+            raise ValueError("a search by meaning needs the query's vector")
+    elif not any(vector is not None and index.model for index, vector in asked_of):
+        mode = SearchMode.WORDS
+    return mode, asked_of
+
+
+def _plan(index: Index, request: SearchRequest, mode: SearchMode, asked: Lookup, vector: Vectors | None) -> Plan:
+    has_words = mode is not SearchMode.MEANING and not request.query.is_listing
+    words = index.backend.words(asked, index.n_documents) if has_words else None
+    allowed = allowed_passages(index, asked, request.query)
+    return Plan(index, request, mode, asked, None if mode is SearchMode.WORDS else vector, allowed, words)
+
+
+def _pooled(plans: list[Plan]) -> list[Plan]:
+    """The plans, with words to be scored by the figures of all indexes."""
+    held = [plan.words for plan in plans if plan.words is not None]
+    if len(held) < 2:
+        return plans
+    figures = pooled([words.statistics for words in held])
+    return [replace(plan, words=plan.words and plan.words.pooled_with(figures)) for plan in plans]
+
+
+def _merged(plans: Sequence[Plan]) -> list[_Found]:
+    """The best documents of all indexes, best first, or the first of a list; each once."""
+    if len(plans) == 1:
+        return [_Found(plans[0], document) for document in best_documents(plans[0])]
+    query, found, keys = plans[0].request.query, list[_Found](), list[str]()
+    sort = list_order(query.sort)
+    # of documents that are equally good, those of inner folders come first: sorting keeps their order
+    for plan in sorted(plans, key=lambda plan: -len(plan.index.root.parts)):
+        own = [_Found(plan, document) for document in best_documents(plan)]
+        found += own
+        keys += sort_keys(plan.index.db, [one.document.document_id for one in own], sort) if query.is_listing else []
+    if query.is_listing:
+        found = in_order(found, keys, sort, query.is_reversed)
+    else:
+        found.sort(key=lambda one: -one.document.score)
+    once: dict[bytes, _Found] = {}
+    for one in found:
+        once.setdefault(one.plan.index.hash_of(one.document.document_id), one)
+    return list(once.values())
+
+
+def _hits(plans: Sequence[Plan], best: Sequence[_Found]) -> tuple[DocumentHit, ...]:
+    def of_plan(plan: Plan) -> Iterator[DocumentHit]:
+        ranked = [one.document for one in best if one.plan is plan]
+        return iter(to_hits(plan.index, plan.request.query.files, ranked, nearest_excerpts(plan, ranked)))
+
+    found = {id(plan): of_plan(plan) for plan in plans}
+    hits = (next(found[id(one.plan)]) for one in best)
+    return tuple(hit if hit.rank == rank else replace(hit, rank=rank) for rank, hit in enumerate(hits, start=1))
+
+
+def _note(plans: Sequence[Plan], asked_of: _Asked) -> str:
+    """Why the answer may be incomplete, and what is to be said about the query's fields; or ""."""
+    query, indexes = plans[0].request.query, [plan.index for plan in plans]
+    by_meaning_in = [index for index, vector in asked_of if vector is not None]
+    n_waiting = sum(index.n_waiting for index in by_meaning_in if index.model)
+    note = f"{counted(n_waiting, 'document')} cannot be searched by meaning yet" if n_waiting else ""
+    if by_meaning_in and not any(index.model for index in by_meaning_in):
+        note = "No document has vectors yet"
     if query.filters and all(plan.admits_no_document for plan in plans):
         note = f"No {'document' if query.conditions else 'file'} matches {query.filters}"
     notes = [*query.notes, note]
-    if query.conditions and (n := sum(map(metadata.n_undescribed, dbs))):
+    if query.conditions and (n := sum(index.n_undescribed for index in indexes)):
         notes.append(f"{counted(n, 'document')} will have authors and dates after the next sweep")
     return "; ".join(filter(None, notes))
 
 
-def _mode_and_note(db: apsw.Connection, mode: SearchMode, vector: Vectors | None) -> tuple[SearchMode, str]:
-    """The mode that can run, and a note that says why the answer may be incomplete, or ""."""
-    if mode is SearchMode.WORDS:
-        return mode, ""
-    if vector is None and mode is SearchMode.MEANING:
-        raise ValueError("a search by meaning needs the query's vector")
-    if vector is None:
-        return SearchMode.WORDS, "Searched by words only: the query could not be turned into a vector"
-    if vectors.model_in_use(db) is None:
-        return (SearchMode.WORDS if mode is SearchMode.HYBRID else mode), "No document has vectors yet"
-    n_waiting = vectors.n_waiting(db)
-    if n_waiting:
-        return mode, f"{counted(n_waiting, 'document')} cannot be searched by meaning yet"
-    return mode, ""
-
-
-def best_documents(db: apsw.Connection, plan: Plan) -> list[RankedDocument]:
+def best_documents(plan: Plan) -> list[RankedDocument]:
     """Rank documents by their candidates, or list them if the query has no words.
 
     Fetch more candidates until `k` documents have one: a book may hold the best 200. Stop early if every document of
     the index has one: otherwise asking an index of 30 for 50 took 1.5 times as long.
     """
-    if plan.query.is_listing:
+    request = plan.request
+    if request.query.is_listing:
         left = plan.allowed.documents if plan.allowed else None
-        return listed(db, left, list_order(plan.query.sort), plan.query.is_reversed, plan.k)
+        return listed(plan.index.db, left, list_order(request.query.sort), request.query.is_reversed, request.k)
     n = _N_CANDIDATES
     while True:
-        found, is_exhausted = _candidates(db, plan, n)
+        found, is_exhausted = _candidates(plan, n)
         n_documents = len(found.document_ids)
-        if n_documents >= plan.k or is_exhausted or n >= K_MAX or n_documents == admitted.n_documents(db):
-            return _ranked(db, plan, found)
+        if n_documents >= request.k or is_exhausted or n >= K_MAX or n_documents == plan.index.n_documents:
+            return _ranked(plan, found)
         n = min(4 * n, K_MAX)
 
 
-def _candidates(db: apsw.Connection, plan: Plan, n: int) -> tuple[Candidates, bool]:
+def _candidates(plan: Plan, n: int) -> tuple[Candidates, bool]:
     """The best `n` passages of each list that the mode needs, and whether there are no more."""
     is_empty = plan.allowed is not None and plan.allowed.is_empty
     words: Found = []
     near: Found = []
     if plan.words is not None and not is_empty:
         words = plan.words.best(n, plan.allowed)
-    if plan.vector is not None and plan.mode is not SearchMode.WORDS and not is_empty:
-        near = answers_of(db).nearest_passages(plan.vector, n, plan.allowed)
-    vector = None if plan.mode is SearchMode.WORDS else plan.vector
-    return candidates(db, words, near, vector), max(len(words), len(near)) < n
+    if plan.vector is not None and not is_empty:
+        near = plan.index.backend.nearest_passages(plan.vector, n, plan.allowed)
+    return candidates(plan.index, words, near, plan.vector), max(len(words), len(near)) < n
 
 
-def _ranked(db: apsw.Connection, plan: Plan, found: Candidates) -> list[RankedDocument]:
+def _ranked(plan: Plan, found: Candidates) -> list[RankedDocument]:
     """The best `k` documents of the candidates with their final scores, best first."""
     nothing = np.zeros(len(found.ids))
-    words = nothing if plan.words is None else by_words(db, plan.words, found)
-    near = None if plan.vector is None or plan.mode is SearchMode.WORDS else cosines(db, plan.vector, found)
+    words = nothing if plan.words is None else by_words(plan.words, found)
+    near = None if plan.vector is None else cosines(plan.index, plan.vector, found)
     meaning = nothing if near is None else by_meaning(near)
     trusted = 1.0 if plan.words is None else trust(plan.words.statistics.known_words)
     scores = {SearchMode.WORDS: words, SearchMode.MEANING: meaning}.get(plan.mode, both(trusted * words, meaning))
@@ -187,11 +243,11 @@ def _ranked(db: apsw.Connection, plan: Plan, found: Candidates) -> list[RankedDo
     best_ids = found.ids[order].tolist()
     owners = found.document_ids[found.documents[order]].tolist()
     scored = zip(best_ids, scores[order].tolist(), strict=True)
-    ranked = group(scored, dict(zip(best_ids, owners, strict=True)), plan.passages_per_document, plan.k)
+    ranked = group(scored, dict(zip(best_ids, owners, strict=True)), plan.request.k)
     if plan.mode is SearchMode.HYBRID and plan.words is not None:
         say_little = (words == 0) | (trusted < 1)
         ranked = _with_meaning_alone(ranked, dict(zip(found.ids[say_little], meaning[say_little], strict=True)))
-    if not plan.is_explained:
+    if not plan.request.explain:
         return ranked
     return with_reasons(ranked, Parts(plan.asked.terms, plan.mode, plan.words, found, near))
 
@@ -205,9 +261,9 @@ def _with_meaning_alone(ranked: list[RankedDocument], of_passages: Mapping[int, 
     ]
 
 
-def nearest_excerpts(db: apsw.Connection, plan: Plan, ranked: list[RankedDocument]) -> dict[int, Nearest]:
+def nearest_excerpts(plan: Plan, ranked: list[RankedDocument]) -> dict[int, Nearest]:
     """The nearest excerpt of each passage; {} for a search by words. Passages without excerpts are left out."""
-    if plan.mode is SearchMode.WORDS or plan.vector is None:
+    if plan.vector is None:
         return {}
     shown = [passage_id for document in ranked for passage_id in ids(document.passages)]
-    return excerpts.nearest(db, plan.vector, shown)
+    return excerpts.nearest(plan.index.db, plan.vector, shown)

@@ -13,18 +13,16 @@ import apsw
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.search.answering.sqlite import answers_of
+from longsearch.engine.index.index import Index
+from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
-from longsearch.engine.search.query_language.file_filter import FileFilter
-from longsearch.engine.search.ranking import group
+from longsearch.engine.search.ranking import group, ids
 from longsearch.engine.search.similar import title_and_vector
 from longsearch.engine.store import documents, texts
 from longsearch.engine.store.records import PassageRow
-from longsearch.engine.store.session import Session
 from longsearch.engine.types.results import SearchMode, SearchResults
 
 _N_PASSAGES = 100
-_PASSAGES_OF_DOCUMENT = 5
 _NEARLY_THE_SAME = 0.6
 """The share of groups of three words that near-duplicates have in common: 0.71 if one of twenty words differs."""
 
@@ -40,31 +38,28 @@ class AskedPassage:
     """(dim,), unit length."""
 
 
-def asked_passage(session: Session, document_id: int, offset: int) -> AskedPassage:
+def asked_passage(index: Index, document_id: int, offset: int) -> AskedPassage:
     """Return the passage of a document that begins at `offset`. Raises LongsearchError if it has no vector yet."""
-    title = title_and_vector(session, document_id)[0]
-    with session.reading() as db:
-        spans, found = documents.passages(db, document_id), answers_of(db).vectors_of_passages(document_id)
-        place = max(bisect_right([span.start for span in spans], offset) - 1, 0)
-        (text,) = texts.spans(db, document_id, [(span.start, span.stop) for span in spans[place : place + 1]])
+    title = title_and_vector(index, document_id)[0]
+    spans, found = documents.passages(index.db, document_id), index.backend.vectors_of_passages(document_id)
+    place = max(bisect_right([span.start for span in spans], offset) - 1, 0)
+    (text,) = texts.spans(index.db, document_id, [(span.start, span.stop) for span in spans[place : place + 1]])
     return AskedPassage(title, text, found[place])
 
 
-def similar_to_passage(session: Session, asked: AskedPassage, k: int = 10) -> SearchResults:
+def similar_to_passage(index: Index, asked: AskedPassage, k: int = 10) -> SearchResults:
     """Find passages like another, in the `k` documents with the nearest ones.
 
     A passage's score is its cosine with the one asked about. Near-duplicates are folded: of passages with nearly the
     same words only the nearest is listed, and none of those that say what the asked one says. The note counts them.
     """
     started = time.perf_counter()
-    with session.reading() as db:
-        near = answers_of(db).nearest_passages(asked.vector, _N_PASSAGES)
-        rows = documents.passage_rows(db, [id_ for id_, _ in near])
-        kept, n_folded = _unfolded(
-            db, [(rows[id_], id_, cosine) for id_, cosine in near if cosine >= LEAST_SCORE], asked
-        )
-        document_of = {id_: rows[id_].document_id for id_, _ in kept}
-        hits = to_hits(db, session.root, FileFilter(), group(kept, document_of, _PASSAGES_OF_DOCUMENT, k), {})
+    near = index.backend.nearest_passages(asked.vector, _N_PASSAGES)
+    rows = documents.passage_rows(index.db, ids(near))
+    likely = [(rows[id_], id_, cosine) for id_, cosine in near if cosine >= LEAST_SCORE]
+    kept, n_folded = _unfolded(index.db, likely, asked)
+    document_of = {id_: rows[id_].document_id for id_, _ in kept}
+    hits = to_hits(index, FileFilter(), group(kept, document_of, k), {})
     note = f"{counted(n_folded, 'near-duplicate')} folded" if n_folded else ""
     took_ms = (time.perf_counter() - started) * 1000
     about = f"a passage of {asked.title}"

@@ -61,8 +61,11 @@ def open_for_reading(path: Path) -> apsw.Connection:
 
 
 @contextmanager
-def errors_explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into `StoreError` with a hint. Errors of our own bugs (SQL, constraints) are not caught."""
+def errors_explained(path: Path, of_files: type[Exception] = OSError) -> Iterator[None]:
+    """Turn SQLite's errors into `StoreError` with a hint. Errors of our own bugs (SQL, constraints) are not caught.
+
+    `of_files`: the class of other errors that mean that the index cannot be reached.
+    """
     try:
         yield
     except _CORRUPT as error:
@@ -71,7 +74,7 @@ def errors_explained(path: Path) -> Iterator[None]:
         raise StoreError("The index is in use by another process", "Try again in a moment") from error
     except apsw.FullError as error:
         raise StoreError("The disk is full", f"Make room on the disk of {path}") from error
-    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.IOError, OSError) as error:
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.IOError, of_files) as error:
         raise StoreError(f"The index cannot be read or written: {error}", f"Check the permissions of {path}") from error
 
 

@@ -14,7 +14,7 @@ _HAS_LONG_CHARACTERS = "length(CAST(path AS TEXT)) <> length(path)"  # of more t
 
 
 class NameTests(Protocol):
-    """What a file's path must pass, in lower case: `engine.search.query_language.file_filter.FileFilter`."""
+    """What a file's path must pass, in lower case: `engine.query_language.file_filter.FileFilter`."""
 
     @property
     def parts(self) -> tuple[str, ...]:

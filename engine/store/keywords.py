@@ -1,4 +1,4 @@
-"""The word index: FTS5 over passages, ranked by BM25. Takes the match expressions of `engine.search.lookup`.
+"""The word index: FTS5 over passages, ranked by BM25. Takes the match expressions of `engine.index.lookup`.
 
 Only a document's first passage is indexed with the title, at twice the weight of text. nDCG@10 is nearly the same as
 with the title on every passage (.842 and .846, .945 and .949, .800 and .801 on three sets), and a title word does not

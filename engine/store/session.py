@@ -1,13 +1,12 @@
-"""An open index: its connection and transactions, and the upkeep of its log and of its segments.
+"""An index that is open for writing: its connection and transactions, and the upkeep of its log and of its segments.
 
 A change is one transaction: a reader sees the index before it or after it, never between. One process and one thread at
-a time may write; other threads and processes open read-only sessions of their own. Knows no document.
+a time may write; others read it by `engine.index`. Knows no document.
 """
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -22,7 +21,6 @@ from longsearch.engine.store.connection import (
     empty_log,
     errors_explained,
     log_bytes,
-    open_for_reading,
     open_for_writing,
     transaction,
 )
@@ -30,17 +28,14 @@ from longsearch.engine.store.segments import upkeep
 from longsearch.engine.store.vec0 import compaction
 from longsearch.engine.types.progress import FileReport, IndexProgress
 
-POINTER = ".lance"
-"""The ending of a file that names the store of an index instead of being one."""
 _LOG_MAX_BYTES = 32 * 2**20  # under a reader the log grew to 462 MB in 10 s
 
 
 class Session:
-    """An open index; make one with `open`. Every method may raise `StoreError`."""
+    """An index that is open for writing; make one with `open`. Every method may raise `StoreError`."""
 
-    def __init__(self, db: apsw.Connection, path: Path, read_only: bool, notes: tuple[str, ...]) -> None:
+    def __init__(self, db: apsw.Connection, path: Path, notes: tuple[str, ...]) -> None:
         self._db = db
-        self._read_only = read_only
         self._is_corrupt = False
         self._n_new = 0
         self.path = path
@@ -48,20 +43,16 @@ class Session:
         """Messages for the person about the opening, for example that a corrupt index was moved aside."""
 
     @classmethod
-    def open(cls, path: Path, root: Path | None = None, read_only: bool = False) -> Self:
-        """Open the index file at `path`. A writer creates a missing index and records `root`, the indexed folder.
+    def open(cls, path: Path, root: Path | None = None) -> Self:
+        """Open the index file at `path`, or create it, and record `root`, the indexed folder.
 
-        A reader raises `StoreError` if the index is missing or corrupt. A writer moves a corrupt index aside and begins
-        an empty one (`notes` says so). An index with a newer schema always raises `StoreError`.
-
-        A file that ends in `POINTER` names a store of another engine, which is opened instead.
+        A corrupt index is moved aside and an empty one begun (`notes` says so). Raises `StoreError` for an index with a
+        newer schema.
         """
-        if path.suffix == POINTER:  # by name: the engine of such a store imports the store
-            return cls(import_module("longsearch.engine.lance.session").connection_of(path, read_only), path, True, ())
         with errors_explained(path):
-            db, notes = (open_for_reading(path), ()) if read_only else open_for_writing(path)
-            session = cls(db, path, read_only, notes)
-            if root is not None and not read_only:
+            db, notes = open_for_writing(path)
+            session = cls(db, path, notes)
+            if root is not None:
                 with session.changing() as changed:
                     changed.execute("INSERT OR REPLACE INTO meta VALUES ('root', ?)", (os.fsencode(root.absolute()),))
         return session
@@ -71,10 +62,7 @@ class Session:
         if not self._db:
             return
         with errors_explained(self.path):
-            if self._read_only:
-                self._db.close()
-            else:
-                close_writer(self._db, is_intact=not self._is_corrupt)
+            close_writer(self._db, is_intact=not self._is_corrupt)
 
     def __enter__(self) -> Self:
         return self

@@ -4,7 +4,8 @@ All vectors are unit vectors from one model, identified by its fingerprint. Know
 and the dimension.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import apsw
 import numpy as np
@@ -27,19 +28,23 @@ IS_NARROW = "done AND embeddings.width < 1 AND embeddings.n_passages_done > 0"
 
 def model_in_use(db: apsw.Connection) -> tuple[str, int] | None:
     """Fingerprint and dimension of the vectors, or None before the first `use_model`."""
-    values = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('fingerprint', 'dim')"))
-    return (str(values["fingerprint"]), int(values["dim"])) if len(values) == 2 else None
+    return model_of(dict(db.execute("SELECT key, value FROM meta WHERE key IN ('fingerprint', 'dim')")))
 
 
-def weight_of_excerpts(db: apsw.Connection) -> float:
+def model_of(meta: Mapping[str, Any]) -> tuple[str, int] | None:
+    """The same, of an index with these rows of `meta`."""
+    return (str(meta["fingerprint"]), int(meta["dim"])) if {"fingerprint", "dim"} <= meta.keys() else None
+
+
+def weight_of_excerpts(meta: Mapping[str, Any]) -> float:
     """The share of the nearest excerpt in a passage's score by meaning, as the model in use has it."""
-    kept = db.execute("SELECT value FROM meta WHERE key = 'excerpt_weight'").get
-    return EXCERPT_WEIGHT if kept is None else float(kept)
+    return float(meta.get("excerpt_weight", EXCERPT_WEIGHT))
 
 
 def use_model(db: apsw.Connection, fingerprint: str, dim: int, excerpt_weight: float = EXCERPT_WEIGHT) -> bool:
     """Create this model's vector tables in place of another model's; return False if they exist already."""
-    if weight_of_excerpts(db) != excerpt_weight:
+    known = db.execute("SELECT value FROM meta WHERE key = 'excerpt_weight'").get
+    if (EXCERPT_WEIGHT if known is None else known) != excerpt_weight:
         db.execute("INSERT OR REPLACE INTO meta VALUES ('excerpt_weight', ?)", (excerpt_weight,))
     if model_in_use(db) == (fingerprint, dim):
         return False

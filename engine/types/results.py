@@ -50,7 +50,7 @@ class PassageMap:
 
 
 class ChanceLevel(StrEnum):
-    """How much better than chance a hit is, from the least; see `engine.search.background`."""
+    """How much better than chance a hit is, from the least; see `engine.search.calibration`."""
 
     CHANCE = "chance"
     """No better than what a query of random words finds."""

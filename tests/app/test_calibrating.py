@@ -8,7 +8,7 @@ import pytest
 
 from longsearch.app.calibrating import calibrate
 from longsearch.app.paths import index_path
-from longsearch.engine.search import background
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.store.store import Store
 from tests.app.made_folders import make_folder, toward
 
@@ -30,8 +30,8 @@ def test_a_complete_index_is_calibrated_once(home: Path) -> None:
         assert not calibrate(store, encode, must_stop=lambda: True)
         assert calibrate(store, encode)
         assert not calibrate(store, never)
-        with store.reading() as db:
-            known = background.load(db)
+    with open_index(index_path(root)) as index:
+        known = index.background
     assert known is not None
     assert known.n_passages == 40
 

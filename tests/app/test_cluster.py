@@ -24,9 +24,9 @@ from longsearch.app.cluster.work import Stretch, WorkerJob
 from longsearch.app.paths import index_path, stand_in
 from longsearch.engine import __version__
 from longsearch.engine.arrays import Vectors
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.models.identity import identify
-from longsearch.engine.store import documents, files, vectors
-from longsearch.engine.store.store import Store
+from longsearch.engine.store import documents, vectors
 from tests.app.homes import make_home
 from tests.app.ray_cluster import Nodes, ray_cluster
 from tests.engine.tiny_models import PROSE, save_embedder
@@ -129,19 +129,18 @@ _EXCERPTS = """
 
 
 def index_of(root: Path) -> Index:
-    with Store.open(index_path(root.resolve()), read_only=True) as store:
-        statuses = {report.path: str(report.status) for report in store.files()}
-        rows, found = {}, {}
-        with store.reading() as db:
-            for path in statuses:
-                document = files.document_of(db, path)
-                if document is None:
-                    continue
-                spans = [(passage.start, passage.stop) for passage in documents.passages(db, document)]
-                rows[path] = (*db.execute(_ROW, (document,)).fetchall(), *spans, *db.execute(_EXCERPTS, (document,)))
-                found[path] = vectors.of_passages(db, document), vectors.of_document(db, document)
-            counts = [db.execute(f"SELECT count(*) FROM {table}").get for table in ("contents", "passage_vectors")]
-        assert store.progress().n_waiting == 0
+    with open_index(index_path(root.resolve())) as index:
+        statuses = {report.path: str(report.status) for report in index.files()}
+        rows, found, db = {}, {}, index.db
+        for path in statuses:
+            document = index.document_of(path)
+            if document is None:
+                continue
+            spans = [(passage.start, passage.stop) for passage in documents.passages(db, document)]
+            rows[path] = (*db.execute(_ROW, (document,)).fetchall(), *spans, *db.execute(_EXCERPTS, (document,)))
+            found[path] = vectors.of_passages(db, document), vectors.of_document(db, document)
+        counts = [db.execute(f"SELECT count(*) FROM {table}").get for table in ("contents", "passage_vectors")]
+        assert index.progress().n_waiting == 0
     return Index(statuses, rows, found, *counts)
 
 

@@ -14,6 +14,7 @@ from longsearch.app.cluster.worker import Scratch, Worker
 from longsearch.app.models.folder_models import folder_model
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.models.identity import identify
 from longsearch.engine.store import documents, files
 from longsearch.engine.store.store import Store
@@ -30,7 +31,7 @@ def pools(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[PoolHere]:
 
 
 def n_narrow(root: Path) -> int:
-    with Store.open(index_path(root), read_only=True) as store:
+    with open_index(index_path(root)) as store:
         assert store.progress().n_waiting == 0
         return store.progress().n_narrow
 
@@ -60,7 +61,7 @@ def test_only_listed_files_are_read(root: Path, home: Path, pools: list[PoolHere
     names = home / "list"
     names.write_text("tides.md\n")
     assert main(["index", "-q", "--on", "ray", "--files", str(names), str(root)]) == 0
-    with Store.open(index_path(root), read_only=True) as store:
+    with open_index(index_path(root)) as store:
         assert set(store.catalogue()) == {"tides.md"}
 
 
@@ -73,10 +74,10 @@ def scanned(root: Path) -> Path:
 
 
 def text_of(root: Path, name: str) -> str:
-    with Store.open(index_path(root), read_only=True) as store, store.reading() as db:
-        document = files.document_of(db, name)
+    with open_index(index_path(root)) as index:
+        document = files.document_of(index.db, name)
         assert document is not None
-        return documents.text(db, document).text
+        return documents.text(index.db, document).text
 
 
 def test_workers_read_scanned_pages_and_the_driver_keeps_them(

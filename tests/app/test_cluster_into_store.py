@@ -11,11 +11,10 @@ from longsearch.app.cli import main
 from longsearch.app.cluster.pool import Outcome
 from longsearch.app.paths import index_path, working_path
 from longsearch.app.stores import pointers, working
-from longsearch.engine.lance.fetching import columns_of_all
-from longsearch.engine.lance.tables import Tables, sums_of
-from longsearch.engine.search.answering.sqlite import answers_of
+from longsearch.engine.index.lance.fetching import columns_of_all
+from longsearch.engine.index.lance.tables import Tables, sums_of
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.store import files
-from longsearch.engine.store.session import Session
 from tests.app.pool_here import PoolHere, without_ray
 from tests.engine.tiny_models import save_embedder
 
@@ -51,12 +50,12 @@ def check_equals_one_process(root: Path) -> None:
     assert main(["index", "-q", str(twin)]) == 0
     found = []
     for place in (root, twin):
-        with Session.open(index_path(place), read_only=True) as session, session.reading() as db:
-            answers, rows = answers_of(db), {}
-            for file in session.files():
-                id_ = files.document_of(db, file.path)
+        with open_index(index_path(place)) as index:
+            answers, rows = index.backend, {}
+            for file in index.files():
+                id_ = files.document_of(index.db, file.path)
                 assert id_ is not None
-                content_hash = db.execute("SELECT hash FROM contents WHERE id = ?", (id_,)).get
+                content_hash = index.db.execute("SELECT hash FROM contents WHERE id = ?", (id_,)).get
                 document = answers.vector_of_document(id_)
                 assert document is not None
                 rows[file.path] = content_hash, answers.vectors_of_passages(id_), document

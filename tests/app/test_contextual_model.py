@@ -9,8 +9,8 @@ import pytest
 
 from longsearch.app.cli import main
 from longsearch.app.paths import index_path
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.store.store import Store
 from tests.engine.tiny_models import PROSE, save_embedder
 
 NOTES = {
@@ -45,7 +45,7 @@ def test_an_index_of_a_contextual_model_is_searched_by_meaning(
 ) -> None:
     assert main(["index", "-q", str(folder)]) == 0
     encoder = Encoder.open(tmp_path / "model")
-    with Store.open(index_path(folder), read_only=True) as store:
+    with open_index(index_path(folder)) as store:
         assert store.model_in_use() == (encoder.fingerprint, 2 * encoder.model.config.d_model)
     for name, text in NOTES.items():
         assert Path(search(capsys, text, folder)[0]["path"]).name == name

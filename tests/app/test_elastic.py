@@ -20,9 +20,9 @@ from longsearch.app.models.elastic import RECONSIDER_S, ElasticWidth, chosen_wit
 from longsearch.app.models.resident import ResidentModel
 from longsearch.app.paths import index_path, speed_path
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.store import vectors
-from longsearch.engine.store.session import Session
 from longsearch.engine.types.progress import IndexProgress
 from tests.app.app_helpers import Clock, running, wait_until
 
@@ -51,7 +51,7 @@ def measured(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def narrow_documents(root: Path) -> int:
-    with Session.open(index_path(root), read_only=True) as session:
+    with open_index(index_path(root)) as session:
         return session.progress().n_narrow
 
 
@@ -213,13 +213,13 @@ def test_an_index_made_narrow_is_searched_and_deepened(root: Path, capsys: pytes
     assert main(["index", "--deepen", "-q", str(root)]) == 0
     assert "part of the model's width" not in capsys.readouterr().out
     encoder = Encoder.open()
-    with Session.open(index_path(root), read_only=True) as session, session.reading() as db:
-        assert not db.execute("SELECT count(*) FROM embeddings WHERE width < 1").get
-        for (document_id,) in db.execute("SELECT id FROM contents").fetchall():
+    with open_index(index_path(root)) as index:
+        assert not index.db.execute("SELECT count(*) FROM embeddings WHERE width < 1").get
+        for (document_id,) in index.db.execute("SELECT id FROM contents").fetchall():
             from longsearch.engine.store import documents
 
-            whole = encoder.encode_document(documents.text(db, document_id).text)
-            found = vectors.of_passages(db, document_id)
+            whole = encoder.encode_document(documents.text(index.db, document_id).text)
+            found = vectors.of_passages(index.db, document_id)
             # products in 8 bits move single values by .003 where a batch is other; half the width has cosines of .95
             assert (found * whole.passage_vectors).sum(1).min() > 0.999
 

@@ -16,8 +16,8 @@ import pytest
 
 from longsearch.app.cli import main
 from longsearch.app.paths import index_path
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.store import vectors
-from longsearch.engine.store.store import Store
 from tests.app.homes import SAMPLES, home_with_samples
 from tests.app.questions import QUESTIONS
 
@@ -197,7 +197,7 @@ def _n_embedded(path: Path) -> int:
     from longsearch.engine.errors import StoreError
 
     try:
-        with Store.open(path, read_only=True) as store:
+        with open_index(path) as store:
             return store.progress().n_current
     except StoreError:  # the index does not exist yet
         return 0
@@ -205,11 +205,11 @@ def _n_embedded(path: Path) -> int:
 
 def _vectors(path: Path) -> list[np.ndarray[Any, Any]]:
     """Return for each file, in order of path, its passage vectors and its document vector."""
-    with Store.open(path, read_only=True) as store, store.reading() as db:
-        document_ids = [row[0] for row in db.execute("SELECT content_id FROM files ORDER BY path")]
+    with open_index(path) as index:
+        document_ids = [row[0] for row in index.db.execute("SELECT content_id FROM files ORDER BY path")]
         found = []
         for document_id in document_ids:
-            document = vectors.of_document(db, document_id)
+            document = vectors.of_document(index.db, document_id)
             assert document is not None
-            found.append(np.vstack([vectors.of_passages(db, document_id), document]))
+            found.append(np.vstack([vectors.of_passages(index.db, document_id), document]))
         return found

@@ -9,11 +9,11 @@ from longsearch.app.cli import main
 from longsearch.app.commands.index import read_list
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.store.store import Store
+from longsearch.engine.index.opening import open_index
 
 
 def indexed(root: Path) -> set[str]:
-    with Store.open(index_path(root), read_only=True) as store:
+    with open_index(index_path(root)) as store:
         return set(store.catalogue())
 
 

@@ -20,9 +20,9 @@ from longsearch.app.models.resident import ResidentModel
 from longsearch.app.models.turns import TURN_S, Models
 from longsearch.app.paths import choice_path, index_path, index_paths
 from longsearch.engine.errors import ModelError
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.models import hub
 from longsearch.engine.models.identity import identify
-from longsearch.engine.store.session import Session
 from tests.app.app_helpers import Clock, running, status, wait_until
 from tests.engine.tiny_models import save_embedder
 
@@ -37,7 +37,7 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Path) -> tuple
 
 
 def fingerprint(root: Path) -> str:
-    with Session.open(index_path(root), read_only=True) as session:
+    with open_index(index_path(root)) as session:
         return session.fingerprint
 
 

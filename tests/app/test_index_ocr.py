@@ -6,7 +6,7 @@ import pytest
 
 from longsearch.app.cli import EXIT_CANNOT, main
 from longsearch.app.paths import index_path
-from longsearch.engine.store.store import Store
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.types.documents import DocumentText
 from longsearch.engine.types.progress import FileReport, FileStatus
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
@@ -38,7 +38,7 @@ def test_a_bad_ocr_setting_is_named_in_the_error(
 
 
 def files_of(root: Path) -> dict[str, FileReport]:
-    with Store.open(index_path(root), read_only=True) as store:
+    with open_index(index_path(root)) as store:
         return {file.path: file for file in store.files()}
 
 

@@ -15,7 +15,7 @@ from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.local_backend import LocalBackend
 from longsearch.app.models.folder_models import FolderModel
 from longsearch.app.stores import pointers
-from longsearch.engine.store import session
+from longsearch.engine.index import opening
 from longsearch.engine.types.results import SearchMode
 from tests.app.homes import SAMPLES
 
@@ -170,7 +170,7 @@ def test_the_model_of_a_folder_in_a_store_cannot_be_changed(
 
 
 def test_both_sides_know_the_ending_of_a_pointer() -> None:
-    assert paths.POINTER == session.POINTER
+    assert paths.POINTER == opening.POINTER
 
 
 def test_a_folder_that_is_being_read_with_another_model_is_not_moved(

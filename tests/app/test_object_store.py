@@ -17,9 +17,9 @@ from longsearch.app.paths import find_index, index_path, shown_path, stand_in, u
 from longsearch.app.viewing import viewer
 from longsearch.app.viewing.printed_pages import PrintedPages
 from longsearch.engine.errors import ExtractionError, LongsearchError, TimedOutError
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.page_image import PageQuestion
 from longsearch.engine.store import files, vectors
-from longsearch.engine.store.session import Session
 from longsearch.engine.types.progress import FileStatus
 from longsearch.indexer.extract.pool import ExtractorPool
 from longsearch.indexer.sources.objects import ObjectStore
@@ -53,19 +53,23 @@ def index(*options: str) -> int:
 
 
 def reports() -> dict[str, tuple[FileStatus, str]]:
-    with Session.open(index_path(stand_in(URL)), read_only=True) as session:
+    with open_index(index_path(stand_in(URL))) as session:
         return {file.path: (file.status, file.reason) for file in session.files()}
 
 
 def contents(root: Path) -> dict[str, tuple[bytes, Any, Any]]:
     """Hash, passages' vectors and document vector of each file, by its name."""
-    with Session.open(index_path(root), read_only=True) as session, session.reading() as db:
+    with open_index(index_path(root)) as index:
         found = {}
-        for file in session.files():
-            id_ = files.document_of(db, file.path)
+        for file in index.files():
+            id_ = files.document_of(index.db, file.path)
             assert id_ is not None
-            content_hash = db.execute("SELECT hash FROM contents WHERE id = ?", (id_,)).get
-            found[Path(file.path).name] = content_hash, vectors.of_passages(db, id_), vectors.of_document(db, id_)
+            content_hash = index.db.execute("SELECT hash FROM contents WHERE id = ?", (id_,)).get
+            found[Path(file.path).name] = (
+                content_hash,
+                vectors.of_passages(index.db, id_),
+                vectors.of_document(index.db, id_),
+            )
         return found
 
 

@@ -14,14 +14,16 @@ from longsearch.app.daemon.daemon import Daemon
 from longsearch.app.models.folder_models import FolderModel, choose_model, finish_change, folder_model
 from longsearch.app.paths import data_folder, index_path
 from longsearch.app.user_data.saved import SavedSearch, SavedSearches
-from longsearch.engine.search import background
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.search.calibration import LEAST_PASSAGES
+from longsearch.engine.store import files
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode
 from tests.app.app_helpers import running, status, wait_until
 from tests.app.pool_here import without_ray
 from tests.engine.tiny_models import save_embedder
 
-N_FILES = background.LEAST_PASSAGES + 4
+N_FILES = LEAST_PASSAGES + 4
 SUBJECTS = ("tides", "violins", "bread", "bees", "glaciers", "looms", "harbours")
 
 
@@ -76,14 +78,12 @@ def forget_everything(root: Path) -> None:
 
 def state(root: Path) -> dict[str, Any]:
     """What an index holds, how it is calibrated and what is new in it."""
-    with Store.open(index_path(root), read_only=True) as store:
-        with store.reading() as db:
-            known = background.load(db)
-        progress = store.progress()
+    with open_index(index_path(root)) as index:
+        known, progress = index.background, index.progress()
         assert known is not None
         return {
-            "model": store.model_in_use(),
-            "files": {path: (file.failed, file.stamp.size) for path, file in store.catalogue().items()},
+            "model": index.model,
+            "files": {path: (file.failed, file.stamp.size) for path, file in files.catalogue(index.db).items()},
             "read": (progress.n_current, progress.n_waiting, progress.n_tokens, progress.n_tokens_embedded),
             "calibrated with": known.n_passages,
             "scores": {kind: tuple(scores) for kind, scores in known.scores.items()},
@@ -116,8 +116,8 @@ def test_the_command_the_daemon_and_a_cluster_leave_the_same_index_calibration_a
 
     def finish(root: Path, folder: FolderModel) -> None:
         assert folder.next_path is not None
-        with Store.open(folder.next_path, read_only=True) as store, store.reading() as db:
-            assert background.load(db) is not None, "it is calibrated before it is put in use"
+        with open_index(folder.next_path) as index:
+            assert index.background is not None, "it is calibrated before it is put in use"
         finish_change(root, folder)
 
     monkeypatch.setattr(recipe, "calibrate_and_note_news", conclude)

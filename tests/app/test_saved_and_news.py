@@ -17,9 +17,8 @@ from longsearch.app.user_data import saved as module
 from longsearch.app.user_data.news import note_news
 from longsearch.app.user_data.saved import Answer, NewPassage, SavedSearch, SavedSearches, Stamp
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.search import background
-from longsearch.engine.search.background import Background
-from longsearch.engine.store.session import Session
+from longsearch.engine.index.calibration import Background, keep
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode
 from tests.app.made_folders import MODEL, make_folder, toward, vector_source
@@ -93,7 +92,7 @@ def calibrated(folder: Path, score: float) -> None:
     """Let chance reach this score in every mode."""
     scores = {mode.value: [score] * 20 for mode in SearchMode}
     with Store.open(index_path(folder), root=folder) as store, store.changing() as db:
-        background.keep(db, Background(MODEL, 3, scores))
+        keep(db, Background(MODEL, 3, scores))
 
 
 def test_by_meaning_only_passages_that_are_better_than_chance_are_news(home: Path) -> None:
@@ -116,7 +115,7 @@ def test_news_wait_until_every_document_has_its_vectors(home: Path) -> None:
     def never(text: str, instruction: str | None) -> np.ndarray:
         raise AssertionError
 
-    with Session.open(index_path(folder), read_only=True) as session:
+    with open_index(index_path(folder)) as session:
         assert note_news(session, never) == 0
 
 
@@ -209,7 +208,7 @@ def test_the_file_is_private_and_a_damaged_one_is_reported(folder: Path) -> None
         path.write_text(damage)
         with pytest.raises(LongsearchError):
             SavedSearches().all()
-        with Session.open(index_path(folder), read_only=True) as session:
+        with open_index(index_path(folder)) as session:
             assert note_news(session, lambda text, instruction: toward(1)) == 0  # indexing goes on
 
 

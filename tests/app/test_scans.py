@@ -22,8 +22,8 @@ from longsearch.app.local_backend import LocalBackend
 from longsearch.app.models.resident import ResidentModel
 from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path, speed_path
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.json_files import load_object, replace_object
-from longsearch.engine.store.session import Session
 from longsearch.engine.types.progress import FileReport, FileStatus, ScannedPages
 from longsearch.indexer.extract.wire.protocol import Page
 from longsearch.tui.text.wording import scanned
@@ -52,7 +52,7 @@ def n_calls(log: Path) -> int:
 
 
 def files_of(root: Path) -> dict[str, FileReport]:
-    with Session.open(index_path(root), read_only=True) as session:
+    with open_index(index_path(root)) as session:
         return {file.path: file for file in session.files()}
 
 

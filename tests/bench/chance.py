@@ -21,10 +21,10 @@ from longsearch.app.cli import main as longsearch
 from longsearch.app.models.encoders import open_encoder
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import QueryError
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.query_language.query import parse
 from longsearch.engine.search.chance import made_up_queries
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.searcher import search
-from longsearch.engine.store.session import Session
+from longsearch.engine.search.searcher import SearchRequest, search
 from longsearch.engine.types.results import ChanceLevel, SearchMode
 
 N_ANSWERABLE, N_FOREIGN, N_NONSENSE = 120, 90, 60
@@ -92,7 +92,7 @@ def _measure(
         (root / file).write_text(texts[known])
     longsearch(["index", "-q", str(root)])
     levels: dict[tuple[str, SearchMode], list[ChanceLevel | None]] = {}
-    with Session.open(index_path(root), read_only=True) as session:
+    with open_index(index_path(root)) as session:
         for kind, rows in asked.items():
             for text, answers in rows:
                 try:
@@ -101,7 +101,7 @@ def _measure(
                     continue
                 vector = encode(query.meaning)
                 for mode in SearchMode:
-                    hits = search(session, query, mode, vector).hits
+                    hits = search([session], SearchRequest(query, mode, [vector])).hits
                     if answers and not (hits and names[Path(hits[0].path).name] in answers):
                         continue  # not a right answer, so it cannot be lost
                     levels.setdefault((kind, mode), []).append(hits[0].level if hits else ChanceLevel.CHANCE)

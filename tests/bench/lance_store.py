@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from searching import _prepare, _questions_of
 
 from longsearch.engine.arrays import Vectors
+from longsearch.engine.index.lance.publishing import publish
+from longsearch.engine.index.lance.snapshot import newest
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.json_files import replace_object
-from longsearch.engine.lance.publishing import publish
-from longsearch.engine.lance.snapshot import newest
-from longsearch.engine.search.answering.sqlite import answers_of
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.searcher import search
-from longsearch.engine.store.session import Session
+from longsearch.engine.query_language.query import parse
+from longsearch.engine.search.searcher import SearchRequest, search
+from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode
+from tests.bench.searching import _prepare, _questions_of
 
 _K = 20
 _FILTERS = {"": "", "in:papers": "in:papers "}
@@ -56,8 +56,8 @@ def main() -> None:
 
 def _published(path: Path, store: Path) -> dict[str, Any]:
     wall, used = time.perf_counter(), time.process_time()
-    with Session.open(path, read_only=True) as session:
-        publish(session, str(store))
+    with Store.open(path) as writer:
+        publish(writer, str(store))
     return {"publish s": round(time.perf_counter() - wall), "publish processor s": round(time.process_time() - used)}
 
 
@@ -68,7 +68,8 @@ def _opening(path: Path, store: Path) -> dict[str, Any]:
     newest(str(store))
     found["Lance opens, processor s"] = round(time.process_time() - started, 2)
     started = time.process_time()
-    Session.open(path, read_only=True).close()
+    with open_index(path):
+        pass
     found["SQLite opens, processor s"] = round(time.process_time() - started, 2)
     return found
 
@@ -83,8 +84,8 @@ def _recall(path: Path, vectors: Vectors) -> dict[str, float]:
         exact.append(set(asked.select(["id", "_distance"]).to_arrow()["id"].to_pylist()))
     found = {}
     for name, suffix in (("SQLite", ".sqlite"), ("Lance", ".lance")):
-        with Session.open(path.with_suffix(suffix), read_only=True) as session, session.reading() as db:
-            got = [{id_ for id_, _ in answers_of(db).nearest_passages(vector, _K)} for vector in vectors]
+        with open_index(path.with_suffix(suffix)) as index:
+            got = [{id_ for id_, _ in index.backend.nearest_passages(vector, _K)} for vector in vectors]
         found[f"{name} recall@{_K}"] = float(
             np.mean([len(own & best) / _K for own, best in zip(got, exact, strict=True)])
         )
@@ -109,8 +110,8 @@ def _timed(path: Path, vectors: Vectors, texts: Any) -> dict[str, Any]:
 
 def _once(path: Path, text: str, vector: Vectors, mode: SearchMode) -> tuple[float, float]:
     started, used = time.perf_counter(), time.process_time()
-    with Session.open(path, read_only=True) as session:
-        search(session, parse(text), mode, None if mode is SearchMode.WORDS else vector)
+    with open_index(path) as session:
+        search([session], SearchRequest(parse(text), mode, [None if mode is SearchMode.WORDS else vector]))
     return (time.perf_counter() - started) * 1000, (time.process_time() - used) * 1000
 
 

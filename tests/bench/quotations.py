@@ -14,9 +14,12 @@ import re
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 from longsearch.app.models.encoders import open_cutter
+from longsearch.engine.index.index import Index
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.search.quotations.quotation import find_quotation
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
@@ -76,15 +79,20 @@ def main() -> None:
     chosen = random.Random(0)
     chosen.shuffle(texts)
     outside, inside = texts[: len(texts) // 10], texts[len(texts) // 10 :]
-    with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder, "x.sqlite"), root=Path("/set")) as store:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Store.open(Path(folder, "x.sqlite"), root=Path("/set")) as store,
+        ExitStack() as stack,
+    ):
         n_passages = _index(store, inside)
+        index = stack.enter_context(open_index(store.path))
         print(f"{len(inside):,} documents, {n_passages:,} passages, {options.quotations} quotations each")
         quotes = [_quote(chosen.choice(inside), chosen) for _ in range(options.quotations)]
         for change in CHANGES:
-            _measure(store, change.__name__, [(change(quote, chosen), quote) for quote in quotes])
+            _measure(index, change.__name__, [(change(quote, chosen), quote) for quote in quotes])
         nobody = [_quote(chosen.choice(outside), chosen) for _ in range(options.quotations)]
         said = " ".join(_plain(text) for text in inside)
-        _measure(store, "said by nobody", [(quote, "") for quote in nobody if _plain(quote) not in said])
+        _measure(index, "said by nobody", [(quote, "") for quote in nobody if _plain(quote) not in said])
 
 
 def _index(store: Store, texts: list[str]) -> int:
@@ -108,11 +116,11 @@ def _plain(text: str) -> str:
     return re.sub(r"\W+", " ", text.casefold())
 
 
-def _measure(store: Store, name: str, asked: list[tuple[str, str]]) -> None:
+def _measure(index: Index, name: str, asked: list[tuple[str, str]]) -> None:
     n_found, times = 0, []
     for quote, true in asked:
         began = time.process_time()
-        found = find_quotation(store, quote)
+        found = find_quotation(index, quote)
         times.append((time.process_time() - began) * 1000)
         if not true:
             n_found += bool(found)

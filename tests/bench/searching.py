@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from invented_index import Inventor, Question, build
-from measuring import PEAK, REPOSITORY
 
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.searcher import search
-from longsearch.engine.store.session import Session
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.query_language.query import parse
+from longsearch.engine.search.searcher import SearchRequest, search
 from longsearch.engine.types.results import SearchMode
+from tests.bench.invented_index import Inventor, Question, build
+from tests.bench.measuring import PEAK, REPOSITORY
 
 _FILTERS = {"": "", "type:md": "type:md ", "in:papers": "in:papers ", "-in:notes": "-in:notes "}
 
@@ -148,9 +148,9 @@ def _timer(path: Path, mode: SearchMode, k: int, prefix_last: bool = False) -> C
 def _once(path: Path, question: Question, mode: SearchMode, k: int, prefix_last: bool = False) -> list[float]:
     """Milliseconds, and milliseconds of processor time, from the typed query to the hits."""
     started, used = time.perf_counter(), time.process_time()
-    with Session.open(path, read_only=True) as session:
+    with open_index(path) as session:
         vector = None if mode is SearchMode.WORDS else question.vector
-        search(session, parse(question.text, prefix_last), mode, vector, k)
+        search([session], SearchRequest(parse(question.text, prefix_last), mode, [vector], k))
     return [(time.perf_counter() - started) * 1000, (time.process_time() - used) * 1000]
 
 

@@ -17,10 +17,10 @@ import numpy as np
 
 from longsearch.engine.errors import QueryError
 from longsearch.engine.evaluation.bm25_index import _OPERATORS, Bm25
+from longsearch.engine.index.lookup import match
 from longsearch.engine.languages.detection import language_of
 from longsearch.engine.languages.names import name_of
-from longsearch.engine.search.lookup import match
-from longsearch.engine.search.query_language.query import parse
+from longsearch.engine.query_language.query import parse
 
 
 def rows(path: Path) -> list[dict[str, str]]:

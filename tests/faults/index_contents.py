@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from longsearch.engine.store import files, vectors
-from longsearch.engine.store.store import Store
+from longsearch.engine.index.index import Index
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.store import documents, vectors
 
 
 def index_contents(path: Path) -> dict[str, dict[str, Any]]:
     """Return the status and the document of each file, by path. Leaves out ids: they depend on the order of work."""
-    with Store.open(path, read_only=True) as store:
-        with store.reading() as db:
-            held = {status.path: (status, files.document_of(db, status.path)) for status in store.files()}
+    with open_index(path) as index:
+        held = {status.path: (status, index.document_of(status.path)) for status in index.files()}
         return {
-            name: {"status": status} | ({} if document_id is None else _document(store, document_id))
+            name: {"status": status} | ({} if document_id is None else _document(index, document_id))
             for name, (status, document_id) in held.items()
         }
 
@@ -39,21 +39,20 @@ def count_rows(path: Path) -> dict[str, int]:
     """Return the number of rows of each table that would show doubled or orphaned rows."""
     tables = ("files", "contents", "text_parts", "passages", "words_docsize", "embeddings")
     tables += ("passage_vectors_rowids", "document_vectors_rowids", "excerpt_vectors")
-    with Store.open(path, read_only=True) as store, store.reading() as db:
-        return {table: int(db.execute(f"SELECT count(*) FROM {table}").get) for table in tables}
+    with open_index(path) as index:
+        return {table: int(index.db.execute(f"SELECT count(*) FROM {table}").get) for table in tables}
 
 
-def _document(store: Store, document_id: int) -> dict[str, Any]:
-    text = store.text(document_id)
-    with store.reading() as db:
-        joined = "passages LEFT JOIN excerpt_vectors ON passage_id = id"
-        sql = f"SELECT vectors FROM {joined} WHERE content_id = ? ORDER BY id"
-        excerpts = [packed or b"" for (packed,) in db.execute(sql, (document_id,))]
-        of_passages, of_document = vectors.of_passages(db, document_id), vectors.of_document(db, document_id)
+def _document(index: Index, document_id: int) -> dict[str, Any]:
+    text = index.text(document_id)
+    joined = "passages LEFT JOIN excerpt_vectors ON passage_id = id"
+    sql = f"SELECT vectors FROM {joined} WHERE content_id = ? ORDER BY id"
+    excerpts = [packed or b"" for (packed,) in index.db.execute(sql, (document_id,))]
+    of_passages, of_document = vectors.of_passages(index.db, document_id), vectors.of_document(index.db, document_id)
     return {
         # not the title: a document without one has the name under which its file was first read
         "text": (text.text, text.page_starts, text.headings),
-        "passages": store.passages(document_id),
+        "passages": documents.passages(index.db, document_id),
         "passage vectors": of_passages,
         "excerpts": excerpts,
         "document vector": of_document,

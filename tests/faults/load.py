@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.searcher import search
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.query_language.query import parse
+from longsearch.engine.search.searcher import SearchRequest, search
 from longsearch.engine.store.connection import log_bytes
 from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.store import Store
@@ -61,8 +62,9 @@ def read(path: Path, seconds: float) -> None:
         began = time.monotonic()
         if began > end:
             break
-        with Store.open(path, read_only=True) as store:
-            assert search(store, parse(f"of apples {number % 40}"), SearchMode.HYBRID, queries[number % PASSAGES]).hits
+        with open_index(path) as index:
+            query = parse(f"of apples {number % 40}")
+            assert search([index], SearchRequest(query, SearchMode.HYBRID, [queries[number % PASSAGES]])).hits
         took_ms.append(1000 * (time.monotonic() - began))
         time.sleep(max(0.0, _PACE_S - (time.monotonic() - began)))
     print(*took_ms)

@@ -11,6 +11,7 @@ import pytest
 from longsearch.app.library import open_pipeline
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.progress import FileStatus
 from longsearch.indexer.pipeline import Pipeline, ReadSummary
@@ -50,7 +51,7 @@ def test_a_disk_that_becomes_full_at_any_write_loses_nothing(
     for n_writes in range(0, 12 * rounds, 4):
         folder.work(2)
         n_full += index_until_full(folder.root, n_writes)
-        with suppress(NoIndexError), Store.open(index_path(folder.root), read_only=True) as store:
+        with suppress(NoIndexError), open_index(index_path(folder.root)) as store:
             check_invariants(store)
     index(folder.root)
     with Store.open(home / "undisturbed.sqlite", root=folder.root) as store, OneChild() as extractor:
@@ -67,7 +68,7 @@ def test_indexed_files_can_be_searched_while_the_disk_is_full(home: Path) -> Non
     index(folder.root)
     folder.create()
     assert index_until_full(folder.root, 0)
-    with Store.open(index_path(folder.root), read_only=True) as store:
+    with open_index(index_path(folder.root)) as store:
         assert {file.status for file in store.files()} == {FileStatus.CURRENT}
 
 
@@ -98,7 +99,7 @@ def test_a_file_from_the_future_is_indexed_once_and_again_when_it_changes(home: 
     assert index(root).n_read == 0
     path.write_text("four five six")  # the same size and the present time: older than the known time
     assert index(root).n_read == 1
-    with Store.open(index_path(root), read_only=True) as store:
+    with open_index(index_path(root)) as store:
         assert [file.status for file in store.files()] == [FileStatus.CURRENT]
 
 
@@ -115,5 +116,5 @@ def test_a_clock_that_jumps_loses_nothing(home: Path, monkeypatch: pytest.Monkey
     after = index_contents(index_path(folder.root))
     assert len(after) == len(before) + 1
     assert {held["status"].status for held in after.values()} == {FileStatus.CURRENT}
-    with Store.open(index_path(folder.root), read_only=True) as store:
+    with open_index(index_path(folder.root)) as store:
         assert store.progress().activity == ""

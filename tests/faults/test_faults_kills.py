@@ -16,7 +16,9 @@ import pytest
 
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import NoIndexError
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.store.segments import nearest
+from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.store import Store
 from longsearch.indexer.encoders import DocumentEncoder
 from longsearch.indexer.extract.reader import ExtractorProcess
@@ -76,7 +78,7 @@ class Indexer:
 
     def _check_what_is_left(self) -> None:
         """Check that the index is consistent, or that there is none yet."""
-        with suppress(NoIndexError), Store.open(index_path(self.root), read_only=True) as store:
+        with suppress(NoIndexError), open_index(index_path(self.root)) as store:
             check_invariants(store)
 
 
@@ -98,7 +100,7 @@ def check_search(store: Store, dim: int) -> None:
     query = np.full(dim, dim**-0.5, np.float32)
     with store.reading() as db:
         expected = nearest.nearest_by_sqlite_vec(db, "passage_vectors", query, 10, None)
-        found = nearest.nearest_passages(db, query, 10)
+        found = nearest.nearest_passages(Segments(db), query, 10)
     # segments hold vectors in twice 8 bits, which moves a cosine by less than 0.0001
     np.testing.assert_allclose([cosine for _, cosine in found], [cosine for _, cosine in expected], atol=1e-4)
 

@@ -13,9 +13,9 @@ import pytest
 
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import NoIndexError
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.searcher import search
-from longsearch.engine.store.store import Store
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.query_language.query import parse
+from longsearch.engine.search.searcher import SearchRequest, search
 from longsearch.engine.types.results import SearchMode
 from tests.faults.load import make_index
 from tests.indexer.pdf_writing import lines_of, write_pdf
@@ -28,17 +28,18 @@ _REOPEN = """
 import sys, time
 from pathlib import Path
 from tests.faults.load import vectors_of
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.searcher import search
+from longsearch.engine.query_language.query import parse
+from longsearch.engine.search.searcher import SearchRequest, search
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode
 query = vectors_of(7)[0]
 began = time.perf_counter()
-with Store.open(Path(sys.argv[1]), read_only=True) as store:
+with open_index(Path(sys.argv[1])) as index:
     opened = time.perf_counter()
-    assert search(store, parse("apples 7"), SearchMode.WORDS).hits
+    assert search([index], SearchRequest(parse("apples 7"), SearchMode.WORDS)).hits
     words = time.perf_counter()
-    assert search(store, parse("apples"), SearchMode.MEANING, query).hits
+    assert search([index], SearchRequest(parse("apples"), SearchMode.MEANING, [query])).hits
     meaning = time.perf_counter()
 assert "torch" not in sys.modules
 print(*(1000 * (after - began) for after in (opened, words, meaning)))
@@ -134,7 +135,7 @@ def seconds_to_first_hit(root: Path, indexer: subprocess.Popen[str]) -> float:
     while not is_done:
         with suppress(subprocess.TimeoutExpired):
             is_done = indexer.wait(0.02) is not None
-        with suppress(NoIndexError), Store.open(index_path(root), read_only=True) as store:
-            if search(store, parse("apples"), SearchMode.WORDS).hits:
+        with suppress(NoIndexError), open_index(index_path(root)) as index:
+            if search([index], SearchRequest(parse("apples"), SearchMode.WORDS)).hits:
                 return time.monotonic()
     pytest.fail("the indexer ended and nothing was found")

@@ -5,15 +5,12 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.searcher import search
 from longsearch.engine.store import documents, files, keywords
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.progress import FileReport, FileStatus
-from longsearch.engine.types.results import SearchMode
 from longsearch.indexer.extract.pool import ExtractorPool
 from longsearch.indexer.pipeline import Pipeline
-from tests.engine.store.store_helpers import check_invariants
+from tests.engine.store.store_helpers import check_invariants, search
 from tests.faults.mails_and_office import write
 from tests.indexer.fake_encoder import FakeEncoder
 
@@ -55,7 +52,7 @@ def test_every_mail_and_office_file_gets_a_status_and_is_found(
                 assert path in _holding(store, word), (path, word)
         every = max(1, len(words) // 40)
         for path, found_by in list(words.items())[::every]:
-            hits = search(store, parse(found_by[0]), SearchMode.WORDS).hits
+            hits = search(store, found_by[0]).hits
             assert path in {Path(hit.path).name for hit in hits}, (path, found_by[0])
         check_invariants(store)
     statuses = Counter(_status(file) for file in reports.values())

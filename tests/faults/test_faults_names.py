@@ -12,14 +12,11 @@ from hypothesis import strategies as st
 
 from longsearch.app.commands.results import to_json, to_text
 from longsearch.app.commands.status import describe
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.searcher import search
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.progress import FileStatus
-from longsearch.engine.types.results import SearchMode
 from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.pipeline import Pipeline
-from tests.engine.store.store_helpers import check_invariants
+from tests.engine.store.store_helpers import check_invariants, search
 from tests.indexer.extracting import OneChild
 from tests.indexer.fake_encoder import FakeEncoder
 
@@ -88,7 +85,7 @@ def test_a_file_of_any_name_is_indexed_found_and_shown_safely(
 
 def check_shown(store: Store, root: Path, paths: set[str], under: str = "") -> None:
     """Check that every file is found under its true name, and that the output holds no control characters."""
-    results = search(store, parse("apples"), SearchMode.WORDS, k=10, under=under)
+    results = search(store, "apples", under=under)
     assert {os.path.relpath(hit.path, root) for hit in results.hits} == paths
     shown = [to_text(results, width=80), *map(describe, store.files())]
     for line in "\n".join(shown).split("\n"):

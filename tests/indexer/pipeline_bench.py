@@ -5,9 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.query_language.query import parse
+from longsearch.engine.search.searcher import SearchRequest, search
 from longsearch.engine.store import vectors
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.progress import FileStatus
+from longsearch.engine.types.results import DocumentHit, SearchMode
 from longsearch.indexer.pipeline import Pipeline, ReadSummary
 from tests.indexer.extracting import OneChild
 from tests.indexer.fake_encoder import FakeEncoder
@@ -31,6 +35,11 @@ class Bench:
 
     def statuses(self) -> dict[str, FileStatus]:
         return {file.path: file.status for file in self.store.files()}
+
+    def hits(self, word: str) -> tuple[DocumentHit, ...]:
+        """Search for a word."""
+        with open_index(self.store.path) as index:
+            return search([index], SearchRequest(parse(word), SearchMode.WORDS)).hits
 
     def write(self, name: str, n_words: int = 12) -> Path:
         path = self.root / name

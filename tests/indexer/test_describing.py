@@ -2,9 +2,6 @@
 
 import os
 
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.searcher import search
-from longsearch.engine.types.results import SearchMode
 from tests.indexer.pdf_writing import lines_of, write_pdf
 from tests.indexer.pipeline_bench import Bench
 
@@ -17,7 +14,7 @@ def forget_metadata(bench: Bench) -> None:
 
 
 def described(bench: Bench) -> set[tuple[str, str, str]]:
-    hits = search(bench.store, parse("steel"), SearchMode.WORDS).hits
+    hits = bench.hits("steel")
     return {(value.field, value.value, value.source) for hit in hits for value in hit.metadata}
 
 
@@ -33,7 +30,7 @@ def test_an_old_index_is_described_at_the_next_sweep_and_nothing_is_embedded_aga
     bench.run()
     assert described(bench) == before
     assert bench.encoder.tokens_read == read
-    titles = {hit.title for hit in search(bench.store, parse("steel"), SearchMode.WORDS).hits}
+    titles = {hit.title for hit in bench.hits("steel")}
     assert titles == {"On steel", "Bridges of Steel"}
 
 
@@ -47,7 +44,7 @@ def test_a_file_that_cannot_be_read_now_keeps_its_title_and_is_not_tried_for_eve
     os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     bench.run()
     assert bench.store.undescribed() == []
-    assert [hit.title for hit in search(bench.store, parse("steel"), SearchMode.WORDS).hits] == ["an old title"]
+    assert [hit.title for hit in bench.hits("steel")] == ["an old title"]
 
 
 def test_describing_stops_when_asked_and_goes_on_at_the_next_sweep(bench: Bench) -> None:

@@ -7,11 +7,8 @@ from pathlib import Path
 import pytest
 
 from longsearch.engine.errors import LongsearchError, ModelError
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.searcher import search
-from longsearch.engine.store import vectors
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.types.progress import FileStatus
-from longsearch.engine.types.results import SearchMode
 from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.pipeline import Pipeline, ReadSummary
 from longsearch.indexer.sources import source
@@ -35,8 +32,8 @@ def test_an_index_follows_the_excerpt_weight_of_its_model_without_reading_anew(b
     read = bench.encoder.tokens_read
     bench.encoder.excerpt_weight = 0.8
     bench.run()
-    with bench.store.reading() as db:
-        assert vectors.weight_of_excerpts(db) == 0.8
+    with open_index(bench.store.path) as index:
+        assert index.excerpt_weight == 0.8
     assert bench.encoder.tokens_read == read
 
 
@@ -73,11 +70,11 @@ def test_a_document_without_a_title_is_named_after_its_file_and_renamed_with_it(
     (bench.root / "first name.txt").write_text(words)
     bench.run()
     read = bench.encoder.tokens_read
-    assert [hit.title for hit in search(bench.store, parse("word7"), SearchMode.WORDS).hits] == ["first name"]
+    assert [hit.title for hit in bench.hits("word7")] == ["first name"]
     (bench.root / "first name.txt").rename(bench.root / "second name.txt")
     bench.run()
-    assert [hit.title for hit in search(bench.store, parse("second"), SearchMode.WORDS).hits] == ["second name"]
-    assert search(bench.store, parse("first"), SearchMode.WORDS).hits == ()
+    assert [hit.title for hit in bench.hits("second")] == ["second name"]
+    assert bench.hits("first") == ()
     assert bench.encoder.tokens_read == read
 
 

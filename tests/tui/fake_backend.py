@@ -11,7 +11,7 @@ from typing import Any
 from longsearch.engine.completions import Completion, CompletionChoice
 from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import LitBoxes, PageImage, PageQuestion
-from longsearch.engine.search.query_language.query import parse
+from longsearch.engine.query_language.query import parse
 from longsearch.engine.types.documents import DocumentText, MetadataValue
 from longsearch.engine.types.progress import FileReport, FileStatus, IndexProgress, ScannedPages
 from longsearch.engine.types.results import (

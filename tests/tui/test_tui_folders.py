@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from longsearch.engine.search.query_language.query import parse
+from longsearch.engine.query_language.query import parse
 from longsearch.engine.types.progress import FileReport, FileStatus
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.text.folder_words import folder_field, with_folder

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.engine.search.query_language.query import parse
+from longsearch.engine.query_language.query import parse
 from longsearch.tui.text.highlight import Span, highlighter, runs, word_pattern
 from longsearch.tui.text.result_content import snippet
 from longsearch.tui.text.wording import with_language

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from longsearch.engine.amounts import duration, quantity
-from longsearch.engine.search.query_language.query import MAX_TERMS, parse
+from longsearch.engine.query_language.query import MAX_TERMS, parse
 from longsearch.engine.types.results import Term
 from longsearch.tui.text.display import bar, below_home, clip, shorten_middle, shown
 from longsearch.tui.text.highlight import NO_WORDS, Highlighter, Span, runs, word_pattern

@@ -12,24 +12,22 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.errors import QueryError
+from longsearch.engine.index.index import Index
+from longsearch.engine.index.lookup import any_of, expressions
 from longsearch.engine.languages.analysis import characters_of
 from longsearch.engine.languages.scripts import SPACED_OR_RUN, UNSPACED_RUN
-from longsearch.engine.search.answering.sqlite import answers_of
-from longsearch.engine.search.lookup import any_of, expressions
-from longsearch.engine.search.query_language.fields import Condition
-from longsearch.engine.search.query_language.file_filter import FileFilter
-from longsearch.engine.search.query_language.query import content_words
+from longsearch.engine.query_language.fields import Condition
+from longsearch.engine.query_language.file_filter import FileFilter
+from longsearch.engine.query_language.query import content_words
 from longsearch.engine.search.quotations.alignment import Match, NormalForm, best_spans, normal_form, normal_text
 from longsearch.engine.search.retrieval import allowed_documents
-from longsearch.engine.store import documents, files, languages, texts
-from longsearch.engine.store.session import Session
+from longsearch.engine.store import documents, files, texts
 from longsearch.engine.types.results import Quotation, Term
 
 MAX_CHARACTERS = 2_000
@@ -55,7 +53,7 @@ class _Window:
 
 
 def find_quotation(
-    session: Session,
+    index: Index,
     quote: str,
     k: int = 10,
     file_filter: FileFilter | None = None,
@@ -68,14 +66,13 @@ def find_quotation(
     """
     plain = checked(quote).text
     file_filter = file_filter or FileFilter()
-    with session.reading() as db:
-        in_files = allowed_documents(db, file_filter, conditions)
-        allowed = None if in_files is None else documents.passages_of(db, in_files.tolist())
-        for candidates in (partial(_in_order, limit=k), _in_groups, _with_rare_words):
-            matches = _matches(_windows(db, candidates(db, quote, allowed), len(quote)), plain)
-            if matches:
-                found = [_place(db, session.root, file_filter, *match, quote, plain) for match in matches]
-                return best_places(found)[:k]
+    in_files = allowed_documents(index, file_filter, conditions)
+    allowed = None if in_files is None else documents.passages_of(index.db, in_files.tolist())
+    for candidates in (partial(_in_order, limit=k), _in_groups, _with_rare_words):
+        matches = _matches(_windows(index.db, candidates(index, quote, allowed), len(quote)), plain)
+        if matches:
+            found = [_place(index, file_filter, *match, quote, plain) for match in matches]
+            return best_places(found)[:k]
     return []
 
 
@@ -94,32 +91,32 @@ def checked(quote: str) -> NormalForm:
 # ---- candidates
 
 
-def _in_order(db: apsw.Connection, quote: str, allowed: NDArray[np.int64] | None, limit: int) -> list[int]:
+def _in_order(index: Index, quote: str, allowed: NDArray[np.int64] | None, limit: int) -> list[int]:
     """Passages with all words of the quotation in its order; a word split by a hyphen may be one word or two."""
     readings = dict.fromkeys((_phrase(_words(_SPLIT_WORD.sub("", quote))), _phrase(_words(quote))))
-    return answers_of(db).first_matching(_expression(db, readings), max(limit, _N_CANDIDATES), allowed)
+    return index.backend.first_matching(_expression(index, readings), max(limit, _N_CANDIDATES), allowed)
 
 
-def _in_groups(db: apsw.Connection, quote: str, allowed: NDArray[np.int64] | None) -> list[int]:
+def _in_groups(index: Index, quote: str, allowed: NDArray[np.int64] | None) -> list[int]:
     """Passages with three words of the quotation in a row, those with most such groups first."""
     words = _words(_SPLIT_WORD.sub("", quote))
     groups = [_phrase(words[at : at + _GROUP_WORDS]) for at in range(len(words) - _GROUP_WORDS + 1)]
     counts: Counter[int] = Counter()
     for group in groups[:: len(groups) // _N_GROUPS + 1]:
-        counts.update(answers_of(db).first_matching(_expression(db, [group]), _N_OF_GROUP, allowed))
+        counts.update(index.backend.first_matching(_expression(index, [group]), _N_OF_GROUP, allowed))
     return [id_ for id_, _ in counts.most_common(_N_CANDIDATES)]
 
 
-def _with_rare_words(db: apsw.Connection, quote: str, allowed: NDArray[np.int64] | None) -> list[int]:
+def _with_rare_words(index: Index, quote: str, allowed: NDArray[np.int64] | None) -> list[int]:
     """Passages with the longest words of the quotation. Long words are rare, and common ones cost most."""
     words = content_words([Term(word.strip()) for word in _words(_SPLIT_WORD.sub("", quote))], has_phrases=False)
     chosen = sorted(words, key=lambda term: -len(term.text))[:_N_WORDS]
-    return [id_ for id_, _ in answers_of(db).best(_expression(db, chosen), _N_CANDIDATES, allowed)]
+    return [id_ for id_, _ in index.backend.best(_expression(index, chosen), _N_CANDIDATES, allowed)]
 
 
-def _expression(db: apsw.Connection, terms: Iterable[Term]) -> str:
+def _expression(index: Index, terms: Iterable[Term]) -> str:
     """What to ask the word index for passages that hold any of these terms."""
-    return any_of(expressions(terms, languages.in_index(db)))
+    return any_of(expressions(terms, index.spoken))
 
 
 def _words(text: str) -> list[str]:
@@ -176,8 +173,7 @@ def _is_similar(plain: str, match: Match) -> bool:
 
 
 def _place(
-    db: apsw.Connection,
-    root: Path,
+    index: Index,
     file_filter: FileFilter,
     window: _Window,
     span: tuple[int, int],
@@ -186,12 +182,12 @@ def _place(
     plain: str,
 ) -> Quotation:
     start, text = window.start + span[0], window.text[slice(*span)]
-    outline = documents.outline(db, window.document_id)
-    starts = documents.page_starts(db, window.document_id)
-    path = next(filter(file_filter.admits, files.paths_of(db, window.document_id, file_filter.under)))
+    outline = documents.outline(index.db, window.document_id)
+    starts = documents.page_starts(index.db, window.document_id)
+    path = next(filter(file_filter.admits, files.paths_of(index.db, window.document_id, file_filter.under)))
     return Quotation(
         document_id=window.document_id,
-        path=os.path.join(root, path),  # noqa: PTH118 (Path would normalise a hostile name)
+        path=os.path.join(index.root, path),  # noqa: PTH118 (Path would normalise a hostile name)
         title=outline.title,
         page=int(np.searchsorted(starts, start, side="right")) or None if starts else None,
         heading=outline.heading_at(start),
@@ -200,7 +196,7 @@ def _place(
         text=text,
         similarity=1 - n_edits / len(plain),
         is_verbatim=_letters(quote) == _letters(text),
-        root=os.fspath(root),
+        root=os.fspath(index.root),
     )
 
 

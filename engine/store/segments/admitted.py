@@ -4,8 +4,9 @@ To look at 48,000 names takes 70 ms, to count as many documents 0.6 ms, and a pe
 index changes documents only together with their files, and gives its files a new version with every change.
 """
 
-from collections.abc import Hashable
-from typing import Protocol
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import apsw
 import numpy as np
@@ -18,7 +19,7 @@ _MOST = 16  # answers that a process keeps: of 100,000 documents they take 13 MB
 
 
 class FileTests(NameTests, Hashable, Protocol):
-    """What a file must pass: `engine.search.query_language.file_filter.FileFilter`."""
+    """What a file must pass: `engine.query_language.file_filter.FileFilter`."""
 
     @property
     def under(self) -> str:
@@ -28,15 +29,29 @@ class FileTests(NameTests, Hashable, Protocol):
         """Whether the file at `path`, relative to the root, passes all tests."""
 
 
-_Index = tuple[str, bytes]
-"""The file of an index, and its root: the small tables of a shared store lie in memory, and have no file."""
-_counted: dict[_Index, tuple[int, int]] = {}  # for each index the version of its files, and the number of documents
-_kept: dict[tuple[_Index, int, FileTests], NDArray[np.int64]] = {}
+@dataclass(frozen=True, slots=True)
+class FilesVersion:
+    """The files of an index at one moment."""
+
+    name: str
+    """The index file; "" for the small tables of a shared store, which lie in memory."""
+    root: bytes
+    version: int
+    """Another one after every change of the files."""
+
+    @classmethod
+    def of(cls, db: apsw.Connection, meta: Mapping[str, Any]) -> "FilesVersion":
+        """The files of an index with these rows of `meta`."""
+        return cls(db.filename, meta.get("root", b""), int(meta["files_version"]))
 
 
-def documents_where(db: apsw.Connection, wanted: FileTests) -> NDArray[np.int64]:
+_counted: dict[tuple[str, bytes], tuple[int, int]] = {}  # for each index the version of its files, and its documents
+_kept: dict[tuple[FilesVersion, FileTests], NDArray[np.int64]] = {}
+
+
+def documents_where(db: apsw.Connection, known: FilesVersion, wanted: FileTests) -> NDArray[np.int64]:
     """The documents of the files that pass `wanted`, ascending. The slow twin is in `files`."""
-    key = *_index_and_version(db), wanted
+    key = known, wanted
     found = _kept.get(key)
     if found is None:
         found = np.array(sorted(files.documents_where(db, wanted.under, wanted, wanted.admits)), np.int64)
@@ -47,14 +62,9 @@ def documents_where(db: apsw.Connection, wanted: FileTests) -> NDArray[np.int64]
     return found
 
 
-def n_documents(db: apsw.Connection) -> int:
+def n_documents(db: apsw.Connection, known: FilesVersion) -> int:
     """The number of documents. The slow twin is `documents.count`."""
-    index, version = _index_and_version(db)
-    if index not in _counted or _counted[index][0] != version:
-        _counted[index] = version, documents.count(db)
+    index = known.name, known.root
+    if index not in _counted or _counted[index][0] != known.version:
+        _counted[index] = known.version, documents.count(db)
     return _counted[index][1]
-
-
-def _index_and_version(db: apsw.Connection) -> tuple[_Index, int]:
-    known = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('root', 'files_version')"))
-    return (db.filename, known.get("root", b"")), int(known["files_version"])

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from longsearch.engine.platforms.buffers import keep_freed_memory
+from longsearch.engine.store import manifest
 from longsearch.engine.store.manifest import Kind, Manifest
 
 _MAGIC = b"longsearch segment 1\n"
@@ -42,13 +43,32 @@ def path_of(index: Path, kind: str, token: str) -> Path:
     return index.with_name(f"{index.name}-{kind}-{token}")
 
 
-def opened(db: apsw.Connection, listed: Manifest) -> list[tuple[Arrays, NDArray[np.int64]]] | None:
-    """The arrays of each segment that counts, and the ids about which it is wrong.
+class Segments:
+    """The segments of an index at one moment. What is asked for is read once."""
 
-    None if there are none, or if one is missing or damaged.
-    """
+    def __init__(self, db: apsw.Connection) -> None:
+        self.db = db
+        self._manifests: dict[Kind, Manifest] = {}
+        self._opened: dict[Kind, list[tuple[Arrays, NDArray[np.int64]]] | None] = {}
+
+    def manifest(self, kind: Kind) -> Manifest:
+        """What the index says about the segments of this kind."""
+        if kind not in self._manifests:
+            self._manifests[kind] = manifest.read(self.db, kind)
+        return self._manifests[kind]
+
+    def opened(self, kind: Kind) -> list[tuple[Arrays, NDArray[np.int64]]] | None:
+        """The arrays of each segment that counts, and the ids about which it is wrong.
+
+        None if there are none, or if one is missing or damaged.
+        """
+        if kind not in self._opened:
+            self._opened[kind] = _opened(Path(self.db.filename), self.manifest(kind))
+        return self._opened[kind]
+
+
+def _opened(index: Path, listed: Manifest) -> list[tuple[Arrays, NDArray[np.int64]]] | None:
     let_pages_go()
-    index = Path(db.filename)
     try:
         found = [
             (mapped(path_of(index, listed.kind, one.token), one.token), listed.dead(one)) for one in listed.segments

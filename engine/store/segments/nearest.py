@@ -11,57 +11,51 @@ from longsearch.engine.store import vectors
 from longsearch.engine.store.documents import bindable
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.segments.vector_search import VectorSearch, read
 from longsearch.engine.store.vec0 import storage_chunks
 
 
 def nearest_passages(
-    db: apsw.Connection, query: Vectors, k: int, allowed: Allowed | None = None
+    segments: Segments, query: Vectors, k: int, allowed: Allowed | None = None
 ) -> list[tuple[int, float]]:
     """The `k` (at most 4,096) passages nearest to `query` (dim,), as (id, cosine), highest first.
 
     If `allowed` is given, only these passages are ranked. In a large index the segments pick the candidates; they may
     miss one that barely beats the last, and their cosines are off by less than 0.0001.
     """
-    vector = comparable(db, query)
-    if vector is None or (allowed is not None and allowed.is_empty):
+    if allowed is not None and allowed.is_empty:
         return []
-    segments = VectorSearch.open(db, Kind.VECTORS, len(vector))
-    found = None if segments is None else segments.nearest(vector, min(k, vectors.K_MAX), allowed)
+    search = VectorSearch.open(segments, Kind.VECTORS, len(query))
+    found = None if search is None else search.nearest(query, min(k, vectors.K_MAX), allowed)
     if found is not None:
         return found
-    return nearest_by_sqlite_vec(db, storage_chunks.PASSAGES, vector, k, None if allowed is None else allowed.ids(db))
+    ids = None if allowed is None else allowed.ids(segments.db)
+    return nearest_by_sqlite_vec(segments.db, storage_chunks.PASSAGES, query, k, ids)
 
 
-def cosines(db: apsw.Connection, kind: Kind, ids: Sequence[int], query: Vectors) -> dict[int, float]:
+def cosines(segments: Segments, kind: Kind, ids: Sequence[int], query: Vectors) -> dict[int, float]:
     """The cosine of `query` (dim,) with each of these passages or documents; ids without a vector are missing."""
-    if vectors.model_in_use(db) is None or not ids:
+    if not ids:
         return {}
     wanted = np.array(sorted(ids), np.int64)
-    segments = VectorSearch.open(db, kind, len(query))
-    found, scores = read(db, kind, wanted, query) if segments is None else segments.cosines(wanted, query)
+    search = VectorSearch.open(segments, kind, len(query))
+    found, scores = read(segments.db, kind, wanted, query) if search is None else search.cosines(wanted, query)
     return dict(zip(found.tolist(), scores.tolist(), strict=True))
 
 
 def nearest_documents(
-    db: apsw.Connection, query: Vectors, k: int, allowed: NDArray[np.int64] | None = None
+    segments: Segments, query: Vectors, k: int, allowed: NDArray[np.int64] | None = None
 ) -> list[tuple[int, float]]:
     """The `k` (at most 4,096) documents nearest to `query` (dim,), as (id, cosine), highest first.
 
     If `allowed` is given, only these ids are ranked.
     """
-    vector = comparable(db, query)
-    if vector is None:
-        return []
-    segments = VectorSearch.open(db, Kind.DOCUMENTS, len(vector)) if allowed is None else None
-    found = None if segments is None else segments.nearest(vector, min(k, vectors.K_MAX))
-    return nearest_by_sqlite_vec(db, storage_chunks.DOCUMENTS, vector, k, allowed) if found is None else found
-
-
-def comparable(db: apsw.Connection, query: Vectors) -> Vectors | None:
-    """`query` (dim,), checked; None before the first `use_model`."""
-    model = vectors.model_in_use(db)
-    return None if model is None else vectors.unit_vectors(np.atleast_2d(query), model[1])[0]
+    search = VectorSearch.open(segments, Kind.DOCUMENTS, len(query)) if allowed is None else None
+    found = None if search is None else search.nearest(query, min(k, vectors.K_MAX))
+    if found is not None:
+        return found
+    return nearest_by_sqlite_vec(segments.db, storage_chunks.DOCUMENTS, query, k, allowed)
 
 
 def nearest_by_sqlite_vec(

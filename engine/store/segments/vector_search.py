@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.store import documents, manifest
+from longsearch.engine.store import documents
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments import sign_scan
 from longsearch.engine.store.segments.allowed import Allowed, places_among
-from longsearch.engine.store.segments.files import Arrays, opened
+from longsearch.engine.store.segments.files import Arrays, Segments
 from longsearch.engine.store.segments.postings import document_starts
 from longsearch.engine.store.segments.vector_maker import REST, TABLES
 from longsearch.engine.store.vec0 import storage_chunks
@@ -49,13 +49,13 @@ class VectorSearch:
     """Ids, ascending, whose vectors only the index has."""
 
     @classmethod
-    def open(cls, db: apsw.Connection, kind: Kind, dim: int) -> "VectorSearch | None":
+    def open(cls, segments: Segments, kind: Kind, dim: int) -> "VectorSearch | None":
         """Open the segments of this kind; None if there are none, or if one is missing or damaged."""
-        listed = manifest.read(db, kind)
-        segments = opened(db, listed)
-        if segments is None or any("codes" not in arrays or arrays["codes"].shape[1] != dim for arrays, _ in segments):
+        opened = segments.opened(kind)
+        if opened is None or any("codes" not in arrays or arrays["codes"].shape[1] != dim for arrays, _ in opened):
             return None
-        return cls(db, kind, tuple(arrays for arrays, _ in segments), tuple(dead for _, dead in segments), listed.fresh)
+        arrays, dead = zip(*opened, strict=True)
+        return cls(segments.db, kind, arrays, dead, segments.manifest(kind).fresh)
 
     def nearest(self, query: Vectors, k: int, allowed: Allowed | None = None) -> list[tuple[int, float]] | None:
         """The `k` nearest vectors as (id, cosine), highest first; None if a segment turns out to be damaged."""

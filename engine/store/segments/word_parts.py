@@ -14,10 +14,10 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.store import documents, keywords, manifest
+from longsearch.engine.store import documents, keywords
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.allowed import Allowed, places_among
-from longsearch.engine.store.segments.files import Arrays, opened
+from longsearch.engine.store.segments.files import Arrays, Segments
 from longsearch.engine.store.segments.postings import document_starts
 from longsearch.engine.store.segments.term_counts import Counts, Held, Ints, Postings, n_documents_at
 
@@ -73,14 +73,13 @@ def terms_of(db: apsw.Connection, expressions: Sequence[str]) -> list[Term] | No
     return terms
 
 
-def parts_of(db: apsw.Connection, terms: Sequence[Term]) -> list[Part] | None:
+def parts_of(segments: Segments, terms: Sequence[Term]) -> list[Part] | None:
     """The parts of the index with their postings of these terms; None if there are no usable segments."""
-    listed = manifest.read(db, Kind.WORDS)
-    segments = opened(db, listed)
-    if segments is None:
+    db, listed, opened = segments.db, segments.manifest(Kind.WORDS), segments.opened(Kind.WORDS)
+    if opened is None:
         return None
     phrases = {term.expression: keywords.matching(db, term.expression) for term in terms if not term.is_word}
-    parts = [_of_segment(db, arrays, dead, terms, phrases) for arrays, dead in segments]
+    parts = [_of_segment(db, arrays, dead, terms, phrases) for arrays, dead in opened]
     if len(listed.fresh):
         parts.append(_of_fresh(db, listed.fresh, terms))
     return parts

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.segments.term_counts import K1, B
 from longsearch.engine.store.segments.word_parts import Part, Term, parts_of, terms_of
 
@@ -45,10 +45,10 @@ class WordSearch:
         """For each term the number of documents that hold it."""
 
     @classmethod
-    def open(cls, db: apsw.Connection, expressions: Sequence[str]) -> "WordSearch | None":
+    def open(cls, segments: Segments, expressions: Sequence[str]) -> "WordSearch | None":
         """Look up a word, prefix or phrase in each FTS5 expression; None if only FTS5 can."""
-        terms: list[Term] | None = terms_of(db, expressions)
-        parts = None if terms is None else parts_of(db, terms)
+        terms: list[Term] | None = terms_of(segments.db, expressions)
+        parts = None if terms is None else parts_of(segments, terms)
         return None if parts is None else cls(parts, len(expressions))
 
     def best(self, idfs: Sequence[float], mean_length: float, limit: int, allowed: Allowed | None = None) -> Ranked:

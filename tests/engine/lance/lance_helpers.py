@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from longsearch.engine.lance import snapshot
-from longsearch.engine.lance.publishing import publish
-from longsearch.engine.search.query_language.query import Query
-from longsearch.engine.search.searcher import search
+from longsearch.engine.index.lance import snapshot
+from longsearch.engine.index.lance.publishing import publish
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.query_language.query import Query
+from longsearch.engine.search.searcher import SearchRequest, search
 from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.session import Session
@@ -93,9 +94,9 @@ def assert_same_hits(index: Path, pointer: Path, query: Query, mode: SearchMode,
     """Check that both stores give the same hits with the same scores, in the same order but for ties."""
     found = []
     for path in (index, pointer):
-        with Session.open(path, read_only=True) as session:
+        with open_index(path) as index:
             asked = None if mode is SearchMode.WORDS else vector(seed)
-            found.append(search(session, query, mode, asked, k, explain=True))
+            found.append(search([index], SearchRequest(query, mode, [asked], k, explain=True)))
     assert_same(*found)
     points, others = map(_points, found)
     for document_id in points.keys() & others.keys():

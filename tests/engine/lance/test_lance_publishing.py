@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
-from longsearch.engine.lance import address, snapshot
-from longsearch.engine.lance.fetching import columns_of_all, fetch
-from longsearch.engine.lance.publishing import publish
-from longsearch.engine.lance.rows import LARGE, SMALL, sums
-from longsearch.engine.lance.tables import Tables, sums_of
-from longsearch.engine.search.query_language.query import parse
+from longsearch.engine.index.lance import address, snapshot
+from longsearch.engine.index.lance.fetching import columns_of_all, fetch
+from longsearch.engine.index.lance.publishing import publish
+from longsearch.engine.index.lance.rows import LARGE, SMALL, sums
+from longsearch.engine.index.lance.tables import Tables, sums_of
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.query_language.query import parse
 from longsearch.engine.store import documents
-from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode
 from tests.engine.lance.lance_helpers import add_invented, assert_same_hits, invented, published
@@ -34,8 +34,8 @@ def _sums_there(uri: str) -> dict[str, tuple[int, str]]:
 
 
 def _titles(pointer: Path) -> set[str]:
-    with Session.open(pointer, read_only=True) as session, session.reading() as db:
-        return {documents.outline(db, int(id_)).title for id_ in documents.all_ids(db)}
+    with open_index(pointer) as index:
+        return {documents.outline(index.db, int(id_)).title for id_ in documents.all_ids(index.db)}
 
 
 def test_an_index_comes_back_with_the_same_rows(few: Store, tmp_path: Path) -> None:
@@ -53,8 +53,8 @@ def test_an_index_comes_back_with_the_same_rows(few: Store, tmp_path: Path) -> N
         assert back.add_document(record("next.md"), *document("next")) == waiting + 1
         check_invariants(back)
     few.close()
-    with Session.open(tmp_path / "back.sqlite", read_only=True) as left, left.reading() as db:
-        again = {name: (one.n, one.hash) for name, one in sums(db).items()}
+    with open_index(tmp_path / "back.sqlite") as index:
+        again = {name: (one.n, one.hash) for name, one in sums(index.db).items()}
     assert again["contents"] != before["contents"]
 
 
@@ -94,7 +94,7 @@ def test_another_model_replaces_all_vectors(few: Store, tmp_path: Path) -> None:
     pointer = published(few, tmp_path)
     few.use_model("model-b", 4)
     published(few, tmp_path, base=1)
-    with Session.open(pointer, read_only=True) as session:
+    with open_index(pointer) as session:
         assert session.fingerprint == "model-b"
     assert _sums(few) == _sums_there(str(tmp_path / "store"))
 
@@ -102,7 +102,7 @@ def test_another_model_replaces_all_vectors(few: Store, tmp_path: Path) -> None:
 def test_an_empty_index_without_a_model_can_be_published(tmp_path: Path) -> None:
     with Store.open(tmp_path / "index.sqlite", root=tmp_path) as store:
         pointer = published(store, tmp_path)
-    with Session.open(pointer, read_only=True) as session:
+    with open_index(pointer) as session:
         assert session.files() == []
         assert session.fingerprint == ""
 
@@ -131,9 +131,9 @@ def test_readers_see_whole_publications_while_another_thread_writes(few: Store, 
 
     def read(_: int) -> tuple[int, int]:
         snapshot.forget(str(tmp_path / "store"))
-        with Session.open(pointer, read_only=True) as session, session.reading() as db:
-            n = documents.count(db)
-            return n, len({documents.text(db, int(id_)).text for id_ in documents.all_ids(db)})
+        with open_index(pointer) as index:
+            n = documents.count(index.db)
+            return n, len({index.text(int(id_)).text for id_ in documents.all_ids(index.db)})
 
     with ThreadPoolExecutor(3) as readers:
         found = [readers.submit(read, number) for number in range(9)]
@@ -147,13 +147,13 @@ def test_readers_see_whole_publications_while_another_thread_writes(few: Store, 
 
 def test_a_reader_keeps_the_publication_that_it_opened(few: Store, tmp_path: Path) -> None:
     pointer = published(few, tmp_path)
-    with Session.open(pointer, read_only=True) as session, session.reading() as db:
+    with open_index(pointer) as index:
         few.forget(["papers/file 0.md"])
         published(few, tmp_path, base=1)
-        assert documents.text(db, 1).text
-        assert documents.count(db) == 6
-    with Session.open(pointer, read_only=True) as session, session.reading() as db:
-        assert documents.count(db) == 5
+        assert index.text(1).text
+        assert documents.count(index.db) == 6
+    with open_index(pointer) as index:
+        assert documents.count(index.db) == 5
 
 
 def test_two_writers_do_not_undo_each_other(few: Store, tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_a_broken_store_says_so(few: Store, tmp_path: Path) -> None:
 
 def test_a_store_of_another_format_is_refused(few: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     published(few, tmp_path)
-    monkeypatch.setattr("longsearch.engine.lance.tables.FORMAT", 2)
+    monkeypatch.setattr("longsearch.engine.index.lance.tables.FORMAT", 2)
     with pytest.raises(StoreError, match="another format"):
         Tables(str(tmp_path / "store")).last()
 

@@ -9,15 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from longsearch.engine.errors import QueryError
-from longsearch.engine.search.answering.sqlite import answers_of
-from longsearch.engine.search.query_language.query import parse
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.query_language.query import parse
 from longsearch.engine.search.quotations.quotation import find_quotation
+from longsearch.engine.search.searcher import SearchRequest, search
 from longsearch.engine.search.similar import similar_to_document, similarity_of_passages
 from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
-from longsearch.engine.search.together import Part, search_together
-from longsearch.engine.store import documents, metadata
+from longsearch.engine.store import documents
 from longsearch.engine.store.segments import admitted
-from longsearch.engine.store.session import Session
 from longsearch.engine.types.results import SearchMode
 from tests.engine.lance.lance_helpers import (
     CHINESE,
@@ -54,8 +53,8 @@ _QUERIES = [
 @pytest.mark.parametrize("mode", SearchMode)
 @pytest.mark.parametrize("text", _QUERIES)
 def test_a_store_gives_the_hits_that_sqlite_gives(twins: tuple[Path, Path], text: str, mode: SearchMode) -> None:
-    with Session.open(twins[0], read_only=True) as session, session.reading() as db:
-        query = parse(text, keys=metadata.fields(db))
+    with open_index(twins[0]) as index:
+        query = parse(text, keys=index.fields)
     assert_same_hits(*twins, query, mode, seed=len(text))
 
 
@@ -86,10 +85,9 @@ def test_phrases_match_where_fts5_says(twins: tuple[Path, Path], data: st.DataOb
     match = f'"{phrase}"' + data.draw(st.sampled_from(["", "*", ' AND "the"', ' OR ("maker" OR "q"*)']))
     found = []
     for path in twins:
-        with Session.open(path, read_only=True) as session, session.reading() as db:
-            answers = answers_of(db)
-            best = answers.best(match, 1_000, None) if " AND " not in match else []
-            found.append((sorted(answers.matching(match).tolist()), [(id_, round(s, 9)) for id_, s in best]))
+        with open_index(path) as index:
+            best = index.backend.best(match, 1_000, None) if " AND " not in match else []
+            found.append((sorted(index.backend.matching(match).tolist()), [(id_, round(s, 9)) for id_, s in best]))
     assert found[0] == found[1]
 
 
@@ -98,25 +96,20 @@ def test_several_indexes_are_searched_together_with_the_scores_of_one(twins: tup
         pass
     query, found = parse("cold varnish in the morning"), []
     for path in twins:
-        with Session.open(path, read_only=True) as one, Session.open(tmp_path / "other.sqlite", read_only=True) as two:
-            parts = [Part(one, "one", vector(1)), Part(two, "two", vector(1))]
-            found.append(
-                [
-                    (hit.document_id, round(hit.score, 5))
-                    for hit in search_together(parts, query, SearchMode.HYBRID).hits
-                ]
-            )
+        with open_index(path) as one, open_index(tmp_path / "other.sqlite") as two:
+            hits = search([one, two], SearchRequest(query, SearchMode.HYBRID, [vector(1)] * 2)).hits
+            found.append([(hit.document_id, round(hit.score, 5)) for hit in hits])
     assert found[0] == found[1]
 
 
 def test_quotations_similar_documents_and_similar_passages_are_the_same(twins: tuple[Path, Path]) -> None:
     quotations, similar, passages, near = [], [], [], []
     for path in twins:
-        with Session.open(path, read_only=True) as session:
-            quotations.append(find_quotation(session, "the harbour master writes it down"))
-            similar.append(similar_to_document(session, 5))
-            passages.append(similar_to_passage(session, asked_passage(session, 5, 0)))
-            near.append(similarity_of_passages(session, 7, vector(2)))
+        with open_index(path) as index:
+            quotations.append(find_quotation(index, "the harbour master writes it down"))
+            similar.append(similar_to_document(index, 5))
+            passages.append(similar_to_passage(index, asked_passage(index, 5, 0)))
+            near.append(similarity_of_passages(index, 7, vector(2)))
     assert quotations[0] and quotations[0] == quotations[1]
     assert_same(*similar)
     assert_same(*passages)
@@ -127,20 +120,12 @@ def test_quotations_similar_documents_and_similar_passages_are_the_same(twins: t
 def test_status_texts_and_languages_are_the_same(twins: tuple[Path, Path]) -> None:
     found = []
     for path in twins:
-        with Session.open(path, read_only=True) as session:
-            with session.reading() as db:
-                texts = [documents.text(db, int(id_)) for id_ in documents.all_ids(db)]
-                lengths = answers_of(db).lengths(np.array([1, 2, 3])).tolist()
-                spans = documents.passages(db, 3), lengths, documents.n_passages(db)
-            found.append((session.root, session.files(), session.languages(), session.fingerprint, texts, spans))
+        with open_index(path) as index:
+            texts = [index.text(int(id_)) for id_ in documents.all_ids(index.db)]
+            lengths = index.backend.lengths(np.array([1, 2, 3])).tolist()
+            spans = documents.passages(index.db, 3), lengths, documents.n_passages(index.db)
+            found.append((index.root, index.files(), index.languages(), index.fingerprint, texts, spans))
     assert found[0] == found[1]
-
-
-def test_a_store_cannot_be_opened_for_writing(twins: tuple[Path, Path]) -> None:
-    from longsearch.engine.errors import StoreError
-
-    with pytest.raises(StoreError, match="written by longsearch index"):
-        Session.open(twins[1])
 
 
 @pytest.mark.slow
@@ -158,8 +143,8 @@ def test_two_hundred_queries_over_five_hundred_documents_find_the_same(tmp_path:
 
 
 def test_chinese_is_cut_into_pairs_in_the_store_too(twins: tuple[Path, Path]) -> None:
-    with Session.open(twins[1], read_only=True) as session, session.reading() as db:
-        assert len(answers_of(db).matching(f'"{CHINESE[0][:2]}"')) > 0
+    with open_index(twins[1]) as index:
+        assert len(index.backend.matching(f'"{CHINESE[0][:2]}"')) > 0
 
 
 def test_two_stores_in_one_process_do_not_share_what_is_counted() -> None:
@@ -169,5 +154,6 @@ def test_two_stores_in_one_process_do_not_share_what_is_counted() -> None:
         db.execute("CREATE TABLE meta (key, value); CREATE TABLE contents (id)")
         db.executemany("INSERT INTO meta VALUES (?, ?)", [("root", root), ("files_version", 7)])
         db.executemany("INSERT INTO contents VALUES (?)", [(id_,) for id_ in range(n)])
-        counts.append(admitted.n_documents(db))
+        known = dict(db.execute("SELECT key, value FROM meta"))
+        counts.append(admitted.n_documents(db, admitted.FilesVersion.of(db, known)))
     assert counts == [1, 2]

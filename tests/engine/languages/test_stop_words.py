@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from longsearch.engine.languages.scripts import SPACED_WORD
 from longsearch.engine.languages.stop_words import STOP_WORDS, language_of_question, without_article
-from longsearch.engine.search.query_language.query import in_languages, parse
+from longsearch.engine.query_language.query import in_languages, parse
 
 CODES = ("de", "fr", "it", "ru")
 

@@ -2,20 +2,18 @@
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.search import searcher
-from longsearch.engine.search.query_language.query import parse
 from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import DocumentText, Heading, Passage
-from longsearch.engine.types.results import SearchMode, SearchResults
-from tests.engine.store.store_helpers import DIM, ROOT
+from longsearch.engine.types.results import SearchResults
+from tests.engine.store.store_helpers import DIM, ROOT, of_store, search
 
+__all__ = ["add", "names", "of_store", "search", "toward"]
 _EXCERPT_CHARACTERS = 10
 
 
@@ -53,18 +51,6 @@ def add(
         store.add_vectors(document_id, 0, np.stack(directions), 5 * len(sentences), None, packed_excerpts)
         store.finish_embedding(document_id, directions[0] if whole is None else whole, 5 * len(sentences))
     return document_id
-
-
-def search(
-    store: Store,
-    text: str,
-    mode: SearchMode,
-    query_vector: NDArray[np.float32] | None = None,
-    prefix_last: bool = False,
-    **options: Any,
-) -> SearchResults:
-    """Search for a query as a person types it."""
-    return searcher.search(store, parse(text, prefix_last), mode, query_vector, **options)
 
 
 def names(results: SearchResults) -> list[str]:

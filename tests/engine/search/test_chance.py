@@ -7,17 +7,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from longsearch.engine.search import background
-from longsearch.engine.search.background import Background
-from longsearch.engine.search.chance import N_QUERIES, made_up_queries, measure, random_queries
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.together import Part, search_together
+from longsearch.engine.index.calibration import Background
+from longsearch.engine.index.calibration import keep as keep_in
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.search import calibration, chance
+from longsearch.engine.search.calibration import level_of
+from longsearch.engine.search.chance import N_QUERIES, made_up_queries
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import ChanceLevel, SearchMode
 from tests.engine.search.search_helpers import add, search, toward
-from tests.engine.store.store_helpers import DIM
+from tests.engine.store.store_helpers import DIM, of_store
 
 CHANCE, WEAK, GOOD = ChanceLevel.CHANCE, ChanceLevel.WEAK, ChanceLevel.GOOD
+measure, random_queries = of_store(chance.measure), of_store(chance.random_queries)
+is_stale = of_store(calibration.is_stale)
 WORDS = [f"word{number}" for number in range(60)]
 
 
@@ -37,27 +40,26 @@ def full(store: Store) -> Store:
 
 
 def of(*scores: float, n_passages: int = 40) -> Background:
-    kinds = [*(mode.value for mode in SearchMode), "passage", background.MADE_UP]
+    kinds = [*(mode.value for mode in SearchMode), "passage", calibration.MADE_UP]
     return Background("model-a", n_passages, {kind: sorted(scores) for kind in kinds})
 
 
 def keep(store: Store, known: Background) -> None:
     with store.changing() as db:
-        background.keep(db, known)
+        keep_in(db, known)
 
 
 def test_a_level_says_how_much_of_the_background_a_score_beats() -> None:
     known = of(*(number / 100 for number in range(100)))
-    assert [known.level(score, SearchMode.WORDS) for score in (0.0, 0.09, 0.1, 0.39, 0.4, 1.0)] == [
+    assert [level_of(known, score, SearchMode.WORDS) for score in (0.0, 0.09, 0.1, 0.39, 0.4, 1.0)] == [
         CHANCE, CHANCE, WEAK, WEAK, GOOD, GOOD,
     ]  # fmt: skip
 
 
 def test_random_queries_are_words_of_the_index_and_always_the_same(full: Store) -> None:
-    with full.reading() as db:
-        queries = random_queries(db)
-        assert queries == random_queries(db)
-        assert random_queries(db, seed=1) != queries
+    queries = random_queries(full)
+    assert queries == random_queries(full)
+    assert random_queries(full, seed=1) != queries
     assert len(queries) == N_QUERIES
     assert all(3 <= len(query.split()) <= 8 and set(query.split()) <= set(WORDS) for query in queries)
 
@@ -74,8 +76,7 @@ def test_a_random_word_of_a_script_without_spaces_is_a_few_neighbouring_characte
     store: Store, text: str, longest: int
 ) -> None:
     add(store, "one.md", [text])
-    with store.reading() as db:
-        words = [word for query in random_queries(db) for word in query.split()]
+    words = [word for query in random_queries(store) for word in query.split()]
     assert all(word in text and len(word) <= longest for word in words)
     assert len(set(words)) > 20
 
@@ -83,8 +84,7 @@ def test_a_random_word_of_a_script_without_spaces_is_a_few_neighbouring_characte
 def test_a_random_word_keeps_its_vowel_signs(store: Store) -> None:
     text = "यह पुस्तक उन लोगों के लिए है जो मुक्त स्रोत परियोजनाओं में योगदान देना चाहते हैं"
     add(store, "one.md", [text])
-    with store.reading() as db:
-        queries = random_queries(db)
+    queries = random_queries(store)
     assert {word for query in queries for word in query.split()} == set(text.split())
 
 
@@ -103,19 +103,19 @@ def test_a_score_by_meaning_must_be_better_than_that_of_made_up_words(full: Stor
     (text,) = (" ".join(WORDS[(3 + step * 7) % 60] for step in range(6)),)
     known = measure(full, lambda query: encode(text) if query in made_up else -encode(text))
     assert known is not None
-    highest = known.scores[background.MADE_UP][0]
-    assert set(known.scores[background.MADE_UP]) == set(known.scores["meaning"]) == {highest}
+    highest = known.scores[calibration.MADE_UP][0]
+    assert set(known.scores[calibration.MADE_UP]) == set(known.scores["meaning"]) == {highest}
     assert known.scores["passage"][-1] < highest
-    assert known.level(highest, SearchMode.MEANING) is CHANCE
-    assert known.level(highest + 0.01, SearchMode.MEANING) is GOOD
+    assert level_of(known, highest, SearchMode.MEANING) is CHANCE
+    assert level_of(known, highest + 0.01, SearchMode.MEANING) is GOOD
 
 
 def test_the_meaning_may_lift_a_hybrid_hit_about_which_words_say_little_and_never_lowers_one() -> None:
     scores = {"hybrid": [0.4] * 10, "meaning": [number / 10 for number in range(10)]}
     known = Background("model-a", 40, scores)
-    assert known.level(0.3, SearchMode.HYBRID) is CHANCE
-    assert [known.level(0.3, SearchMode.HYBRID, alone) for alone in (0.3, 0.6, 0.9)] == [CHANCE, WEAK, GOOD]
-    assert known.level(0.5, SearchMode.HYBRID, 0.0) is GOOD
+    assert level_of(known, 0.3, SearchMode.HYBRID) is CHANCE
+    assert [level_of(known, 0.3, SearchMode.HYBRID, alone) for alone in (0.3, 0.6, 0.9)] == [CHANCE, WEAK, GOOD]
+    assert level_of(known, 0.5, SearchMode.HYBRID, 0.0) is GOOD
 
 
 @pytest.mark.parametrize(
@@ -138,9 +138,8 @@ def test_words_say_too_little_about_a_hit_without_them_and_if_most_are_nowhere(
 
 
 def test_an_empty_index_has_no_random_queries_and_no_background(store: Store) -> None:
-    with store.reading() as db:
-        assert random_queries(db) == []
-        assert not background.is_stale(db)
+    assert random_queries(store) == []
+    assert not is_stale(store)
     assert measure(store, encode) is None
 
 
@@ -158,7 +157,7 @@ def test_hits_have_levels_once_the_index_is_calibrated(full: Store) -> None:
         assert hits[-1].level is not GOOD
         order = [list(ChanceLevel).index(hit.level) for hit in hits if hit.level]
         assert order == sorted(order, reverse=True)
-        assert [hit.level for hit in hits] == [known.level(hit.score, mode, hit.meaning_alone) for hit in hits]
+        assert [hit.level for hit in hits] == [level_of(known, hit.score, mode, hit.meaning_alone) for hit in hits]
 
 
 def test_measuring_stops_when_it_must(full: Store) -> None:
@@ -166,31 +165,27 @@ def test_measuring_stops_when_it_must(full: Store) -> None:
 
 
 def test_a_background_is_stale_if_the_index_or_its_model_changes(full: Store) -> None:
-    def is_stale() -> bool:
-        with full.reading() as db:
-            return background.is_stale(db)
-
-    assert is_stale()
+    assert is_stale(full)
     keep(full, of(0.1))
-    assert not is_stale()
+    assert not is_stale(full)
     before = of(0.1)
     keep(full, Background("model-a", 40, {kind: before.scores[kind] for kind in before.scores if kind != "made-up"}))
-    assert is_stale()
+    assert is_stale(full)
     keep(full, before)
     for number in range(11):
         add(full, f"new{number}.md", [f"more of word{number}"], [toward(1)])
-    assert is_stale()
+    assert is_stale(full)
     keep(full, of(0.1, n_passages=51))
-    assert not is_stale()
+    assert not is_stale(full)
     add(full, "waiting.md", ["this has no vector yet"])
     keep(full, of(0.1, n_passages=9))
-    assert not is_stale()  # it is measured once nothing waits
+    assert not is_stale(full)  # it is measured once nothing waits
     full.forget(["waiting.md"])
-    assert is_stale()
+    assert is_stale(full)
     keep(full, Background("model-b", 51, {}))
-    assert is_stale()
-    with full.reading() as db:
-        assert background.load(db) is None
+    assert is_stale(full)
+    with open_index(full.path) as index:
+        assert index.background is None
 
 
 def test_in_several_folders_chance_is_that_of_the_folder_where_it_reaches_most(full: Store, tmp_path: Path) -> None:
@@ -198,9 +193,8 @@ def test_in_several_folders_chance_is_that_of_the_folder_where_it_reaches_most(f
     with Store.open(tmp_path / "other.db", root=Path("/other")) as other:
         other.use_model("model-a", DIM)
         add(other, "a.md", ["word1 word8"], [toward(1)])
-        parts = [Part(full, "full", None), Part(other, "other", None)]
-        levels = {hit.level for hit in search_together(parts, parse("word1 word8"), SearchMode.WORDS).hits}
+        levels = {hit.level for hit in search([full, other], "word1 word8", SearchMode.WORDS).hits}
         assert levels == {GOOD}  # the other folder was not calibrated
         keep(other, of(0.999))
-        levels = {hit.level for hit in search_together(parts, parse("word1 word8"), SearchMode.WORDS).hits}
+        levels = {hit.level for hit in search([full, other], "word1 word8", SearchMode.WORDS).hits}
         assert levels == {CHANCE}

@@ -6,23 +6,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from longsearch.engine.search import background
-from longsearch.engine.search.answering import query_words
-from longsearch.engine.search.chance import measure
+from longsearch.engine.index import query_words
+from longsearch.engine.index.calibration import keep
+from longsearch.engine.index.lookup import Lookup
+from longsearch.engine.search import calibration, chance
 from longsearch.engine.search.fusion import both
-from longsearch.engine.search.lookup import Lookup
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.together import Part, search_together
 from longsearch.engine.store.segments import upkeep
+from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import DocumentHit, SearchMode
 from tests.engine.search.search_helpers import add, toward
 from tests.engine.search.search_helpers import search as plain_search
-from tests.engine.store.store_helpers import DIM
+from tests.engine.store.store_helpers import DIM, of_store
 
 HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
 FRUIT = ["apple", "pear", "plum", "kiwi", "fig", "quince", "medlar"]
 search = partial(plain_search, explain=True)
+measure = of_store(chance.measure)
 QUERY = 'apple fig "plum kiwi" mango'
 
 
@@ -49,7 +49,7 @@ def fruit(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setattr(upkeep, "CHECK_EVERY", 4)
     fill(store, 1)
     with store.reading() as db:
-        assert query_words.by_segments(db, Lookup(('"apple"',), (), ())) is not None
+        assert query_words.by_segments(Segments(db), Lookup(('"apple"',), (), ()), 30) is not None
     return store
 
 
@@ -73,12 +73,9 @@ def test_the_words_of_several_indexes_add_up_to_the_score_too(fruit: Store, tmp_
     with Store.open(tmp_path / "other.db", root=Path("/other")) as other:
         other.use_model("model-a", DIM)
         fill(other, 2)
-        for parts in (
-            [Part(fruit, "a", toward(1, 1)), Part(other, "b", toward(1, 1))],
-            [Part(fruit, "a", toward(1)), Part(other, "b", None)],
-        ):
-            hits = search_together(parts, parse(QUERY), HYBRID, k=40, explain=True).hits
-            assert {hit.folder for hit in hits} == {"a", "b"}
+        for vectors in ([toward(1, 1), toward(1, 1)], [toward(1), None]):
+            hits = search([fruit, other], QUERY, HYBRID, vectors=vectors, k=40).hits
+            assert {hit.root for hit in hits} == {"/papers", "/other"}
             assert [points(hit) for hit in hits] == pytest.approx([hit.score for hit in hits], abs=1e-9)
 
 
@@ -137,12 +134,12 @@ def test_each_part_says_how_many_random_queries_it_beats(fruit: Store) -> None:
     known = measure(fruit, lambda _: toward(*random.normal(size=DIM)))
     assert known is not None
     with fruit.changing() as db:
-        background.keep(db, known)
+        keep(db, known)
     for mode in SearchMode:
         for hit in search(fruit, QUERY, mode, toward(1, 2, 3)).hits:
             reason = hit.reason
             assert reason is not None
-            assert reason.lines == background.LINES[mode]
+            assert reason.lines == calibration.LINES[mode]
             assert reason.beats == known.beaten(hit.score, mode.value)
             assert (reason.words_beat is None) == (mode is MEANING)
             assert (reason.meaning_beats is None) == (not reason.meaning)

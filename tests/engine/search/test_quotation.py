@@ -8,10 +8,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from longsearch.engine.errors import QueryError
-from longsearch.engine.search.query_language.file_filter import FileFilter
-from longsearch.engine.search.quotations.quotation import MAX_CHARACTERS, find_quotation
+from longsearch.engine.query_language.file_filter import FileFilter
+from longsearch.engine.search.quotations import quotation
+from longsearch.engine.search.quotations.quotation import MAX_CHARACTERS
 from longsearch.engine.store.store import Store
 from tests.engine.search.search_helpers import add
+from tests.engine.store.store_helpers import of_store
+
+find_quotation = of_store(quotation.find_quotation)
 
 FIRST = "The committee found that the same valve had failed nine times before at plants of this design."
 SECOND = "No instrument in the control room showed the “first” position of the valve itself: only the solenoid's infor-"

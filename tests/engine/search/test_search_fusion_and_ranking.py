@@ -30,8 +30,10 @@ def test_combined_scores_stay_within_range_and_in_order(words: dict[int, float],
 
 
 def test_documents_are_in_order_of_their_best_passages() -> None:
-    ranked = group([(1, 0.9), (2, 0.8), (3, 0.7), (4, 0.6)], {1: 20, 2: 10, 3: 20, 4: 20}, passages_per_document=2, k=9)
+    ids = (1, 3, 4, 5, 6, 7)
+    scored = [(1, 0.9), (2, 0.8), *((id_, 0.7) for id_ in ids[1:])]
+    ranked = group(scored, {2: 10} | dict.fromkeys(ids, 20), k=9)
     assert [(document.document_id, document.passages, document.score) for document in ranked] == [
-        (20, ((1, 0.9), (3, 0.7)), 0.9),
+        (20, ((1, 0.9), (3, 0.7), (4, 0.7), (5, 0.7), (6, 0.7)), 0.9),
         (10, ((2, 0.8),), 0.8),
     ]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from longsearch.engine.search import bm25
-from longsearch.engine.search.answering.query_words import by_fts5
-from longsearch.engine.search.lookup import any_of, lookup, match
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.store import keywords
+from longsearch.engine.index import bm25
+from longsearch.engine.index.lookup import any_of, lookup, match
+from longsearch.engine.index.query_words import by_fts5
+from longsearch.engine.query_language.query import parse
+from longsearch.engine.store import documents, keywords
 from longsearch.engine.store.languages import IndexLanguages, counts
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
@@ -216,7 +216,7 @@ def test_a_few_documents_of_another_language_are_not_preferred_for_a_name_that_a
     )
     asked = lookup(parse("Bowl Küste"), IndexLanguages(("de", "en"), is_settled=True))
     with store.reading() as db:
-        pooled = by_fts5(db, asked).best(20, None)
+        pooled = by_fts5(db, asked, documents.count(db)).best(20, None)
         own_idf = keywords.best(db, any_of(asked.terms), 20)
         sql = "SELECT passages.id, path FROM passages JOIN files USING (content_id)"
         paths = {row[0]: row[1] for row in db.execute(sql)}

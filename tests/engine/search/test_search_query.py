@@ -6,9 +6,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from longsearch.engine.errors import QueryError
-from longsearch.engine.search.lookup import all_of, any_of, lookup
-from longsearch.engine.search.query_language.file_filter import FileFilter
-from longsearch.engine.search.query_language.query import MAX_TERMS, Query, parse
+from longsearch.engine.index.lookup import all_of, any_of, lookup
+from longsearch.engine.query_language.file_filter import FileFilter
+from longsearch.engine.query_language.query import MAX_TERMS, Query, parse
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.types.results import Term
 

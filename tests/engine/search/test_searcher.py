@@ -21,19 +21,14 @@ HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
 
 def test_a_hit_says_where_the_passage_is(store: Store) -> None:
     add(store, "notes/a.pdf", ["Apples are red.", "Pears, running on trees, are green."], title="On fruit")
-    results = search(store, "pear tree run", WORDS, instruction="find fruit")
+    results = search(store, "pear tree run", WORDS)
     (hit,) = results.hits
     assert (hit.rank, hit.path, hit.title) == (1, "/papers/notes/a.pdf", "On fruit")
     (passage,) = hit.passages
     assert (passage.page, passage.heading, passage.start) == (2, "On notes/a.pdf", 16)
     assert passage.text == "Pears, running on trees, are green."
     assert passage.score == hit.score
-    assert (results.query, results.mode, results.instruction, results.note) == (
-        "pear tree run",
-        WORDS,
-        "find fruit",
-        "",
-    )
+    assert (results.query, results.mode, results.note) == ("pear tree run", WORDS, "")
     assert results.took_ms > 0
 
 
@@ -59,12 +54,13 @@ def test_a_search_imports_nothing_that_it_hardly_needs(store: Store) -> None:
 import sys
 from pathlib import Path
 import numpy as np
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.searcher import search
-from longsearch.engine.store.session import Session
+from longsearch.engine.query_language.query import parse
+from longsearch.engine.search.searcher import SearchRequest, search
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.types.results import SearchMode
-with Session.open(Path({str(store.path)!r}), read_only=True) as session:
-    print(len(search(session, parse("red apples"), SearchMode.HYBRID, np.eye({DIM}, dtype=np.float32)[0]).hits))
+with open_index(Path({str(store.path)!r})) as index:
+    asked = SearchRequest(parse("red apples"), SearchMode.HYBRID, [np.eye({DIM}, dtype=np.float32)[0]])
+    print(len(search([index], asked).hits))
 print([name for name in ("torch", "numpy.ma", "apsw.fts5", "apsw.ext") if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
@@ -108,11 +104,11 @@ def test_an_excerpt_excludes_the_white_space_after_it(store: Store) -> None:
     assert hit.passages[0].excerpt == (0, len("Spring."))
 
 
-def test_hybrid_without_a_vector_runs_words_and_says_so(store: Store) -> None:
+def test_hybrid_without_a_vector_runs_words(store: Store) -> None:
     add(store, "a.pdf", ["apples"], [toward(1)])
     results = search(store, "apples", HYBRID)
     assert (results.mode, names(results)) == (WORDS, ["a.pdf"])
-    assert "words only" in results.note
+    assert results.note == ""  # the caller knows why there is none
 
 
 def test_a_search_by_meaning_without_a_vector_of_the_right_dimension_raises_value_error(store: Store) -> None:
@@ -147,10 +143,10 @@ def test_a_book_with_all_the_best_passages_leaves_room_for_other_documents(
     monkeypatch.setattr(searcher, "_N_CANDIDATES", 4)
     add(store, "book.pdf", [f"apples apples {number}" for number in range(30)], [toward(1)] * 30)
     add(store, "b.pdf", ["a few apples in a long sentence of other words"], [toward(1, 1)])
-    results = search(store, "apples", mode, toward(1), k=2, passages_per_document=3)
+    results = search(store, "apples", mode, toward(1), k=2)
     assert names(results) == ["book.pdf", "b.pdf"]
     assert [hit.rank for hit in results.hits] == [1, 2]
-    assert [len(hit.passages) for hit in results.hits] == [3, 1]
+    assert [len(hit.passages) for hit in results.hits] == [5, 1]
 
 
 @pytest.mark.parametrize("mode", list(SearchMode))
@@ -160,7 +156,7 @@ def test_no_more_candidates_are_fetched_once_every_document_is_found(
     monkeypatch.setattr(searcher, "_N_CANDIDATES", 4)
     asked = []
     candidates = searcher._candidates
-    monkeypatch.setattr(searcher, "_candidates", lambda db, plan, n: asked.append(n) or candidates(db, plan, n))
+    monkeypatch.setattr(searcher, "_candidates", lambda plan, n: asked.append(n) or candidates(plan, n))
     add(store, "book.pdf", [f"apples {number}" for number in range(30)], [toward(1)] * 30)
     assert names(search(store, "apples", mode, toward(1), k=50)) == ["book.pdf"]
     assert asked == [4]
@@ -193,12 +189,6 @@ def test_an_empty_index_has_no_hits(store: Store) -> None:
 def test_a_name_that_is_not_utf8_comes_back_as_it_is(store: Store) -> None:
     add(store, "bad\udcff\nname.pdf", ["apples"])
     assert search(store, "apples", WORDS).hits[0].path == "/papers/bad\udcff\nname.pdf"
-
-
-def test_a_read_only_store_can_be_searched_beside_a_writer(store: Store) -> None:
-    add(store, "a.pdf", ["apples"], [toward(1)])
-    with Store.open(store.path, read_only=True) as reader:
-        assert names(search(reader, "apples", HYBRID, toward(1))) == ["a.pdf"]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from longsearch.engine.search.query_language.file_filter import FileFilter
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.store import documents, files
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.segments import admitted
@@ -108,10 +109,10 @@ def test_the_documents_that_a_filter_admits_are_kept_until_files_change(store: S
     wanted = FileFilter(parts=("law",), types_excluded=("md",))
 
     def kept() -> NDArray[np.int64]:
-        with store.reading() as db:
-            found = admitted.documents_where(db, wanted)
-            assert set(found.tolist()) == files.documents_where(db, "", wanted, wanted.admits)
-            assert admitted.documents_where(db, wanted) is found
+        with open_index(store.path) as index:
+            found = index.documents_where(wanted)
+            assert set(found.tolist()) == files.documents_where(index.db, "", wanted, wanted.admits)
+            assert index.documents_where(wanted) is found
         return found
 
     first = add(store, "law/a.pdf", ["Apples."])
@@ -132,10 +133,10 @@ def test_the_documents_that_a_filter_admits_are_kept_until_files_change(store: S
 
 def test_the_number_of_documents_is_kept_until_files_change(store: Store) -> None:
     def counted() -> int:
-        with store.reading() as db:
-            found = admitted.n_documents(db)
-            assert found == documents.count(db)
-            assert admitted._counted[admitted._index_and_version(db)[0]][1] == found
+        with open_index(store.path) as index:
+            found = index.n_documents
+            assert found == documents.count(index.db)
+            assert admitted._counted[index.db.filename, index.meta["root"]][1] == found
         return found
 
     add(store, "law/a.pdf", ["Apples."])
@@ -153,7 +154,7 @@ def test_the_number_of_documents_is_kept_until_files_change(store: Store) -> Non
 
 def test_few_answers_of_filters_are_kept(store: Store) -> None:
     add(store, "a.pdf", ["Apples."])
-    with store.reading() as db:
+    with open_index(store.path) as index:
         for number in range(40):
-            assert len(admitted.documents_where(db, FileFilter(parts_excluded=(str(number),)))) == 1
+            assert len(index.documents_where(FileFilter(parts_excluded=(str(number),)))) == 1
     assert len(admitted._kept) <= admitted._MOST

@@ -9,14 +9,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from longsearch.engine.errors import QueryError
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.query_language.query import parse
 from longsearch.engine.search import searcher
 from longsearch.engine.search.completion import complete
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.store import languages, metadata
+from longsearch.engine.store import languages
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import MetadataValue
 from longsearch.engine.types.results import SearchMode, SearchResults
 from tests.engine.search.search_helpers import add, names, toward
+from tests.engine.search.search_helpers import search as plain_search
 
 TODAY = date.today()
 PAPERS = {
@@ -39,9 +41,7 @@ def add_papers(store: Store) -> None:
 
 
 def search(store: Store, text: str, mode: SearchMode = SearchMode.WORDS, k: int = 10) -> SearchResults:
-    with store.reading() as db:
-        query = parse(text, keys=metadata.fields(db))
-    return searcher.search(store, query, mode, None if mode is SearchMode.WORDS else toward(1), k=k)
+    return plain_search(store, text, mode, None if mode is SearchMode.WORDS else toward(1), k=k)
 
 
 @pytest.mark.parametrize("mode", list(SearchMode))
@@ -196,8 +196,8 @@ def test_fields_and_values_are_completed_with_their_numbers_of_documents(
     store: Store, text: str, start: int, choices: list[tuple[str, int | None]]
 ) -> None:
     add_papers(store)
-    with store.reading() as db:
-        found = complete([db], text)
+    with open_index(store.path) as index:
+        found = complete([index], text)
     assert found.start == start
     shown = [(choice.text, choice.n_documents) for choice in found.choices]
     if text == "author:":
@@ -210,8 +210,8 @@ def test_fields_and_values_are_completed_with_their_numbers_of_documents(
 def test_any_text_can_be_completed(store: Store, text: str) -> None:
     if not list(store.catalogue()):
         add_papers(store)
-    with store.reading() as db:
-        found = complete([db], text)
+    with open_index(store.path) as index:
+        found = complete([index], text)
     assert 0 <= found.start <= len(text)
 
 
@@ -243,11 +243,11 @@ def test_the_choices_of_several_indexes_are_pooled(tmp_path: Path, store: Store)
         other.describe(one, "", [MetadataValue("author", name, "test") for name in ("Sanjay Ghemawat", "Ann Lee")])
         with other.changing() as db:
             languages.put(db, one, "de")
-        with store.reading() as first, other.reading() as second:
+        with open_index(store.path) as first, open_index(other.path) as second:
             for text in ("x author:", "lang:", "type:p", "au"):
                 counts: dict[str, int] = {}
-                for db in (first, second):
-                    for choice in complete([db], text).choices:
+                for index in (first, second):
+                    for choice in complete([index], text).choices:
                         counts[choice.text] = counts.get(choice.text, 0) + (choice.n_documents or 0)
                 pooled = complete([first, second], text)
                 assert {choice.text: choice.n_documents for choice in pooled.choices} == counts
@@ -265,8 +265,8 @@ def test_the_numbers_of_choices_are_those_of_documents_that_the_other_filters_ad
             languages.put(db, one, code)
 
     def counts(text: str) -> dict[str, int | None]:
-        with store.reading() as db:
-            return {choice.text: choice.n_documents for choice in complete([db], text).choices}
+        with open_index(store.path) as index:
+            return {choice.text: choice.n_documents for choice in complete([index], text).choices}
 
     assert counts("author:") == {'"Ann Lee"': 2, '"Bo Li"': 1}
     assert counts("date:2021 author:") == {'"Ann Lee"': 1, '"Bo Li"': 1}

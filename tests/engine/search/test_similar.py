@@ -4,11 +4,16 @@ import numpy as np
 import pytest
 
 from longsearch.engine.errors import LongsearchError, StoreError
-from longsearch.engine.search.similar import similar_to_document, similar_to_vector, similarity_of_passages
+from longsearch.engine.search import similar
 from longsearch.engine.store import documents, vectors
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode
 from tests.engine.search.search_helpers import add, names, toward
+from tests.engine.store.store_helpers import of_store
+
+similarity_of_passages = of_store(similar.similarity_of_passages)
+similar_to_document = of_store(similar.similar_to_document)
+similar_to_vector = of_store(similar.similar_to_vector)
 
 
 def test_similar_documents_are_ranked_by_cosine_without_the_document_itself(store: Store) -> None:

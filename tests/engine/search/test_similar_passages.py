@@ -3,10 +3,14 @@
 import pytest
 
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
+from longsearch.engine.search import similar_passages
 from longsearch.engine.store import documents
 from longsearch.engine.store.store import Store
 from tests.engine.search.search_helpers import add, names, toward
+from tests.engine.store.store_helpers import of_store
+
+asked_passage = of_store(similar_passages.asked_passage)
+similar_to_passage = of_store(similar_passages.similar_to_passage)
 
 VALVE = "The valve behind the second pump stayed open for more than two hours and nobody in the room noticed it."
 

@@ -10,17 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from longsearch.engine.search import searcher
-from longsearch.engine.search.lookup import any_of, lookup
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.statistics import pooled
-from longsearch.engine.search.together import Part, search_together
+from longsearch.engine.index.bm25 import pooled
+from longsearch.engine.index.lookup import any_of, lookup
+from longsearch.engine.query_language.query import parse
 from longsearch.engine.store import keywords, languages
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import MetadataValue
 from longsearch.engine.types.results import DocumentHit, SearchMode, SearchResults
-from tests.engine.search.search_helpers import add, toward
+from tests.engine.search.search_helpers import add, search, toward
 from tests.engine.store.store_helpers import DIM
 
 HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
@@ -38,13 +36,6 @@ def opened(folder: Path, n: int) -> Iterator[list[Store]]:
         for store in stores:
             store.use_model("model-a", DIM)
         yield stores
-
-
-def together(
-    stores: Sequence[Store], text: str, mode: SearchMode, vector: NDArray[np.float32] | None = None, k: int = 10
-) -> SearchResults:
-    parts = [Part(store, f"folder {number}", vector) for number, store in enumerate(stores)]
-    return search_together(parts, parse(text), mode, k)
 
 
 def scores(results: SearchResults) -> dict[str, list[float]]:
@@ -97,14 +88,14 @@ def assert_ranked_alike(
     ks: tuple[int, int],
 ) -> None:
     """Compare all documents, for which the first k must suffice, and then the best k of them."""
-    expected = searcher.search(whole, parse(query), mode, vector, k=ks[0])
-    found = together(parts, query, mode, vector, k=ks[0])
+    expected = search(whole, query, mode, vector, k=ks[0])
+    found = search(parts, query, mode, vector, k=ks[0])
     assert scores(found).keys() == scores(expected).keys()
     for name, own in scores(expected).items():
         assert scores(found)[name] == pytest.approx(own, abs=1e-6)
     ranked = [hit.score for hit in expected.hits]
     assert [hit.score for hit in found.hits] == pytest.approx(ranked, abs=1e-6)  # ties may swap places
-    best = together(parts, query, mode, vector, k=ks[1])
+    best = search(parts, query, mode, vector, k=ks[1])
     assert [hit.score for hit in best.hits] == pytest.approx(ranked[: ks[1]], abs=1e-6)
     assert found.mode is expected.mode
 
@@ -116,33 +107,32 @@ def test_scores_by_separate_figures_would_rank_otherwise(tmp_path: Path) -> None
             add(stones, f"stone{number}.md", [f"stone {number}"])
         add(fruit, "pear.md", ["a pear on a table"])
         add(stones, "apple.md", ["an apple on a table"])
-        found = together([fruit, stones], "apple pear", WORDS)
-        alone = searcher.search(stones, parse("apple pear"), WORDS).hits[0].score
+        found = search([fruit, stones], "apple pear", WORDS)
+        alone = search(stones, "apple pear", WORDS).hits[0].score
         assert found.hits[0].path == "/0/pear.md"  # one in twenty holds it; in its own folder an apple is as rare
         assert alone > found.hits[1].score
 
 
-def test_a_hit_names_its_folder_and_the_folders_place(tmp_path: Path) -> None:
+def test_a_hit_names_the_folders_place(tmp_path: Path) -> None:
     with opened(tmp_path, 2) as stores:
         add(stores[1], "a.md", ["apple"])
-        (hit,) = together(stores, "apple", WORDS).hits
-    assert (hit.rank, hit.folder, hit.root, hit.path) == (1, "folder 1", "/1", "/1/a.md")
+        (hit,) = search(stores, "apple", WORDS).hits
+    assert (hit.rank, hit.root, hit.path) == (1, "/1", "/1/a.md")
 
 
 def test_an_index_without_comparable_vectors_is_searched_by_words_on_the_scale_of_the_others(tmp_path: Path) -> None:
     with opened(tmp_path, 2) as (old, new):
         for store in (old, new):
             add(store, "apple.md", [f"apple of {store.path.name}"], [toward(1)])
-        parts = [Part(old, "old", None), Part(new, "new", toward(0, 1))]
-        results = search_together(parts, parse("apple"), HYBRID)
+        results = search([old, new], "apple", HYBRID, vectors=[None, toward(0, 1)])
         assert results.mode is HYBRID
         assert [hit.score for hit in results.hits] == pytest.approx([results.hits[0].score] * 2)
-        by_meaning = search_together([*parts[:1], Part(new, "new", toward(1))], parse("apple"), MEANING)
-        assert [hit.folder for hit in by_meaning.hits] == ["new"]
-        without = search_together([Part(store, "", None) for store in (old, new)], parse("apple"), HYBRID)
+        by_meaning = search([old, new], "apple", MEANING, vectors=[None, toward(1)])
+        assert [hit.root for hit in by_meaning.hits] == ["/1"]
+        without = search([old, new], "apple", HYBRID)
         assert without.mode is WORDS
-        with pytest.raises(ValueError, match="no index"):
-            search_together(parts[:1], parse("apple"), MEANING)
+        with pytest.raises(ValueError, match="needs the query's vector"):
+            search([old], "apple", MEANING)
 
 
 def test_a_document_of_two_folders_is_listed_once_in_the_inner_one(tmp_path: Path) -> None:
@@ -153,7 +143,7 @@ def test_a_document_of_two_folders_is_listed_once_in_the_inner_one(tmp_path: Pat
         add(outer, "fruit/a.md", ["apple"])
         add(outer, "b.md", ["apple pie"])
         add(inner, "a.md", ["apple"])
-        results = together([outer, inner], "apple", WORDS)
+        results = search([outer, inner], "apple", WORDS)
         assert [(hit.rank, hit.path) for hit in results.hits] == [
             (1, "/home/papers/fruit/a.md"),
             (2, "/home/papers/b.md"),
@@ -191,8 +181,8 @@ def test_fields_lists_and_orders_over_several_indexes_are_those_of_one(
                     with each.changing() as db:
                         languages.put(db, known, language)
                 number += 1
-        expected = searcher.search(whole, parse(query), WORDS, k=number + 1)
-        found = together(parts, query, WORDS, k=number + 1)
+        expected = search(whole, query, WORDS, k=number + 1)
+        found = search(parts, query, WORDS, k=number + 1)
         # what is equally good or has the same day may stand in any order
         in_order = [[key_of(hit, query) for hit in results.hits] for results in (expected, found)]
         assert in_order[0] == in_order[1]
@@ -217,9 +207,9 @@ def test_a_listed_document_of_two_folders_stands_once_in_the_inner_one(tmp_path:
     ):
         add(outer, "fruit/a.md", ["apple"])
         add(inner, "a.md", ["apple"])
-        results = together([outer, inner], "type:md", MEANING)
-        assert [(hit.folder, hit.score) for hit in results.hits] == [("folder 1", 0)]
-        assert together([outer, inner], "author:lee", WORDS).note == "No document matches author:lee"
+        results = search([outer, inner], "type:md", MEANING)
+        assert [(hit.root, hit.score) for hit in results.hits] == [("/home/papers/fruit", 0)]
+        assert search([outer, inner], "author:lee", WORDS).note == "No document matches author:lee"
 
 
 def test_words_are_lit_in_the_languages_of_all_folders(tmp_path: Path) -> None:
@@ -228,7 +218,7 @@ def test_words_are_lit_in_the_languages_of_all_folders(tmp_path: Path) -> None:
             known = add(store, "a.md", ["apple"])
             with store.changing() as db:
                 languages.put(db, known, code)
-        assert together(stores, "apple", WORDS).languages == ("de", "ja")
+        assert search(stores, "apple", WORDS).languages == ("de", "ja")
 
 
 def test_the_note_counts_the_documents_of_all_folders_that_wait(tmp_path: Path) -> None:
@@ -236,8 +226,8 @@ def test_the_note_counts_the_documents_of_all_folders_that_wait(tmp_path: Path) 
         for store in stores:
             add(store, "a.md", [f"apple {store.path.name}"])
             add(store, "b.md", [f"pear {store.path.name}"], [toward(1)])
-        assert together(stores, "apple", HYBRID, toward(1)).note == "2 documents cannot be searched by meaning yet"
-        assert together(stores, "apple in:nowhere", WORDS).note == "No file matches in:nowhere"
+        assert search(stores, "apple", HYBRID, toward(1)).note == "2 documents cannot be searched by meaning yet"
+        assert search(stores, "apple in:nowhere", WORDS).note == "No file matches in:nowhere"
 
 
 def test_occurrences_count_words_phrases_and_titles_as_the_ranking_does(store: Store) -> None:
@@ -256,7 +246,7 @@ def test_occurrences_count_words_phrases_and_titles_as_the_ranking_does(store: S
 def test_an_empty_index_has_no_words(store: Store) -> None:
     with store.reading() as db:
         assert keywords.totals(db) == (0, 0)
-    assert not together([store], "apple", WORDS).hits
+    assert not search([store], "apple", WORDS).hits
 
 
 def test_figures_of_nothing_cannot_be_pooled() -> None:

@@ -2,18 +2,27 @@
 
 import hashlib
 import os
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import wraps
 from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.query_language.query import parse
+from longsearch.engine.search import searcher
+from longsearch.engine.search.searcher import SearchRequest
 from longsearch.engine.store import documents, vectors
 from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.records import FileStamp
-from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import DocumentText, Heading, Passage
+from longsearch.engine.types.results import SearchMode, SearchResults
 
 DIM = 8
 ROOT = Path("/papers")
@@ -21,6 +30,45 @@ ROOT = Path("/papers")
 
 def open_store(path: Path, **options: bool) -> Store:
     return Store.open(path, **options) if options else Store.open(path, root=ROOT)
+
+
+Answer = TypeVar("Answer")
+
+
+class HasPath(Protocol):
+    """An index that is open for writing, or for reading."""
+
+    path: Path
+
+
+def of_store(function: Callable[..., Answer]) -> Callable[..., Answer]:
+    """A function of an open index, as a function of the store that writes it."""
+
+    @wraps(function)
+    def opening(store: HasPath, *arguments: Any, **options: Any) -> Answer:
+        with open_index(store.path) as index:
+            return function(index, *arguments, **options)
+
+    return opening
+
+
+def search(
+    stores: HasPath | Sequence[HasPath],
+    text: str,
+    mode: SearchMode = SearchMode.WORDS,
+    vector: NDArray[np.float32] | None = None,
+    prefix_last: bool = False,
+    under: str = "",
+    vectors: Sequence[NDArray[np.float32] | None] = (),
+    **options: Any,
+) -> SearchResults:
+    """Search one index, or several as one, for a query as a person types it."""
+    with ExitStack() as stack:
+        listed = stores if isinstance(stores, Sequence) else [stores]
+        indexes = [stack.enter_context(open_index(store.path)) for store in listed]
+        query = parse(text, prefix_last, frozenset[str]().union(*(index.fields for index in indexes)))
+        query = replace(query, files=replace(query.files, under=under))
+        return searcher.search(indexes, SearchRequest(query, mode, vectors or [vector] * len(indexes), **options))
 
 
 def record(path: str, size: int = 10, mtime_ns: int = 1, inode: int = 1) -> FileStamp:
@@ -55,21 +103,22 @@ def embed(store: Store, document_id: int, seed: int = 0) -> NDArray[np.float32]:
     return given
 
 
-def vectors_of_passages(session: Session, document_id: int) -> NDArray[np.float32]:
+def vectors_of_passages(session: HasPath, document_id: int) -> NDArray[np.float32]:
     """(n, dim) unit vectors of the document's first n passages; all passages once it is complete."""
-    with session.reading() as db:
-        return vectors.of_passages(db, document_id)
+    with open_index(session.path) as index:
+        return vectors.of_passages(index.db, document_id)
 
 
-def vector_of(session: Session, document_id: int) -> NDArray[np.float32] | None:
+def vector_of(session: HasPath, document_id: int) -> NDArray[np.float32] | None:
     """(dim,) unit vector of the whole document; None while it is incomplete."""
-    with session.reading() as db:
-        return vectors.of_document(db, document_id)
+    with open_index(session.path) as index:
+        return vectors.of_document(index.db, document_id)
 
 
-def check_invariants(store: Store) -> None:
+def check_invariants(store: HasPath) -> None:
     """Check that no table has orphans and that no row is missing."""
-    with store.reading() as db:
+    with open_index(store.path) as index:
+        db = index.db
         contents = _set(db, "SELECT id FROM contents")
         passages = _set(db, "SELECT id FROM passages")
         assert contents == _set(db, "SELECT content_id FROM files WHERE content_id IS NOT NULL")

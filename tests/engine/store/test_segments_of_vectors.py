@@ -17,6 +17,7 @@ from longsearch.engine.store import manifest, vectors
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments import files, nearest, sign_scan, upkeep, vector_search
 from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.segments.vector_maker import REST, quantized, signs
 from longsearch.engine.store.segments.vector_search import VectorSearch
 from longsearch.engine.store.store import Store
@@ -56,7 +57,7 @@ def large_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sto
 def by_segments(
     db: apsw.Connection, query: NDArray[np.float32], k: int, allowed: NDArray[np.int64] | None = None
 ) -> list[tuple[int, float]] | None:
-    segments = VectorSearch.open(db, Kind.VECTORS, DIM)
+    segments = VectorSearch.open(Segments(db), Kind.VECTORS, DIM)
     return segments and segments.nearest(query, k, None if allowed is None else Allowed(holding=allowed))
 
 
@@ -111,7 +112,7 @@ def test_a_search_uses_the_segments(large_store: Store, monkeypatch: pytest.Monk
     monkeypatch.setattr(nearest, "nearest_by_sqlite_vec", None)
     query = clustered(1, seed=5)[0]
     with large_store.reading() as db:
-        assert dict(nearest.nearest_passages(db, query, 5)) == scan(large_store, query, 5)
+        assert dict(nearest.nearest_passages(Segments(db), query, 5)) == scan(large_store, query, 5)
 
 
 @pytest.mark.parametrize("every", [2, 97, 4999])
@@ -167,7 +168,7 @@ def test_another_models_vectors_are_not_found_by_segments(large_store: Store) ->
     large_store.use_model("model-b", DIM)
     query = clustered(1, seed=5)[0]
     with large_store.reading() as db:
-        assert nearest.nearest_passages(db, query, 5) == []
+        assert nearest.nearest_passages(Segments(db), query, 5) == []
         assert by_segments(db, query, 5) is None
     large_store.tidy()
     assert not list(large_store.path.parent.glob("*-vectors-*"))  # nothing is left to search
@@ -185,7 +186,7 @@ def test_a_missing_or_damaged_segment_does_not_change_the_answer(large_store: St
     query = clustered(1, seed=5)[0]
     with large_store.reading() as db:
         assert by_segments(db, query, 5) is None
-        assert dict(nearest.nearest_passages(db, query, 5)) == compare_all(large_store, query, 5)
+        assert dict(nearest.nearest_passages(Segments(db), query, 5)) == compare_all(large_store, query, 5)
     large_store.tidy()
     check_agreement(large_store)
 
@@ -204,7 +205,7 @@ def test_a_segment_with_wrong_estimates_is_not_used(large_store: Store) -> None:
     query = np.full(DIM, DIM**-0.5, np.float32)
     with large_store.reading() as db:
         assert by_segments(db, query, 5) is None
-        assert nearest.nearest_passages(db, query, 5)
+        assert nearest.nearest_passages(Segments(db), query, 5)
 
 
 def test_a_full_disk_while_writing_segments_is_no_error(
@@ -223,7 +224,7 @@ def test_a_full_disk_while_writing_segments_is_no_error(
     assert not list(large_store.path.parent.glob("*-vectors-*"))
     query = clustered(1, seed=5)[0]
     with large_store.reading() as db:
-        assert dict(nearest.nearest_passages(db, query, 5)) == compare_all(large_store, query, 5)
+        assert dict(nearest.nearest_passages(Segments(db), query, 5)) == compare_all(large_store, query, 5)
 
 
 def test_an_index_without_segments_gets_them(large_store: Store) -> None:

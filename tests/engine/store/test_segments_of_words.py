@@ -9,15 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longsearch.engine.search.answering import query_words
-from longsearch.engine.search.lookup import Lookup, lookup
-from longsearch.engine.search.query_language.query import parse
+from longsearch.engine.index import query_words
+from longsearch.engine.index.lookup import Lookup, lookup
+from longsearch.engine.query_language.query import parse
 from longsearch.engine.store import keywords, lifecycle, manifest
+from longsearch.engine.store.documents import count as n_documents
 from longsearch.engine.store.documents import documents_of
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments import files, owners, postings, term_counts, upkeep, word_parts, word_search
 from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import DocumentText, Passage
 from tests.engine.store.store_helpers import ROOT, open_store, record
@@ -39,6 +41,10 @@ def asked(text: str, is_typing: bool = False) -> Lookup:
     return lookup(parse(text, is_typing), ENGLISH)
 
 
+def by_segments(db: apsw.Connection, query: Lookup) -> query_words.WordsBySegments | None:
+    return query_words.by_segments(Segments(db), query, n_documents(db))
+
+
 def write(store: Store, path: str, sentences: list[str], title: str = "") -> None:
     starts = np.cumsum([0, *(len(sentence) + 1 for sentence in sentences)]).tolist()
     places = [Passage(start, start + len(text), 5) for start, text in zip(starts, sentences, strict=False)]
@@ -54,7 +60,7 @@ def check(store: Store, queries: list[str] = QUERIES, least: int = 1) -> None:
         documents = [row[0] for row in db.execute("SELECT id FROM contents ORDER BY id")]
         filters = [None, Allowed(holding=ids[::2]), Allowed(np.array(documents[1::2], np.int64), excluded=ids[::3])]
         for query in [asked(text, is_typing) for text in queries for is_typing in (False, True)]:
-            found, expected = query_words.by_segments(db, query), query_words.by_fts5(db, query)
+            found, expected = by_segments(db, query), query_words.by_fts5(db, query, n_documents(db))
             assert found is not None
             assert found.statistics == expected.statistics
             for limit in (least, 1000):
@@ -64,8 +70,10 @@ def check(store: Store, queries: list[str] = QUERIES, least: int = 1) -> None:
                 found.in_documents(np.array(documents)), expected.in_documents(np.array(documents))
             )
         document_of, length_of = documents_of(db, ids.tolist()), owners.lengths_by_sql(db, documents)
-        assert owners.documents_of(db, ids).tolist() == [document_of[id_] for id_ in ids.tolist()]
-        assert owners.lengths(db, np.array(documents, np.int64)).tolist() == [length_of[id_] for id_ in documents]
+        assert owners.documents_of(Segments(db), ids).tolist() == [document_of[id_] for id_ in ids.tolist()]
+        assert owners.lengths(Segments(db), np.array(documents, np.int64)).tolist() == [
+            length_of[id_] for id_ in documents
+        ]
 
 
 @pytest.fixture
@@ -242,8 +250,8 @@ def test_an_expression_that_is_no_single_phrase_is_left_to_fts5(store: Store) ->
     write(store, "a.md", ["apple pear"])
     store.tidy()
     with store.reading() as db:
-        assert word_search.WordSearch.open(db, ['"apple" OR "pear"']) is None
-        assert word_search.WordSearch.open(db, ['"apple"', '"pear"']) is not None
+        assert word_search.WordSearch.open(Segments(db), ['"apple" OR "pear"']) is None
+        assert word_search.WordSearch.open(Segments(db), ['"apple"', '"pear"']) is not None
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut", "other"])
@@ -260,8 +268,8 @@ def test_a_missing_or_damaged_segment_of_words_is_left_to_fts5(store: Store, dam
     if damage != "missing":
         path.write_bytes({"cut": content[:-1], "other": b"\0" * len(content)}[damage])
     with store.reading() as db:
-        assert query_words.by_segments(db, asked("apple")) is None
-        assert query_words.words_of(db, asked("apple")).best(10, None)
+        assert by_segments(db, asked("apple")) is None
+        assert query_words.words_of(Segments(db), asked("apple"), 9).best(10, None)
     store.tidy()
     check(store)
 

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.searcher import search
 from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.records import SavedState
 from longsearch.engine.store.store import Store
@@ -16,6 +14,7 @@ from tests.engine.store.store_helpers import (
     document,
     embed,
     record,
+    search,
     unit_vectors,
     vector_of,
     vectors_of_passages,
@@ -34,7 +33,7 @@ def narrow(store: Store, path: str = "a.pdf", seed: str = "one", width: float = 
 
 
 def found(store: Store, query: NDArray[np.float32]) -> float:
-    return search(store, parse("anything"), SearchMode.MEANING, query).hits[0].score
+    return search(store, "anything", SearchMode.MEANING, query).hits[0].score
 
 
 def test_a_document_is_narrow_if_a_narrower_model_made_its_vectors(store: Store) -> None:

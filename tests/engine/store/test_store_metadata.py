@@ -7,13 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.searcher import search
 from longsearch.engine.store import metadata
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import MetadataValue
-from longsearch.engine.types.results import SearchMode
 from tests.engine.store.released import FIXTURES, unpack
 from tests.engine.store.store_helpers import (
     add,
@@ -22,6 +19,7 @@ from tests.engine.store.store_helpers import (
     embed,
     open_store,
     record,
+    search,
     vectors_of_passages,
 )
 
@@ -95,8 +93,8 @@ def test_another_title_or_other_metadata_cost_no_vector(store: Store) -> None:
     assert ("author", "Cy Young", "XMP") in described(store, document_id)
     assert ("author", "Ann Lee", "XMP") not in described(store, document_id)
     assert (vectors_of_passages(store, document_id) == vectors).all()
-    assert [hit.title for hit in search(store, parse("best"), SearchMode.WORDS).hits] == ["The best title"]
-    assert search(store, parse("better"), SearchMode.WORDS).hits == ()
+    assert [hit.title for hit in search(store, "best").hits] == ["The best title"]
+    assert search(store, "better").hits == ()
     check_invariants(store)
 
 

@@ -9,6 +9,7 @@ import apsw
 import pytest
 
 from longsearch.engine.errors import StoreError
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.store import connection, schema
 from longsearch.engine.store.store import Store
 from tests.engine.store.store_helpers import (
@@ -57,7 +58,7 @@ def test_documents_and_vectors_survive_closing(tmp_path: Path) -> None:
         document_id = add(store, "a.pdf", "a")
         vectors = embed(store, document_id)
     store.close()
-    with Store.open(tmp_path / "index.db", read_only=True) as store:
+    with open_index(tmp_path / "index.db") as store:
         assert (vectors_of_passages(store, document_id) == vectors).all()
         assert store.root == ROOT
         check_invariants(store)
@@ -71,15 +72,15 @@ def test_an_index_without_a_root_raises_an_error(tmp_path: Path) -> None:
 def test_reading_a_missing_index_raises_an_error_with_a_hint(tmp_path: Path) -> None:
     for path in (tmp_path / "index.db", tmp_path / "empty.db"):
         (tmp_path / "empty.db").touch()
-        with pytest.raises(StoreError, match="no index yet") as caught:
-            Store.open(path, read_only=True)
+        with pytest.raises(StoreError, match="no index yet") as caught, open_index(path):
+            pass
         assert "longsearch index" in caught.value.hint
 
 
 def test_a_reader_cannot_write(tmp_path: Path) -> None:
     open_store(tmp_path / "index.db").close()
-    with Store.open(tmp_path / "index.db", read_only=True) as store, pytest.raises(StoreError, match="cannot be"):
-        add(store, "a.pdf", "a")
+    with pytest.raises(StoreError, match="cannot be"), open_index(tmp_path / "index.db") as index:
+        index.db.execute("DELETE FROM meta")
 
 
 def test_an_index_of_a_newer_longsearch_is_refused_and_not_changed(tmp_path: Path) -> None:
@@ -87,9 +88,9 @@ def test_an_index_of_a_newer_longsearch_is_refused_and_not_changed(tmp_path: Pat
     with open_store(path) as store, store.reading() as db:
         db.pragma("user_version", 4711)
     before = path.read_bytes()
-    for read_only in (True, False):
-        with pytest.raises(StoreError, match="newer longsearch") as caught:
-            Store.open(path, read_only=read_only)
+    for opening in (open_index, Store.open):
+        with pytest.raises(StoreError, match="newer longsearch") as caught, opening(path):
+            pass
         assert "Update longsearch" in caught.value.hint
     assert path.read_bytes() == before
 
@@ -97,8 +98,8 @@ def test_an_index_of_a_newer_longsearch_is_refused_and_not_changed(tmp_path: Pat
 def test_a_reader_refuses_an_index_that_is_not_migrated_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     open_store(tmp_path / "index.db").close()
     monkeypatch.setattr(connection, "MIGRATIONS", (*schema.MIGRATIONS, "SELECT 1"))
-    with pytest.raises(StoreError, match="older longsearch"):
-        Store.open(tmp_path / "index.db", read_only=True)
+    with pytest.raises(StoreError, match="older longsearch"), open_index(tmp_path / "index.db"):
+        pass
 
 
 def test_every_migration_is_applied_once_from_any_version() -> None:
@@ -127,8 +128,8 @@ def test_a_failed_migration_keeps_the_old_version() -> None:
 def test_a_file_that_is_no_database_is_moved_aside(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "index.db"
     path.write_bytes(content)
-    with pytest.raises(StoreError, match="corrupt") as caught:
-        Store.open(path, read_only=True)
+    with pytest.raises(StoreError, match="corrupt") as caught, open_index(path):
+        pass
     assert "Delete" in caught.value.hint
     with open_store(path) as store:
         (note,) = store.notes
@@ -198,16 +199,15 @@ def test_two_readers_see_whole_documents_while_one_writes(tmp_path: Path) -> Non
     written = threading.Event()
 
     def read() -> None:
-        with Store.open(path, read_only=True) as store:
-            done = False
-            while not done:
-                done = written.is_set()
-                with store.reading() as db:
-                    (n_files,) = db.execute("SELECT count(*) FROM files").fetchall()[0]
-                    (n_passages,) = db.execute("SELECT count(*) FROM passages").fetchall()[0]
-                    (n_words,) = db.execute("SELECT count(*) FROM words WHERE words MATCH 'apples'").fetchall()[0]
-                if not n_files * 20 == n_passages == n_words:
-                    failures.append(f"{n_files} files, {n_passages} passages, {n_words} found")
+        done = False
+        while not done:
+            done = written.is_set()
+            with open_index(path) as index:
+                n_files = index.db.execute("SELECT count(*) FROM files").get
+                n_passages = index.db.execute("SELECT count(*) FROM passages").get
+                n_words = index.db.execute("SELECT count(*) FROM words WHERE words MATCH 'apples'").get
+            if not n_files * 20 == n_passages == n_words:
+                failures.append(f"{n_files} files, {n_passages} passages, {n_words} found")
 
     readers = [threading.Thread(target=read) for _ in range(2)]
     for reader in readers:
@@ -225,15 +225,16 @@ def test_the_log_stays_short_even_beside_a_reader(tmp_path: Path, monkeypatch: p
     path = tmp_path / "index.db"
     monkeypatch.setattr("longsearch.engine.store.session._LOG_MAX_BYTES", 200_000)
     monkeypatch.setattr(connection, "_CHECKPOINT_TIMEOUT_MS", 0)
-    with open_store(path) as writer, Store.open(path, read_only=True) as reader:
+    with open_store(path) as writer:
         for number in range(20):
             add(writer, f"{number}.pdf", str(number), 50)
-            reader.progress()
+            with open_index(path) as index:
+                index.progress()
             assert connection.log_bytes(path) < 400_000
-        with reader.reading() as db:
-            assert db.execute("SELECT count(*) FROM files").get == 20
+        with open_index(path) as index:
+            assert len(index.files()) == 20
             add(writer, "beside.pdf", "beside", 50)
             writer.tidy()
-            assert db.execute("SELECT count(*) FROM files").get == 20
+            assert len(index.files()) == 20
         writer.tidy()
         assert connection.log_bytes(path) == 0

@@ -1,15 +1,16 @@
 """Today's code opens an index of every frozen schema, finds everything in it, and continues it."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from longsearch.engine.errors import StoreError
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.searcher import search
+from longsearch.engine.index.index import Index
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.store.schema import MIGRATIONS
-from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode
 from tests.engine.store.released import FIXTURES, check, fill, unpack
@@ -18,6 +19,7 @@ from tests.engine.store.store_helpers import (
     embed,
     open_store,
     record,
+    search,
     unit_vectors,
     vector_of,
     vectors_of_passages,
@@ -42,17 +44,16 @@ def test_a_released_index_still_holds_all_documents_vectors_and_states(released:
         check(store)
 
 
-def check_search(session: Session) -> None:
+def check_search(index: Index) -> None:
     """Search for the complete document by words, and for the second passage of the partial one by meaning."""
-    words = search(session, parse("apples complete"), SearchMode.WORDS)
+    words = search(index, "apples complete")
     assert words.hits[0].path == "/papers/complete.pdf"
     asked = unit_vectors(3, seed=3)[1]
-    best = search(session, parse("anything"), SearchMode.MEANING, asked).hits[0]
+    best = search(index, "anything", SearchMode.MEANING, asked).hits[0]
     assert best.path == "/papers/partial.pdf"
-    whole = vector_of(session, best.document_id)
+    whole = vector_of(index, best.document_id)
     assert whole is not None
-    with session.reading() as db:
-        has_excerpts = db.execute("SELECT EXISTS (SELECT 1 FROM excerpt_vectors)").get
+    has_excerpts = index.db.execute("SELECT EXISTS (SELECT 1 FROM excerpt_vectors)").get
     excerpt = float(unit_vectors(1, seed=4)[0] @ asked) if has_excerpts else 1.0  # schema 1 has no excerpts
     expected = 0.7 * (0.5 + 0.5 * excerpt) + 0.3 * float(whole @ asked)
     assert best.score == pytest.approx(expected, abs=0.02 if has_excerpts else 1e-6)  # excerpts are rounded
@@ -60,14 +61,14 @@ def check_search(session: Session) -> None:
 
 def test_a_released_index_is_searched_by_words_and_by_meaning(released: Path) -> None:
     open_store(released).close()  # migrates it
-    with Session.open(released, read_only=True) as session:
-        check_search(session)
+    with open_index(released) as index:
+        check_search(index)
 
 
 def test_an_index_of_the_current_schema_is_searched_before_any_writer_opens_it(tmp_path: Path) -> None:
     unpack(FIXTURES / f"schema-{len(MIGRATIONS)}.sqlite.xz", tmp_path / "index.db")
-    with Session.open(tmp_path / "index.db", read_only=True) as session:
-        check_search(session)
+    with open_index(tmp_path / "index.db") as index:
+        check_search(index)
 
 
 def test_a_title_of_its_own_survives_a_rename(released: Path) -> None:
@@ -98,13 +99,15 @@ def test_an_index_written_today_passes_the_same_check(tmp_path: Path) -> None:
         check(store)
 
 
-@pytest.mark.parametrize("read_only", [True, False])
-def test_an_index_of_a_future_schema_is_refused_and_not_changed(released: Path, read_only: bool) -> None:
+@pytest.mark.parametrize("opening", [open_index, Store.open])
+def test_an_index_of_a_future_schema_is_refused_and_not_changed(
+    released: Path, opening: Callable[[Path], AbstractContextManager[object]]
+) -> None:
     with open_store(released) as store, store.reading() as db:
         db.pragma("user_version", len(MIGRATIONS) + 1)
     before = released.read_bytes()
-    with pytest.raises(StoreError, match="newer longsearch") as caught:
-        Store.open(released, read_only=read_only)
+    with pytest.raises(StoreError, match="newer longsearch") as caught, opening(released):
+        pass
     assert "Update longsearch" in caught.value.hint
     assert released.read_bytes() == before
     assert not list(released.parent.glob("*.corrupt-*"))

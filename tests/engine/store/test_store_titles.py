@@ -2,16 +2,13 @@
 
 import pytest
 
-from longsearch.engine.search.query_language.query import parse
-from longsearch.engine.search.searcher import search
 from longsearch.engine.store.documents import title_of
 from longsearch.engine.store.store import Store
-from longsearch.engine.types.results import SearchMode
-from tests.engine.store.store_helpers import add, check_invariants, document, embed, record, vectors_of_passages
+from tests.engine.store.store_helpers import add, check_invariants, document, embed, record, search, vectors_of_passages
 
 
 def found_by(store: Store, words: str) -> list[str]:
-    return [hit.title for hit in search(store, parse(words), SearchMode.WORDS).hits]
+    return [hit.title for hit in search(store, words).hits]
 
 
 def test_an_untitled_document_is_named_after_its_file_and_found_by_that_name(store: Store) -> None:

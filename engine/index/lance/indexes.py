@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from longsearch.engine.lance.address import errors_explained
-from longsearch.engine.lance.tables import Tables
+from longsearch.engine.index.lance.address import errors_explained
+from longsearch.engine.index.lance.tables import Tables
 
 LEAST_PASSAGES = 50_000
 """A smaller store has no index of vectors: every vector is compared, which is exact."""

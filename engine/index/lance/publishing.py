@@ -11,11 +11,11 @@ from typing import Any
 import apsw
 
 from longsearch.engine.errors import StoreError
-from longsearch.engine.lance import postings, rows
-from longsearch.engine.lance.address import PREFIX
-from longsearch.engine.lance.indexes import keep_indexes
-from longsearch.engine.lance.snapshot import forget
-from longsearch.engine.lance.tables import Publication, Tables, batches_of, schema_of, schema_of_small, to_arrow
+from longsearch.engine.index.lance import postings, rows
+from longsearch.engine.index.lance.address import PREFIX
+from longsearch.engine.index.lance.indexes import keep_indexes
+from longsearch.engine.index.lance.snapshot import forget
+from longsearch.engine.index.lance.tables import Publication, Tables, batches_of, schema_of, schema_of_small, to_arrow
 from longsearch.engine.store import keywords, vectors
 from longsearch.engine.store.schema import MIGRATIONS
 from longsearch.engine.store.session import Session
@@ -65,10 +65,9 @@ def publish(
     return made
 
 
-def is_published(session: Session, publication: Publication) -> bool:
+def is_published(db: apsw.Connection, publication: Publication) -> bool:
     """Return whether a publication holds what the index in SQLite holds."""
-    with session.reading() as db:
-        return _small(db)[1] == publication.sums
+    return _small(db)[1] == publication.sums
 
 
 def _small(db: apsw.Connection) -> tuple[dict[str, list[rows.Row]], dict[str, str]]:

@@ -13,8 +13,8 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.lance.rows import Row
-from longsearch.engine.lance.tables import BUCKET_BITS
+from longsearch.engine.index.lance.rows import Row
+from longsearch.engine.index.lance.tables import BUCKET_BITS
 from longsearch.engine.store import keywords
 
 LENGTHS = ""

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.search import bm25
-from longsearch.engine.search.answering.answers import QueryWords
+from longsearch.engine.index import bm25
+from longsearch.engine.index.backends import QueryWords
+from longsearch.engine.index.lookup import forms_of
 from longsearch.engine.search.fusion import both, in_document, trust, with_excerpt, words_in_document
-from longsearch.engine.search.lookup import forms_of
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import Candidates, Cosines
 from longsearch.engine.types.results import MeaningShare, Reason, SearchMode, WordShare

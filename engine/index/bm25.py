@@ -1,6 +1,7 @@
 """The highest BM25 that a query can reach, and the BM25 of a whole document: FTS5 has neither. Pure arithmetic.
 
-Also the BM25 of a passage by the figures of several indexes: FTS5 knows only those of its own.
+Also the BM25 of a passage by the figures of several indexes: FTS5 knows only those of its own. Figures add up, and with
+pooled ones a score means the same in each index.
 
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, equation 3.15, with FTS5's k1
 and b. A document's term frequency is the number of its passages that hold the term. Documents are scored,
@@ -9,17 +10,52 @@ and not only passages, because a report may name its company on every tenth page
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.search.statistics import WordStatistics
-
 Counts = NDArray[np.integer[Any]]
 
 _K1, _B = 1.2, 0.75  # FTS5's constants; do not change them
 _IDF_LEAST = 1e-6  # FTS5's idf of a term that more than half of the passages hold
+
+
+@dataclass(frozen=True, slots=True)
+class WordStatistics:
+    """The figures of a collection for the terms of one query."""
+
+    n_documents: int
+    n_passages: int
+    n_words: int
+    """The words of all passages, titles included, as FTS5 counts them."""
+    n_passages_with: tuple[int, ...]
+    """For each term the number of passages that hold it."""
+    n_documents_with: tuple[int, ...]
+    """For each term the number of documents that hold it."""
+
+    @property
+    def known_words(self) -> float:
+        """The share of the query's terms that any passage holds; 1 for a query without terms."""
+        n_terms = len(self.n_passages_with)
+        return sum(n > 0 for n in self.n_passages_with) / n_terms if n_terms else 1.0
+
+
+def pooled(parts: Sequence[WordStatistics]) -> WordStatistics:
+    """The figures of several indexes together; a document that two of them hold counts twice.
+
+    All must be figures for the same terms. Raises ValueError if there are no parts, or for different numbers of terms.
+    """
+    if not parts:
+        raise ValueError("nothing to pool")
+    return WordStatistics(
+        sum(part.n_documents for part in parts),
+        sum(part.n_passages for part in parts),
+        sum(part.n_words for part in parts),
+        tuple(map(sum, zip(*(part.n_passages_with for part in parts), strict=True))),
+        tuple(map(sum, zip(*(part.n_documents_with for part in parts), strict=True))),
+    )
 
 
 def highest(n_matching: Sequence[int], n_passages: int) -> float:

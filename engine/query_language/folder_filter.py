@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from longsearch.engine.errors import QueryError
-from longsearch.engine.search.query_language.file_filter import folded
+from longsearch.engine.query_language.file_filter import folded
 
 
 @dataclass(frozen=True, slots=True)

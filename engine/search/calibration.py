@@ -8,15 +8,13 @@ docs/scores.md has a table of false and of lost answers. Questions about somethi
 question about the very subject whose answer is missing looks like one whose answer is there.
 """
 
-import json
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-import apsw
-
+from longsearch.engine.index.calibration import Background
+from longsearch.engine.index.index import Index
 from longsearch.engine.search.fusion import both
-from longsearch.engine.store import documents, vectors
+from longsearch.engine.store import documents
 from longsearch.engine.types.results import ChanceLevel, DocumentHit, Reason, SearchMode
 
 LINES = {SearchMode.HYBRID: (0.25, 0.5), SearchMode.MEANING: (0.5, 0.8), SearchMode.WORDS: (0.1, 0.4)}
@@ -27,67 +25,18 @@ LEAST_PASSAGES = 30
 """A smaller index has no background: its passages are too few to draw from."""
 _STALE_SHARE = 0.25
 _ORDER = list(ChanceLevel)
-_KEY = "background"
 MADE_UP = "made-up"
 """The kind of the scores by meaning that words which do not exist reach."""
 
 
-@dataclass(frozen=True, slots=True)
-class Background:
-    """The scores that queries of random words reach in an index."""
-
-    fingerprint: str
-    """The fingerprint of the model that made the vectors."""
-    n_passages: int
-    """How many passages the index had when it was measured."""
-    scores: Mapping[str, Sequence[float]]
-    """For each mode, by its value, the score of the best hit for each query, ascending; by `vector_of`, the cosines
-    of the best hits by meaning."""
-
-    def beaten(self, score: float, kind: str) -> float | None:
-        """Return the share of random queries (0 to 1) that a score or a cosine of this kind beats; None if unknown."""
-        scores = self.scores.get(kind)
-        return bisect_left(scores, score) / len(scores) if scores else None
-
-    def level(self, score: float, mode: SearchMode, meaning_alone: float | None = None) -> ChanceLevel:
-        """Return how much better than chance a hit with this score is.
-
-        `meaning_alone`: see `DocumentHit`. Random words are all in the index. A hybrid score without words never
-        reaches theirs, though it be the right answer in another language. So its meaning may lift such a hit.
-        """
-        share = self.beaten(score, mode.value) or 0.0
-        weak, good = LINES[mode]
-        own = ChanceLevel.CHANCE if share < weak else ChanceLevel.WEAK if share < good else ChanceLevel.GOOD
-        if meaning_alone is None:
-            return own
-        return max(own, self.level(meaning_alone, SearchMode.MEANING), key=_ORDER.index)
-
-
-def load(db: apsw.Connection) -> Background | None:
-    """Return the background of an index; None if it was not measured, or for the vectors of another model."""
-    kept = db.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).get
-    model = vectors.model_in_use(db)
-    if kept is None or model is None:
-        return None
-    background = Background(**json.loads(kept))
-    return background if background.fingerprint == model[0] else None
-
-
-def keep(db: apsw.Connection, background: Background) -> None:
-    """Keep the background in the index."""
-    row = {"fingerprint": background.fingerprint, "n_passages": background.n_passages, "scores": background.scores}
-    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_KEY, json.dumps(row)))
-
-
-def is_stale(db: apsw.Connection) -> bool:
+def is_stale(index: Index) -> bool:
     """Whether the background is to be measured: there is none, or the index has grown or shrunk by a quarter.
 
     False while documents wait for their vectors: they will change it.
     """
-    n_passages = documents.n_passages(db)
-    if n_passages < LEAST_PASSAGES or vectors.model_in_use(db) is None or vectors.n_waiting(db):
+    n_passages, known = documents.n_passages(index.db), index.background
+    if n_passages < LEAST_PASSAGES or index.model is None or index.n_waiting:
         return False
-    known = load(db)
     if known is not None and not {"passage", MADE_UP} <= known.scores.keys():
         return True  # measured before there were reasons, or made-up words
     return known is None or abs(n_passages - known.n_passages) > _STALE_SHARE * known.n_passages
@@ -112,10 +61,24 @@ def with_levels(
     return tuple(judged)
 
 
+def level_of(background: Background, score: float, mode: SearchMode, meaning_alone: float | None = None) -> ChanceLevel:
+    """Return how much better than chance a hit with this score is.
+
+    `meaning_alone`: see `DocumentHit`. Random words are all in the index. A hybrid score without words never reaches
+    theirs, though it be the right answer in another language. So its meaning may lift such a hit.
+    """
+    share = background.beaten(score, mode.value) or 0.0
+    weak, good = LINES[mode]
+    own = ChanceLevel.CHANCE if share < weak else ChanceLevel.WEAK if share < good else ChanceLevel.GOOD
+    if meaning_alone is None:
+        return own
+    return max(own, level_of(background, meaning_alone, SearchMode.MEANING), key=_ORDER.index)
+
+
 def _level(hit: DocumentHit, known: Sequence[Background], mode: SearchMode, alone: bool = True) -> ChanceLevel:
     """The lowest level that any of the indexes gives to a hit; without its meaning if not `alone`."""
     meaning = hit.meaning_alone if alone else None
-    return min((one.level(hit.score, mode, meaning) for one in known), key=_ORDER.index)
+    return min((level_of(one, hit.score, mode, meaning) for one in known), key=_ORDER.index)
 
 
 def _beside_chance(

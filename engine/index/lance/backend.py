@@ -1,4 +1,4 @@
-"""What a store in LanceDB answers in place of FTS5 and sqlite-vec: `search.answering.answers.Answers`."""
+"""What a store in LanceDB answers in place of FTS5 and sqlite-vec: `index.backends.IndexBackend`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,17 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.lance.address import errors_explained
-from longsearch.engine.lance.indexes import ALL_PARTITIONS, has_vector_index
-from longsearch.engine.lance.match import Matcher, phrases_of
-from longsearch.engine.lance.snapshot import Snapshot
-from longsearch.engine.lance.words import WordsInLance, search_of, words_of
-from longsearch.engine.search import bm25
-from longsearch.engine.search.answering.answers import Found
-from longsearch.engine.search.lookup import Lookup
-from longsearch.engine.store import documents
+from longsearch.engine.index import bm25
+from longsearch.engine.index.backends import Found
+from longsearch.engine.index.lance.address import errors_explained
+from longsearch.engine.index.lance.indexes import ALL_PARTITIONS, has_vector_index
+from longsearch.engine.index.lance.match import Matcher, phrases_of
+from longsearch.engine.index.lance.snapshot import Snapshot
+from longsearch.engine.index.lance.words import WordsInLance, search_of, words_of
+from longsearch.engine.index.lookup import Lookup
+from longsearch.engine.store import vectors
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.segments import nearest
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.vectors import K_MAX
 
@@ -31,8 +30,8 @@ _LEAST_COMPARED = 1_000
 _TABLES = {Kind.VECTORS: ("passages", "id"), Kind.DOCUMENTS: ("document_vectors", "content_id")}
 
 
-class LanceAnswers:
-    """A store at one publication. Make one for each connection."""
+class LanceBackend:
+    """`IndexBackend` by a store at one publication. Make one for each connection."""
 
     def __init__(self, db: apsw.Connection, snapshot: Snapshot) -> None:
         self._db = db
@@ -40,10 +39,10 @@ class LanceAnswers:
         self._matcher: Matcher | None = None
 
     def nearest_passages(self, query: Vectors, k: int, allowed: Allowed | None = None) -> Found:
-        """See `Answers`. Exact, unless the store is so large that it has an index of vectors."""
-        vector, k = nearest.comparable(self._db, query), min(k, K_MAX)
-        if vector is None or (allowed is not None and allowed.is_empty):
+        """See `IndexBackend`. Exact, unless the store is so large that it has an index of vectors."""
+        if not self._snapshot.at.dim or (allowed is not None and allowed.is_empty):
             return []
+        vector, k = self._checked(query), min(k, K_MAX)
         return self._nearest(vector, k, "") if allowed is None else self._nearest_of(vector, k, allowed)
 
     def _nearest_of(self, query: Vectors, k: int, allowed: Allowed) -> Found:
@@ -66,52 +65,57 @@ class LanceAnswers:
                 return kept[:k]
 
     def nearest_documents(self, query: Vectors, k: int, allowed: NDArray[np.int64] | None = None) -> Found:
-        """See `Answers`."""
-        vector, k = nearest.comparable(self._db, query), min(k, K_MAX)
-        if vector is None:
+        """See `IndexBackend`."""
+        if not self._snapshot.at.dim:
             return []
+        vector, k = self._checked(query), min(k, K_MAX)
         if allowed is not None:
             return _best(self.vectors_of(Kind.DOCUMENTS, allowed.tolist()), vector, k)
         return self._asked("document_vectors", "content_id", vector, k, "")
 
     def cosines(self, kind: Kind, ids: Sequence[int], query: Vectors) -> dict[int, float]:
-        """See `Answers`."""
+        """See `IndexBackend`."""
         return {id_: float(own @ query) for id_, own in self.vectors_of(kind, ids).items()}
 
     def vectors_of(self, kind: Kind, ids: Sequence[int]) -> dict[int, Vectors]:
-        """See `Answers`."""
+        """See `IndexBackend`."""
         return self._snapshot.vectors(*_TABLES[kind], ids)
 
     def vectors_of_passages(self, document_id: int) -> Vectors:
-        """See `Answers`."""
+        """See `IndexBackend`."""
         found = self._snapshot.rows_by("passages", ("id", "vector"), "content_id", [document_id])
         rows = [np.frombuffer(own, np.float32) for _, own in sorted(found, key=lambda row: row[0]) if own is not None]
         return np.stack(rows) if rows else np.empty((0, self._snapshot.at.dim), np.float32)
 
     def vector_of_document(self, document_id: int) -> Vectors | None:
-        """See `Answers`."""
+        """See `IndexBackend`."""
         return self.vectors_of(Kind.DOCUMENTS, [document_id]).get(document_id)
 
     def lengths(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """See `Answers`."""
+        """See `IndexBackend`."""
         return self._snapshot.n_passages_of(document_ids)
 
-    def words(self, asked: Lookup) -> WordsInLance:
-        """See `Answers`."""
-        return words_of(self._snapshot, self._look_up(), asked.terms, documents.count(self._db))
+    def documents_of(self, passage_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """See `IndexBackend`."""
+        owners = self._snapshot.document_of(passage_ids.tolist())
+        return np.array([owners[id_][0] for id_ in passage_ids.tolist()], np.int64)
+
+    def words(self, asked: Lookup, n_documents: int) -> WordsInLance:
+        """See `IndexBackend`."""
+        return words_of(self._snapshot, self._look_up(), asked.terms, n_documents)
 
     def matching(self, match: str) -> NDArray[np.int64]:
-        """See `Answers`."""
+        """See `IndexBackend`."""
         return self._look_up().matching(match)
 
     def first_matching(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> list[int]:
-        """See `Answers`."""
+        """See `IndexBackend`."""
         found = self.matching(match)
         first: list[int] = (found if allowed is None else np.intersect1d(found, allowed))[:limit].tolist()
         return first
 
     def best(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> Found:
-        """See `Answers`."""
+        """See `IndexBackend`."""
         phrases = phrases_of(match)
         matcher, n = self._look_up(), self._snapshot.at.n_passages
         matcher.look_up(phrases)
@@ -122,8 +126,12 @@ class LanceAnswers:
         return list(zip(ranked.ids.tolist(), ranked.scores.tolist(), strict=True))
 
     def expect(self, passage_ids: Sequence[int]) -> None:
-        """See `Answers`."""
+        """See `IndexBackend`."""
         self._snapshot.expect(passage_ids)
+
+    def _checked(self, query: Vectors) -> Vectors:
+        checked: Vectors = vectors.unit_vectors(np.atleast_2d(query), self._snapshot.at.dim)[0]
+        return checked
 
     def _look_up(self) -> Matcher:
         if self._matcher is None:

@@ -1,37 +1,32 @@
-"""Connects to a store of LanceDB. A session opens it like any other index, by a file: the *pointer*, which names it."""
+"""Opens a store of LanceDB by a file: the *pointer*, which names it."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
 
 from longsearch.engine.errors import StoreError
+from longsearch.engine.index.index import Index
+from longsearch.engine.index.lance.address import PREFIX, uri_of
+from longsearch.engine.index.lance.backend import LanceBackend
+from longsearch.engine.index.lance.snapshot import newest
+from longsearch.engine.index.lance.virtual import add_tables
 from longsearch.engine.json_files import load_object
-from longsearch.engine.lance.address import PREFIX, uri_of
-from longsearch.engine.lance.answers import LanceAnswers
-from longsearch.engine.lance.snapshot import newest
-from longsearch.engine.lance.virtual import add_tables
-from longsearch.engine.search.answering.answers import AnsweringConnection
 
 
-def connection_of(pointer: Path, read_only: bool) -> AnsweringConnection:
-    """Connect to the newest publication of the store that a pointer names, for `Session.open`.
-
-    Raises StoreError for writing: the working file is written.
-    """
-    address = address_of(pointer)
-    if not read_only:
-        raise StoreError(f"{address} is written by longsearch index", "Run: longsearch index FOLDER")
-    snapshot = newest(uri_of(address))
-    db = AnsweringConnection(":memory:")
+@contextmanager
+def opened(pointer: Path) -> Iterator[Index]:
+    """Yield the newest publication of the store that a pointer names."""
+    snapshot = newest(uri_of(address_of(pointer)))
+    db = apsw.Connection(":memory:")
     try:
         db.deserialize("main", snapshot.image)
         add_tables(db, snapshot)
-        db.answers = LanceAnswers(db, snapshot)
-    except BaseException:
+        yield Index(pointer, db, LanceBackend(db, snapshot), dict(db.execute("SELECT key, value FROM meta")))
+    finally:
         db.close()
-        raise
-    return db
 
 
 def address_of(pointer: Path) -> str:

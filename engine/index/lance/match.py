@@ -1,4 +1,4 @@
-"""Reads the match expressions of `search.lookup`, and finds who holds their phrases by the postings of a store.
+"""Reads the match expressions of `index.lookup`, and finds who holds their phrases by the postings of a store.
 
 An expression is a quoted phrase, which may end with a star for any word with this beginning, or several expressions
 between which stands OR or AND, in brackets. FTS5 is not asked: its index stays in the working file.
@@ -11,8 +11,8 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.lance.postings import LENGTHS, Held, added, counted
-from longsearch.engine.lance.snapshot import Snapshot
+from longsearch.engine.index.lance.postings import LENGTHS, Held, added, counted
+from longsearch.engine.index.lance.snapshot import Snapshot
 from longsearch.engine.store import keywords
 
 _TOKEN = re.compile(r'"(?:[^"]|"")*"\*?|\(|\)|AND|OR')

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from longsearch.engine.errors import QueryError
 from longsearch.engine.languages.scripts import SPACED_WORD
 from longsearch.engine.languages.stop_words import STOP_WORDS, language_of_question, without_article
-from longsearch.engine.search.query_language import fields
-from longsearch.engine.search.query_language.fields import Condition, Filters, Sort
-from longsearch.engine.search.query_language.file_filter import FileFilter
-from longsearch.engine.search.query_language.folder_filter import FolderFilter
+from longsearch.engine.query_language import fields
+from longsearch.engine.query_language.fields import Condition, Filters, Sort
+from longsearch.engine.query_language.file_filter import FileFilter
+from longsearch.engine.query_language.folder_filter import FolderFilter
 from longsearch.engine.types.results import Term
 
 Given = tuple[str, str]

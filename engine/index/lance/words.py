@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.lance.match import Matcher
-from longsearch.engine.lance.postings import Held, added
-from longsearch.engine.lance.snapshot import Snapshot
-from longsearch.engine.search import bm25
-from longsearch.engine.search.answering.answers import Found
-from longsearch.engine.search.lookup import forms_of
-from longsearch.engine.search.statistics import WordStatistics
+from longsearch.engine.index import bm25
+from longsearch.engine.index.backends import Found
+from longsearch.engine.index.bm25 import WordStatistics
+from longsearch.engine.index.lance.match import Matcher
+from longsearch.engine.index.lance.postings import Held, added
+from longsearch.engine.index.lance.snapshot import Snapshot
+from longsearch.engine.index.lookup import forms_of
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.segments.term_counts import Postings, n_documents_at
 from longsearch.engine.store.segments.word_parts import Part
@@ -21,7 +21,7 @@ from longsearch.engine.store.segments.word_search import WordSearch
 
 @dataclass(frozen=True, slots=True)
 class WordsInLance:
-    """`search.answering.answers.QueryWords` by the postings of a store."""
+    """`index.backends.QueryWords` by the postings of a store."""
 
     terms: WordSearch
     """By term: a passage holds a term if it holds one of its forms."""

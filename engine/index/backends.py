@@ -1,19 +1,18 @@
 """The Protocols that an engine fulfils for the indexes that it holds.
 
-`sqlite` fulfils them with FTS5, sqlite-vec and segments, `engine.lance.answers` with the tables of LanceDB. Both have
-the small tables of an index (files, documents, metadata) in SQLite: these are read by SQL, and no Protocol has them.
+`sqlite` fulfils them with FTS5, sqlite-vec and segments, `lance.backend` with the tables of LanceDB. Both have the
+small tables of an index (files, documents, metadata) in SQLite: these are read by SQL, and no Protocol has them.
 """
 
 from collections.abc import Sequence
 from typing import Protocol, Self
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.search.lookup import Lookup
-from longsearch.engine.search.statistics import WordStatistics
+from longsearch.engine.index.bm25 import WordStatistics
+from longsearch.engine.index.lookup import Lookup
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.allowed import Allowed
 
@@ -41,23 +40,7 @@ class QueryWords(Protocol):
         """(n_terms, n): what each term gives to the BM25 of each of these passages (n,)."""
 
 
-class Words(Protocol):
-    """What an engine knows of words."""
-
-    def words(self, asked: Lookup) -> QueryWords:
-        """What the index holds of a query's terms."""
-
-    def matching(self, match: str) -> NDArray[np.int64]:
-        """Ids of all passages that match an expression of `search.lookup`, ascending."""
-
-    def first_matching(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> list[int]:
-        """The first `limit` of them; if `allowed` is given, only among these ids, ascending."""
-
-    def best(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> Found:
-        """The `limit` best matching passages as (id, BM25), highest first; if `allowed` is given, only these ids."""
-
-
-class Meanings(Protocol):
+class VectorIndex(Protocol):
     """What an engine knows of vectors. Before a model is in use nothing has one."""
 
     def nearest_passages(self, query: Vectors, k: int, allowed: Allowed | None = None) -> Found:
@@ -79,17 +62,26 @@ class Meanings(Protocol):
         """The vector (dim,) of a whole document, or None while its embedding is not complete."""
 
 
-class Answers(Words, Meanings, Protocol):
+class IndexBackend(VectorIndex, Protocol):
     """All that a search asks of the engine of an index."""
+
+    def words(self, asked: Lookup, n_documents: int) -> QueryWords:
+        """What the index, which has so many documents, holds of a query's terms."""
+
+    def matching(self, match: str) -> NDArray[np.int64]:
+        """Ids of all passages that match an expression of `index.lookup`, ascending."""
+
+    def first_matching(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> list[int]:
+        """The first `limit` of them; if `allowed` is given, only among these ids, ascending."""
+
+    def best(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> Found:
+        """The `limit` best matching passages as (id, BM25), highest first; if `allowed` is given, only these ids."""
+
+    def documents_of(self, passage_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(n,): the document of each of these passages (n,), ascending."""
 
     def lengths(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """(n,): the number of passages of each of these documents (n,), ascending."""
 
     def expect(self, passage_ids: Sequence[int]) -> None:
         """Prepare for the places and texts of these passages to be read next."""
-
-
-class AnsweringConnection(apsw.Connection):
-    """A connection to the small tables of an index, with the engine that holds the rest of it."""
-
-    answers: Answers

@@ -14,7 +14,7 @@ from itertools import islice
 from longsearch.engine.languages.analysis import analysed, characters_of, folded, movable, pairs
 from longsearch.engine.languages.scripts import UNSPACED, UNSPACED_RUN
 from longsearch.engine.languages.spelling import other_spelling
-from longsearch.engine.search.query_language.query import MAX_TERMS, Query, is_searchable
+from longsearch.engine.query_language.query import MAX_TERMS, Query, is_searchable
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.types.results import Term
 

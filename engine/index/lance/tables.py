@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from longsearch.engine.errors import StoreError
-from longsearch.engine.lance.address import PREFIX, connected, errors_explained, missing
-from longsearch.engine.lance.rows import Row, Sum
+from longsearch.engine.index.lance.address import PREFIX, connected, errors_explained, missing
+from longsearch.engine.index.lance.rows import Row, Sum
 
 FORMAT = 1
 """The layout of the tables. A store of another format is refused."""

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.lance.address import errors_explained
-from longsearch.engine.lance.fetching import check_schema, put_small
-from longsearch.engine.lance.postings import LENGTHS, Held, joined, keys_of
-from longsearch.engine.lance.tables import Publication, Tables, batches_of, from_arrow
+from longsearch.engine.index.lance.address import errors_explained
+from longsearch.engine.index.lance.fetching import check_schema, put_small
+from longsearch.engine.index.lance.postings import LENGTHS, Held, joined, keys_of
+from longsearch.engine.index.lance.tables import Publication, Tables, batches_of, from_arrow
 from longsearch.engine.store.schema import migrate
 from longsearch.engine.store.segments.allowed import places_among
 

@@ -11,39 +11,37 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.search import bm25
-from longsearch.engine.search.answering.answers import Found, QueryWords
-from longsearch.engine.search.fusion import best_first
-from longsearch.engine.search.lookup import Lookup, any_of, by_term, forms_of
-from longsearch.engine.search.statistics import WordStatistics
-from longsearch.engine.store import documents, keywords
-from longsearch.engine.store.segments import admitted
+from longsearch.engine.index import bm25
+from longsearch.engine.index.backends import Found, QueryWords
+from longsearch.engine.index.bm25 import WordStatistics
+from longsearch.engine.index.lookup import Lookup, any_of, by_term, forms_of
+from longsearch.engine.store import keywords
 from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.segments.word_search import WordSearch
 
 
-def words_of(db: apsw.Connection, asked: Lookup) -> QueryWords:
+def words_of(segments: Segments, asked: Lookup, n_documents: int) -> QueryWords:
     """What the index holds of the query's words."""
-    return by_segments(db, asked) or by_fts5(db, asked)
+    return by_segments(segments, asked, n_documents) or by_fts5(segments.db, asked, n_documents)
 
 
-def by_segments(db: apsw.Connection, asked: Lookup) -> "WordsBySegments | None":
+def by_segments(segments: Segments, asked: Lookup, n_documents: int) -> "WordsBySegments | None":
     """By segments; None if there are none, or if they cannot answer this query."""
-    found = WordSearch.open(db, asked.terms)
+    found = WordSearch.open(segments, asked.terms)
     if found is None:
         return None
-    n_passages, n_words = keywords.totals(db)
-    n_documents = admitted.n_documents(db)
+    n_passages, n_words = keywords.totals(segments.db)
     figures = WordStatistics(n_documents, n_passages, n_words, found.n_passages_with, found.n_documents_with)
     return WordsBySegments(found, figures)
 
 
-def by_fts5(db: apsw.Connection, asked: Lookup) -> "WordsByFts5":
+def by_fts5(db: apsw.Connection, asked: Lookup, n_documents: int) -> "WordsByFts5":
     """The slow twin."""
     holding = tuple(keywords.n_matching_by_document(db, term) for term in asked.terms)
     n_passages, n_words = keywords.totals(db)
     figures = WordStatistics(
-        documents.count(db),
+        n_documents,
         n_passages,
         n_words,
         tuple(sum(counts.values()) for counts in holding),
@@ -105,7 +103,8 @@ class WordsByFts5:
             idf = partial(bm25.idf, n_passages=self.statistics.n_passages)
             return keywords.best_of_forms(self.db, list(map(forms_of, terms)), idf, limit, ids)
         found = keywords.best(self.db, any_of(terms), limit, ids)
-        return best_first({id_: sum(parts) for id_, parts in self._parts([id_ for id_, _ in found]).items()})
+        scored = ((id_, sum(parts)) for id_, parts in self._parts([id_ for id_, _ in found]).items())
+        return sorted(scored, key=lambda row: (-row[1], row[0]))
 
     def _parts(self, ids: Sequence[int]) -> dict[int, list[float]]:
         """What each term gives to the BM25 of each of these passages, by the figures of several indexes."""

@@ -8,9 +8,9 @@ import apsw
 import numpy as np
 
 from longsearch.engine.errors import StoreError
-from longsearch.engine.lance import rows
-from longsearch.engine.lance.address import PREFIX
-from longsearch.engine.lance.tables import Publication, Tables, batches_of, from_arrow, schema_of
+from longsearch.engine.index.lance import rows
+from longsearch.engine.index.lance.address import PREFIX
+from longsearch.engine.index.lance.tables import Publication, Tables, batches_of, from_arrow, schema_of
 from longsearch.engine.store import keywords, vectors
 from longsearch.engine.store.schema import MIGRATIONS, migrate
 from longsearch.engine.store.store import Store

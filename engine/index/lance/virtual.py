@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import apsw
 
-from longsearch.engine.lance.snapshot import PLACES, Snapshot
+from longsearch.engine.index.lance.snapshot import PLACES, Snapshot
 
 _Where = dict[str, list[int]]
 

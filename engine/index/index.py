@@ -1,0 +1,106 @@
+"""An open index: all that a search asks of it, at one moment. Make one with `open_index`."""
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from longsearch.engine.errors import StoreError
+from longsearch.engine.index.backends import IndexBackend
+from longsearch.engine.index.calibration import Background, background_of
+from longsearch.engine.store import documents, files, languages, metadata, reports, vectors
+from longsearch.engine.store.languages import IndexLanguages
+from longsearch.engine.store.segments import admitted
+from longsearch.engine.types.documents import DocumentText
+from longsearch.engine.types.progress import FileReport, IndexProgress
+
+
+class Index:
+    """One moment of an index. Each fact is read when it is first asked for, and once. For one thread."""
+
+    def __init__(self, path: Path, db: apsw.Connection, backend: IndexBackend, meta: dict[str, Any]) -> None:
+        """`meta`: the rows of the table of this name."""
+        self.path = path
+        self.db = db
+        """The small tables, in a transaction: for the functions of `engine.store`."""
+        self.backend = backend
+        """The engine that knows words and vectors."""
+        self.meta = meta
+        self.model = vectors.model_of(meta)
+        """Fingerprint and dimension of the vectors, or None before a model is in use."""
+        self.fingerprint = self.model[0] if self.model else ""
+        self.excerpt_weight = vectors.weight_of_excerpts(meta)
+        """The share of the nearest excerpt in a passage's score by meaning."""
+
+    @property
+    def root(self) -> Path:
+        """The indexed folder, absolute."""
+        if "root" not in self.meta:
+            raise StoreError("The index does not say which folder it belongs to", "Index the folder again")
+        return Path(os.fsdecode(self.meta["root"]))
+
+    @cached_property
+    def background(self) -> Background | None:
+        """What chance reaches here; None if it was not measured, or for the vectors of another model."""
+        return background_of(self.meta, self.fingerprint)
+
+    @cached_property
+    def fields(self) -> frozenset[str]:
+        """The names of the fields that documents have; at most 1,000."""
+        return metadata.fields(self.db)
+
+    @cached_property
+    def spoken(self) -> IndexLanguages:
+        """The languages in which a query's words are looked up."""
+        return languages.in_index(self.db)
+
+    @cached_property
+    def n_documents(self) -> int:
+        """The number of documents."""
+        return admitted.n_documents(self.db, self._files)
+
+    @cached_property
+    def n_waiting(self) -> int:
+        """The number of documents whose vectors are not complete."""
+        return vectors.n_waiting(self.db)
+
+    @cached_property
+    def n_undescribed(self) -> int:
+        """The number of documents whose metadata have not been read by today's rules."""
+        return metadata.n_undescribed(self.db)
+
+    @cached_property
+    def _files(self) -> admitted.FilesVersion:
+        return admitted.FilesVersion.of(self.db, self.meta)
+
+    def documents_where(self, wanted: admitted.FileTests) -> NDArray[np.int64]:
+        """The documents of the files that pass `wanted`, ascending."""
+        return admitted.documents_where(self.db, self._files, wanted)
+
+    def progress(self) -> IndexProgress:
+        """The progress of indexing."""
+        return reports.progress(self.db)
+
+    def files(self) -> list[FileReport]:
+        """Every file and its status, by path."""
+        return reports.files(self.db)
+
+    def languages(self) -> dict[str, int]:
+        """The number of documents in each language, by ISO 639 code, most first; "" for unclear ones."""
+        return languages.counts(self.db)
+
+    def document_of(self, path: str) -> int | None:
+        """The document that the file at `path`, relative to the root, holds; None if the index does not know it."""
+        return files.document_of(self.db, path)
+
+    def hash_of(self, document_id: int) -> bytes:
+        """The hash of a document's bytes; b"" if it is gone."""
+        return documents.hashes_of(self.db, [document_id]).get(document_id, b"")
+
+    def text(self, document_id: int) -> DocumentText:
+        """The whole document."""
+        return documents.text(self.db, document_id)

@@ -1,0 +1,39 @@
+"""Opens an index for reading, and alone knows which engine holds it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from longsearch.engine.index.index import Index
+from longsearch.engine.index.sqlite import SqliteBackend
+from longsearch.engine.store import vectors
+from longsearch.engine.store.connection import errors_explained, open_for_reading, transaction
+
+POINTER = ".lance"
+"""The ending of a file that names the store of an index instead of being one."""
+
+
+@contextmanager
+def open_index(path: Path) -> Iterator[Index]:
+    """Yield the index at `path`, as it is at this moment; use it briefly, for its log cannot shrink meanwhile.
+
+    A file that ends in `POINTER` names a store in LanceDB, whose newest publication is opened. Raises `StoreError` if
+    the index is missing or corrupt, or has another schema.
+    """
+    if path.suffix == POINTER:
+        from longsearch.engine.index.lance.opening import opened  # LanceDB is an extra
+
+        with opened(path) as index:
+            yield index
+        return
+    with errors_explained(path):
+        db = open_for_reading(path)
+    try:
+        with errors_explained(path, apsw.IOError), transaction(db, "DEFERRED"):
+            meta = dict(db.execute("SELECT key, value FROM meta"))
+            model = vectors.model_of(meta)
+            yield Index(path, db, SqliteBackend(db, model[1] if model else 0), meta)
+    finally:
+        db.close()

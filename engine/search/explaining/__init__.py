@@ -1,1 +1,0 @@
-"""Says why a hit has its score: the same sums as in `retrieval`, taken apart."""
