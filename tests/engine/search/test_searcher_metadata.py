@@ -13,6 +13,7 @@ from longsearch.engine.index.opening import open_index
 from longsearch.engine.query_language.query import parse
 from longsearch.engine.search import searcher
 from longsearch.engine.search.completion import complete
+from longsearch.engine.search.searcher import SearchRequest
 from longsearch.engine.store import languages
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import MetadataValue
@@ -161,7 +162,9 @@ def test_filters_given_apart_are_the_same_and_must_be_right(store: Store) -> Non
     add_papers(store)
     keys = {"status"}
     query = parse("apples", keys=keys, also=[("author", "Ghemawat"), ("-tag", "storage"), ("sort", "date")])
-    assert names(searcher.search(store, query, SearchMode.WORDS)) == ["mapreduce.pdf"]
+    with open_index(store.path) as index:
+        found = searcher.search([index], SearchRequest(query, SearchMode.WORDS))
+    assert names(found) == ["mapreduce.pdf"]
     assert parse("", keys=keys, also=[("status", "draft")]).is_listing
     for name, value in (("auhtor", "x"), ("date", "soon"), ("since", "x"), ("sort", "size")):
         with pytest.raises(QueryError):
