@@ -68,11 +68,11 @@ def parser() -> argparse.ArgumentParser:
         options.add_training(command, name)
     average = _command(commands, "average", _average, "write a model whose weights are the means of several models'")
     average.add_argument("models", nargs="+", type=Path, metavar="DIR", help="models of one training")
-    average.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write the model")
+    options.folder(average, "--out", "where to write the model")
     average.add_argument("--shares", nargs="+", type=float, default=(), metavar="S", help="how much each model counts")
     compact = _command(commands, "compact", _compact, "write a model with its table of token vectors in 8 bits")
-    compact.add_argument("--model", type=Path, required=True, metavar="DIR", help="model to write anew")
-    compact.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write it to")
+    options.folder(compact, "--model", "model to write anew")
+    options.folder(compact, "--out", "folder to write it to")
     whiten = _command(commands, "whiten", _whiten, "take out of a model's vectors what tells languages apart")
     options.add_whiten(whiten)
     slice_command = _command(commands, "slice", _slice, "write one width of a model as a smaller model")
@@ -81,7 +81,7 @@ def parser() -> argparse.ArgumentParser:
         _command(commands, "recipe", _recipe, "train a model by all the steps that made the bundled one")
     )
     smoke_command = _command(commands, "smoke", _smoke, "train a tiny model on generated data, and score it")
-    smoke_command.add_argument("--steps", type=int, default=60, help="optimiser steps on pairs (default 60)")
+    options.number(smoke_command, "--steps", 60, "optimiser steps on pairs")
     return made
 
 
@@ -92,10 +92,10 @@ def _command(
     text: str,
 ) -> argparse.ArgumentParser:
     made = commands.add_parser(name, help=text, description=text)
-    made.add_argument("--seed", type=int, default=0, help="seed of all random draws (default 0)")
+    options.number(made, "--seed", 0, "seed of all random draws")
     made.add_argument("--device", default="auto", help="cpu, cuda or cuda:N (default auto)")
     made.add_argument("--dtype", default="auto", help="type of matrix products: float32 or bfloat16 (default auto)")
-    made.add_argument("--threads", type=int, default=0, help="processor threads; 0: all (default 0)")
+    options.number(made, "--threads", 0, "processor threads; 0: all")
     made.set_defaults(command=function)
     return made
 

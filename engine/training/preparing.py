@@ -21,6 +21,7 @@ from longsearch.engine.training.data.shards import (
     read_tokenizer,
     write_shards,
 )
+from longsearch.engine.training.options import folder, switch
 from longsearch.engine.training.student.from_teacher import centre, config_like, student_of
 from longsearch.engine.training.student.initialise import save_new
 from longsearch.engine.training.student.student import Padded
@@ -31,12 +32,12 @@ _SAMPLE_TEXTS, _CENTRE_TEXTS = 256, 64
 
 def pairs(arguments: argparse.Namespace) -> int:
     """Append the pairs of folders to a file of JSON lines, and print how many."""
-    unlike = word_runs(d.full_text for folder in arguments.unlike for d in load_dataset(folder).documents)
+    unlike = word_runs(d.full_text for path in arguments.unlike for d in load_dataset(path).documents)
     seen: set[tuple[str, str]] = set()
     dropped = 0
     with arguments.out.open("a", encoding="utf-8") as out:
-        for folder in arguments.folders:
-            for pair in islice(harvest(folder, arguments.source, arguments.seed), arguments.limit):
+        for path in arguments.folders:
+            for pair in islice(harvest(path, arguments.source, arguments.seed), arguments.limit):
                 if word_runs([pair.passage]) & unlike:
                     dropped += 1
                 elif (pair.query, pair.passage) not in seen:
@@ -89,49 +90,41 @@ def new(arguments: argparse.Namespace) -> int:
 
 def add_pairs(command: argparse.ArgumentParser) -> None:
     """Add the options of `pairs`."""
-    command.add_argument("folders", nargs="+", type=Path, help="folders, or Posts.xml and .csv files of posts")
-    command.add_argument("--source", required=True, metavar="NAME", help="name of the source; a batch has one source")
-    command.add_argument("--out", type=Path, required=True, metavar="FILE.jsonl", help="file to append the pairs to")
-    command.add_argument("--limit", type=int, metavar="PAIRS", help="pairs of each folder at most, drawn by --seed")
-    command.add_argument(
-        "--unlike", type=Path, nargs="+", default=(), metavar="DIR",
-        help="evaluation sets: leave out passages that share 25 words in a row with one of them",
-    )  # fmt: skip
+    add = command.add_argument
+    add("folders", nargs="+", type=Path, help="folders, or Posts.xml and .csv files of posts")
+    add("--source", required=True, metavar="NAME", help="name of the source; a batch has one source")
+    add("--out", type=Path, required=True, metavar="FILE.jsonl", help="file to append the pairs to")
+    add("--limit", type=int, metavar="PAIRS", help="pairs of each folder at most, drawn by --seed")
+    unlike = "evaluation sets: leave out passages that share 25 words in a row with one of them"
+    folder(command, "--unlike", unlike, nargs="+", default=())
 
 
 def add_label(command: argparse.ArgumentParser) -> None:
     """Add the options of `label`."""
-    command.add_argument("sources", nargs="*", type=Path, help="pairs (.jsonl, .jsonl.xz) and BEIR folders")
-    command.add_argument("--shards", type=Path, required=True, metavar="DIR", help="folder to write the shards to")
-    command.add_argument("--model", type=Path, metavar="DIR", help="model whose tokenizer to use (default the teacher)")
+    add = command.add_argument
+    add("sources", nargs="*", type=Path, help="pairs (.jsonl, .jsonl.xz) and BEIR folders")
+    folder(command, "--shards", "folder to write the shards to")
+    folder(command, "--model", "model whose tokenizer to use (default the teacher)", required=False)
     _add_teacher(command)
-    command.add_argument(
-        "--max-tokens", type=int, metavar="N",
-        help=f"tokens kept of a text (default {MAX_QUERY_TOKENS} of a query, {MAX_PASSAGE_TOKENS} of a passage)",
-    )  # fmt: skip
-    command.add_argument("--tokens-only", action="store_true", help="tokenize only; a later call adds the vectors")
-    command.add_argument(
-        "--by-model", type=Path, metavar="DIR", help="store the vectors of this longsearch model, to hold another to it"
-    )
-    command.add_argument(
-        "--vectors-of", type=Path, metavar="DIR", help="copy the vectors from shards of the same pairs"
-    )
+    limits = f"{MAX_QUERY_TOKENS} of a query, {MAX_PASSAGE_TOKENS} of a passage"
+    add("--max-tokens", type=int, metavar="N", help=f"tokens kept of a text (default {limits})")
+    switch(command, "--tokens-only", "tokenize only; a later call adds the vectors")
+    folder(command, "--by-model", "store the vectors of this longsearch model, to hold another to it", required=False)
+    folder(command, "--vectors-of", "copy the vectors from shards of the same pairs", required=False)
 
 
 def add_new(command: argparse.ArgumentParser) -> None:
     """Add the options of `new`."""
-    command.add_argument("--shards", type=Path, required=True, metavar="DIR", help="pairs in the teacher's tokens")
-    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write the model to")
+    folder(command, "--shards", "pairs in the teacher's tokens")
+    folder(command, "--out", "folder to write the model to")
     _add_teacher(command)
-    command.add_argument(
-        "--teacher-layers", type=int, nargs="+", required=True, metavar="LAYER", help="the teacher's layers to take"
-    )
+    layers = "the teacher's layers to take"
+    command.add_argument("--teacher-layers", type=int, nargs="+", required=True, metavar="LAYER", help=layers)
 
 
 def _add_teacher(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--teacher", default=MINILM, metavar="DIR", help="folder of an E5, as `cut` writes it (default minilm)"
-    )
+    text = "folder of an E5, as `cut` writes it (default minilm)"
+    command.add_argument("--teacher", default=MINILM, metavar="DIR", help=text)
 
 
 COMMANDS = (
