@@ -72,37 +72,38 @@ def check(options: Options) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """Build the parser of `longsearch eval`."""
-    made = _parser_of_tasks()
-    made.add_argument(
-        "--width",
-        nargs="+",
-        type=parse_width,
-        metavar="W",
-        help="widths to run our systems at: 1 1/2, or one fraction for each layer: 1,1/2,1/2,1 (default 1)",
-    )
-    made.add_argument(
-        "--width-table",
-        action="store_true",
-        help="run our systems (default meaning) with documents at each width and queries at each width "
-        f"(default {' '.join(f'{width:g}' for width in WIDTHS)})",
-    )
-    made.add_argument("--model", default="bundled", metavar="PATH", help="folder of a model (default bundled)")
-    made.add_argument("--instruction", metavar="TEXT", help="instruction in front of our queries")
-    made.add_argument("--readout", choices=READOUTS, help="read the model with another readout than its own")
-    made.add_argument("--think", type=int, metavar="K", help="soft tokens of our queries, for a generative model")
-    made.add_argument(
-        "--dims", nargs="+", type=int, default=[], metavar="N", help="also use only the first N dimensions"
-    )
-    made.add_argument("--cache", type=Path, metavar="DIR", help="folder to cache vectors in")
-    made.add_argument(
+    about = "Measure retrieval on sets with relevance judgements (BEIR format)."
+    made = argparse.ArgumentParser(prog="longsearch eval", description=about)
+    add = made.add_argument
+    sets = "folder, .tar.xz, or a generated task: passkey, needle, needle-4096"
+    add("datasets", nargs="+", metavar="DIR", help=sets)
+    systems = f"systems to run: {', '.join(SYSTEMS)} (default all of these); and, with a longer context, {listing()}"
+    add("--systems", nargs="+", metavar="NAME", help=systems)
+    add("--json", action="store_true", help="print all metrics as JSON")
+    add("--metric", nargs="+", default=[METRICS[0]], choices=METRICS, help="metrics to print a table of")
+    add("--by-depth", action="store_true", help="run generated tasks with the facts in each fifth of their documents")
+    add("--limit-documents", type=int, default=0, metavar="N", help="use at most N documents of each generated task")
+    add("--limit-queries", type=int, default=0, metavar="N", help="use at most N queries of each set")
+    widths = "widths to run our systems at: 1 1/2, or one fraction for each layer: 1,1/2,1/2,1 (default 1)"
+    add("--width", nargs="+", type=parse_width, metavar="W", help=widths)
+    every = " ".join(f"{width:g}" for width in WIDTHS)
+    table = f"run our systems (default meaning) with documents at each width and queries at each (default {every})"
+    add("--width-table", action="store_true", help=table)
+    add("--model", default="bundled", metavar="PATH", help="folder of a model (default bundled)")
+    add("--instruction", metavar="TEXT", help="instruction in front of our queries")
+    add("--readout", choices=READOUTS, help="read the model with another readout than its own")
+    add("--think", type=int, metavar="K", help="soft tokens of our queries, for a generative model")
+    add("--dims", nargs="+", type=int, default=[], metavar="N", help="also use only the first N dimensions")
+    add("--cache", type=Path, metavar="DIR", help="folder to cache vectors in")
+    add(
         "--extended",
         type=Path,
         metavar="DIR",
         help="folder of trained weights for minilm-tuned-... and minilm-rope-...",
     )
-    made.add_argument("--me5", type=Path, metavar="DIR", help="folder of a multilingual E5, for me5 and me5-hybrid")
-    made.add_argument("--device", default="auto", help="cpu, cuda or cuda:N (default auto)")
-    made.add_argument("--dtype", default="auto", help="float32, bfloat16 or int8 (default auto)")
+    add("--me5", type=Path, metavar="DIR", help="folder of a multilingual E5, for me5 and me5-hybrid")
+    add("--device", default="auto", help="cpu, cuda or cuda:N (default auto)")
+    add("--dtype", default="auto", help="float32, bfloat16 or int8 (default auto)")
     return made
 
 
@@ -115,29 +116,3 @@ def from_arguments(arguments: argparse.Namespace) -> Options:
     given["systems"] = tuple(arguments.systems or (("meaning",) if table else every))
     given["widths"] = tuple(arguments.width or (WIDTHS if table else (1.0,)))
     return Options(**given)
-
-
-def _parser_of_tasks() -> argparse.ArgumentParser:
-    """Build a parser of what to measure and what to print."""
-    made = argparse.ArgumentParser(
-        prog="longsearch eval", description="Measure retrieval on sets with relevance judgements (BEIR format)."
-    )
-    made.add_argument(
-        "datasets", nargs="+", metavar="DIR", help="folder, .tar.xz, or a generated task: passkey, needle, needle-4096"
-    )
-    made.add_argument(
-        "--systems",
-        nargs="+",
-        metavar="NAME",
-        help=f"systems to run: {', '.join(SYSTEMS)} (default all of these); and, with a longer context, {listing()}",
-    )
-    made.add_argument("--json", action="store_true", help="print all metrics as JSON")
-    made.add_argument("--metric", nargs="+", default=[METRICS[0]], choices=METRICS, help="metrics to print a table of")
-    made.add_argument(
-        "--by-depth", action="store_true", help="run generated tasks with the facts in each fifth of their documents"
-    )
-    made.add_argument(
-        "--limit-documents", type=int, default=0, metavar="N", help="use at most N documents of each generated task"
-    )
-    made.add_argument("--limit-queries", type=int, default=0, metavar="N", help="use at most N queries of each set")
-    return made
