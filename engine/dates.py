@@ -57,8 +57,8 @@ def parse_date(text: str) -> str:
     """
     text = " ".join(text[:_MAX_CHARACTERS].replace("D:", " ").split())
     for pattern in (_COMPACT, _MONTH_FIRST, _DAY_FIRST, _EAST_ASIAN, _DOTTED, _ISO):
-        if (match := pattern.search(text)) and (found := _from_match(match)):
-            return found
+        if (match := pattern.search(text)) and (parsed := _from_match(match)):
+            return parsed
     years = {year for year in _YEAR.findall(text) if _is_year(int(year))} or set(re.findall(r"/(\d{4})\b", text))
     return make_date(int(years.pop())) if len(years) == 1 else ""
 
@@ -93,13 +93,13 @@ def date_in_path(path: str) -> str:
     """
     *folders, name = path.split("/")
     stem = name.rpartition(".")[0] or name
-    if found := _dated(stem, is_folder=False):
-        return found
+    if dated := _dated(stem, is_folder=False):
+        return dated
     for place in range(len(folders) - 1, -1, -1):
-        if found := _dated(folders[place], is_folder=True):
-            if len(found) > len("2019"):
-                return found
-            return _with_numbers(found, [*folders[place + 1 :], stem])
+        if dated := _dated(folders[place], is_folder=True):
+            if len(dated) > len("2019"):
+                return dated
+            return _with_numbers(dated, [*folders[place + 1 :], stem])
     return ""
 
 
@@ -108,23 +108,23 @@ def _dated(name: str, is_folder: bool) -> str:
     if (arxiv := _ARXIV_NAME.search(name)) and int(arxiv[1]) >= _ARXIV_FIRST_YEAR:
         return make_date(2000 + int(arxiv[1]), int(arxiv[2]))
     for match in _IN_NAME.finditer(name):
-        if (match[2] or match[4]) and (found := make_date(int(match[1]), int(match[3]), int(match[4] or 0))):
-            return found  # without a separator, six digits are rather a number than a month
+        if (match[2] or match[4]) and (day := make_date(int(match[1]), int(match[3]), int(match[4] or 0))):
+            return day  # without a separator, six digits are rather a number than a month
     years = {match[1] for match in _YEAR_IN_NAME.finditer(name) if is_folder or match[0] != name.strip()}
     return make_date(int(years.pop())) if len(years) == 1 else ""
 
 
 def _with_numbers(year: str, parts: list[str]) -> str:
     """Add the month and the day that the parts after a folder with a year begin with: "2019/05/17 walk.md"."""
-    found = year
+    dated = year
     for part in parts[:2]:
         number = _NUMBER.match(part)
         if number is None or part[number.end() : number.end() + 1].isalnum():
             break
-        if not (longer := make_date(int(year), *map(int, [*found.split("-")[1:], number[0]]))):
+        if not (longer := make_date(int(year), *map(int, [*dated.split("-")[1:], number[0]]))):
             break
-        found = longer
-    return found
+        dated = longer
+    return dated
 
 
 def first_day(text: str) -> str:

@@ -10,18 +10,18 @@ from typing import Any
 def load_object(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file, or {} if the file is missing or damaged."""
     try:
-        known = json.loads(path.read_text("utf-8"))
+        values = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    return known if isinstance(known, dict) else {}
+    return values if isinstance(values, dict) else {}
 
 
-def replace_object(path: Path, known: dict[str, Any]) -> None:
+def replace_object(path: Path, values: dict[str, Any]) -> None:
     """Replace the file atomically. Only its owner can read it, as with every file of mkstemp. Raises OSError."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(known, file, indent=1)
+            json.dump(values, file, indent=1)
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -32,8 +32,14 @@ def describe(values: "Sequence[MetadataValue]", with_others: bool = False) -> st
     fields = [(field, [value for value in values if value.field == field]) for field in _SHOWN]
     if with_others:
         others = sorted((v for v in values if v.field not in (*_SHOWN, *_HIDDEN)), key=lambda value: value.field)
-        fields += [(field, list(own)) for field, own in groupby(others, lambda value: value.field)]
-    parts = [(own[0].source, _words(field, own)) for field, own in fields if own]
+        fields += [
+            (field, list(values_of_field)) for field, values_of_field in groupby(others, lambda value: value.field)
+        ]
+    parts = [
+        (values_of_field[0].source, _words(field, values_of_field))
+        for field, values_of_field in fields
+        if values_of_field
+    ]
     if not with_others:
         return " · ".join(words for _, words in parts)
     if [value.source for value in values if value.field not in _HIDDEN] == [_TIME_OF_FILE]:

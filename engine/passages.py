@@ -128,8 +128,8 @@ def _next_cut(
 def _token_index(pattern: re.Pattern[str], text: str, token_starts: NDArray[np.int64]) -> list[int]:
     """Return the index of the first token at or after the end of each match."""
     ends = np.fromiter((match.end() for match in pattern.finditer(text)), dtype=np.int64)
-    found: list[int] = np.searchsorted(token_starts, ends).tolist()
-    return found
+    indices: list[int] = np.searchsorted(token_starts, ends).tolist()
+    return indices
 
 
 def _spans(text: str, token_starts: NDArray[np.int64], cuts: list[int]) -> Iterator[Passage]:

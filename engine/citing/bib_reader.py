@@ -51,17 +51,17 @@ def bib_entries(text: str) -> Iterator[BibEntry]:
     for named in _STRING.finditer(text):
         strings[named[1].lower()] = _value(text, named.end(), strings)[0]
     at = 0
-    while found := _ENTRY.search(text, at):
-        fields, at = _fields(text, found.end(), strings)
-        if found[1].lower() not in ("comment", "preamble", "string"):
-            yield BibEntry(found[2], fields)
+    while entry := _ENTRY.search(text, at):
+        fields, at = _fields(text, entry.end(), strings)
+        if entry[1].lower() not in ("comment", "preamble", "string"):
+            yield BibEntry(entry[2], fields)
 
 
 def _fields(text: str, at: int, strings: dict[str, str]) -> tuple[dict[str, str], int]:
     """Return the fields from `at` on, and where they end."""
     fields: dict[str, str] = {}
-    while found := _FIELD.match(text, at):
-        fields[found[1].lower()], at = _value(text, found.end(), strings)
+    while field := _FIELD.match(text, at):
+        fields[field[1].lower()], at = _value(text, field.end(), strings)
     return fields, at
 
 
@@ -92,10 +92,10 @@ def _end(text: str, at: int, opening: str) -> int:
     As BibTeX does, count braces behind a backslash too. A value that is never closed ends with its line.
     """
     depth = 0
-    for found in (_BRACE if opening == "{" else _QUOTE_OR_BRACE).finditer(text, at):
-        if depth == 0 and found[0] == ("}" if opening == "{" else '"'):
-            return found.start()
-        depth += {"{": 1, "}": -1}.get(found[0], 0)
+    for mark in (_BRACE if opening == "{" else _QUOTE_OR_BRACE).finditer(text, at):
+        if depth == 0 and mark[0] == ("}" if opening == "{" else '"'):
+            return mark.start()
+        depth += {"{": 1, "}": -1}.get(mark[0], 0)
     line_end = text.find("\n", at)
     return len(text) if line_end < 0 else line_end
 
@@ -116,7 +116,7 @@ def _path(part: str) -> str:
 def without_latex(text: str) -> str:
     """Return a value as it is printed, nearly: accents and special letters are read, other commands left out."""
     if "\\" in text:
-        text = _LETTERS.sub(lambda found: _LETTER[found[1]], text)
-        text = _ACCENT.sub(lambda found: (found[2] or found[3]).lstrip("\\") + _COMBINING[found[1]], text)
+        text = _LETTERS.sub(lambda letter: _LETTER[letter[1]], text)
+        text = _ACCENT.sub(lambda letter: (letter[2] or letter[3]).lstrip("\\") + _COMBINING[letter[1]], text)
         text = _COMMAND.sub("", re.sub(r"\\([&%$#_{}])", r"\1", text))
     return unicodedata.normalize("NFC", " ".join(text.replace("~", " ").replace("{", "").replace("}", "").split()))

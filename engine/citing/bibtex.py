@@ -31,22 +31,22 @@ def to_bibtex(evidence: Sequence[Evidence]) -> str:
 
 def _entry(document: CitedDocument) -> str:
     """Return an entry. Its type is `misc`, because a file does not say in what it was published."""
-    one = document.first
-    fields = [("title", "{" + latex(one.title) + "}")]  # the inner braces keep capitals
-    if one.authors:
-        fields.append(("author", " and ".join(map(_author, one.authors))))
-    if one.year:
-        fields.append(("year", latex(one.year)))
-    month = one.date[5:7]
+    evidence = document.first
+    fields = [("title", "{" + latex(evidence.title) + "}")]  # the inner braces keep capitals
+    if evidence.authors:
+        fields.append(("author", " and ".join(map(_author, evidence.authors))))
+    if evidence.year:
+        fields.append(("year", latex(evidence.year)))
+    month = evidence.date[5:7]
     if month.isdigit() and 1 <= int(month) <= 12:
         fields.append(("month", _MONTHS[int(month) - 1]))
-    if one.doi:
-        fields.append(("doi", verbatim(one.doi)))
-    if one.arxiv:
-        fields += [("eprint", verbatim(one.arxiv)), ("archiveprefix", "arXiv")]
-    if one.language:
-        fields.append(("langid", latex(one.language)))
-    fields += [("file", verbatim(one.path)), ("annote", r" \par ".join(map(_annotation, document.passages)))]
+    if evidence.doi:
+        fields.append(("doi", verbatim(evidence.doi)))
+    if evidence.arxiv:
+        fields += [("eprint", verbatim(evidence.arxiv)), ("archiveprefix", "arXiv")]
+    if evidence.language:
+        fields.append(("langid", latex(evidence.language)))
+    fields += [("file", verbatim(evidence.path)), ("annote", r" \par ".join(map(_annotation, document.passages)))]
     lines = [f"  {name} = {value if name == 'month' else '{' + value + '}'}," for name, value in fields]
     return "\n".join([f"@misc{{{document.key},", *lines, "}\n"])
 
@@ -57,10 +57,10 @@ def _author(name: str) -> str:
     return "{" + written + "}" if " and " in f" {written.lower()} " or written.count(",") > 1 else written
 
 
-def _annotation(one: Evidence) -> str:
-    place = f"{page_words(one).replace(' ', '~')}: " if one.page is not None else ""
-    quote = r" \par ".join(map(latex, paragraphs(one.quote)))
-    return f"{place}``{quote}''" + (f" --- {latex(one.note)}" if one.note else "")
+def _annotation(evidence: Evidence) -> str:
+    place = f"{page_words(evidence).replace(' ', '~')}: " if evidence.page is not None else ""
+    quote = r" \par ".join(map(latex, paragraphs(evidence.quote)))
+    return f"{place}``{quote}''" + (f" --- {latex(evidence.note)}" if evidence.note else "")
 
 
 def latex(text: str) -> str:
@@ -70,4 +70,4 @@ def latex(text: str) -> str:
 
 def verbatim(text: str) -> str:
     """Return a value of a field that BibLaTeX reads verbatim, such as `doi` or `file`: braces and the like as %7B."""
-    return re.sub(r"[{}\\\n]", lambda found: f"%{ord(found[0]):02X}", printable(text))
+    return re.sub(r"[{}\\\n]", lambda character: f"%{ord(character[0]):02X}", printable(text))

@@ -16,20 +16,23 @@ def to_csl(evidence: Sequence[Evidence]) -> str:
 
 def _item(document: CitedDocument) -> dict[str, Any]:
     """Return an item. Its type is `document`, because a file does not say in what it was published."""
-    one = document.first
-    item: dict[str, Any] = {"id": document.key, "type": "document", "title": plain(one.title)}
-    if one.authors:
-        item["author"] = [_name(author) for author in one.authors]
-    if parts := [int(part) for part in one.date.split("-")[:3] if part.isdigit()]:
+    evidence = document.first
+    item: dict[str, Any] = {"id": document.key, "type": "document", "title": plain(evidence.title)}
+    if evidence.authors:
+        item["author"] = [_name(author) for author in evidence.authors]
+    if parts := [int(part) for part in evidence.date.split("-")[:3] if part.isdigit()]:
         item["issued"] = {"date-parts": [parts]}
-    if one.doi:
-        item["DOI"] = plain(one.doi)
-    if one.arxiv:
-        item |= {"archive": "arXiv", "archive_location": plain(one.arxiv)}
-    if one.language:
-        item["language"] = plain(one.language)
+    if evidence.doi:
+        item["DOI"] = plain(evidence.doi)
+    if evidence.arxiv:
+        item |= {"archive": "arXiv", "archive_location": plain(evidence.arxiv)}
+    if evidence.language:
+        item["language"] = plain(evidence.language)
     item["note"] = "\n\n".join(map(_note, document.passages))
-    item["custom"] = {"path": printable(one.path), "quotations": [_quotation(passage) for passage in document.passages]}
+    item["custom"] = {
+        "path": printable(evidence.path),
+        "quotations": [_quotation(passage) for passage in document.passages],
+    }
     return item
 
 
@@ -38,12 +41,12 @@ def _name(author: str) -> dict[str, str]:
     return {"family": name.family, "given": name.given} if name.given else {"literal": name.family}
 
 
-def _note(one: Evidence) -> str:
-    place = f" ({page_words(one)})" if one.page is not None else ""
-    quote = "\n".join(paragraphs(one.quote))
-    return f"“{quote}”{place}" + (f" {plain(one.note)}" if one.note else "")
+def _note(evidence: Evidence) -> str:
+    place = f" ({page_words(evidence)})" if evidence.page is not None else ""
+    quote = "\n".join(paragraphs(evidence.quote))
+    return f"“{quote}”{place}" + (f" {plain(evidence.note)}" if evidence.note else "")
 
 
-def _quotation(one: Evidence) -> dict[str, Any]:
-    quote = "\n\n".join(paragraphs(one.quote))
-    return {"quote": quote, "page": one.page, "heading": plain(one.heading), "note": plain(one.note)}
+def _quotation(evidence: Evidence) -> dict[str, Any]:
+    quote = "\n\n".join(paragraphs(evidence.quote))
+    return {"quote": quote, "page": evidence.page, "heading": plain(evidence.heading), "note": plain(evidence.note)}

@@ -48,15 +48,15 @@ def cited_documents(evidence: Sequence[Evidence]) -> list[CitedDocument]:
     """
     groups: dict[str, list[Evidence]] = {}
     group_of: dict[str, str] = {}
-    for one in evidence:
-        names = [one.path, *([f"hash:{one.content}"] if one.content else [])]
-        group = next((group_of[name] for name in names if name in group_of), one.path)
+    for passage in evidence:
+        names = [passage.path, *([f"hash:{passage.content}"] if passage.content else [])]
+        group = next((group_of[name] for name in names if name in group_of), passage.path)
         group_of.update(dict.fromkeys(names, group))
-        groups.setdefault(group, []).append(one)
-    taken = {one.citekey for one in evidence if one.citekey}
+        groups.setdefault(group, []).append(passage)
+    taken = {passage.citekey for passage in evidence if passage.citekey}
     documents = []
     for passages in groups.values():
-        key = next((one.citekey for one in passages if one.citekey), "")
+        key = next((passage.citekey for passage in passages if passage.citekey), "")
         if not key:
             key = _free(made_key(passages[0]), taken)
             taken.add(key)
@@ -64,12 +64,12 @@ def cited_documents(evidence: Sequence[Evidence]) -> list[CitedDocument]:
     return documents
 
 
-def made_key(one: Evidence) -> str:
+def made_key(evidence: Evidence) -> str:
     """Return a citation key such as `lee2004cooling`: ASCII letters and digits only."""
-    family = _ascii(name_of(one.authors[0]).family) if one.authors else ""
-    words = [_ascii(word) for word in plain(one.title).split()]
+    family = _ascii(name_of(evidence.authors[0]).family) if evidence.authors else ""
+    words = [_ascii(word) for word in plain(evidence.title).split()]
     word = next((word for word in words if word and word not in _SMALL_WORDS), "")
-    return f"{family}{_ascii(one.year)}{word}" or "document"
+    return f"{family}{_ascii(evidence.year)}{word}" or "document"
 
 
 def _free(key: str, taken: set[str]) -> str:
@@ -111,9 +111,9 @@ def authors_line(authors: Sequence[str], most: int = 3) -> str:
     return ", ".join(names) if len(names) <= most else f"{names[0]} et al."
 
 
-def page_words(one: Evidence) -> str:
+def page_words(evidence: Evidence) -> str:
     """Return "p. 12", "slide 7" and their like, or "" for a format without pages."""
-    return f"{page_unit(one.path)} {one.page}" if one.page is not None else ""
+    return f"{page_unit(evidence.path)} {evidence.page}" if evidence.page is not None else ""
 
 
 def _ascii(text: str) -> str:

@@ -66,17 +66,17 @@ class Evidence:
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
         """Read what `to_json` returned. Fields that a newer longsearch added are ignored. Raises ValueError."""
         defaults = cls("", "", "")
-        known: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for field in fields(cls):
             value = raw.get(field.name, getattr(defaults, field.name))
-            known[field.name] = tuple(map(str, value)) if isinstance(value, list | tuple) else value
-        if not all(isinstance(known[name], str) for name in _TEXTS):
+            values[field.name] = tuple(map(str, value)) if isinstance(value, list | tuple) else value
+        if not all(isinstance(values[name], str) for name in _TEXTS):
             raise ValueError("a text is no text")
         if not all(
-            isinstance(known[name], int | float | None) for name in ("page", "start", "stop", "added_at", "is_ocr")
+            isinstance(values[name], int | float | None) for name in ("page", "start", "stop", "added_at", "is_ocr")
         ):
             raise ValueError("a number is no number")
-        return cls(**known)
+        return cls(**values)
 
 
 class PlaceState(StrEnum):

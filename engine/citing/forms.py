@@ -20,34 +20,36 @@ FORMATS: Mapping[str, tuple[str, Callable[[Sequence[Evidence]], str]]] = {
 """The formats by name: the ending of such a file, and the function that writes it."""
 
 
-def _plain(one: Evidence) -> str:
-    place = printable(place_name(one.path, one.page, one.heading, is_ocr=one.is_ocr))
+def _plain(evidence: Evidence) -> str:
+    place = printable(place_name(evidence.path, evidence.page, evidence.heading, is_ocr=evidence.is_ocr))
     named = f", {place}" if place else ""
-    return f"{printable(one.quote, keep=chr(10))}\n— {plain(one.title)}{named} ({printable(one.path)})\n"
+    return f"{printable(evidence.quote, keep=chr(10))}\n— {plain(evidence.title)}{named} ({printable(evidence.path)})\n"
 
 
-def _markdown(one: Evidence) -> str:
-    link = link_of(one)
-    source = source_line(one)
-    return quoted(one, f"[{source}]({link})" if link else source)
+def _markdown(evidence: Evidence) -> str:
+    link = link_of(evidence)
+    source = source_line(evidence)
+    return quoted(evidence, f"[{source}]({link})" if link else source)
 
 
-def _pandoc(one: Evidence) -> str:
-    place = f", {page_words(one)}" if one.page is not None else ""
-    return quoted(one).rstrip("\n") + f" [@{one.citekey or made_key(one)}{place}]\n"
+def _pandoc(evidence: Evidence) -> str:
+    place = f", {page_words(evidence)}" if evidence.page is not None else ""
+    return quoted(evidence).rstrip("\n") + f" [@{evidence.citekey or made_key(evidence)}{place}]\n"
 
 
-def _latex(one: Evidence) -> str:
-    place = f"[p.~{one.page}]" if one.page is not None else ""
-    quote = "\n\n".join(map(latex, paragraphs(one.quote)))
-    return f"\\begin{{quote}}\n{quote} \\cite{place}{{{one.citekey or made_key(one)}}}\n\\end{{quote}}\n"
+def _latex(evidence: Evidence) -> str:
+    place = f"[p.~{evidence.page}]" if evidence.page is not None else ""
+    quote = "\n\n".join(map(latex, paragraphs(evidence.quote)))
+    return f"\\begin{{quote}}\n{quote} \\cite{place}{{{evidence.citekey or made_key(evidence)}}}\n\\end{{quote}}\n"
 
 
-def _org(one: Evidence) -> str:
+def _org(evidence: Evidence) -> str:
     # a line that begins with a comma is only text, also one that Org would take for the end of the block
-    quote = "\n\n".join(f",{text}" if text.startswith(("*", "#+", ",")) else text for text in paragraphs(one.quote))
-    place = f" {page_words(one)}" if one.page is not None else ""
-    return f"#+begin_quote\n{quote} [cite:@{one.citekey or made_key(one)}{place}]\n#+end_quote\n"
+    quote = "\n\n".join(
+        f",{text}" if text.startswith(("*", "#+", ",")) else text for text in paragraphs(evidence.quote)
+    )
+    place = f" {page_words(evidence)}" if evidence.page is not None else ""
+    return f"#+begin_quote\n{quote} [cite:@{evidence.citekey or made_key(evidence)}{place}]\n#+end_quote\n"
 
 
 FORMS: Mapping[str, Callable[[Evidence], str]] = {

@@ -27,7 +27,7 @@ def to_markdown(evidence: Sequence[Evidence]) -> str:
 def escaped(text: str) -> str:
     """Return one line of text in which no character acts as Markdown or as HTML."""
     escaped_inside = _SPECIAL.sub(r"\\\1", plain(text)).replace("&", "&amp;")
-    return _AT_START.sub(lambda found: found[1] + _harmless(found[2]), escaped_inside)
+    return _AT_START.sub(lambda start: start[1] + _harmless(start[2]), escaped_inside)
 
 
 def _harmless(start: str) -> str:
@@ -35,38 +35,41 @@ def _harmless(start: str) -> str:
     return f"&#{ord(start[0])};{start[1:]}" if start[0].isdigit() else f"\\{start}"
 
 
-def quoted(one: Evidence, source: str = "") -> str:
+def quoted(evidence: Evidence, source: str = "") -> str:
     """Return a passage as a block quotation, with a last line for its source if there is one."""
-    parts = [*(escaped(paragraph) for paragraph in paragraphs(one.quote)), *([f"— {source}"] if source else [])]
+    parts = [*(escaped(paragraph) for paragraph in paragraphs(evidence.quote)), *([f"— {source}"] if source else [])]
     return "\n>\n".join(f"> {part}" for part in parts) + "\n"
 
 
-def source_line(one: Evidence) -> str:
+def source_line(evidence: Evidence) -> str:
     """Return who says it where: "Ann Lee (2004), *Cooling towers*, p. 12"."""
-    year = f"({escaped(one.year)})" if one.year else ""
-    who = " ".join(filter(None, (escaped(authors_line(one.authors)), year)))
-    return ", ".join(filter(None, (who, f"*{escaped(one.title)}*", _page(one))))
+    year = f"({escaped(evidence.year)})" if evidence.year else ""
+    who = " ".join(filter(None, (escaped(authors_line(evidence.authors)), year)))
+    return ", ".join(filter(None, (who, f"*{escaped(evidence.title)}*", _page(evidence))))
 
 
-def _page(one: Evidence) -> str:
-    return page_words(one) + (" (OCR)" if one.is_ocr and one.page is not None else "")
+def _page(evidence: Evidence) -> str:
+    return page_words(evidence) + (" (OCR)" if evidence.is_ocr and evidence.page is not None else "")
 
 
-def link_of(one: Evidence) -> str:
+def link_of(evidence: Evidence) -> str:
     """Return a link to the page: in the reference manager if it knows the document, else to the file."""
-    if one.link:
-        return one.link
-    page = f"#page={one.page}" if one.page is not None else ""
-    path = PurePath(one.path)
+    if evidence.link:
+        return evidence.link
+    page = f"#page={evidence.page}" if evidence.page is not None else ""
+    path = PurePath(evidence.path)
     return path.as_uri() + page if path.is_absolute() else ""
 
 
 def _document(document: CitedDocument) -> str:
-    one = document.first
-    about = [escaped(authors_line(one.authors, most=10)), escaped(one.date)]
-    about += [escaped(f"doi:{one.doi}") if one.doi else "", escaped(f"arXiv:{one.arxiv}") if one.arxiv else ""]
-    about += [f"[@{one.citekey}]" if one.citekey else "", ", ".join(map(escaped, one.collections))]
-    lines = [f"## {escaped(one.title)}", " · ".join(filter(None, about)), _path(one.path)]
+    evidence = document.first
+    about = [escaped(authors_line(evidence.authors, most=10)), escaped(evidence.date)]
+    about += [
+        escaped(f"doi:{evidence.doi}") if evidence.doi else "",
+        escaped(f"arXiv:{evidence.arxiv}") if evidence.arxiv else "",
+    ]
+    about += [f"[@{evidence.citekey}]" if evidence.citekey else "", ", ".join(map(escaped, evidence.collections))]
+    lines = [f"## {escaped(evidence.title)}", " · ".join(filter(None, about)), _path(evidence.path)]
     passages = [_passage(passage) for passage in document.passages]
     return "\n\n".join([*filter(None, lines), *passages])
 
@@ -78,8 +81,8 @@ def _path(path: str) -> str:
     return f"{fence}{space}{printable(path)}{space}{fence}"
 
 
-def _passage(one: Evidence) -> str:
-    place = _page(one) or escaped(one.heading) or "open"
-    link = link_of(one)
+def _passage(evidence: Evidence) -> str:
+    place = _page(evidence) or escaped(evidence.heading) or "open"
+    link = link_of(evidence)
     source = f"[{place}]({link})" if link else place
-    return quoted(one, source) + (f"\n{escaped(one.note)}\n" if one.note else "")
+    return quoted(evidence, source) + (f"\n{escaped(evidence.note)}\n" if evidence.note else "")

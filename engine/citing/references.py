@@ -39,36 +39,40 @@ class References:
                 # two references with one title: neither is known by it
                 self._by_name[name] = None if name in self._by_name and name.startswith("title:") else reference
 
-    def of(self, one: Evidence) -> Reference | None:
+    def of(self, evidence: Evidence) -> Reference | None:
         """Return the reference of a passage's document, or None."""
-        wanted = Reference(title=one.title, doi=one.doi, arxiv=one.arxiv, paths=(one.path,))
-        return next((found for name in _names(wanted) if (found := self._by_name.get(name))), None)
+        wanted = Reference(title=evidence.title, doi=evidence.doi, arxiv=evidence.arxiv, paths=(evidence.path,))
+        return next((reference for name in _names(wanted) if (reference := self._by_name.get(name))), None)
 
-    def cite(self, one: Evidence) -> Evidence:
+    def cite(self, evidence: Evidence) -> Evidence:
         """Return the passage with the key, the collections and the link of its document; those it has stay."""
-        found = self.of(one)
-        if found is None:
-            return one
-        link = dict(found.links).get(one.path) or dict(found.links).get(os.path.realpath(one.path)) or found.link
+        reference = self.of(evidence)
+        if reference is None:
+            return evidence
+        link = (
+            dict(reference.links).get(evidence.path)
+            or dict(reference.links).get(os.path.realpath(evidence.path))
+            or reference.link
+        )
         if link.endswith("="):
-            link = f"{link}{one.page}" if one.page is not None else link.partition("?")[0]
+            link = f"{link}{evidence.page}" if evidence.page is not None else link.partition("?")[0]
         return replace(
-            one,
-            citekey=one.citekey or found.citekey,
-            collections=one.collections or found.collections,
-            link=one.link or link,
+            evidence,
+            citekey=evidence.citekey or reference.citekey,
+            collections=evidence.collections or reference.collections,
+            link=evidence.link or link,
         )
 
 
-def _names(one: Reference) -> Iterable[str]:
+def _names(reference: Reference) -> Iterable[str]:
     """Yield all that a reference is known by, the surest first."""
-    for path in one.paths:
+    for path in reference.paths:
         yield f"path:{path}"
         yield f"path:{os.path.realpath(path)}"
-    if one.doi:
-        yield f"doi:{re.sub(r'^(https?://(dx[.])?doi[.]org/|doi:)', '', one.doi.strip().lower())}"
-    if one.arxiv:
-        yield f"arxiv:{re.sub(r'^arxiv:|v[0-9]+$', '', one.arxiv.strip().lower())}"
-    letters = "".join(filter(str.isalnum, unicodedata.normalize("NFKD", one.title.casefold())))
+    if reference.doi:
+        yield f"doi:{re.sub(r'^(https?://(dx[.])?doi[.]org/|doi:)', '', reference.doi.strip().lower())}"
+    if reference.arxiv:
+        yield f"arxiv:{re.sub(r'^arxiv:|v[0-9]+$', '', reference.arxiv.strip().lower())}"
+    letters = "".join(filter(str.isalnum, unicodedata.normalize("NFKD", reference.title.casefold())))
     if len(letters) >= _LEAST_TITLE:
         yield f"title:{letters}"

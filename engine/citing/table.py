@@ -14,24 +14,24 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def to_csv(evidence: Sequence[Evidence]) -> str:
     """Return a header and the rows, in the order of the passages. Authors are separated by semicolons."""
-    keys = {one.id: document.key for document in cited_documents(evidence) for one in document.passages}
+    keys = {passage.id: document.key for document in cited_documents(evidence) for passage in document.passages}
     file = io.StringIO()
     rows = csv.writer(file, lineterminator="\n")
     rows.writerow(COLUMNS)
-    for one in evidence:
+    for passage in evidence:
         texts = (
-            "\n\n".join(paragraphs(one.quote)),
-            "" if one.page is None else str(one.page),
-            plain(one.title),
-            "; ".join(map(plain, one.authors)),
-            plain(one.year),
-            printable(one.path),
-            plain(one.heading),
-            plain(one.note),
-            plain(one.doi),
-            plain(one.arxiv),
-            keys[one.id],
-            one.link,
+            "\n\n".join(paragraphs(passage.quote)),
+            "" if passage.page is None else str(passage.page),
+            plain(passage.title),
+            "; ".join(map(plain, passage.authors)),
+            plain(passage.year),
+            printable(passage.path),
+            plain(passage.heading),
+            plain(passage.note),
+            plain(passage.doi),
+            plain(passage.arxiv),
+            keys[passage.id],
+            passage.link,
         )
         rows.writerow(map(_as_text, texts))
     return file.getvalue()

@@ -52,9 +52,9 @@ class Bm25:
         if not terms:
             return np.empty(0, np.int64), np.empty(0)
         idf = partial(bm25.idf, n_passages=self._n_texts)
-        found = keywords.best_of_forms(self._db, list(map(forms_of, terms)), idf, limit)
+        ranked = keywords.best_of_forms(self._db, list(map(forms_of, terms)), idf, limit)
         highest = bm25.highest(self._n_holding(terms), self._n_texts)
-        table = np.array(found, np.float64).reshape(-1, 2)
+        table = np.array(ranked, np.float64).reshape(-1, 2)
         return table[:, 0].astype(np.int64), table[:, 1] / highest
 
     def known_words(self, query: str) -> float:
@@ -65,10 +65,10 @@ class Bm25:
         """Return each document's score by words, as in longsearch; documents (n_rows,) has the document of each row."""
         holding = []
         for term in self._terms(query):
-            found, counts = np.unique(documents[keywords.matching(self._db, term)], return_counts=True)
-            holding.append(dict(zip(found.tolist(), counts.tolist(), strict=True)))
-        found, lengths = np.unique(documents, return_counts=True)
-        of_length = dict(zip(found.tolist(), lengths.tolist(), strict=True))
+            rows, counts = np.unique(documents[keywords.matching(self._db, term)], return_counts=True)
+            holding.append(dict(zip(rows.tolist(), counts.tolist(), strict=True)))
+        rows, lengths = np.unique(documents, return_counts=True)
+        of_length = dict(zip(rows.tolist(), lengths.tolist(), strict=True))
         figures = WordStatistics(len(of_length), len(documents), 0, (), tuple(map(len, holding)))
         return bm25.of_documents(holding, of_length, figures)
 

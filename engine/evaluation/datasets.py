@@ -195,11 +195,11 @@ def _judged(
     judgements: Iterable[tuple[str, str, int]],
 ) -> Dataset:
     """Build a set from its documents, the texts of its queries, and (query, document, gain) of each judgement."""
-    known = {document.id for document in documents}
+    ids = {document.id for document in documents}
     qrels: dict[str, dict[str, int]] = {}
     n_skipped = 0
     for query, document, gain in judgements:
-        if query not in texts or document not in known:
+        if query not in texts or document not in ids:
             n_skipped += 1
         elif gain > 0:
             qrels.setdefault(query, {})[document] = gain
@@ -209,7 +209,7 @@ def _judged(
 
 def _spans(name: str, read: Reader) -> Dataset:
     documents = tuple(EvalDocument(str(r["_id"]), "", str(r["text"])) for r in _jsonl(name, read, "docs.jsonl"))
-    known = {document.id for document in documents}
+    ids = {document.id for document in documents}
     queries, qrels, n_skipped = [], {}, 0
     for record in _jsonl(name, read, "spans.jsonl", ("_id", "text", "doc", "spans")):
         query, document = str(record["_id"]), str(record["doc"])
@@ -217,7 +217,7 @@ def _spans(name: str, read: Reader) -> Dataset:
             spans = tuple((int(start), int(stop)) for start, stop in record["spans"])
         except (TypeError, ValueError):
             raise LongsearchError(f"{name}: the spans of {query!r} are not pairs of numbers", _FORMAT_HINT) from None
-        if document not in known:
+        if document not in ids:
             n_skipped += 1
             continue
         queries.append(EvalQuery(query, str(record["text"]), spans))

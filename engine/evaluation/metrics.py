@@ -38,8 +38,8 @@ def recall(gains: Gains, ideal: Gains, k: int) -> float:
 
 def reciprocal_rank(gains: Gains, k: int = 10) -> float:
     """Return 1 / rank of the first relevant item, or 0 if none is among the first k."""
-    found = np.flatnonzero(gains[:k] > 0)
-    return 1.0 / (int(found[0]) + 1) if len(found) else 0.0
+    hits = np.flatnonzero(gains[:k] > 0)
+    return 1.0 / (int(hits[0]) + 1) if len(hits) else 0.0
 
 
 def hit(gains: Gains, k: int = 1) -> float:

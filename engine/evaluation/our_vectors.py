@@ -173,8 +173,8 @@ def passage_scores(
 
 def whole_excerpts(passages: Vectors, excerpts: Sequence[Excerpts]) -> Vectors:
     """Return (n_excerpts, dim): the excerpts of each passage, or its own vector if it has none."""
-    pairs = zip(passages, (own.vectors for own in excerpts), strict=True)
-    return np.concatenate([own if len(own) else vector[None] for vector, own in pairs] or [passages])
+    pairs = zip(passages, (vectors.vectors for vectors in excerpts), strict=True)
+    return np.concatenate([vectors if len(vectors) else vector[None] for vector, vectors in pairs] or [passages])
 
 
 def first_dims(vectors: NDArray[np.float32], dim: int) -> Vectors:

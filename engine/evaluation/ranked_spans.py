@@ -40,9 +40,9 @@ class Spans:
 
     def texts(self, documents: Sequence[EvalDocument]) -> Iterator[str]:
         """Yield the text of each span of these documents; holds the text of one document at a time."""
-        for row, own in groupby(zip(self.documents.tolist(), self.borders.tolist(), strict=True), itemgetter(0)):
+        for row, spans in groupby(zip(self.documents.tolist(), self.borders.tolist(), strict=True), itemgetter(0)):
             text = documents[row].full_text
-            yield from (text[start:stop] for _, (start, stop) in own)
+            yield from (text[start:stop] for _, (start, stop) in spans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ def by_scores(spans: Spans, similarities: Vectors, limit: int = MAX_RANKED) -> R
 
 def word_windows(text: str, n_words: int = _WINDOW_WORDS) -> list[tuple[int, int]]:
     """Cut a text into spans of `n_words` words, side by side; none for a text without words."""
-    found = [match.span() for match in _WORD.finditer(text)]
-    return [(found[i][0], found[min(i + n_words, len(found)) - 1][1]) for i in range(0, len(found), n_words)]
+    words = [match.span() for match in _WORD.finditer(text)]
+    return [(words[i][0], words[min(i + n_words, len(words)) - 1][1]) for i in range(0, len(words), n_words)]
 
 
 def scores_of(ranked: Ranked) -> list[dict[int, float]]:

@@ -54,10 +54,10 @@ def as_table(results: list[Result], metric: str = METRICS[0]) -> str:
     names = list(dict.fromkeys(result.dataset for result in results))
     rows = [[metric, *systems]]
     for name in names:
-        for own in _metrics(name, metric):
-            found = _intervals(results, own)
-            label = printable(name) + _label(own, metric)
-            rows.append([label, *(_cell(found.get((name, system))) for system in systems)])
+        for shown in _metrics(name, metric):
+            intervals = _intervals(results, shown)
+            label = printable(name) + _label(shown, metric)
+            rows.append([label, *(_cell(intervals.get((name, system))) for system in systems)])
     return _aligned([*rows, *_means(results, names, systems, metric)])
 
 
@@ -77,13 +77,13 @@ def as_width_tables(results: list[WidthResult], metric: str = METRICS[0]) -> str
         of_system = [result for result in results if result.system == system]
         names = list(dict.fromkeys(result.dataset for result in of_system))
         for name in names:
-            for own in _metrics(name, metric):
-                title = f"{printable(name)}, {system}, {_named(own)}"
-                tables.append(_width_table(title, [r for r in of_system if r.dataset == name], own))
+            for shown in _metrics(name, metric):
+                title = f"{printable(name)}, {system}, {_named(shown)}"
+                tables.append(_width_table(title, [r for r in of_system if r.dataset == name], shown))
         for kind, chosen in _kinds(names):
-            for own in _metrics(chosen[0], metric):
-                title = f"mean of {len(chosen)} {kind}, {system}, {_named(own)}"
-                tables.append(_width_table(title, [r for r in of_system if r.dataset in chosen], own))
+            for shown in _metrics(chosen[0], metric):
+                title = f"mean of {len(chosen)} {kind}, {system}, {_named(shown)}"
+                tables.append(_width_table(title, [r for r in of_system if r.dataset in chosen], shown))
     return "\n\n".join(tables)
 
 
@@ -98,10 +98,10 @@ def _means(results: list[Result], names: list[str], systems: list[str], metric: 
     ran = _intervals(results, metric)
     shared = [name for name in names if all((name, system) in ran for system in systems)]
     for kind, chosen in _kinds(shared):
-        for own in _metrics(chosen[0], metric):
-            found = _intervals(results, own)
-            means = [np.mean([found[name, system].mean for name in chosen]) for system in systems]
-            label = f"mean of {len(chosen)} {kind}{_label(own, metric)}"
+        for shown in _metrics(chosen[0], metric):
+            intervals = _intervals(results, shown)
+            means = [np.mean([intervals[name, system].mean for name in chosen]) for system in systems]
+            label = f"mean of {len(chosen)} {kind}{_label(shown, metric)}"
             rows.append([label, *(f"{100 * mean:.1f}" for mean in means)])
     return rows
 
@@ -121,8 +121,10 @@ def _width_table(title: str, results: list[WidthResult], metric: str) -> str:
         row = [f"documents {as_fractions(documents)}"]
         for queries in widths:
             pair = (documents, queries)
-            found = [r.metrics[metric] for r in results if (r.documents_width, r.queries_width) == pair]
-            row.append(_cell(found[0]) if len(found) == 1 else f"{100 * np.mean([i.mean for i in found]):.1f}")
+            intervals = [r.metrics[metric] for r in results if (r.documents_width, r.queries_width) == pair]
+            row.append(
+                _cell(intervals[0]) if len(intervals) == 1 else f"{100 * np.mean([i.mean for i in intervals]):.1f}"
+            )
         rows.append(row)
     return _aligned(rows)
 
@@ -132,8 +134,8 @@ def _metrics(dataset: str, metric: str) -> tuple[str, ...]:
     return (metric, ACCURACY) if metric == METRICS[0] and is_synthetic(dataset) else (metric,)
 
 
-def _label(own: str, metric: str) -> str:
-    return "" if own == metric else f", {_named(own)}"
+def _label(shown: str, metric: str) -> str:
+    return "" if shown == metric else f", {_named(shown)}"
 
 
 def _named(metric: str) -> str:

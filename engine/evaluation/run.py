@@ -104,10 +104,10 @@ def _at_all_widths(
             began = time.perf_counter()
             vectors = ours[documents].asked_by(ours[queries])
             ranked = OURS[name](Bench(dataset, vectors, minilm, vector_cache, same_words=whole))
-            found = _result(dataset, name, ranked, began)
-            if found.metrics:
+            result = _result(dataset, name, ranked, began)
+            if result.metrics:
                 yield WidthResult(
-                    found.dataset, name, found.n_queries, found.metrics, found.seconds, documents, queries
+                    result.dataset, name, result.n_queries, result.metrics, result.seconds, documents, queries
                 )
 
 

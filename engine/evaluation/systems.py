@@ -48,12 +48,12 @@ def words(bench: Bench) -> Ranked:
 def hybrid(bench: Bench) -> Ranked:
     """Rank passages by longsearch's combination of the scores by meaning and by words."""
     by_meaning = scores_of(bench.meaning)
-    found = [
+    candidates = [
         dict.fromkeys(meaning, 0.0) | words for meaning, words in zip(by_meaning, scores_of(bench.words), strict=True)
     ]
     trusted = [
         {row: trust(known) * score for row, score in scores.items()}
-        for scores, known in zip(_in_documents(bench, found), bench.known_words, strict=True)
+        for scores, known in zip(_in_documents(bench, candidates), bench.known_words, strict=True)
     ]
     pairs = zip(trusted, by_meaning, strict=True)
     return ranked_by(bench.ours.passages, [combine(*pair) for pair in pairs])
@@ -133,10 +133,10 @@ def _combined(meaning: Ranked, words: Ranked) -> Ranked:
     return ranked_by(meaning.spans, [combine(*pair) for pair in pairs])
 
 
-def _in_documents(bench: Bench, found: list[dict[int, float]]) -> list[dict[int, float]]:
+def _in_documents(bench: Bench, candidates: list[dict[int, float]]) -> list[dict[int, float]]:
     """Mix the document's score by words into each passage's."""
     documents = bench.ours.passages.documents.tolist()
     return [
         {row: words_in_document(score, whole[documents[row]]) for row, score in scores.items()}
-        for scores, whole in zip(found, bench.words_of_documents, strict=True)
+        for scores, whole in zip(candidates, bench.words_of_documents, strict=True)
     ]

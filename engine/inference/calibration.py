@@ -76,15 +76,15 @@ def calibrated_size(encoder: Encoder, cache: Path, may_measure: bool) -> int | N
     Returns None if V is unknown and was not measured. Never measures on a busy CPU: the shortest slices are disturbed
     least, look fastest, and the wrong choice would be kept (256 tokens once, at half the speed of 2,048).
     """
-    known, key = _load(cache), _key(encoder)
-    size = known.get(key)
+    sizes, key = _load(cache), _key(encoder)
+    size = sizes.get(key)
     if size in sizes_for(encoder.hardware.device, encoder.model.block_size):
         return size
     if not may_measure or (encoder.model.device.type == "cpu" and _is_busy()):
         return None
-    known[key] = choose(calibrate(encoder, BUDGET_S))
-    replace_object(cache, known)
-    return known[key]
+    sizes[key] = choose(calibrate(encoder, BUDGET_S))
+    replace_object(cache, sizes)
+    return sizes[key]
 
 
 def _is_busy() -> bool:

@@ -115,7 +115,7 @@ class Encoder:
     def at(self, width: float) -> "Encoder":
         """Return this whole encoder at `width`, made at the first call and then kept. Raises ModelError as `open` does.
 
-        It shares all but the layers, of whose first heads it has a copy: 14 MB at half the width of the bundled model.
+        Only the first heads of the layers are copied, 14 MB at half the width of the bundled model; all else is shared.
         """
         if width == self.width:
             return self
@@ -164,18 +164,18 @@ class Encoder:
 
     def encode_documents(self, texts: Iterable[tuple[K, str]]) -> Iterator[tuple[K, DocumentEmbedding]]:
         """Read many texts in batches; yield (key, embedding) of each in the order in which they finish."""
-        found: dict[K, CollectedParts] = {}
+        collected: dict[K, CollectedParts] = {}
 
         def split() -> Iterator[tuple[K, TokenizedText, list[Passage], None]]:
             for key, text in texts:
                 tokens, passages = self.split(text)
-                found[key] = CollectedParts(passages)
+                collected[key] = CollectedParts(passages)
                 yield key, tokens, passages, None
 
         for key, part in self.stream_many(split()):
-            found[key].add(part)
+            collected[key].add(part)
             if part.is_last:
-                yield key, found.pop(key).embedding(part)
+                yield key, collected.pop(key).embedding(part)
 
     def encode_query(self, text: str, instruction: str | None = None, steps: int | None = None) -> Vectors:
         """Return the unit vector (dim,) of a query. Raises QueryError for a query without words.

@@ -57,8 +57,8 @@ def _in_own_process(*arguments: str) -> Footprint:
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, env=environment)  # noqa: S603
     if done.returncode:
         raise ModelError(f"the measuring process exited with status {done.returncode}", "it may have run out of memory")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return Footprint(**found)
+    figures: dict[str, Any] = json.loads(done.stdout)
+    return Footprint(**figures)
 
 
 def _measure(model: str, width: str, dtype: str, vertical_size: str, n_tokens: str, length: str) -> Footprint:

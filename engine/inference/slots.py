@@ -81,11 +81,11 @@ def read_documents(
             finished, state = _step(model, readout, slots, state, budget)
         else:  # some documents resume at their end, and lack only their own vector
             finished = [Finished(slot.reading.document_vector[None][:0], []) for slot in slots]
-        for row, (slot, found) in enumerate(zip(slots, finished, strict=True)):
+        for row, (slot, result) in enumerate(zip(slots, finished, strict=True)):
             if not slot.n_left:  # a copy of its state, since its row is about to be overwritten
-                yield slot.document.key, slot.part(found, state.rows([row]), 0)
+                yield slot.document.key, slot.part(result, state.rows([row]), 0)
             elif is_step:
-                yield slot.document.key, slot.part(found, state, row)
+                yield slot.document.key, slot.part(result, state, row)
         slots, state = _refill(model, slots, state, waiting)
 
 

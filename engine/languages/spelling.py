@@ -35,12 +35,12 @@ def other_spelling(word: str) -> str:
     """Return the word as the other side of the Atlantic spells it, in small letters; "" if no rule knows."""
     small = word.lower()
     for pattern, replacement in _ENDING_RULES:
-        if found := pattern.fullmatch(small):
-            return found.expand(replacement)
+        if match := pattern.fullmatch(small):
+            return match.expand(replacement)
     if not (small.isascii() and small.isalpha()):
         return ""
     for pair in _BEGINNINGS:
-        for one, other in (pair, pair[::-1]):
-            if small.startswith(one):
-                return other + small.removeprefix(one)
+        for this, other in (pair, pair[::-1]):
+            if small.startswith(this):
+                return other + small.removeprefix(this)
     return ""

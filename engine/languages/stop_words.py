@@ -145,12 +145,12 @@ def language_of_question(words: Sequence[str], among: Collection[str]) -> str:
     `words` are in small letters, `among` the languages that documents are in. One stop word is enough only where no
     document is English or of unknown language: "die casting" asks in English.
     """
-    known = {"en", *among} & STOP_WORDS.keys()
-    found = {code: sum(word in STOP_WORDS[code] for word in words) for code in known}
-    code = max(found, key=lambda code: found[code])
-    beaten = max((n for other, n in found.items() if other != code), default=0)
+    candidates = {"en", *among} & STOP_WORDS.keys()
+    counts = {code: sum(word in STOP_WORDS[code] for word in words) for code in candidates}
+    code = max(counts, key=lambda code: counts[code])
+    beaten = max((n for other, n in counts.items() if other != code), default=0)
     least = 2 if {"", "en"} & set(among) else 1
-    return code if code != "en" and found[code] >= max(beaten + 1, least) else ""
+    return code if code != "en" and counts[code] >= max(beaten + 1, least) else ""
 
 
 def without_article(word: str, language: str) -> str:

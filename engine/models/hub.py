@@ -131,7 +131,7 @@ def cached_models() -> list[CachedModel]:
             repos = scan_cache_dir(constants.HF_HUB_CACHE).repos
     except CacheNotFound:
         return []
-    found = []
+    models = []
     for repo in repos:
         is_any_pinned = PIN in repo.refs
         for revision in repo.revisions if repo.repo_type == "model" else ():
@@ -139,8 +139,8 @@ def cached_models() -> list[CachedModel]:
             if family and any(file.file_name.endswith(".safetensors") for file in revision.files):
                 is_pinned = (PIN if is_any_pinned else "main") in revision.refs
                 name = ModelName(repo.repo_id, revision.commit_hash)
-                found.append(CachedModel(name, family, revision.snapshot_path, revision.size_on_disk, is_pinned))
-    return sorted(found, key=lambda model: (model.name.repo, not model.is_pinned, model.name.revision))
+                models.append(CachedModel(name, family, revision.snapshot_path, revision.size_on_disk, is_pinned))
+    return sorted(models, key=lambda model: (model.name.repo, not model.is_pinned, model.name.revision))
 
 
 def family_of(folder: Path) -> str:

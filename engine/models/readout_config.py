@@ -72,8 +72,8 @@ _SIZES = {"contextual": "encoder_heads", "generative": "soft_tokens"}
 
 def read_readout(raw: dict[str, Any]) -> ReadoutConfig:
     """Read the section. Raises ModelError if a value of it cannot be used."""
-    known = {f.name for f in fields(ReadoutConfig)}
-    section = ReadoutConfig(**{name: value for name, value in raw.items() if name in known})
+    names = {f.name for f in fields(ReadoutConfig)}
+    section = ReadoutConfig(**{name: value for name, value in raw.items() if name in names})
     if section.readout not in READOUTS:
         raise ModelError(f"unknown readout {section.readout!r}", "this model needs a newer longsearch")
     sizes = dict.fromkeys(_SIZES.values(), 0)  # another readout's size may be left from an earlier training

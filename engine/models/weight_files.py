@@ -68,10 +68,10 @@ def check_published(folder: Path) -> str:
         raise ModelError(f"the card of {folder.name} names no SHA-256 of its weights", _NOT_PUBLISHED)
     (path,) = weight_files(folder)
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != published[1]:
-        raise ModelError(f"{path} has the SHA-256 {found}; its card says {published[1]}", _NOT_PUBLISHED)
-    return found
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != published[1]:
+        raise ModelError(f"{path} has the SHA-256 {digest}; its card says {published[1]}", _NOT_PUBLISHED)
+    return digest
 
 
 @contextmanager

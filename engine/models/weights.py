@@ -44,7 +44,7 @@ def load_weights(
     with torch.device("meta"):
         model = family.build(config)
     expected = model.state_dict()
-    found: dict[str, Tensor] = {}
+    loaded: dict[str, Tensor] = {}
     readout: dict[str, Tensor] = {}
     for stored, whole in _tensors(weight_files(folder)):
         for name, tensor in family.renamed(stored.removeprefix("backbone.").removeprefix("model."), whole):
@@ -52,9 +52,9 @@ def load_weights(
                 readout[name.removeprefix("readout.")] = tensor.to(device, torch.float32)
             elif name != "lm_head.weight":
                 keep_float32 = name.endswith(family.always_float32)
-                found[name] = tensor.to(device, torch.float32 if keep_float32 else dtype)
-    _check(found, expected, folder)
-    model.load_state_dict(found, assign=True)
+                loaded[name] = tensor.to(device, torch.float32 if keep_float32 else dtype)
+    _check(loaded, expected, folder)
+    model.load_state_dict(loaded, assign=True)
     return model.eval().requires_grad_(False), readout
 
 
@@ -83,13 +83,13 @@ def _tensors(files: list[Path]) -> Iterator[tuple[str, Tensor]]:
                     yield name, tensor
 
 
-def _check(found: dict[str, Tensor], expected: dict[str, Tensor], folder: Path) -> None:
-    missing, unknown = sorted(expected.keys() - found.keys()), sorted(found.keys() - expected.keys())
+def _check(loaded: dict[str, Tensor], expected: dict[str, Tensor], folder: Path) -> None:
+    missing, unknown = sorted(expected.keys() - loaded.keys()), sorted(loaded.keys() - expected.keys())
     if missing or unknown:
         raise ModelError(
             f"{folder}: the weights do not match its config.json "
             f"({len(missing)} missing, first {missing[:1]}; {len(unknown)} unknown, first {unknown[:1]})"
         )
-    for name, tensor in found.items():
+    for name, tensor in loaded.items():
         if tensor.shape != expected[name].shape:
             raise ModelError(f"{folder}: {name} is {tuple(tensor.shape)}, not {tuple(expected[name].shape)}")

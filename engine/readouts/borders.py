@@ -43,7 +43,7 @@ class Borders:
         """
         begins, ends = np.array(passages, np.int64).reshape(-1, 2).T
         firsts = np.cumsum([0, *map(len, excerpts)])
-        starts = np.array([start for own in excerpts for start in own], np.int64)
+        starts = np.array([start for of_passage in excerpts for start in of_passage], np.int64)
         tokens = np.searchsorted(token_starts, starts + np.repeat(begins, np.diff(firsts)))
         last = np.searchsorted(token_starts, ends)
         stops = np.roll(tokens, -1)

@@ -110,11 +110,11 @@ def push(means: Sequence[RunningMeans], hidden: Tensor, ids: Tensor, lengths: Se
     sums.index_add_(0, torch.from_numpy(slots.ravel()).to(weighted.device), weighted.flatten(0, 1))
     finished = []
     for row, (mean, (_, n_new, begun)) in enumerate(zip(means, places, strict=True)):
-        own = sums[offsets[row] : offsets[row] + begun]
+        of_document = sums[offsets[row] : offsets[row] + begun]
         if begun and mean.open.numel():
-            own[0] += mean.open
-        mean.advance(lengths[row], totals[row], own, n_new)
-        finished.append(own[:n_new])
+            of_document[0] += mean.open
+        mean.advance(lengths[row], totals[row], of_document, n_new)
+        finished.append(of_document[:n_new])
     return finished
 
 
@@ -177,21 +177,23 @@ class MeanReadout(PlainReadout):
     def take(self, readings: Sequence[MeanReading], hidden: Tensor, given: Slice) -> list[Finished]:
         """See `PlainReadout`."""
         sums = push([reading.means for reading in readings], hidden, given.tokens, given.lengths)
-        finished = [reading.finish(own) for reading, own in zip(readings, sums, strict=True)]
-        starts = [one for _, own in finished for one in own]
-        excerpts = torch.cat([own for own, _ in finished])
-        sizes = np.array([len(one) for one in starts], np.int64)
+        finished = [reading.finish(of_document) for reading, of_document in zip(readings, sums, strict=True)]
+        starts = [starts_of_passage for _, of_document in finished for starts_of_passage in of_document]
+        excerpts = torch.cat([of_document for of_document, _ in finished])
+        sizes = np.array([len(starts_of_passage) for starts_of_passage in starts], np.int64)
         owners = torch.from_numpy(np.repeat(np.arange(len(sizes)), sizes)).to(excerpts.device)
         passages = torch.zeros(len(sizes), excerpts.shape[1], device=excerpts.device).index_add_(0, owners, excerpts)
         # one product for all documents: on a GPU, each of many small products would take as long
         passage_vectors, excerpt_vectors = np.split(self.head.vectors(torch.cat((passages, excerpts))), [len(sizes)])
         by_passage = [
-            Excerpts(own, vectors) if len(own) > 1 else Excerpts(own[:0], vectors[:0])
-            for own, vectors in zip(starts, np.split(excerpt_vectors, np.cumsum(sizes))[: len(starts)], strict=True)
+            Excerpts(of_document, vectors) if len(of_document) > 1 else Excerpts(of_document[:0], vectors[:0])
+            for of_document, vectors in zip(
+                starts, np.split(excerpt_vectors, np.cumsum(sizes))[: len(starts)], strict=True
+            )
         ]
-        ends = np.cumsum([len(own) for _, own in finished])
+        ends = np.cumsum([len(of_document) for _, of_document in finished])
         # a copy: a slice would keep the excerpts' vectors in memory too, five times as many
         return [
-            Finished(passage_vectors[end - len(own) : end].copy(), by_passage[end - len(own) : end])
-            for end, (_, own) in zip(ends, finished, strict=True)
+            Finished(passage_vectors[end - len(of_document) : end].copy(), by_passage[end - len(of_document) : end])
+            for end, (_, of_document) in zip(ends, finished, strict=True)
         ]

@@ -143,14 +143,14 @@ class PlainReadout(ABC):
 
 def join_places(by_row: Sequence[NDArray[np.int64]]) -> tuple[Tensor, Tensor]:
     """Join the places of each row. Returns the row and the place of each, (n,) each."""
-    rows = np.repeat(np.arange(len(by_row)), [len(own) for own in by_row])
+    rows = np.repeat(np.arange(len(by_row)), [len(places) for places in by_row])
     return torch.from_numpy(rows), torch.from_numpy(np.concatenate(by_row))
 
 
 def without_excerpts(by_document: Sequence[Vectors]) -> list[Finished]:
     """Return what each document finished, from the vectors (n, dim) of its passages, which have no excerpts."""
     none = Excerpts(np.zeros(0, np.int64), by_document[0][:0])
-    return [Finished(own, [none] * len(own)) for own in by_document]
+    return [Finished(vectors, [none] * len(vectors)) for vectors in by_document]
 
 
 def unit(vectors: Tensor) -> Vectors:

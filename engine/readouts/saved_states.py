@@ -73,11 +73,11 @@ def check_fits(
     document must begin with the tokens, excerpts and passages that were read, and have what the readout looked at
     `ahead`.
     """
-    found, expected = ({name: t.shape for name, t in s.tensors().items()} for s in (state.model, empty))
+    shapes, expected = ({name: t.shape for name, t in s.tensors().items()} for s in (state.model, empty))
     n_tokens, n_passages = state.n_tokens_done, state.n_passages_done
     within = 0 <= n_tokens <= len(ids) and 0 <= n_passages <= len(borders.passages)
     if (
-        found != expected
+        shapes != expected
         or len(state.sums) != n_sums
         or not within
         or (borders.passages[n_passages:, 1] < n_tokens).any()  # an unfinished passage ended later
@@ -89,7 +89,7 @@ def check_fits(
 def _digest(ids: NDArray[np.int64], borders: Borders, state: PassState, ahead: Ahead) -> bytes:
     """Hash the tokens read, the finished excerpts and their passages, where the unfinished excerpt begins, and `ahead`.
 
-    Nothing ahead leaves the hash as it is without that, so that states saved by older versions stay valid.
+    If nothing is `ahead`, the hash is that of older versions, so that the states they saved stay valid.
     """
     n_tokens, n_passages = state.n_tokens_done, state.n_passages_done
     done = borders.excerpts[:, 1] <= n_tokens

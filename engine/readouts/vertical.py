@@ -44,9 +44,9 @@ def step_around_probes(
     """
     hidden, states = [], []
     for row, mask in enumerate(probes):
-        of_row, own = _row_around_probes(model, tokens[row], mask, state.rows([row]))
+        of_row, after_row = _row_around_probes(model, tokens[row], mask, state.rows([row]))
         hidden.append(of_row)
-        states.append(own)
+        states.append(after_row)
     return torch.stack(hidden), joined(states)
 
 

@@ -59,9 +59,11 @@ def cut(arguments: argparse.Namespace) -> int:
     sample = _spread(texts, _CENTRE_TEXTS, arguments.seed)
     save_centre(arguments.out, torch.from_numpy(small.encode(sample, arguments.max_tokens).mean(0)))
     print(f"{len(kept)} of {len(pieces)} pieces and {len(BYTES)} bytes, centre of {len(sample)} texts: {arguments.out}")
-    for source, own in texts.items():
-        found = cost(whole.tokenizer, small.tokenizer, own[-_MEASURED_TEXTS:], small.tokenizer.get_vocab()[UNKNOWN])
-        print(f"{source}: {found.before:.3f} tokens a word, then {found.after:.3f}; {found.unknown_share:.3%} unknown")
+    for source, texts_of_source in texts.items():
+        costs = cost(
+            whole.tokenizer, small.tokenizer, texts_of_source[-_MEASURED_TEXTS:], small.tokenizer.get_vocab()[UNKNOWN]
+        )
+        print(f"{source}: {costs.before:.3f} tokens a word, then {costs.after:.3f}; {costs.unknown_share:.3%} unknown")
     return 0
 
 
@@ -93,9 +95,9 @@ def crossing(arguments: argparse.Namespace) -> int:
     for language, texts in sorted(held_out_texts(arguments.sources, arguments.held_out).items()):
         if arguments.languages and language not in arguments.languages:
             continue
-        for name, found in zip((f"en-{language}", f"{language}-en"), crossings(texts, arguments.limit), strict=True):
-            write_set(arguments.out / name, found)
-            print(f"{name}: {len(found.queries)} queries, {len(found.passages)} passages")
+        for name, made in zip((f"en-{language}", f"{language}-en"), crossings(texts, arguments.limit), strict=True):
+            write_set(arguments.out / name, made)
+            print(f"{name}: {len(made.queries)} queries, {len(made.passages)} passages")
     return 0
 
 
@@ -108,7 +110,11 @@ def _spread(texts: Mapping[str, list[str]], count: int, seed: int) -> list[str]:
     """Draw about `count` texts, equally many of each source."""
     random = np.random.default_rng(seed)
     each = max(1, count // max(1, len(texts)))
-    return [own[i] for own in texts.values() for i in random.permutation(len(own))[:each]]
+    return [
+        texts_of_source[i]
+        for texts_of_source in texts.values()
+        for i in random.permutation(len(texts_of_source))[:each]
+    ]
 
 
 def add_teacher(command: argparse.ArgumentParser) -> None:

@@ -25,7 +25,7 @@ from longsearch.engine.training.options import folder, switch
 from longsearch.engine.training.student.from_teacher import centre, config_like, student_of
 from longsearch.engine.training.student.initialise import save_new
 from longsearch.engine.training.student.student import Padded
-from longsearch.engine.training.teachers.opening import MINILM, Itself, open_teacher, teacher_folder
+from longsearch.engine.training.teachers.opening import MINILM, OlderModel, open_teacher, teacher_folder
 
 _SAMPLE_TEXTS, _CENTRE_TEXTS = 256, 64
 
@@ -62,8 +62,8 @@ def label(arguments: argparse.Namespace) -> int:
         print(f"{copy_vectors(arguments.shards, arguments.vectors_of)} shards labelled")
     elif not arguments.tokens_only:
         hardware = choose_hardware(arguments.device, arguments.dtype)
-        own = arguments.by_model and Itself(arguments.by_model, hardware.device, hardware.dtype)
-        for path, tokens in label_shards(arguments.shards, own or _teacher(arguments)):
+        older = arguments.by_model and OlderModel(arguments.by_model, hardware.device, hardware.dtype)
+        for path, tokens in label_shards(arguments.shards, older or _teacher(arguments)):
             print(f"{path.name}: {tokens} tokens labelled", flush=True)
     return 0
 

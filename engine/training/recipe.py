@@ -121,12 +121,12 @@ class Plan:
     def is_finished(self, step: Step) -> bool:
         """Return whether an earlier run finished `step`. Raises LongsearchError if that run had other options."""
         try:
-            found = self._note(step).read_text("utf-8")
+            options = self._note(step).read_text("utf-8")
         except OSError:
             return False
-        if found != " ".join(self._options(step)):
+        if options != " ".join(self._options(step)):
             hint = "give another --out, or delete the folder and those of the steps after it"
-            raise LongsearchError(f"{self.model(step.number)} was made with other options: {found}", hint)
+            raise LongsearchError(f"{self.model(step.number)} was made with other options: {options}", hint)
         return True
 
     def finish(self, step: Step) -> None:

@@ -106,10 +106,10 @@ class BertEmbedder:
         A mean (texts, dim) is that of the last states, those of the tokens before and after the text included.
         """
         input_ids, attention_mask = padded(ids, self.before, self.after, self.device)
-        found = self.model(input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=True).hidden_states
+        layers = self.model(input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=True).hidden_states
         first, longest = len(self.before), max(map(len, ids))
-        means = (found[-1].float() * attention_mask[..., None]).sum(1) / attention_mask.sum(1, keepdim=True)
-        return [hidden[:, first : first + longest].float() for hidden in found[1:]], means
+        means = (layers[-1].float() * attention_mask[..., None]).sum(1) / attention_mask.sum(1, keepdim=True)
+        return [hidden[:, first : first + longest].float() for hidden in layers[1:]], means
 
     def finished(self, vectors: torch.Tensor) -> torch.Tensor:
         """Turn the mean's unit vectors (n, dim) into the embedder's."""

@@ -88,10 +88,10 @@ def save_centre(folder: Path, mean: torch.Tensor) -> None:
 
 def _whole(folder: Path) -> Path:
     """Return the folder of the whole model. Raises ModelError if it is no longer there."""
-    found = Path((folder / _WHOLE).read_text("utf-8"))
-    if not found.is_dir() or (found / _WHOLE).exists():
-        raise ModelError(f"{folder} is a cut of the model in {found}, which is not there", "make it again, with `cut`")
-    return found
+    whole = Path((folder / _WHOLE).read_text("utf-8"))
+    if not whole.is_dir() or (whole / _WHOLE).exists():
+        raise ModelError(f"{folder} is a cut of the model in {whole}, which is not there", "make it again, with `cut`")
+    return whole
 
 
 def _centre(folder: Path, device: str, dim: int) -> torch.Tensor | None:

@@ -61,9 +61,10 @@ class Bert(nn.Module):
             yield x
 
     def _layer(self, layer: Any, x: Tensor, keep: Tensor | None, attention: Attention) -> Tensor:
-        own = layer.attention.self
+        projections = layer.attention.self
         q, k, v = (
-            f(x).unflatten(-1, (self._heads, -1)).transpose(1, 2) for f in (own.query, own.key, own.value)
+            f(x).unflatten(-1, (self._heads, -1)).transpose(1, 2)
+            for f in (projections.query, projections.key, projections.value)
         )  # (batch, heads, n, dim)
         mixed = attention(q, k, v, keep).transpose(1, 2).flatten(-2)
         after = layer.attention.output

@@ -127,8 +127,8 @@ def _choose(
 def _why_not(kernel: Kernel, inputs: list[object], expected: tuple[Tensor, ...], tolerance: float) -> str:
     """Return why a kernel cannot replace its twin, or ""."""
     try:
-        found = _parts(kernel(*inputs))
-        differences = [float((f - e).norm() / e.norm()) for f, e in zip(found, expected, strict=True)]
+        parts = _parts(kernel(*inputs))
+        differences = [float((f - e).norm() / e.norm()) for f, e in zip(parts, expected, strict=True)]
     except ImportError as error:
         return f"is not installed ({error})"
     except Exception as error:  # compilers, drivers and kernels raise anything; the twin in torch always works

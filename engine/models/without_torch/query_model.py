@@ -108,9 +108,9 @@ def scan(x: Array, dt: Array, A: Array, B: Array, C: Array, ssm: Array, block_si
         inputs = (x[block] * dt[block][..., None]).transpose(1, 0, 2)  # (heads, Q, head_dim)
         log_decay = (dt[block] * A).cumsum(0).T  # (heads, Q): a
         between = np.minimum(log_decay[:, :, None] - log_decay[:, None], 0)  # (heads, Q, Q): a_i - a_j where j <= i
-        own = np.tril(C_ @ B_.T) * np.exp(between) @ inputs  # (heads, Q, head_dim)
+        within = np.tril(C_ @ B_.T) * np.exp(between) @ inputs  # (heads, Q, head_dim)
         entering = (C_ @ ssm.transpose(0, 2, 1)) * np.exp(log_decay)[..., None]
-        y[block] = (own + entering).transpose(1, 0, 2)
+        y[block] = (within + entering).transpose(1, 0, 2)
         to_end = np.exp(log_decay[:, -1:] - log_decay)[..., None]  # (heads, Q, 1)
         ssm = ssm * np.exp(log_decay[:, -1, None, None]) + (inputs * to_end).transpose(0, 2, 1) @ B_
     return y, ssm

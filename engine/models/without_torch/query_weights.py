@@ -61,7 +61,7 @@ class QueryWeights:
                 weights[name] = self._whole(prefix + name)
             else:
                 slices = [slice(start, start + length) for start, length in parts]
-                cut = [stored[one] if dim == 0 else stored[:, one] for one in slices]
+                cut = [stored[part] if dim == 0 else stored[:, part] for part in slices]
                 weights[name] = np.concatenate(cut, axis=dim).astype(np.float32)
         return Layer(at_heads(config, heads), weights)
 

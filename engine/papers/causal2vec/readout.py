@@ -155,10 +155,12 @@ class ContextualReadout:
         """See `Readout`."""
         mamba = cast(Mamba2, model)  # `open_readout` refuses other families
         embedded = mamba.embeddings(given.tokens).float()
-        found = [reading.contexts(length) for reading, length in zip(readings, given.lengths, strict=True)]
-        rows, places = join_places([at for at, _ in found])
+        contexts = [reading.contexts(length) for reading, length in zip(readings, given.lengths, strict=True)]
+        rows, places = join_places([at for at, _ in contexts])
         if len(rows):
-            C = contextual_tokens(self.token, mamba.embeddings.weight, [text for _, own in found for text in own])
+            C = contextual_tokens(
+                self.token, mamba.embeddings.weight, [text for _, texts in contexts for text in texts]
+            )
             embedded[rows.to(C.device), places.to(C.device)] = C
         located = Probes.locate(given.probes, mamba.config.d_conv, embedded.device) if given.probes.any() else None
         hidden, state = mamba.step_embedded(embedded, state, located)
@@ -168,9 +170,13 @@ class ContextualReadout:
         """Take the hidden states (documents, length, d_model) of one step, and return what each document finished."""
         marks = [reading.marks_within(length) for reading, length in zip(readings, lengths, strict=True)]
         rows, places = join_places(marks)
-        states = hidden[rows.to(hidden.device), places.to(hidden.device)].split([len(own) for own in marks])
-        passages = [r.advance(n, own) for r, n, own in zip(readings, lengths, states, strict=True)]
-        vectors = np.split(unit(torch.cat(passages)), np.cumsum([len(own) for own in passages])[:-1])
+        states = hidden[rows.to(hidden.device), places.to(hidden.device)].split(
+            [len(places_of_row) for places_of_row in marks]
+        )
+        passages = [r.advance(n, places_of_row) for r, n, places_of_row in zip(readings, lengths, states, strict=True)]
+        vectors = np.split(
+            unit(torch.cat(passages)), np.cumsum([len(places_of_row) for places_of_row in passages])[:-1]
+        )
         return without_excerpts(vectors)
 
 

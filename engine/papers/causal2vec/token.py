@@ -27,10 +27,10 @@ class ContextualToken(nn.Module):
         """W1 (2 d_model, d_model)."""
         self.down = nn.Linear(2 * d_model, d_model, bias=False)
         """W2 (d_model, 2 d_model)."""
-        one = torch.eye(d_model)
+        identity = torch.eye(d_model)
         with torch.no_grad():
-            self.up.weight.copy_(torch.cat((one, -one)))
-            self.down.weight.copy_(torch.cat((one, -one), dim=1))
+            self.up.weight.copy_(torch.cat((identity, -identity)))
+            self.down.weight.copy_(torch.cat((identity, -identity), dim=1))
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, Tensor], d_model: int, n_heads: int) -> Self:

@@ -75,6 +75,6 @@ class EosReadout(PlainReadout):
         ends = [reading.probes_within(length) for reading, length in zip(readings, given.lengths, strict=True)]
         rows, places = join_places(ends)
         vectors = unit(hidden[rows.to(hidden.device), places.to(hidden.device)])
-        by_document = np.split(vectors, np.cumsum([len(found) for found in ends])[:-1])
+        by_document = np.split(vectors, np.cumsum([len(vectors_of_row) for vectors_of_row in ends])[:-1])
         steps = zip(readings, given.lengths, by_document, strict=True)
-        return without_excerpts([reading.advance(length, found) for reading, length, found in steps])
+        return without_excerpts([reading.advance(length, vectors_of_row) for reading, length, vectors_of_row in steps])

@@ -54,13 +54,13 @@ class WorldTokenizer:
     def encode(self, text: str, add_special_tokens: bool = False) -> WorldEncoding:
         """Return the tokens of `text`. There are no special tokens."""
         data, ids, stops = text.encode(), [], []
-        known, lengths, place = self._ids, self._lengths, 0
+        ids_of, lengths, place = self._ids, self._lengths, 0
         while place < len(data):
             for length in lengths.get(data[place : place + 2], _ONE_BYTE):
                 token = data[place : place + length]
-                if token in known:
+                if token in ids_of:
                     break
-            ids.append(known[token])
+            ids.append(ids_of[token])
             place += len(token)
             stops.append(place)
         return WorldEncoding(ids, _characters(data, stops))
@@ -77,10 +77,10 @@ class WorldTokenizer:
 
 def _lengths(vocabulary: dict[bytes, int]) -> dict[bytes, tuple[int, ...]]:
     """Return the lengths of the tokens that begin with the same two bytes, longest first, so few are tried."""
-    found: dict[bytes, set[int]] = {}
+    by_start: dict[bytes, set[int]] = {}
     for token in vocabulary:
-        found.setdefault(token[:2], {1}).add(len(token))
-    return {start: tuple(sorted(lengths, reverse=True)) for start, lengths in found.items()}
+        by_start.setdefault(token[:2], {1}).add(len(token))
+    return {start: tuple(sorted(lengths, reverse=True)) for start, lengths in by_start.items()}
 
 
 def _characters(data: bytes, stops: list[int]) -> list[tuple[int, int]]:

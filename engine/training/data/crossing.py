@@ -27,13 +27,13 @@ class Crossing:
 
 def held_out_texts(paths: list[Path], sources: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     """Return the parallel texts of `sources` by language, each English text once."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    by_language: dict[str, dict[str, dict[str, Any]]] = {}
     wanted = set(sources)
     for path in paths:
         for record in records(path, ("en", "x", "lang", "s")):
             if record["s"] in wanted:
-                found.setdefault(record["lang"], {}).setdefault(record["en"], record)
-    return {language: list(texts.values()) for language, texts in found.items()}
+                by_language.setdefault(record["lang"], {}).setdefault(record["en"], record)
+    return {language: list(texts.values()) for language, texts in by_language.items()}
 
 
 def crossings(texts: list[dict[str, Any]], limit: int) -> tuple[Crossing, Crossing]:
@@ -57,12 +57,12 @@ def write_set(folder: Path, crossing: Crossing) -> None:
     (folder / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\n" + judged, "utf-8")
 
 
-def _crossing(asked: list[str], told: list[str], limit: int) -> Crossing:
+def _crossing(query_texts: list[str], passage_texts: list[str], limit: int) -> Crossing:
     """Put the rows that give a query first."""
-    found = [(_query(text), passage) for text, passage in zip(asked, told, strict=True)]
-    having = [pair for pair in found if pair[0]][:limit]
+    pairs = [(_query(text), passage) for text, passage in zip(query_texts, passage_texts, strict=True)]
+    having = [pair for pair in pairs if pair[0]][:limit]
     taken = {passage for _, passage in having}
-    rest = [passage for _, passage in found if passage not in taken]
+    rest = [passage for _, passage in pairs if passage not in taken]
     return Crossing([query for query, _ in having], [passage for _, passage in having] + rest)
 
 

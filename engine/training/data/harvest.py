@@ -66,8 +66,8 @@ def word_runs(texts: Iterable[str], words: int = 25) -> set[int]:
     """Return the hashes of all runs of `words` words. Two texts with a run in common count as copies."""
     runs: set[int] = set()
     for text in texts:
-        found = re.findall(r"\w+", text.lower())
-        runs.update(hash(tuple(found[i : i + words])) for i in range(len(found) - words + 1))
+        words_of_text = re.findall(r"\w+", text.lower())
+        runs.update(hash(tuple(words_of_text[i : i + words])) for i in range(len(words_of_text) - words + 1))
     return runs
 
 
@@ -97,8 +97,8 @@ def _pairs_of(
 def _sections(text: str) -> Iterator[tuple[str, str, str]]:
     title, front = "", _FRONT_MATTER.match(text)
     if front:
-        found = _TITLE.search(front[1])
-        title, text = found[1] if found else "", text[front.end() :]
+        in_front = _TITLE.search(front[1])
+        title, text = in_front[1] if in_front else "", text[front.end() :]
     parts = _HEADING.split(text)
     sections = [(title, parts[0]), *zip(parts[2::3], parts[3::3], strict=True)]
     if not title and len(sections) > 1:
@@ -156,14 +156,14 @@ def _commented(text: str, draw: np.random.Generator) -> Iterator[tuple[str, str,
 def _question(name: str, said: str, kind: str, draw: np.random.Generator) -> str:
     """Return a query for this code: its comment in half of the cases, else a question made from its name."""
     said, spoken = re.sub(r"[`*]", "", said), re.sub(r"_+|(?<=[a-z])(?=[A-Z])", " ", name).strip().lower()
-    asked = (
+    questions = (
         f"What is the purpose of the {name} {kind}?",
         f"How does `{name}` work?",
         f"{spoken} {kind}",
         f"Where is {spoken} implemented?",
         f"What does {name} do? {_first_words(said, 12)}",
     )
-    return said if draw.random() < 0.5 else asked[int(draw.integers(len(asked)))]
+    return said if draw.random() < 0.5 else questions[int(draw.integers(len(questions)))]
 
 
 def _posts(path: Path, titles: Mapping[tuple[Path, str], str]) -> Iterator[tuple[str, str, str, str]]:

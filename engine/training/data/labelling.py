@@ -53,10 +53,12 @@ def label_shards(folder: Path, teacher: Labeller) -> Iterator[tuple[Path, int]]:
         queries, passages = (rows_of(arrays[f"{n}_ids"], arrays[f"{n}_stops"]) for n in ("query", "passage"))
         sides = [shared_side(kind) for kind in json.loads(metadata["kinds"])]
         of_kinds = [sides[kind] for kind in arrays["kinds"]]
-        asked = [p if side == "passage" else q for q, p, side in zip(queries, passages, of_kinds, strict=True)]
-        told = [q if side == "query" else p for q, p, side in zip(queries, passages, of_kinds, strict=True)]
-        vectors = reading(asked + told)
-        save_teacher(path, vectors[: len(asked)], vectors[len(asked) :])
+        queries_to_read = [
+            p if side == "passage" else q for q, p, side in zip(queries, passages, of_kinds, strict=True)
+        ]
+        passages_to_read = [q if side == "query" else p for q, p, side in zip(queries, passages, of_kinds, strict=True)]
+        vectors = reading(queries_to_read + passages_to_read)
+        save_teacher(path, vectors[: len(queries_to_read)], vectors[len(queries_to_read) :])
         yield path, reading.n_tokens
 
 

@@ -222,7 +222,7 @@ def _joined(shards: list[tuple[dict[str, NDArray[np.int64]], dict[str, str]]], n
 def _limits(metadata: list[dict[str, str]]) -> tuple[int, int]:
     """Return the smallest limits of all shards."""
     default = json.dumps((MAX_QUERY_TOKENS, MAX_PASSAGE_TOKENS))
-    limits = [json.loads(one.get(_MAX_TOKENS, default)) for one in metadata]
+    limits = [json.loads(entry.get(_MAX_TOKENS, default)) for entry in metadata]
     return min(query for query, _ in limits), min(passage for _, passage in limits)
 
 

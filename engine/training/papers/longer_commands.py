@@ -9,7 +9,7 @@ from longsearch.engine.evaluation.extension.names import LENGTHS
 from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.training.data.shards import PairSet, load_pairs
 from longsearch.engine.training.papers.longer_minilm import Extended, NewPositions, Rotary
-from longsearch.engine.training.papers.longer_stages import FromItself, Tuning
+from longsearch.engine.training.papers.longer_stages import SelfDistillation, Tuning
 from longsearch.engine.training.stages.loop import LoopOptions, Stage
 from longsearch.engine.training.stages.loop import run as run_loop
 from longsearch.engine.training.stages.probe import HeldOut
@@ -33,7 +33,7 @@ def rope(arguments: argparse.Namespace) -> int:
     minilm, pairs = _opened(arguments, labelled_only=False)
     sample = [pairs.passages[row] for row in range(min(_SAMPLE_TEXTS, len(pairs)))]
     student = Rotary(minilm, Padded.of(sample, minilm.device))
-    stage = FromItself(student, Bert(minilm.model), pairs, arguments.seed, arguments.batch_tokens)
+    stage = SelfDistillation(student, Bert(minilm.model), pairs, arguments.seed, arguments.batch_tokens)
     return _train(arguments, "rope", student, stage, HeldOut(pairs, stage.batches.held_out[:_PROBED]))
 
 

@@ -55,7 +55,7 @@ class Tuning:
         return StepLoss(nce + _COSINE_WEIGHT * distance, sum(map(len, passages)), figures, {})
 
 
-class FromItself:
+class SelfDistillation:
     """MiniLM with rotary positions must give each token, and each text, the vector that MiniLM gives it.
 
     In three steps of four a text is several passages end to end, up to a length that is drawn anew, at most 512 tokens
@@ -75,9 +75,9 @@ class FromItself:
         n = texts.tokens.shape[1]
         with torch.no_grad():
             target = self._teacher(texts.tokens, texts.mask, self._teacher.table[:n], plain_attention)
-        found = self._student.hidden(texts)
-        of_tokens = _distance(found[texts.mask > 0], target[texts.mask > 0])
-        of_texts = _distance(mean_of(found, texts.mask), mean_of(target, texts.mask))
+        hidden = self._student.hidden(texts)
+        of_tokens = _distance(hidden[texts.mask > 0], target[texts.mask > 0])
+        of_texts = _distance(mean_of(hidden, texts.mask), mean_of(target, texts.mask))
         figures = {"tokens_distance": of_tokens.item(), "cosine_distance": of_texts.item(), "length": float(n)}
         return StepLoss(of_tokens + _COSINE_WEIGHT * of_texts, sum(map(len, ids)), figures, {})
 

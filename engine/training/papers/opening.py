@@ -43,8 +43,8 @@ def open_student(
     trained for it. A model without the contextual readout gets its encoder from `encoder_layers` of the teacher. Raises
     ModelError.
     """
-    config, found = read_config(folder / "config.json")
-    wanted = readout or found.readout
+    config, current = read_config(folder / "config.json")
+    wanted = readout or current.readout
     if wanted == "mean":
         return load_student(folder, device, dtype)
     tokenizer = read_tokenizer(folder)
@@ -53,22 +53,22 @@ def open_student(
     if wanted == "eos":
         return EosStudent(model, eos_id, eos_token, dtype), tokenizer
     if wanted == "generative":
-        return _generative(model, (eos_id, eos_token), dtype, found, tensors).to(device), tokenizer
-    if found.readout == "contextual":
-        token = ContextualToken.from_tensors(tensors, config.d_model, found.encoder_heads)
+        return _generative(model, (eos_id, eos_token), dtype, current, tensors).to(device), tokenizer
+    if current.readout == "contextual":
+        token = ContextualToken.from_tensors(tensors, config.d_model, current.encoder_heads)
     else:
         token = ContextualToken(encoder_from(_teacher_for(tokenizer, config.d_model).model, encoder_layers))
     return ContextualStudent(model, token.to(device), eos_id, eos_token, dtype, train_encoder), tokenizer
 
 
 def _generative(
-    model: Mamba2, eos: tuple[int, str], dtype: torch.dtype, found: ReadoutConfig, tensors: dict[str, Tensor]
+    model: Mamba2, eos: tuple[int, str], dtype: torch.dtype, current: ReadoutConfig, tensors: dict[str, Tensor]
 ) -> GenerativeStudent:
     """Return a student with the soft tokens of its checkpoint, or with new ones if the checkpoint has none."""
     config = model.config
-    if found.readout == "generative":
+    if current.readout == "generative":
         soft = SoftTokens.from_tensors(tensors, config.d_model, config.vocab_size)
-        return GenerativeStudent(model, eos, soft, dtype, found.soft_tokens)
+        return GenerativeStudent(model, eos, soft, dtype, current.soft_tokens)
     student = GenerativeStudent(model, eos, new_soft_tokens(config.d_model, config.vocab_size), dtype)
     student.is_new = True
     return student

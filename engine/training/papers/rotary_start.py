@@ -18,16 +18,18 @@ def turn_least(layer: Any, inputs: Tensor) -> None:
 
     inputs (n, d) are hidden states that the layer reads; only their second moments are used.
     """
-    own = layer.attention.self
-    heads, dim = own.num_attention_heads, own.attention_head_size
-    q, k = (_with_bias(part).unflatten(0, (heads, dim)) for part in (own.query, own.key))  # (heads, dim, d + 1)
+    attention = layer.attention.self
+    heads, dim = attention.num_attention_heads, attention.attention_head_size
+    q, k = (
+        _with_bias(part).unflatten(0, (heads, dim)) for part in (attention.query, attention.key)
+    )  # (heads, dim, d + 1)
     root = _root_of_moments(inputs)
     r_q, r_k = (torch.linalg.qr((weights @ root).transpose(1, 2)).R for weights in (q, k))
     u, sizes, v = torch.linalg.svd(r_q @ r_k.transpose(1, 2))
     half = sizes.sqrt()[..., None]
     to_q = half * torch.linalg.solve(r_q, u).transpose(1, 2)  # q' = S^.5 U^T R_q^-T q
     to_k = half * torch.linalg.solve(r_k, v.transpose(1, 2)).transpose(1, 2)
-    for part, weights, change in ((own.query, q, to_q), (own.key, k, to_k)):
+    for part, weights, change in ((attention.query, q, to_q), (attention.key, k, to_k)):
         changed = (change.flip(1) @ weights).flatten(0, 1)  # the largest come first, the lowest frequencies last
         part.weight.copy_(changed[:, :-1])
         part.bias.copy_(changed[:, -1])

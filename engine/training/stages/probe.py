@@ -33,8 +33,10 @@ class HeldOut:
             queries = self._encode(student, [self.pairs.queries[row] for row in rows], width)
             passages = self._encode(student, [self.pairs.passages[row] for row in rows], width)
             order = (-queries @ passages.T).argsort(axis=1, kind="stable")
-            own = order == np.arange(len(rows))[:, None]
-            scores[f"held_out_mrr@{width:g}"] = float(np.mean([reciprocal_rank(row.astype(float)) for row in own]))
+            is_answer = order == np.arange(len(rows))[:, None]
+            scores[f"held_out_mrr@{width:g}"] = float(
+                np.mean([reciprocal_rank(row.astype(float)) for row in is_answer])
+            )
         return scores
 
     def _encode(self, student: Trainable, texts: list[NDArray[np.int64]], width: float) -> NDArray[np.float32]:

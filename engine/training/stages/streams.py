@@ -137,9 +137,9 @@ class Streams:
 
     def _passage_terms(self, weighted: Tensor, start: int, step: int) -> dict[str, Tensor]:
         """Return InfoNCE of sentences and the passages they come from, and the distance to the teacher's vectors."""
-        found = passages_in_slice(self.reading.documents, start, start + weighted.shape[1])
+        in_slice = passages_in_slice(self.reading.documents, start, start + weighted.shape[1])
         random = np.random.default_rng([self._options.seed, step, 4])
-        cloze = [(p, q) for p in found if len(q := cut_sentence(self.reading.documents[p.row], p, random))]
+        cloze = [(p, q) for p in in_slice if len(q := cut_sentence(self.reading.documents[p.row], p, random))]
         if len(cloze) < 2:
             return {}
         passages = torch.stack([weighted[p.row, p.first - start : p.stop - start].sum(0) for p, _ in cloze])

@@ -37,9 +37,9 @@ _OF_A_BATCH = 8  # vectors of a batch that the queue of all sources takes, so th
 class _Read:
     """What student and teacher make of the queries, or of the passages, of a batch."""
 
-    own: Tensor
+    student: Tensor
     """(n, dim), the student's unit vectors."""
-    taught: Tensor
+    teacher: Tensor
     """(n, dim), the teacher's."""
     differences: Tensor
     """(layers,), or (0,) where the slow twin had to read: it keeps no states."""
@@ -62,17 +62,17 @@ class States:
         o, pairs = self._options, self._pairs
         rows = self._rows(step)
         source, kind = source_of(pairs, rows), pairs.kind_names[int(pairs.kinds[rows[0]])]
-        told = self._teacher([pairs.passages[row] for row in rows])
-        passages = self._read(told, told.ids, 0, width)
-        asked = self._of_queries([pairs.queries[row] for row in rows])
-        prompted = self._prompter(asked.ids, kind, o.seed, step)
-        queries = self._read(asked, prompted, self._prompter.n_tokens(kind, o.seed, step), width)
+        taught_passages = self._teacher([pairs.passages[row] for row in rows])
+        passages = self._read(taught_passages, taught_passages.ids, 0, width)
+        taught_queries = self._of_queries([pairs.queries[row] for row in rows])
+        prompted = self._prompter(taught_queries.ids, kind, o.seed, step)
+        queries = self._read(taught_queries, prompted, self._prompter.n_tokens(kind, o.seed, step), width)
         differences = (passages.differences + queries.differences) / 2
         terms = self._scored(queries, passages, source)
         if kind != _OWN_OPENING:
             documents = torch.from_numpy(pairs.documents[rows]).to(self._student.device)
-            same = unfair_negatives(documents, documents, told.ids, passages.taught)
-            terms["nce"] = info_nce(queries.own, passages.own, same, o.temperature, o.both_ways)
+            same = unfair_negatives(documents, documents, taught_passages.ids, passages.teacher)
+            terms["nce"] = info_nce(queries.student, passages.student, same, o.temperature, o.both_ways)
         if len(differences):
             terms["states"] = differences.mean()
         weights = {
@@ -91,45 +91,45 @@ class States:
         total = np.cumsum(self._pairs.passages.lengths[rows] + self._pairs.queries.lengths[rows])
         return rows[: max(2, int(np.searchsorted(total, o.batch_tokens)))]
 
-    def _read(self, told: TokenStates, texts: list[NDArray[np.int64]], n_instruction: int, width: float) -> _Read:
-        """Read `texts`, which are those of `told` after an instruction of `n_instruction` tokens."""
+    def _read(self, taught: TokenStates, texts: list[NDArray[np.int64]], n_instruction: int, width: float) -> _Read:
+        """Read `texts`, which are those of `taught` after an instruction of `n_instruction` tokens."""
         device = self._student.device
-        own, layers = self._student.with_layers(Padded.of(texts, device, n_instruction), width)
-        rows, places = compared(told, texts)
+        vectors, layers = self._student.with_layers(Padded.of(texts, device, n_instruction), width)
+        rows, places = compared(taught, texts)
         differences = [
-            state_difference(mine[told.rows[rows], places], theirs[rows].to(device))
-            for mine, theirs in zip(layers, told.layers, strict=bool(layers))
+            state_difference(mine[taught.rows[rows], places], theirs[rows].to(device))
+            for mine, theirs in zip(layers, taught.layers, strict=bool(layers))
         ]
-        found = torch.stack(differences) if differences else torch.zeros(0, device=device)
-        return _Read(own, told.vectors.to(device), found, n_tokens(texts))
+        by_layer = torch.stack(differences) if differences else torch.zeros(0, device=device)
+        return _Read(vectors, taught.vectors.to(device), by_layer, n_tokens(texts))
 
     def _scored(self, queries: _Read, passages: _Read, source: str) -> dict[str, Tensor]:
         """Return 1 - cos to the teacher's vectors, and the KL to its scores in the batch and against the queue."""
-        own, taught = torch.cat((queries.own, passages.own)), torch.cat((queries.taught, passages.taught))
-        known = torch.cat((taught, self._queue.vectors(source)))
-        others = torch.ones(len(own), len(known), dtype=torch.bool, device=own.device)
+        own, taught = torch.cat((queries.student, passages.student)), torch.cat((queries.teacher, passages.teacher))
+        references = torch.cat((taught, self._queue.vectors(source)))
+        others = torch.ones(len(own), len(references), dtype=torch.bool, device=own.device)
         others[:, : len(own)].fill_diagonal_(False)
-        self._queue.add(source, passages.taught)
-        both = torch.cat((passages.taught, queries.taught))
+        self._queue.add(source, passages.teacher)
+        both = torch.cat((passages.teacher, queries.teacher))
         return {
             "cosine_distance": cosine_distance(own, taught),
-            "queue_kl": similarity_kl(own @ known.T, taught @ known.T, DISTILLATION_TEMPERATURE, others),
-            "kl": kl_to_scores(queries.own, passages.own, queries.taught @ both.T, DISTILLATION_TEMPERATURE),
+            "queue_kl": similarity_kl(own @ references.T, taught @ references.T, DISTILLATION_TEMPERATURE, others),
+            "kl": kl_to_scores(queries.student, passages.student, queries.teacher @ both.T, DISTILLATION_TEMPERATURE),
         }
 
 
-def compared(told: TokenStates, texts: list[NDArray[np.int64]]) -> tuple[Tensor, Tensor]:
-    """Return which of the tokens of `told` are compared, and the place of each in its text of `texts`.
+def compared(taught: TokenStates, texts: list[NDArray[np.int64]]) -> tuple[Tensor, Tensor]:
+    """Return which of the tokens of `taught` are compared, and the place of each in its text of `texts`.
 
-    A text of `texts` is that of `told` after an instruction. It is left out if the instruction changed its pieces.
+    A text of `texts` is that of `taught` after an instruction. It is left out if the instruction changed its pieces.
     """
-    starts = [len(text) - len(ids) for text, ids in zip(texts, told.ids, strict=True)]
+    starts = [len(text) - len(ids) for text, ids in zip(texts, taught.ids, strict=True)]
     same = [
         start >= 0 and np.array_equal(text[start:], ids)
-        for start, text, ids in zip(starts, texts, told.ids, strict=True)
+        for start, text, ids in zip(starts, texts, taught.ids, strict=True)
     ]
-    rows = torch.tensor(same)[told.rows].nonzero()[:, 0]
-    return rows, told.places[rows] + torch.tensor(starts)[told.rows[rows]]
+    rows = torch.tensor(same)[taught.rows].nonzero()[:, 0]
+    return rows, taught.places[rows] + torch.tensor(starts)[taught.rows[rows]]
 
 
 def state_difference(student: Tensor, teacher: Tensor) -> Tensor:

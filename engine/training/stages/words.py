@@ -34,8 +34,8 @@ class Words:
     def scores(self, queries: Ids, texts: Ids) -> Tensor:
         """Return (n_queries, n_texts) from 0 to 1: BM25 as a share of the query's highest possible score."""
         pieces = torch.from_numpy(np.unique(np.concatenate((*queries, *texts))))
-        asked = (self._bags(queries, pieces) > 0) * self._idf[pieces]
-        return asked @ self._bags(texts, pieces).T / asked.sum(1, keepdim=True).clamp(min=1e-6)
+        weights = (self._bags(queries, pieces) > 0) * self._idf[pieces]
+        return weights @ self._bags(texts, pieces).T / weights.sum(1, keepdim=True).clamp(min=1e-6)
 
     def mixed_scores(self, teacher: Tensor, queries: Ids, texts: Ids) -> Tensor:
         """Return the weighted sum of the teacher's cosines (n_queries, n_texts) and the scores by words."""
@@ -60,9 +60,9 @@ class Words:
         """Return BM25's saturated counts, (n_texts, n_pieces) from 0 to 1; `pieces` is sorted and holds every id."""
         bags = np.zeros((len(texts), len(pieces)), np.float32)
         for row, ids in enumerate(texts):
-            found, counts = np.unique(ids, return_counts=True)
+            present, counts = np.unique(ids, return_counts=True)
             half = _K1 * (1 - _B + _B * len(ids) / self._mean_length)  # the count that gives a piece half of its weight
-            bags[row, np.searchsorted(pieces.numpy(), found)] = counts / (counts + half)
+            bags[row, np.searchsorted(pieces.numpy(), present)] = counts / (counts + half)
         return torch.from_numpy(bags)
 
 

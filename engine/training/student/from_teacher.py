@@ -75,10 +75,10 @@ def _copy_block(block: PostNormBlock, bert_layer: Any, order: Tensor) -> None:
 
 def _importance(bert: Any, layers: Sequence[int], sample: Tensor) -> list[Tensor]:
     """Return each layer's MLP channels, sorted by how much they add to the sum: mean |activation| times |column|."""
-    found: dict[int, Tensor] = {}
+    activity: dict[int, Tensor] = {}
 
     def keep(layer: int, activations: Tensor) -> None:
-        found[layer] = activations.abs().flatten(0, -2).mean(0)
+        activity[layer] = activations.abs().flatten(0, -2).mean(0)
 
     hooks = [
         bert.encoder.layer[layer].intermediate.register_forward_hook(lambda _m, _i, out, layer=layer: keep(layer, out))
@@ -88,7 +88,7 @@ def _importance(bert: Any, layers: Sequence[int], sample: Tensor) -> list[Tensor
     for hook in hooks:
         hook.remove()
     return [
-        torch.argsort(found[layer] * bert.encoder.layer[layer].output.dense.weight.norm(dim=0), descending=True)
+        torch.argsort(activity[layer] * bert.encoder.layer[layer].output.dense.weight.norm(dim=0), descending=True)
         for layer in layers
     ]
 

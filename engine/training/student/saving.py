@@ -64,8 +64,8 @@ def save_average(folders: Sequence[Path], out: Path, shares: Sequence[float] = (
     students = [load_student(folder, "cpu", torch.float32)[0] for folder in folders]
     states = [student.state_dict() for student in students]
     shapes = [{name: tensor.shape for name, tensor in state.items()} for state in states]
-    for folder, found in zip(folders, shapes, strict=True):
-        if found != shapes[0]:
+    for folder, shape in zip(folders, shapes, strict=True):
+        if shape != shapes[0]:
             raise ModelError(f"{folders[0]} and {folder} have different shapes", "average models of one training")
     counts = torch.tensor(list(shares) or [1.0] * len(states))
 
@@ -128,8 +128,8 @@ def _write(tensors: dict[str, Tensor], folder: Path) -> None:
 
 def _add_to(path: Path, settings: dict[str, Any]) -> None:
     """Add `settings` to a file that holds a JSON object; make the file if there is none."""
-    known = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    path.write_text(json.dumps(known | settings, indent=1) + "\n", "utf-8")
+    current = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    path.write_text(json.dumps(current | settings, indent=1) + "\n", "utf-8")
 
 
 def save_resume(student: Trainable, optimiser: Optimiser, progress: Progress, path: Path, stage: str) -> None:

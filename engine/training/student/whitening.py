@@ -63,10 +63,10 @@ def save_whitened(
 def language_means(vectors: Matrix, languages: NDArray[np.str_]) -> Matrix:
     """Return (n_languages, dim): the mean vector of each language with 40 texts or more. Raises LongsearchError."""
     counts = Counter(languages.tolist())
-    known = sorted(language for language, n in counts.items() if language and n >= _LEAST_TEXTS)
-    if len(known) < 2:
-        raise LongsearchError(f"texts of {len(known)} languages", f"give shards with {_LEAST_TEXTS} of two or more")
-    return np.stack([vectors[languages == language].mean(0) for language in known])
+    names = sorted(language for language, n in counts.items() if language and n >= _LEAST_TEXTS)
+    if len(names) < 2:
+        raise LongsearchError(f"texts of {len(names)} languages", f"give shards with {_LEAST_TEXTS} of two or more")
+    return np.stack([vectors[languages == language].mean(0) for language in names])
 
 
 def without(means: Matrix) -> Matrix:
@@ -79,10 +79,10 @@ def without(means: Matrix) -> Matrix:
 def within_pairs(differences: Matrix, kinds: Sequence[str], sources: NDArray[np.int64]) -> Matrix:
     """Return (dim, dim): the covariances of translations and of questions, added up. Raises LongsearchError."""
     chosen = (np.array([kind.startswith(names) for kind in kinds]) for names in (_TRANSLATIONS, _QUESTIONS))
-    found = [covariance(differences[own], sources[own]) for own in chosen if own.any()]
-    if not found:
+    covariances = [covariance(differences[rows], sources[rows]) for rows in chosen if rows.any()]
+    if not covariances:
         raise LongsearchError("no translation and no question in the shards", "give --power 0, or other shards")
-    return sum(found[1:], found[0])
+    return sum(covariances[1:], covariances[0])
 
 
 def covariance(differences: Matrix, sources: NDArray[np.int64]) -> Matrix:
@@ -90,8 +90,8 @@ def covariance(differences: Matrix, sources: NDArray[np.int64]) -> Matrix:
     centred = differences.copy()
     for source in np.unique(sources):
         centred[sources == source] -= centred[sources == source].mean(0)
-    found: Matrix = centred.T @ centred
-    return found / max(float(np.trace(found)), 1e-12)
+    total: Matrix = centred.T @ centred
+    return total / max(float(np.trace(total)), 1e-12)
 
 
 def lessened(within: Matrix, power: float) -> Matrix:
@@ -113,7 +113,9 @@ def _drawn(pairs: PairSet, per_source: int, random: np.random.Generator) -> NDAr
 @torch.inference_mode()
 def _vectors(student: Student, texts: Texts, rows: NDArray[np.int64]) -> Matrix:
     """Return (rows, dim): unit vectors of texts, read in batches of similar lengths."""
-    found = np.zeros((len(rows), len(student.projection)))
-    for own in batches_by_length(texts.lengths[rows], _BATCH_TOKENS):
-        found[own] = student(Padded.of([texts[row] for row in rows[own].tolist()], student.device)).double().numpy()
-    return found
+    vectors = np.zeros((len(rows), len(student.projection)))
+    for batch in batches_by_length(texts.lengths[rows], _BATCH_TOKENS):
+        vectors[batch] = (
+            student(Padded.of([texts[row] for row in rows[batch].tolist()], student.device)).double().numpy()
+        )
+    return vectors

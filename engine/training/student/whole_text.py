@@ -64,7 +64,7 @@ def read_whole(
     length, shape = embedded.shape[1], _Shape(config.d_state, config.norm_eps, (config.dt_min, config.dt_max), dtype)
     around = _PRE_NORM if config.d_mlp is None else _POST_NORM
     hidden = F.pad(embedded.float(), (0, 0, 0, length % 2))  # pads to two blocks of equal size
-    found, half_decays = [], []
+    states, half_decays = [], []
     for i in range(config.n_layers):
         mixer, biases, others = (
             [parameters[f"layers.{i}.{name}"] for name in names]
@@ -74,11 +74,11 @@ def read_whole(
             for dim in (0, 1):
                 torch._dynamo.maybe_mark_dynamic(hidden, dim)
         hidden, half_decay = layer(hidden, mixer, biases, others, shape)
-        found.append(hidden[:, :length])
+        states.append(hidden[:, :length])
         half_decays.append(half_decay.detach().amin())
     # False for NaN, which follows an overflow in an earlier layer
     within = float(torch.stack(half_decays).min()) >= -_MAX_HALF_LOG_DECAY
-    return found if within else None
+    return states if within else None
 
 
 def can_compile() -> bool:

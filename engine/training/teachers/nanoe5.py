@@ -70,22 +70,22 @@ class PackedE5:
     def tensors(self) -> dict[str, Tensor]:
         """Return all weights in float32 by the names of a transformers BertModel without a pooler."""
         s = self.sizes
-        found: dict[str, Tensor] = {}
-        found["embeddings.word_embeddings.weight"] = self._blocks("emb.word", s.vocabulary, s.hidden)
-        found["embeddings.position_embeddings.weight"] = self._floats("emb.pos", s.positions, s.hidden)
-        found["embeddings.token_type_embeddings.weight"] = self._floats("emb.type", s.types, s.hidden)
+        tensors_by_name: dict[str, Tensor] = {}
+        tensors_by_name["embeddings.word_embeddings.weight"] = self._blocks("emb.word", s.vocabulary, s.hidden)
+        tensors_by_name["embeddings.position_embeddings.weight"] = self._floats("emb.pos", s.positions, s.hidden)
+        tensors_by_name["embeddings.token_type_embeddings.weight"] = self._floats("emb.type", s.types, s.hidden)
         shapes = {"fi": (s.intermediate, s.hidden), "fo": (s.hidden, s.intermediate)}
         norms = [("emb.ln", "embeddings.LayerNorm")]
         for layer in range(s.layers):
             norms += [(f"l{layer}.{short}", f"encoder.layer.{layer}.{name}") for short, name in _NORMS]
             for short, name in _MATRICES:
                 shape, long = shapes.get(short, (s.hidden, s.hidden)), f"encoder.layer.{layer}.{name}"
-                found[f"{long}.weight"] = self._blocks(f"l{layer}.{short}.w", *shape)
-                found[f"{long}.bias"] = self._floats(f"l{layer}.{short}.b", shape[0])
+                tensors_by_name[f"{long}.weight"] = self._blocks(f"l{layer}.{short}.w", *shape)
+                tensors_by_name[f"{long}.bias"] = self._floats(f"l{layer}.{short}.b", shape[0])
         for short, long in norms:
-            found[f"{long}.weight"] = self._floats(f"{short}.w", s.hidden)
-            found[f"{long}.bias"] = self._floats(f"{short}.b", s.hidden)
-        return found
+            tensors_by_name[f"{long}.weight"] = self._floats(f"{short}.w", s.hidden)
+            tensors_by_name[f"{long}.bias"] = self._floats(f"{short}.b", s.hidden)
+        return tensors_by_name
 
     def config(self) -> dict[str, Any]:
         """Return the settings of a transformers BertConfig."""
@@ -102,9 +102,9 @@ class PackedE5:
         return values
 
     def _array(self, dtype: type, count: int) -> Any:
-        found: Any = np.frombuffer(self._bytes, dtype, count, self._place)
-        self._place += found.nbytes
-        return found
+        numbers: Any = np.frombuffer(self._bytes, dtype, count, self._place)
+        self._place += numbers.nbytes
+        return numbers
 
     def _pieces(self, count: int) -> list[tuple[str, float]]:
         (n_bytes,) = self._take("Q")
@@ -123,8 +123,8 @@ class PackedE5:
         return offsets
 
     def _floats(self, name: str, *shape: int) -> Tensor:
-        found = np.frombuffer(self._bytes, np.float32, int(np.prod(shape)), self._offsets[name])
-        return torch.from_numpy(found.reshape(shape).copy())
+        numbers = np.frombuffer(self._bytes, np.float32, int(np.prod(shape)), self._offsets[name])
+        return torch.from_numpy(numbers.reshape(shape).copy())
 
     def _blocks(self, name: str, rows: int, columns: int) -> Tensor:
         n_blocks = rows * columns // _BLOCK

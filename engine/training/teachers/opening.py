@@ -1,4 +1,4 @@
-"""Opens the teacher that a command names: MiniLM, or the folder of a multilingual E5."""
+"""Opens a teacher: MiniLM, the multilingual E5 in a folder, or an older longsearch model."""
 
 from pathlib import Path
 
@@ -28,8 +28,8 @@ def teacher_folder(name: str = MINILM) -> Path:
     return minilm_folder() if name == MINILM else Path(name)
 
 
-class Itself:
-    """A model with the mean readout at its full width; it reads each text alone, without special tokens."""
+class OlderModel:
+    """A longsearch model as a teacher, at its full width: it reads each text alone, without special tokens."""
 
     before: tuple[int, ...] = ()
     """Tokens in front of each text: none."""

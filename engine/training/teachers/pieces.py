@@ -53,12 +53,15 @@ class Cost:
 
 def texts_by_source(pairs: Iterable[Pair], per_source: int, seed: int) -> dict[str, list[str]]:
     """Return the queries and passages of `per_source` pairs of each source at most, drawn by `seed`."""
-    found: dict[str, list[Pair]] = defaultdict(list)
+    by_source: dict[str, list[Pair]] = defaultdict(list)
     for pair in pairs:
-        found[pair.source].append(pair)
+        by_source[pair.source].append(pair)
     random = np.random.default_rng(seed)
-    drawn = {source: [own[i] for i in random.permutation(len(own))[:per_source]] for source, own in found.items()}
-    return {source: [text for pair in own for text in (pair.query, pair.passage)] for source, own in drawn.items()}
+    texts = {}
+    for source, of_source in by_source.items():
+        drawn = [of_source[i] for i in random.permutation(len(of_source))[:per_source]]
+        texts[source] = [text for pair in drawn for text in (pair.query, pair.passage)]
+    return texts
 
 
 def counts_by_source(tokenizer: Tokenizer, texts: Mapping[str, list[str]]) -> Counts:
@@ -73,18 +76,18 @@ def kept_pieces(
 
     Raises LongsearchError if `size` has no room for the characters.
     """
-    found = [own[: len(pieces)] for own in counts.values()]
-    occurs = sum(found, start=np.zeros(len(pieces), np.int64)) > 0
+    padded = [of_source[: len(pieces)] for of_source in counts.values()]
+    occurs = sum(padded, start=np.zeros(len(pieces), np.int64)) > 0
     always = np.array([i < N_MARKS or len(piece) == 1 for i, (piece, _) in enumerate(pieces)]) & occurs
     always[[*range(N_MARKS), *needed]] = True
     if size < always.sum():
         raise LongsearchError(f"{size} pieces are too few: marks and characters alone are {always.sum()}")
-    known = np.exp([score for _, score in pieces])
-    known[:N_MARKS] = 0
+    frequencies = np.exp([score for _, score in pieces])
+    frequencies[:N_MARKS] = 0
     characters = np.array([len(piece) == 1 and _is_cjk(piece) for piece, _ in pieces])
     weights = np.where(occurs, _PRIOR, np.where(characters, _PRIOR_OF_CHARACTERS, _LEAST))
-    worth = weights * known / known.sum()
-    worth += np.maximum.reduce([own / (own.sum() + _SMOOTHING) for own in found])
+    worth = weights * frequencies / frequencies.sum()
+    worth += np.maximum.reduce([of_source / (of_source.sum() + _SMOOTHING) for of_source in padded])
     return np.sort(np.argsort(-np.where(always, np.inf, worth), kind="stable")[:size])
 
 
@@ -93,11 +96,11 @@ def pieces_like(pieces: list[tuple[str, float]], cut: Tokenizer) -> NDArray[np.i
 
     Raises LongsearchError if `cut` has other pieces.
     """
-    known = {piece for piece, _ in pieces_of(cut)} - set(BYTES)
-    kept = np.array([i for i, (piece, _) in enumerate(pieces) if piece in known], np.int64)
-    if len(kept) != len(known):
+    wanted = {piece for piece, _ in pieces_of(cut)} - set(BYTES)
+    kept = np.array([i for i, (piece, _) in enumerate(pieces) if piece in wanted], np.int64)
+    if len(kept) != len(wanted):
         raise LongsearchError(
-            f"{len(known) - len(kept)} pieces are none of the teacher's", "give a student of this teacher"
+            f"{len(wanted) - len(kept)} pieces are none of the teacher's", "give a student of this teacher"
         )
     return kept
 

@@ -51,9 +51,9 @@ class StateTeacher:
     def __call__(self, texts: list[NDArray[np.int64]]) -> TokenStates:
         """Read texts, given as token ids of the student's vocabulary."""
         ids, theirs, pairs = self._matched(texts)
-        found, means = self._reader.token_states(theirs)
+        layers_of_teacher, means = self._reader.token_states(theirs)
         rows, places, their_places = torch.tensor(pairs, dtype=torch.int64).reshape(-1, 3).T
-        layers = [found[depth][rows, their_places] for depth in self._depths]
+        layers = [layers_of_teacher[depth][rows, their_places] for depth in self._depths]
         if self._teacher.centre is not None:  # a vector is the direction of mean / |mean| - centre
             layers[-1] = layers[-1] - (means.norm(dim=-1, keepdim=True) * self._teacher.centre)[rows]
         return TokenStates(ids, rows, places, layers, self._teacher.finished(F.normalize(means, dim=-1)))
@@ -68,15 +68,16 @@ class StateTeacher:
             return texts, texts, [(row, i, i) for row, ids in enumerate(texts) for i in range(len(ids))]
         plain = self._teacher.tokenizer.decode_batch([ids.tolist() for ids in texts])
         ours, theirs = (
-            one.tokenizer.encode_batch(plain, add_special_tokens=False) for one in (self._teacher, self._reader)
+            embedder.tokenizer.encode_batch(plain, add_special_tokens=False)
+            for embedder in (self._teacher, self._reader)
         )
         pairs = [
             (row, place, their_place)
-            for row, (own, other) in enumerate(zip(ours, theirs, strict=True))
-            for place, their_place in ends_together(own.offsets, other.offsets[:limit])
+            for row, (ends, other) in enumerate(zip(ours, theirs, strict=True))
+            for place, their_place in ends_together(ends.offsets, other.offsets[:limit])
         ]
-        read = [np.array(one.ids[:limit], np.int64) for one in theirs]
-        return [np.array(one.ids, np.int64) for one in ours], read, pairs
+        read = [np.array(embedder.ids[:limit], np.int64) for embedder in theirs]
+        return [np.array(embedder.ids, np.int64) for embedder in ours], read, pairs
 
 
 def ends_together(ours: Offsets, theirs: Offsets) -> list[tuple[int, int]]:

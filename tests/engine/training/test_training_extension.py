@@ -17,7 +17,7 @@ from longsearch.engine.training.data.labelling import label_shards
 from longsearch.engine.training.data.shards import load_pairs, write_shards
 from longsearch.engine.training.papers import longer_commands
 from longsearch.engine.training.papers.longer_minilm import NewPositions, Rotary
-from longsearch.engine.training.papers.longer_stages import FromItself, Tuning
+from longsearch.engine.training.papers.longer_stages import SelfDistillation, Tuning
 from longsearch.engine.training.papers.rotary_start import turn_least
 from longsearch.engine.training.student.student import Padded, Rates
 from tests.engine.training.training_helpers import FakeTeacher, log_of, make_bert, make_pairs, make_tokenizer
@@ -110,7 +110,7 @@ def test_tuning_refuses_pairs_without_vectors(small, tmp_path):
 def test_the_rotary_student_starts_without_a_table_and_comes_nearer_to_its_teacher(small, shards):
     student, teacher = Rotary(small, texts_of(30, 12, 20)), Bert(small.model)
     assert not student.bert.table.any() and small.model.embeddings.position_embeddings.weight.any()
-    stage = FromItself(student, teacher, load_pairs(shards, small.tokenizer, True), 0, 512)
+    stage = SelfDistillation(student, teacher, load_pairs(shards, small.tokenizer, True), 0, 512)
     optimiser = torch.optim.AdamW(student.groups(Rates(3e-3)))
     distances = []
     for step in range(12):
