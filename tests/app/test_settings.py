@@ -1,8 +1,9 @@
 """The settings: environment before config file before default, and what a mistake costs."""
 
+import json
 import os
-from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from longsearch.app.paths import config_path
 from longsearch.app.settings import page
 from longsearch.app.settings.editor import editor_command
 from longsearch.app.settings.reading import current, is_from_file, line_of, read, require_sound
-from longsearch.app.settings.schema import SETTINGS, Setting
+from longsearch.app.settings.schema import SETTINGS, Setting, Settings
 from longsearch.engine.errors import LongsearchError
 
 
@@ -157,19 +158,49 @@ def test_values_that_break_the_parser_are_a_problem_and_no_crash(text: str) -> N
 
 
 TOML_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.dates().map(str),
+    st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.dates().map(str),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=5,
 )
 
 
-@given(st.sampled_from(SETTINGS), TOML_VALUES)
-def test_any_value_is_allowed_or_refused_with_a_value_error(setting: Setting, value: object) -> None:
-    with suppress(ValueError):
-        setting.kind.from_toml(value)
-    if isinstance(value, str) and value:
-        with suppress(ValueError):
-            setting.kind.from_text(value)
+def as_toml(value: Any) -> str:
+    """Write a value as the config file holds it."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{as_toml(key)} = {as_toml(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(as_toml, value)) + "]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return str(value).lower()
+
+
+@given(st.sampled_from(SETTINGS), TOML_VALUES.filter(lambda value: value != {}))
+def test_a_value_in_the_file_is_in_force_or_one_problem_names_it_and_the_default_stays(
+    setting: Setting, value: object
+) -> None:
+    write(f"{setting.key} = {as_toml(value)}\n")
+    reading = read()
+    in_force, default = getattr(reading.settings, setting.name), getattr(Settings(), setting.name)
+    try:
+        allowed = setting.kind.from_toml(value)
+    except ValueError:
+        (problem,) = reading.problems
+        assert f"line 1: {setting.key} is " in problem.message and setting.kind.expected in problem.hint
+        assert in_force == default
+    else:
+        assert reading.problems == () and in_force == allowed
+
+
+@given(st.sampled_from([setting for setting in SETTINGS if setting.variable]), st.text(max_size=8))
+def test_a_variable_is_in_force_or_its_problem_names_it_and_the_default_stays(setting: Setting, text: str) -> None:
+    reading = read({setting.variable: text})
+    in_force = getattr(reading.settings, setting.name)
+    if setting.name in reading.wrong_variables:
+        assert reading.wrong_variables[setting.name].message.startswith(f"{setting.variable} is ")
+        assert in_force == getattr(Settings(), setting.name)
+    else:
+        assert in_force == (setting.kind.from_text(text.strip()) if text.strip() else getattr(Settings(), setting.name))
 
 
 def test_the_file_is_read_again_when_it_has_changed() -> None:
