@@ -33,7 +33,6 @@ def run(options: Namespace) -> int:
 
 def page(parser: ArgumentParser) -> str:
     """Return the manual page of a parser with commands, in the man macros of roff."""
-    commands = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     about, *examples = (parser.description or "").strip().splitlines()
     lines = [
         f'.TH LONGSEARCH 1 "" "longsearch {__version__}" "User Commands"',
@@ -49,7 +48,7 @@ def page(parser: ArgumentParser) -> str:
         *_options(parser),
         ".SH COMMANDS",
     ]
-    for name, command in commands.choices.items():
+    for name, command in subcommands(parser).items():
         lines += [f".SS longsearch {_escaped(name)}", *_command(command)]
     lines += [".SH EXIT STATUS", _escaped((parser.epilog or "").removeprefix("exit codes: ") + ".")]
     lines += [".SH FILES", *(line for path, text in _FILES for line in (".TP", _bold(path), _escaped(text)))]
@@ -72,22 +71,29 @@ def _command(parser: ArgumentParser) -> Iterator[str]:
     yield from _options(parser)
     if parser.epilog:
         yield from (".PP", _escaped(parser.epilog))
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for name, inner in action.choices.items():
-                yield from (".TP", _bold(f"{parser.prog.split()[-1]} {name}"), ".RS", *_command(inner), ".RE")
+    for name, inner in subcommands(parser).items():
+        yield from (".TP", _bold(f"{parser.prog.split()[-1]} {name}"), ".RS", *_command(inner), ".RE")
 
 
 def _options(parser: ArgumentParser) -> Iterator[str]:
     """Yield each argument with its help, as a paragraph with a tag."""
+    for written, meaning in arguments(parser):
+        yield from (".TP", _bold(written), _escaped(meaning))
+
+
+def subcommands(parser: ArgumentParser) -> dict[str, ArgumentParser]:
+    """Return the commands inside a command, with their parsers."""
+    inner = [action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return dict(inner[0]) if inner else {}
+
+
+def arguments(parser: ArgumentParser) -> Iterator[tuple[str, str]]:
+    """Yield each argument as `--help` writes it, such as `-k N`, and its meaning. `--help` itself is left out."""
     formatter = parser._get_formatter()
     for action in parser._actions:
         is_known = isinstance(action, argparse._HelpAction | argparse._SubParsersAction)
-        if is_known or action.help in (None, argparse.SUPPRESS):
-            continue
-        yield ".TP"
-        yield _bold(formatter._format_action_invocation(action))
-        yield _escaped(formatter._expand_help(action))
+        if not is_known and action.help not in (None, argparse.SUPPRESS):
+            yield formatter._format_action_invocation(action), formatter._expand_help(action)
 
 
 def _bold(text: str) -> str:
