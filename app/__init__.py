@@ -14,7 +14,8 @@ Glossary (one word, one meaning)
     vertical chunk  `V`: the slice of tokens that passes through all layers before the next slice does.
     SSD block       `Q`: the block of tokens that Mamba2's scan handles at once in a layer (`chunk_size` in papers).
     readout         How hidden states become a vector: the last token's (`eos`), their mean (`mean`), the first and the
-                    last one's (`contextual`), or that of tokens that the model makes itself (`generative`).
+                    last one's (`contextual`), or that of tokens that the model makes itself (`generative`). The
+                    shipped models have `mean`; `engine.papers` has the others.
     printed page    A page of a PDF as pdfium draws it, with its passages marked; the app shows it in place of the text.
     instruction     The sentence before a query that says what to look for. Documents are read without one.
     width           The fraction of a MatMamba model's heads that is run: 1, 1/2, 1/4 or 1/8. A document that was read
@@ -39,8 +40,9 @@ Packages. Imports point down, and `import-linter` checks it:
 
     app > tui | indexer > engine
 
-- `engine` (MEANING) turns text into vectors and finds it again: models, inference, store, index,
-  search, training, evaluation.
+- `engine` (MEANING) turns text into vectors and finds it again: models, readouts, inference, store, index, search.
+  `engine.papers` is imported only for a model that needs it, `engine.training` and `engine.evaluation` only by their
+  commands.
 - `indexer` (FRESHNESS) keeps an index equal to the disk: walk, ignore, plan, extract, watch.
 - `tui` (SIGHT) is the terminal app. It imports no model, store or search of the engine.
 - `app` (WIRING) holds the command line, the paths, the daemon, and the backend that answers the terminal app.
