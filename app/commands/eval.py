@@ -11,7 +11,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Do what `python -m longsearch.engine.evaluation` does, and return its exit code."""
+    """Run `engine.evaluation`, and return its exit code."""
     from longsearch.engine.evaluation.run import run as evaluate
 
     return evaluate(options.arguments[1:] if options.arguments[:1] == ["--"] else options.arguments)

@@ -82,11 +82,11 @@ class OurVectors:
 
     def of_dim(self, dim: int) -> "OurVectors":
         """Return the same vectors with only their first `dim` coordinates (Matryoshka)."""
-        return _FirstDims(self, dim)
+        return _Derived(self, self, dim)
 
     def asked_by(self, queries: "OurVectors") -> "OurVectors":
         """Return these documents with the queries of other vectors, such as those of another width."""
-        return _Asked(self, queries)
+        return _Derived(self, queries)
 
     @cached_property
     def _of_documents(self) -> Vectors:
@@ -107,11 +107,12 @@ class OurVectors:
 
 
 class _Derived(OurVectors):
-    """Vectors that are computed from others, over the same passages and excerpts."""
+    """The passages of some vectors, with the queries of the same or of others, and all or the first coordinates."""
 
-    def __init__(self, whole: OurVectors) -> None:
+    def __init__(self, whole: OurVectors, asking: OurVectors, dim: int | None = None) -> None:
+        """`dim`: how many of the first coordinates to keep; None: all."""
         super().__init__(whole.dataset, whole.encoder, whole.instruction)
-        self._whole = whole
+        self._whole, self._asking, self._dim = whole, asking, dim
 
     @cached_property
     def passages(self) -> Spans:
@@ -123,39 +124,17 @@ class _Derived(OurVectors):
         """The excerpts of the whole vectors."""
         return self._whole.n_excerpts
 
-
-class _Asked(_Derived):
-    """The documents of some vectors and the queries of others."""
-
-    def __init__(self, documents: OurVectors, queries: OurVectors) -> None:
-        super().__init__(documents)
-        self._asking = queries
-
     @cached_property
     def queries(self) -> Vectors:
         """(n_queries, dim)"""
-        return self._asking.queries
+        return self._shortened(self._asking.queries)
 
     @cached_property
     def _of_documents(self) -> Vectors:
-        return self._whole._of_documents
+        return self._shortened(self._whole._of_documents)
 
-
-class _FirstDims(_Derived):
-    """The first coordinates of other vectors, normalised again."""
-
-    def __init__(self, whole: OurVectors, dim: int) -> None:
-        super().__init__(whole)
-        self._dim = dim
-
-    @cached_property
-    def queries(self) -> Vectors:
-        """(n_queries, dim)"""
-        return first_dims(self._whole.queries, self._dim)
-
-    @cached_property
-    def _of_documents(self) -> Vectors:
-        return first_dims(self._whole._of_documents, self._dim)
+    def _shortened(self, vectors: Vectors) -> Vectors:
+        return vectors if self._dim is None else first_dims(vectors, self._dim)
 
 
 def passage_scores(

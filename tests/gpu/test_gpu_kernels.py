@@ -80,36 +80,6 @@ def test_a_scan_in_slices_equals_one_scan(device: torch.device, dtype: torch.dty
     assert_close(state, whole_state, dtype)
 
 
-def packed(device: torch.device, dtype: torch.dtype) -> tuple[tuple[Tensor, ...], Tensor, list[list[slice]]]:
-    """Return the inputs of two rows of documents, their labels and their places. Some end inside a block."""
-    lengths = [[Q + 3, 2, 2 * Q + 3], [2 * Q, Q + 1, 7]]
-    labels = torch.stack([torch.arange(3).repeat_interleave(torch.tensor(row)) for row in lengths])
-    ends = [torch.tensor(row).cumsum(0).tolist() for row in lengths]
-    documents = [[slice(end - n, end) for end, n in zip(*row, strict=True)] for row in zip(ends, lengths, strict=True)]
-    inputs = random_inputs(device, dtype, labels.shape[1], groups=2, batch=2)
-    return inputs, labels.to(device, torch.int32), documents
-
-
-@needs_mamba_ssm
-@pytest.mark.parametrize("max_elements", [ssd_triton.MAX_ELEMENTS, HEADS * HEAD_DIM * D_STATE])
-def test_documents_packed_into_a_row_do_not_affect_each_other(
-    device: torch.device, dtype: torch.dtype, max_elements: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Only the first document of a row begins with the given state, whether a row takes one launch or one per block."""
-    monkeypatch.setattr(ssd_triton, "MAX_ELEMENTS", max_elements)
-    inputs, labels, documents = packed(device, dtype)
-    y, final = ssd_scan_triton(*inputs, Q, labels)
-    x, dt, A, B, C, state = inputs
-    for row, spans in enumerate(documents):
-        own = slice(row, row + 1)
-        for index, span in enumerate(spans):
-            entering = state[own] if index == 0 else torch.zeros_like(state[own])
-            alone = (x[own, span], dt[own, span], A, B[own, span], C[own, span], entering)
-            expected_y, expected_final = exact(alone)
-            assert_close(y[own, span], expected_y, dtype)
-        assert_close(final[own], expected_final, dtype)
-
-
 @needs_mamba_ssm
 @pytest.mark.parametrize(("limit", "value"), [("MAX_ELEMENTS", 2 * Q * HEADS * HEAD_DIM), ("MAX_PROGRAMS", 4)])
 def test_a_scan_too_large_for_one_launch_is_split_into_several(

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import ModelError
+from longsearch.engine.models.batches import batches_by_length, padded_rows
 
 _BATCH_TOKENS = {"cpu": 1_024, "cuda": 262_144}  # on a processor, so many stay in its cache: 1.6 times as fast as 8,192
 
@@ -120,23 +121,5 @@ def padded(
     ids: list[NDArray[np.int64]], before: Sequence[int], after: int, device: str | torch.device
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return tokens and mask (batch, n) of texts, each between the tokens around it; the mask is 1 for tokens."""
-    marks = len(before) + 1
-    longest = max(len(row) for row in ids) + marks
-    tokens, mask = np.zeros((len(ids), longest), np.int64), np.zeros((len(ids), longest), np.int64)
-    for i, row in enumerate(ids):
-        tokens[i, : len(row) + marks] = [*before, *row, after]
-        mask[i, : len(row) + marks] = 1
-    return torch.from_numpy(tokens).to(device), torch.from_numpy(mask).to(device)
-
-
-def batches_by_length(lengths: NDArray[np.int64], batch_tokens: int) -> list[NDArray[np.int64]]:
-    """Group rows of similar length into batches of about `batch_tokens` tokens with padding."""
-    order = np.argsort(lengths, kind="stable")
-    batches, start = [], 0
-    while start < len(order):
-        stop = start + 1
-        while stop < len(order) and (stop + 1 - start) * lengths[order[stop]] <= batch_tokens:
-            stop += 1
-        batches.append(order[start:stop])
-        start = stop
-    return batches
+    tokens, mask = padded_rows([np.array([*before, *row, after], np.int64) for row in ids])
+    return torch.from_numpy(tokens).to(device), torch.from_numpy(mask).long().to(device)

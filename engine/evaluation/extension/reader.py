@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.evaluation.bench import Bench
-from longsearch.engine.evaluation.embedders.bert import batches_by_length, padded
+from longsearch.engine.evaluation.embedders.bert import padded
 from longsearch.engine.evaluation.embedders.minilm import MiniLM
 from longsearch.engine.evaluation.extension.bert import Attention, Bert, mean_of, plain_attention
 from longsearch.engine.evaluation.extension.names import EXTENSIONS, GROUP_AND_NEAR, STRETCH, Extension
@@ -36,6 +36,7 @@ from longsearch.engine.evaluation.extension.rotary import frequencies, rotary_at
 from longsearch.engine.evaluation.ranked_spans import Ranked, by_vectors
 from longsearch.engine.evaluation.systems import System
 from longsearch.engine.evaluation.vector_cache import VectorCache
+from longsearch.engine.models.batches import batches_by_length
 
 _BATCH_TOKENS = 4096
 

@@ -17,20 +17,11 @@ MAX_PROGRAMS = 65_535  # along a grid's second and third axis
 
 
 def ssd_scan_triton(
-    x: Tensor,
-    dt: Tensor,
-    A: Tensor,
-    B: Tensor,
-    C: Tensor,
-    initial_state: Tensor,
-    block_size: int,
-    documents: Tensor | None = None,
+    x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, initial_state: Tensor, block_size: int
 ) -> tuple[Tensor, Tensor]:
     """Run `ssd_scan`, in several launches if one launch cannot address all elements.
 
-    documents (batch, length) int32 says which document of its row each token belongs to, in ascending order. No state
-    passes from one document to the next: `initial_state` belongs to document 0, and the final state is that of the last
-    document of the row. Raises the errors of the import, Triton and CUDA.
+    Raises the errors of the import, Triton and CUDA.
     """
     batch, length = x.shape[:2]
     rows, tokens = _launch_size(x, B, block_size)
@@ -39,10 +30,7 @@ def ssd_scan_triton(
         state, row_ys = initial_state[row : row + rows], []
         for start in range(0, length, tokens):
             part = slice(row, row + rows), slice(start, start + tokens)
-            labels = None if documents is None else documents[part]
-            if labels is not None and documents is not None and start:
-                labels = labels - documents[part[0], start - 1 : start]  # the continuing document is 0 again
-            y, state = _launch(x[part], dt[part], A, B[part], C[part], state, block_size, labels)
+            y, state = _launch(x[part], dt[part], A, B[part], C[part], state, block_size)
             row_ys.append(y)
         ys.append(_joined(row_ys, 1))
         states.append(state)
@@ -64,11 +52,11 @@ def load_mamba_ssm(name: str) -> ModuleType:
 
 
 def _launch(
-    x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, state: Tensor, block_size: int, labels: Tensor | None
+    x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, state: Tensor, block_size: int
 ) -> tuple[Tensor, Tensor]:
     scan = load_mamba_ssm("ssd_combined").mamba_chunk_scan_combined
     with torch.cuda.device_of(x):  # Triton launches on the current device, not on that of the tensors
-        y, state = scan(x, dt, A, B, C, block_size, initial_states=state, seq_idx=labels, return_final_states=True)
+        y, state = scan(x, dt, A, B, C, block_size, initial_states=state, return_final_states=True)
     return y, state
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from longsearch.engine.arrays import Vectors
+from longsearch.engine.models.batches import batches_by_length, padded_rows
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.models.probes import Probes
 from longsearch.engine.models.recurrent import RecurrentModel
@@ -189,15 +190,7 @@ def contextual_tokens(token: ContextualToken, table: Tensor, texts: Sequence[NDA
     which = [numbers.setdefault(ids.tobytes(), len(numbers)) for ids in texts]
     texts = [np.frombuffer(ids, np.int64) for ids in numbers]
     made = torch.zeros(len(texts), table.shape[1], device=table.device)
-    order = np.argsort([len(ids) for ids in texts], kind="stable")[::-1]
-    while len(order):
-        rows = order[: max(1, _BATCH_TOKENS // max(1, len(texts[order[0]])))]
-        order = order[len(rows) :]
-        ids = np.zeros((len(rows), max(1, len(texts[rows[0]]))), np.int64)
-        mask = np.zeros(ids.shape, np.bool_)
-        for i, row in enumerate(rows):
-            ids[i, : len(texts[row])] = texts[row]
-            mask[i, : len(texts[row])] = True
-        embedded = table[torch.from_numpy(ids).to(table.device)].float()
-        made[torch.from_numpy(rows.copy()).to(table.device)] = token(embedded, torch.from_numpy(mask).to(table.device))
+    for rows in batches_by_length(np.array([len(ids) for ids in texts], np.int64), _BATCH_TOKENS):
+        ids, mask = (torch.from_numpy(part).to(table.device) for part in padded_rows([texts[row] for row in rows]))
+        made[torch.from_numpy(rows).to(table.device)] = token(table[ids].float(), mask)
     return made[which]

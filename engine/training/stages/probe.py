@@ -3,15 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from longsearch.engine.evaluation.metrics import reciprocal_rank
 from longsearch.engine.training.data.shards import PairSet
-from longsearch.engine.training.student.student import Padded, Trainable
+from longsearch.engine.training.student.student import Trainable, read_all
 
 _MAX_PAIRS = 256
-_BATCH = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +20,6 @@ class HeldOut:
     rows: NDArray[np.int64]
     """Rows of `pairs`; the first 256 are used."""
 
-    @torch.no_grad()
     def __call__(self, student: Trainable, widths: tuple[float, ...]) -> dict[str, float]:
         """Return MRR@10 of each query's own passage among all of them, for each width; {} if no row is held out."""
         rows = self.rows[:_MAX_PAIRS]
@@ -30,21 +27,11 @@ class HeldOut:
             return {}
         scores = {}
         for width in widths:
-            queries = self._encode(student, [self.pairs.queries[row] for row in rows], width)
-            passages = self._encode(student, [self.pairs.passages[row] for row in rows], width)
+            queries = read_all(student, [self.pairs.queries[row] for row in rows], width)
+            passages = read_all(student, [self.pairs.passages[row] for row in rows], width)
             order = (-queries @ passages.T).argsort(axis=1, kind="stable")
             is_answer = order == np.arange(len(rows))[:, None]
             scores[f"held_out_mrr@{width:g}"] = float(
                 np.mean([reciprocal_rank(row.astype(float)) for row in is_answer])
             )
         return scores
-
-    def _encode(self, student: Trainable, texts: list[NDArray[np.int64]], width: float) -> NDArray[np.float32]:
-        order = np.argsort([len(text) for text in texts], kind="stable")
-        vectors = []
-        for start in range(0, len(order), _BATCH):
-            rows = order[start : start + _BATCH]
-            batch = student(Padded.of([texts[row] for row in rows], student.device), width)
-            vectors.append(batch.float().cpu().numpy())
-        placed: NDArray[np.float32] = np.concatenate(vectors)[np.argsort(order)]
-        return placed

@@ -4,6 +4,7 @@ They turn token ids into unit vectors.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -14,9 +15,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.models.batches import batches_by_length, padded_rows
 from longsearch.engine.models.mamba2 import Mamba2, Mamba2State
 from longsearch.engine.models.matmamba import NestedMamba2
 from longsearch.engine.training.student.whole_text import fits, read_whole
+
+_BATCH_TOKENS = 4096  # of texts that are read without gradients, with padding
 
 
 class Schedule(Enum):
@@ -55,12 +60,8 @@ class Padded:
     @classmethod
     def of(cls, rows: list[NDArray[np.int64]], device: str | torch.device, n_instruction: int = 0) -> "Padded":
         """Pad `rows` to the longest row."""
-        tokens = np.zeros((len(rows), max(1, max(len(row) for row in rows))), np.int64)
-        mask = np.zeros(tokens.shape, np.float32)
-        for i, row in enumerate(rows):
-            tokens[i, : len(row)] = row
-            mask[i, : len(row)] = 1
-        return cls(torch.from_numpy(tokens).to(device), torch.from_numpy(mask).to(device), n_instruction)
+        tokens, mask = padded_rows(rows)
+        return cls(torch.from_numpy(tokens).to(device), torch.from_numpy(mask).float().to(device), n_instruction)
 
 
 class Trainable(nn.Module, ABC):
@@ -106,6 +107,15 @@ class Trainable(nn.Module, ABC):
     def load_trained(self, state: dict[str, Tensor]) -> None:
         """Load what `trained` returned. Raises ValueError or RuntimeError if it belongs to another model."""
         self.load_state_dict(state)
+
+
+@torch.no_grad()
+def read_all(student: Trainable, texts: Sequence[NDArray[np.int64]], width: float = 1.0) -> Vectors:
+    """Return the unit vectors (n, dim) of texts, read in batches of similar length without gradients."""
+    order = batches_by_length(np.array([len(text) for text in texts], np.int64), _BATCH_TOKENS)
+    read = [student(Padded.of([texts[row] for row in rows.tolist()], student.device), width) for rows in order]
+    vectors: Vectors = torch.cat(read).float().cpu().numpy()[np.argsort(np.concatenate(order))]
+    return vectors
 
 
 class WholeStudent(Trainable):

@@ -19,18 +19,16 @@ import torch
 from numpy.typing import NDArray
 
 from longsearch.engine.errors import LongsearchError, ModelError
-from longsearch.engine.evaluation.embedders.bert import batches_by_length
 from longsearch.engine.languages.detection import language_of
-from longsearch.engine.training.data.shards import PairSet, Texts, load_pairs
+from longsearch.engine.training.data.shards import PairSet, load_pairs
 from longsearch.engine.training.student.saving import load_student, save_model
-from longsearch.engine.training.student.student import Padded, Student
+from longsearch.engine.training.student.student import read_all
 
 Matrix = NDArray[np.float64]
 
 POWER, PER_SOURCE = 0.2, 60
 _LEAST_TEXTS = 40  # of a language, for its mean
 _RIDGE = 0.5  # of the mean variance: directions in which pairs hardly differ would count too much
-_BATCH_TOKENS = 4096
 _TRANSLATIONS, _QUESTIONS = ("other2english", "english2other"), ("question2",)
 
 
@@ -50,7 +48,8 @@ def save_whitened(
     rows = _drawn(pairs, per_source, np.random.default_rng(seed))
     passages = [tokenizer.decode(pairs.passages[row].tolist()) for row in rows.tolist()]
     languages = np.array([language_of(text) for text in passages])
-    of_queries, of_passages = (_vectors(student, texts, rows) for texts in (pairs.queries, pairs.passages))
+    texts = ([texts[row] for row in rows.tolist()] for texts in (pairs.queries, pairs.passages))
+    of_queries, of_passages = (read_all(student, own).astype(np.float64) for own in texts)
     whole = without(language_means(of_passages, languages))
     if power:
         kinds = [pairs.kind_names[kind] for kind in pairs.kinds[rows]]
@@ -108,14 +107,3 @@ def _drawn(pairs: PairSet, per_source: int, random: np.random.Generator) -> NDAr
     of_sources = (np.flatnonzero(is_full & (pairs.sources == source)) for source in range(len(pairs.source_names)))
     chosen = [random.permutation(rows)[:per_source] for rows in of_sources]
     return np.sort(np.concatenate(chosen))
-
-
-@torch.inference_mode()
-def _vectors(student: Student, texts: Texts, rows: NDArray[np.int64]) -> Matrix:
-    """Return (rows, dim): unit vectors of texts, read in batches of similar lengths."""
-    vectors = np.zeros((len(rows), len(student.projection)))
-    for batch in batches_by_length(texts.lengths[rows], _BATCH_TOKENS):
-        vectors[batch] = (
-            student(Padded.of([texts[row] for row in rows[batch].tolist()], student.device)).double().numpy()
-        )
-    return vectors
