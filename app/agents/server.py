@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from anyio.to_thread import run_sync
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
-from mcp_types import CallToolResult, Resource, TextContent, ToolAnnotations
+from mcp_types import CallToolResult, Resource, TextContent, Tool, ToolAnnotations
 from pydantic import Field
 
 from longsearch.app.agents import addresses
@@ -40,15 +40,15 @@ _QUERY = (
 Query = Annotated[str, Field(min_length=1, max_length=2_000, description=_QUERY)]
 Quote = Annotated[str, Field(min_length=1, max_length=2_000, description="The words, as nearly as you can")]
 FolderName = Annotated[
-    str, Field(max_length=4_096, description="Name or path of one indexed folder; empty for all of them")
+    str, Field(max_length=4_096, description="Name or path of an indexed folder; empty: all")
 ]
 Document = Annotated[
     str, Field(min_length=1, max_length=20_000, description="`document` of a hit, or the absolute path of a file")
 ]
-Number = Annotated[int, Field(ge=1, le=MAX_RESULTS, description="Documents to return at most")]
+Number = Annotated[int, Field(ge=1, le=MAX_RESULTS, description="How many at most")]
 Passages = Annotated[int, Field(ge=1, le=5, description="Passages of each document")]
-Tokens = Annotated[int, Field(ge=200, le=MAX_TOKENS, description="About how many tokens the answer may take")]
-Cursor = Annotated[str, Field(max_length=200, description="`next_cursor` of the last answer to the same question")]
+Tokens = Annotated[int, Field(ge=200, le=MAX_TOKENS, description="Size of the answer, about")]
+Cursor = Annotated[str, Field(max_length=200, description="`next_cursor` of the answer before")]
 Json = dict[str, Any]
 
 
@@ -82,6 +82,11 @@ class _Server(MCPServer):  # type: ignore[misc]  # the SDK is an extra, and mypy
 
     shelf: Shelf
 
+    async def list_tools(self) -> list[Tool]:
+        """Return the tools without the titles in their schemas: these repeat the names, and an agent reads every word."""
+        tools = await super().list_tools()
+        return [tool.model_copy(update={"input_schema": _untitled(tool.input_schema)}) for tool in tools]
+
     async def list_resources(self) -> list[Resource]:
         """Return the first documents of the folders; nothing before a folder is indexed."""
         try:
@@ -89,6 +94,13 @@ class _Server(MCPServer):  # type: ignore[misc]  # the SDK is an extra, and mypy
         except LongsearchError:
             return []
         return [Resource(uri=uri, name=title, title=title, mime_type="text/plain") for uri, title in rows]
+
+
+def _untitled(schema: Json) -> Json:
+    """Return a JSON schema without its title and those of its properties."""
+    properties = {name: _untitled(inner) for name, inner in schema.get("properties", {}).items()}
+    kept = {key: value for key, value in schema.items() if key != "title"}
+    return kept | ({"properties": properties} if properties else {})
 
 
 class _Asked:
@@ -131,7 +143,7 @@ class _Asked:
         max_tokens: Tokens = DEFAULT_TOKENS,
         cursor: Cursor = "",
     ) -> Json:
-        """Read an indexed document: some pages, the text around a passage, or all of it part by part with cursors."""
+        """Read an indexed document: some pages, the text around a passage, or all of it, part by part."""
         return self._tools.read(document, pages, around, max_tokens, cursor)
 
     def outline(self, document: Document, max_tokens: Tokens = DEFAULT_TOKENS, cursor: Cursor = "") -> Json:
@@ -139,19 +151,19 @@ class _Asked:
         return self._tools.outline(document, max_tokens, cursor)
 
     def where(self, quote: Quote, folder: FolderName = "", k: Number = 10, max_tokens: Tokens = DEFAULT_TOKENS) -> Json:
-        """Find the document and page that say a quotation, verbatim or with small changes. Use it to check a quote."""
+        """Find the document and page of a quotation, verbatim or with small changes. Use it to check a quote."""
         return self._tools.where(quote, folder, k, max_tokens)
 
     def news(
         self,
-        name: Annotated[str, Field(max_length=200, description="One saved search; empty for all")] = "",
+        name: Annotated[str, Field(max_length=200, description="One saved search; empty: all")] = "",
         max_tokens: Tokens = DEFAULT_TOKENS,
     ) -> Json:
         """List new passages that answer the searches which the person has saved. It does not mark them as seen."""
         return self._tools.news(name, max_tokens)
 
     def status(self) -> Json:
-        """Say which folders are indexed, how far and how fresh, and whether a daemon keeps them current."""
+        """Say which folders are indexed, how far, and whether they are kept current."""
         return self._tools.status()
 
 

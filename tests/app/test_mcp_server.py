@@ -21,6 +21,7 @@ from mcp import Client, MCPError, StdioServerParameters  # noqa: E402
 
 from longsearch.app.agents.server import make_server  # noqa: E402
 
+MAX_TOOL_CHARACTERS, MAX_INSTRUCTION_CHARACTERS = 5_250, 670
 TEXTS = {"tides.md": "The tide follows the moon.", "violin.md": "A violin has four strings."}
 
 
@@ -57,6 +58,14 @@ async def test_a_client_lists_searches_reads_and_cites_over_stdin_and_stdout(not
         resource = await client.read_resource(best["document"])
         assert resource.contents[0].text == TEXTS["tides.md"]
         assert client.server_info.name == "longsearch"
+
+
+async def test_what_the_tools_say_of_themselves_stays_short(notes: Path) -> None:
+    """An agent reads all of it before its first question, in every conversation. Say more only by saying less."""
+    async with asking(notes) as client:
+        said = [tool.model_dump(by_alias=True, exclude_none=True) for tool in (await client.list_tools()).tools]
+        assert sum(len(json.dumps(tool, separators=(",", ":"))) for tool in said) <= MAX_TOOL_CHARACTERS
+        assert len(client.instructions) <= MAX_INSTRUCTION_CHARACTERS
 
 
 async def test_every_tool_says_that_it_only_reads_and_bounds_its_arguments(notes: Path) -> None:
