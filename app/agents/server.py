@@ -39,9 +39,7 @@ _QUERY = (
 )
 Query = Annotated[str, Field(min_length=1, max_length=2_000, description=_QUERY)]
 Quote = Annotated[str, Field(min_length=1, max_length=2_000, description="The words, as nearly as you can")]
-FolderName = Annotated[
-    str, Field(max_length=4_096, description="Name or path of an indexed folder; empty: all")
-]
+FolderName = Annotated[str, Field(max_length=4_096, description="Name or path of an indexed folder; empty: all")]
 Document = Annotated[
     str, Field(min_length=1, max_length=20_000, description="`document` of a hit, or the absolute path of a file")
 ]
@@ -83,7 +81,7 @@ class _Server(MCPServer):  # type: ignore[misc]  # the SDK is an extra, and mypy
     shelf: Shelf
 
     async def list_tools(self) -> list[Tool]:
-        """Return the tools without the titles in their schemas: these repeat the names, and an agent reads every word."""
+        """Return the tools without the titles in their schemas, which repeat the names. An agent reads every word."""
         tools = await super().list_tools()
         return [tool.model_copy(update={"input_schema": _untitled(tool.input_schema)}) for tool in tools]
 
