@@ -275,20 +275,20 @@ def test_the_daemon_deepens_when_nobody_searches_if_it_may(
     daemon = Daemon(True, ResidentModel(clock=clock), clock, 0.01, is_on_battery=lambda: on_battery[0])
     with running(daemon):
         watch(narrow_root)
-        wait_until(lambda: daemon._all_kept()[0].is_narrow)
+        wait_until(lambda: daemon._watched()[0].is_narrow)
         assert daemon._next_idle() is None  # somebody has just called
         clock.now += QUIET_S + 1
         assert daemon._next_idle() is None  # on battery
         on_battery[0] = False
         wait_until(lambda: narrow_documents(narrow_root) == 0)
-        wait_until(lambda: not daemon._all_kept()[0].is_narrow)
+        wait_until(lambda: not daemon._watched()[0].is_narrow)
 
 
 def test_the_daemon_does_not_deepen_without_permission(narrow_root: Path, clock: Clock) -> None:
     daemon = Daemon(True, ResidentModel(clock=clock), clock, 0.01, is_on_battery=lambda: False)
     with running(daemon):
         watch(narrow_root)
-        wait_until(lambda: daemon._all_kept()[0].is_narrow)
+        wait_until(lambda: daemon._watched()[0].is_narrow)
         clock.now += QUIET_S + 1
         assert daemon._next_idle() is None
     assert narrow_documents(narrow_root) == 2
@@ -296,15 +296,15 @@ def test_the_daemon_does_not_deepen_without_permission(narrow_root: Path, clock:
 
 def test_a_query_or_the_battery_ends_the_second_reading(clock: Clock, home: Path) -> None:
     daemon = Daemon(True, ResidentModel(clock=clock), clock, is_on_battery=lambda: False)
-    kept = daemon._kept[home] = WatchedFolder(home, lambda: None, clock=clock)
+    kept = daemon._folders[home] = WatchedFolder(home, lambda: None, clock=clock)
     kept.begin_sweep()
     clock.now += QUIET_S + 1
     assert not daemon._must_not_deepen(kept)
     daemon.handle("status", {})
     assert not daemon._must_not_deepen(kept)  # an open app asks for the status every ten seconds
-    daemon._pace.is_on_battery = True
+    daemon._threads.is_on_battery = True
     assert daemon._must_not_deepen(kept)
-    daemon._pace.is_on_battery = False
+    daemon._threads.is_on_battery = False
     daemon.handle("resume", {})
     assert daemon._must_not_deepen(kept)
 

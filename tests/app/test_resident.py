@@ -220,7 +220,10 @@ def test_a_model_replaced_while_it_was_unloaded_raises_once(model: ResidentModel
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only on Linux does the model return freed memory")
 def test_unloading_returns_memory(loader: Loader, clock: Clock) -> None:
-    from longsearch.app.daemon.memory import resident_bytes
+    import psutil
+
+    def resident_bytes() -> int:
+        return int(psutil.Process().memory_info().rss)
 
     def load_large() -> Any:
         encoder = loader()

@@ -129,7 +129,7 @@ def test_the_daemon_reads_them_if_it_is_wished_when_nobody_searches_and_on_mains
     daemon = Daemon(True, ResidentModel(clock=clock), clock, 0.01, is_on_battery=lambda: on_battery[0])
     with running(daemon):
         watch(papers)
-        wait_until(lambda: daemon._all_kept()[0].is_scanned)
+        wait_until(lambda: daemon._watched()[0].is_scanned)
         clock.now += QUIET_S + 1
         on_battery[0] = False
         assert daemon._next_idle() is None  # nobody wishes it
@@ -141,18 +141,18 @@ def test_the_daemon_reads_them_if_it_is_wished_when_nobody_searches_and_on_mains
         on_battery[0] = False
         wait_until(lambda: counts(papers)["scan.pdf"] == 0)
         wait_until(lambda: all(file.status is FileStatus.CURRENT for file in files_of(papers).values()))
-        wait_until(lambda: not daemon._all_kept()[0].is_scanned)
+        wait_until(lambda: not daemon._watched()[0].is_scanned)
     assert n_calls(calls) == 3
 
 
 def test_a_query_or_the_battery_stops_ocr_in_the_middle_of_a_file(home: Path, clock: Clock) -> None:
     on_battery = [False]
     daemon = Daemon(True, ResidentModel(clock=clock), clock, is_on_battery=lambda: on_battery[0])
-    kept = daemon._kept[home] = WatchedFolder(home, lambda: None, clock=clock)
+    kept = daemon._folders[home] = WatchedFolder(home, lambda: None, clock=clock)
     kept.begin_sweep()
     clock.now += QUIET_S + 1
     assert not daemon._must_not_deepen(kept)
-    on_battery[0] = True  # no model is loaded, so the pace of its threads does not look
+    on_battery[0] = True  # no model is loaded, so the limit of its threads does not look
     assert daemon._must_not_deepen(kept)
     on_battery[0] = False
     daemon.handle("resume", {})
@@ -165,7 +165,7 @@ def test_without_tesseract_nothing_is_tried_and_the_reason_is_said(
     assert main(["index", "-q", str(papers)]) == 0
     scans.wish(papers, True)
     daemon = Daemon(True, ResidentModel(clock=clock), clock, is_on_battery=lambda: False)
-    kept = daemon._watch(papers) and daemon._all_kept()[0]
+    kept = daemon._watch(papers) and daemon._watched()[0]
     assert kept
     kept.is_scanned = True
     monkeypatch.setenv("PATH", str(tmp_path))
