@@ -1,7 +1,7 @@
-"""Dates as documents give them: reads a date in free text or in a path, and compares dates of unequal precision.
+"""Reads dates in free text and in paths, and compares dates of unequal precision.
 
-A date is an ISO string of a year, a month or a day: "2021", "2021-05" or "2021-05-17". It says no more than the text
-did, and strings compare as dates do. A date that cannot be true (year 0, year 9999, month 13) is no date. Pure
+A date is an ISO string of a year, a month or a day: "2021", "2021-05" or "2021-05-17". It is as precise as the text
+was, and strings compare as dates do. A date that cannot be true (year 0, year 9999, month 13) is no date. Pure
 functions, except that the last possible year is next year.
 """
 
@@ -86,7 +86,7 @@ def _is_year(year: int) -> bool:
 
 
 def date_in_path(path: str) -> str:
-    """Return the date that a relative path names, or "": of its file, else of the nearest folder.
+    """Find the date in a relative path: in the file's name, else in the nearest folder's; "" if there is none.
 
     "2021-05-17 notes.md", "20210517.txt", "report 2019.pdf", "1706.03762v5.pdf" (an arXiv id) and "2019/05/17/x.md"
     name one. "1984.epub" does not: a year alone is a title.
@@ -115,7 +115,7 @@ def _dated(name: str, is_folder: bool) -> str:
 
 
 def _with_numbers(year: str, parts: list[str]) -> str:
-    """Add the month and the day that the parts after a folder with a year begin with: "2019/05/17 walk.md"."""
+    """Add month and day to a year, if the parts of the path after it begin with them: "2019/05/17 walk.md"."""
     dated = year
     for part in parts[:2]:
         number = _NUMBER.match(part)
@@ -133,5 +133,5 @@ def first_day(text: str) -> str:
 
 
 def last_day(text: str) -> str:
-    """The last day of a date, as a string to compare with: that of "2021" is "2021-12-31"; every month has 31."""
+    """The last day of a date: that of "2021" is "2021-12-31". It is only compared, so every month has 31 days."""
     return text + "-12-31"[len(text) - 4 :] if len(text) < 10 else text

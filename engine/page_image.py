@@ -1,4 +1,4 @@
-"""A page as it is printed: what the app asks for, and the picture that it gets. Imports nothing heavy."""
+"""The app's request for a printed page, and the picture that answers it. Imports nothing heavy."""
 
 from dataclasses import dataclass
 from enum import IntEnum

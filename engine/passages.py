@@ -108,7 +108,7 @@ def _cuts(text: str, token_starts: NDArray[np.int64], sizes: _Sizes) -> list[int
 def _next_cut(
     start: int, sizes: _Sizes, paragraphs: list[int], sentences: list[int], lines: list[int], words: list[int]
 ) -> int:
-    """Return the token at which the next span begins: after the best end within reach, or else at the hard limit."""
+    """Choose the token at which the next span begins: after the best end within reach, else at the limit."""
     long, short = start + sizes.least, start + sizes.tail
     # line ends come late in this list: in a text with hard line breaks, lines end in the middle of sentences
     for least, ends in (

@@ -17,17 +17,17 @@ _BY_HEADING = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".csv", ".ts
 
 
 def page_unit(path: str) -> str:
-    """Return what a page of the file at `path` is called before its number: "p.", "slide", "message" or "cell"."""
+    """Return the word before a page's number in the file at `path`: "p.", "slide", "message" or "cell"."""
     return _UNITS.get(PurePosixPath(path).suffix.lower(), _PAGE)
 
 
 def named_by_heading(path: str) -> bool:
-    """Return whether a heading says where something stands in the file at `path`, as the rows of a sheet do."""
+    """Return whether places in the file at `path` are named by headings, such as the rows of a sheet."""
     return PurePosixPath(path).suffix.lower() in _BY_HEADING
 
 
 def place_name(path: str, page: int | None, heading: str, n_pages: int = 0, is_ocr: bool = False) -> str:
-    """Return the place in the file at `path`: its page, "of" `n_pages` unless that is 0, or the heading that names it.
+    """Name a place in the file at `path`: by its page, "of" `n_pages` unless that is 0, or by its heading.
 
     `page` and `heading` are those of a `PassageHit` or `Quotation`. "" if the file has neither pages nor such headings.
     `is_ocr`: the text of the page comes from OCR. Not cleaned for the terminal.

@@ -1,4 +1,4 @@
-"""Says in a few lines why a hit has its score, for the terminal: words, passage, excerpt, document, and the line.
+"""Explains the score of a hit in a few lines: the points of words, passage, excerpt and document, and chance.
 
 Pure. Words pass through `printable`: a query may have been pasted.
 """

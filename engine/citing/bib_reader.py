@@ -1,6 +1,6 @@
 r"""Reads the entries of a `.bib` file: keys and fields, as far as they say which document an entry is about. Pure.
 
-Not a whole BibTeX: it reads what reference managers export, and passes over what it does not understand. It is here
+It reads what reference managers export, which is a part of BibTeX, and skips the rest. It is here
 because somebody waits: 1,000 entries take 0.05 s, with pybtex 0.26.1 0.35 s, with bibtexparser 1.4.3 4.4 s, and
 pybtex agrees on every title and DOI.
 """
@@ -66,7 +66,7 @@ def _fields(text: str, at: int, strings: dict[str, str]) -> tuple[dict[str, str]
 
 
 def _value(text: str, at: int, strings: dict[str, str]) -> tuple[str, int]:
-    """Return the value at `at`, which may be joined of several by #, and where it ends."""
+    """Return the value at `at`, and where it ends. A value may be several texts joined by #."""
     value = ""
     while True:
         part, at = _part(text, at, strings)
@@ -87,7 +87,7 @@ def _part(text: str, at: int, strings: dict[str, str]) -> tuple[str, int]:
 
 
 def _end(text: str, at: int, opening: str) -> int:
-    """Return where a value ends that was opened by a brace or a quotation mark before `at`.
+    """Find the end of a value that a brace or a quotation mark opened before `at`.
 
     As BibTeX does, count braces behind a backslash too. A value that is never closed ends with its line.
     """
@@ -114,7 +114,7 @@ def _path(part: str) -> str:
 
 
 def without_latex(text: str) -> str:
-    """Return a value as it is printed, nearly: accents and special letters are read, other commands left out."""
+    """Return a value nearly as it is printed: with accents and special letters, without other commands."""
     if "\\" in text:
         text = _LETTERS.sub(lambda letter: _LETTER[letter[1]], text)
         text = _ACCENT.sub(lambda letter: (letter[2] or letter[3]).lstrip("\\") + _COMBINING[letter[1]], text)

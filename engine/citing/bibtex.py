@@ -64,10 +64,10 @@ def _annotation(evidence: Evidence) -> str:
 
 
 def latex(text: str) -> str:
-    """Return a text as LaTeX prints it letter by letter: one line, special characters escaped. UTF-8 stays as it is."""
+    """Escape a text for LaTeX, on one line, so that it prints each letter. UTF-8 stays as it is."""
     return plain(text).translate(_TABLE)
 
 
 def verbatim(text: str) -> str:
-    """Return a value of a field that BibLaTeX reads verbatim, such as `doi` or `file`: braces and the like as %7B."""
+    """Escape a value that BibLaTeX reads verbatim, such as a `doi` or a `file`: a brace becomes %7B."""
     return re.sub(r"[{}\\\n]", lambda character: f"%{ord(character[0]):02X}", printable(text))

@@ -73,7 +73,7 @@ def made_key(evidence: Evidence) -> str:
 
 
 def _free(key: str, taken: set[str]) -> str:
-    """Return the key, or with as many letters after it as it takes to differ from those that are taken."""
+    """Return the key; if it is taken, with letters after it until it is free."""
     number, free = 0, key
     while free in taken:
         number += 1

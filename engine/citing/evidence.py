@@ -59,7 +59,7 @@ class Evidence:
         return self.date[:4]
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is kept, as a JSON object; `from_json` reads it."""
+        """Turn a kept passage into a JSON object, which `from_json` reads."""
         return {name: value for name, value in asdict(self).items() if name not in _LOOKED_UP}
 
     @classmethod
@@ -106,7 +106,7 @@ _TEXTS = ("quote", "path", "title", "id", "heading", "root", "folder", "content"
 
 
 def evidence_of(hit: DocumentHit, passage: PassageHit, query: str = "", added_at: float = 0.0) -> Evidence:
-    """Return a passage of a hit as evidence with a new id; `content` is left to whoever can read the index."""
+    """Turn a passage of a hit into evidence with a new id. The caller fills in `content`, which needs the index."""
     return Evidence(
         quote=passage.text,
         path=hit.path,

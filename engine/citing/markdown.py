@@ -42,7 +42,7 @@ def quoted(evidence: Evidence, source: str = "") -> str:
 
 
 def source_line(evidence: Evidence) -> str:
-    """Return who says it where: "Ann Lee (2004), *Cooling towers*, p. 12"."""
+    """Return the author, the year, the title and the place: "Ann Lee (2004), *Cooling towers*, p. 12"."""
     year = f"({escaped(evidence.year)})" if evidence.year else ""
     who = " ".join(filter(None, (escaped(authors_line(evidence.authors)), year)))
     return ", ".join(filter(None, (who, f"*{escaped(evidence.title)}*", _page(evidence))))

@@ -45,7 +45,7 @@ class References:
         return next((reference for name in _names(wanted) if (reference := self._by_name.get(name))), None)
 
     def cite(self, evidence: Evidence) -> Evidence:
-        """Return the passage with the key, the collections and the link of its document; those it has stay."""
+        """Add the key, the collections and the link of its document to a passage that lacks them."""
         reference = self.of(evidence)
         if reference is None:
             return evidence
@@ -65,7 +65,7 @@ class References:
 
 
 def _names(reference: Reference) -> Iterable[str]:
-    """Yield all that a reference is known by, the surest first."""
+    """Yield the names by which a reference is found, the surest first."""
     for path in reference.paths:
         yield f"path:{path}"
         yield f"path:{os.path.realpath(path)}"

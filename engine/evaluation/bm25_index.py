@@ -62,7 +62,7 @@ class Bm25:
         return WordStatistics(0, self._n_texts, 0, self._n_holding(self._terms(query)), ()).known_words
 
     def of_documents(self, query: str, documents: NDArray[np.int64]) -> dict[int, float]:
-        """Return each document's score by words, as in longsearch; documents (n_rows,) has the document of each row."""
+        """Score the documents by words, as longsearch does; documents (n_rows,) has the document of each row."""
         holding = []
         for term in self._terms(query):
             rows, counts = np.unique(documents[keywords.matching(self._db, term)], return_counts=True)

@@ -85,7 +85,9 @@ class GeneratedDocument(EvalDocument):
 
 
 def task_names(name: str, by_depth: bool = False) -> list[str] | None:
-    """Return the tasks of `passkey`, `needle`, `needles`, or of one with a length (`needle-4096`); None for others.
+    """Return the names of the tasks that `name` stands for; None if it is no generated task.
+
+    `needle` stands for a task of each length, `needle-4096` for one.
 
     With `by_depth`, each is five tasks (`needle-4096-fifth-1` to `-fifth-5`), which differ in nothing but the depth:
     the facts that queries ask for lie in one fifth of their documents.
@@ -177,7 +179,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _hide(facts: list[tuple[float, str]], sentences: list[str], offset: int, n_words: int) -> str:
-    """Return at most `n_words` words: sentences from `offset` on, repeated, with each fact at its relative depth.
+    """Write a text of at most `n_words` words: repeated sentences, from `offset` on, with each fact at its depth.
 
     `facts` holds (depth, fact), by depth.
     """

@@ -33,7 +33,7 @@ def document_gains(dataset: Dataset, query: EvalQuery, spans: Spans, rows: NDArr
 
 
 def span_gains(dataset: Dataset, query: EvalQuery, spans: Spans, rows: NDArray[np.int64]) -> tuple[Gains, Gains]:
-    """Return 1 at each rank whose passage holds an answer, else 0; and a 1 for each passage that holds an answer."""
+    """Return the gain at each rank, 1 if its passage holds an answer, else 0; and a 1 for each such passage."""
     judged = dataset.qrels[query.id]
     right_document = np.array([document.id in judged for document in dataset.documents])[spans.documents]
     holds = np.zeros(len(spans.documents), bool)

@@ -71,10 +71,10 @@ def calibrate(encoder: Encoder, budget_s: float) -> list[Trial]:
 
 
 def calibrated_size(encoder: Encoder, cache: Path, may_measure: bool) -> int | None:
-    """Return V as measured before for this model on this machine. If it is unknown, measure it if `may_measure`.
+    """Return V for this model on this machine, as it was measured before.
 
-    Returns None if V is unknown and was not measured. Never measures on a busy CPU: the shortest slices are disturbed
-    least, look fastest, and the wrong choice would be kept (256 tokens once, at half the speed of 2,048).
+    If V is unknown, measure it if `may_measure`, else return None. On a busy CPU nothing is measured: the shortest
+    slices are disturbed least, and the wrong choice would be kept (once 256 tokens, at half the speed of 2,048).
     """
     sizes, key = _load(cache), _key(encoder)
     size = sizes.get(key)

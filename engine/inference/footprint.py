@@ -1,4 +1,4 @@
-"""Measures the peak memory of reading documents of given lengths, each length in a process of its own.
+"""Measures the peak memory of reading long documents, in a process for each length.
 
 The process is `python -m longsearch.engine.inference.footprint MODEL WIDTH DTYPE V TOKENS LENGTH`. It holds LENGTH
 tokens in memory and reads the first TOKENS of them, so processes that read different amounts differ in nothing else.

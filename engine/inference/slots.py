@@ -48,7 +48,7 @@ def rows_that_fit(most: int, state_bytes: int, free_bytes: int) -> int:
 
 
 def slice_length(left: Sequence[int], budget: int, block_size: int) -> int:
-    """Return how many tokens of each row the next step reads. The documents have `left` tokens to go.
+    """Choose how many tokens of each row the next step reads; the documents have `left` tokens to go.
 
     The step has at most `budget` tokens over all rows: V = budget / rows, a multiple of Q = `block_size`, at least Q.
     The length is the largest one within V whose padding costs no more than the overhead of another step.

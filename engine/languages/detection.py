@@ -57,7 +57,7 @@ def language_of(text: str) -> str:
 
 
 def is_plainly_english(sample: str) -> bool:
-    """Whether one word in twelve is one that only English has so often. Most folders then never need the model."""
+    """Whether at least one word in twelve is a frequent word of English alone. So most folders never need the model."""
     words = _WORD.findall(sample)
     is_ascii = len(sample.encode("utf-8", "replace")) < 1.05 * len(sample)
     return is_ascii and len(words) >= _LEAST_WORDS and sum(word in _ENGLISH for word in words) * 12 >= len(words)

@@ -1,4 +1,4 @@
-"""The British spelling of an English word for its American one, and the reverse. Pure.
+"""Turns American spellings of English words into British ones, and the reverse. Pure.
 
 Rules give it, not a dictionary: "metric" has none, "letter" gets "lettre", which no English text holds. A pair that
 would mix two words, such as "for" and "four", has too few letters for its rule.

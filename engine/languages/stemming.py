@@ -1,4 +1,4 @@
-"""Finds the stem of a word: by Snowball (PyStemmer), or by a rule for two languages that it does not know. Pure."""
+"""Finds the stem of a word by Snowball (PyStemmer), in two other languages by a rule. Pure."""
 
 import re
 from functools import cache

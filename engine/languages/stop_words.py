@@ -1,4 +1,4 @@
-"""Words that say nothing of a question's subject, language by language: articles, pronouns, question words. Pure.
+"""The stop words of each language: articles, pronouns, question words, which name no subject. Pure.
 
 A question asks "quelle" and "wann", texts seldom do, so BM25 takes such words for rare and weighty ones. Without them
 BM25 finds more: nDCG@10 over 15 sets of questions in 13 languages 91.0 to 91.5, by hybrid 92.1 to 92.6. Korean joins
@@ -154,6 +154,6 @@ def language_of_question(words: Sequence[str], among: Collection[str]) -> str:
 
 
 def without_article(word: str, language: str) -> str:
-    """Return a word without what is elided before it: "histoire" of "l'histoire"."""
+    """Drop an elided article: "l'histoire" becomes "histoire"."""
     elided = _ELIDED.get(language)
     return elided.sub("", word, count=1) if elided and elided.match(word) else word

@@ -1,4 +1,4 @@
-"""The table of token vectors: made without slowing down the loading of a checkpoint, and stored in 8 bits.
+"""Makes the table of token vectors, which may be stored in 8 bits.
 
 A checkpoint may hold any matrix NAME as int8 beside `NAME.scale`, a float16 number for each row: row = scale * int8
 row. Half of a multilingual model is its table, which takes half the space of float16 that way. The table is turned into

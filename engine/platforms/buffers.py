@@ -8,7 +8,7 @@ _KEPT_BYTES, _BUFFER_BYTES = 256 << 20, 32 << 20  # older versions of glibc refu
 
 
 def keep_freed_memory() -> None:
-    """Let glibc keep up to 256 MB of freed memory, so that the next step of a model or a search uses its buffers again.
+    """Let glibc keep up to 256 MB of freed memory, so that the next step of a model or a search reuses it.
 
     By default it returns large buffers to the system at once, and the next step gets new pages. With AVX2 alone they
     took a third of the time of reading, and in a search of "wit" among a million passages 11 of 30 ms. Whoever unloads

@@ -1,4 +1,4 @@
-"""Where processes of one user on one machine meet: a Unix socket, or on Windows a named pipe with a key.
+"""Connects processes of one user on one machine: by a Unix socket, on Windows by a named pipe with a key.
 
 The folder of a Unix socket lets only the user in. A named pipe lies in no folder, so both sides prove that they know a
 key: 32 random bytes in a file of the user's own folder, new with each server.

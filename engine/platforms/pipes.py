@@ -1,4 +1,4 @@
-"""Reads the pipes of another process without waiting for ever: by `selectors`, or by threads, which Windows needs."""
+"""Reads the pipes of another process with a time limit: by `selectors`, on Windows by threads."""
 
 import os
 import queue
@@ -17,14 +17,14 @@ class PipeReader(Protocol):
     """Reads some pipes."""
 
     def read(self, timeout_s: float | None = None) -> tuple[int, bytes] | None:
-        """Return which pipe has something new, and that; b"" at its end, once. None after `timeout_s` seconds."""
+        """Return the pipe that has something new, and its bytes: b"" at its end. None after `timeout_s` seconds."""
 
     def close(self) -> None:
         """End reading. The pipes stay open."""
 
 
 class SelectReader:
-    """Reads by `selectors`, which on Windows know sockets only."""
+    """Reads by `selectors`. On Windows they read sockets only."""
 
     def __init__(self, pipes: Sequence[IO[bytes]]) -> None:
         self._selector = selectors.DefaultSelector()

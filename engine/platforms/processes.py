@@ -1,4 +1,4 @@
-"""Starts processes apart from this one, says whether one runs, and kills one with all that it has started."""
+"""Starts processes that outlive this one, checks whether a process runs, and kills one with its children."""
 
 import os
 import signal

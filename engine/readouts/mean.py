@@ -66,7 +66,7 @@ class RunningMeans:
         return vector
 
     def place(self, length: int) -> tuple[NDArray[np.int64], int, int]:
-        """Return which spans the next `length` tokens belong to.
+        """Find the spans of the next `length` tokens.
 
         Returns (length,) the span of each token, counted from `n_finished`, or -1 if it lies in none; then how many
         spans these tokens finish, and how many spans from `n_finished` on have begun when these tokens are read.

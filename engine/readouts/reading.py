@@ -1,4 +1,4 @@
-"""What all readouts share: the parts that a pass yields, and the protocols of a readout and of a document being read.
+"""The types that all readouts share: the parts of a pass, a readout, and a document that is being read.
 
 A readout knows no text: it takes token ids, the borders of passages in tokens, and hidden states; it returns unit
 vectors. `engine.inference.slots` runs the pass.
@@ -111,7 +111,7 @@ class Readout(Protocol):
         """Begin to read the document `ids` (n_tokens,), or resume it from the state `resume`."""
 
     def ahead(self, state: PassState, ids: NDArray[np.int64], borders: Borders) -> tuple[NDArray[np.int64], ...]:
-        """Return what `state` depends on in a document beyond the tokens and passages that were read; often ()."""
+        """Return what `state` depends on in a document after the tokens and passages that were read; mostly ()."""
 
     def read(
         self, model: RecurrentModel, readings: Sequence[Any], given: Slice, state: Any

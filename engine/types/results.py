@@ -41,7 +41,7 @@ PassageSimilarity = tuple[tuple[int, int, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class PassageMap:
-    """Where passages lie to each other by meaning, on a plane."""
+    """The places of passages on a plane, where near passages are near in meaning."""
 
     points: tuple[tuple[int, float, float], ...]
     """(index of the passage among those asked for, x, y), in the order of the index."""
@@ -50,7 +50,7 @@ class PassageMap:
 
 
 class ChanceLevel(StrEnum):
-    """How much better than chance a hit is, from the least; see `engine.search.calibration`."""
+    """How much better than chance a hit is, in three levels; see `engine.search.calibration`."""
 
     CHANCE = "chance"
     """No better than what a query of random words finds."""

@@ -81,12 +81,12 @@ class BertEmbedder:
 
     @property
     def reader(self) -> "BertEmbedder":
-        """The model that reads the texts: this one, or a whole one of which this has a part of the pieces."""
+        """The model that reads the texts: this one, or the whole model from which this one's pieces were cut."""
         return self
 
     @torch.inference_mode()
     def encode_ids(self, ids: list[NDArray[np.int64]], max_tokens: int = 0) -> Vectors:
-        """Do as `encode`, for token ids of the texts alone. Texts of similar length share a batch."""
+        """Encode texts given as token ids, without the tokens around them, in batches of similar length."""
         out = np.zeros((len(ids), self.dim), np.float32)
         marks = len(self.before) + 1
         lengths = np.array([min(len(row), (max_tokens or self.max_tokens) - marks) for row in ids], dtype=np.int64)

@@ -60,7 +60,7 @@ class E5(BertEmbedder):
 
     @property
     def reader(self) -> BertEmbedder:
-        """The whole model, if this one has a part of its pieces."""
+        """The whole model, if this one was cut from it."""
         return self._whole or self
 
     @property
@@ -77,7 +77,7 @@ class E5(BertEmbedder):
 
 
 def save_whole(folder: Path, whole: Path) -> None:
-    """Note in `folder` that the model there is a cut of the one in `whole`."""
+    """Note in `folder` that its model was cut from the one in `whole`."""
     (folder / _WHOLE).write_text(str(whole.resolve()), "utf-8")
 
 

@@ -69,7 +69,7 @@ class Reader:
 
     @torch.inference_mode()
     def encode_ids(self, ids: list[NDArray[np.int64]]) -> Vectors:
-        """Return unit vectors (n, 384) of token ids without [CLS] and [SEP]; what is over the length is not read."""
+        """Return unit vectors (n, 384) of token ids without [CLS] and [SEP]; tokens beyond the length are not read."""
         rows = [row[: self.extension.length - 2] for row in ids]
         if self.extension.method == "pcw":
             return self._by_windows(rows)
@@ -125,7 +125,7 @@ class Reader:
         return torch.where(old.to(start.device), start, self._trained["positions"].to(start))
 
     def attention(self, n: int) -> Attention:
-        """Return the attention in a text of n tokens, or in a batch of texts of at most n <= 512 tokens."""
+        """Return the attention for a text of n tokens, or for a batch of texts of at most n <= 512 tokens."""
         attend = self._rotary(n) if self.extension.rotary else plain_attention
         factor = attention_scale(n, self.original) if self.extension.scaled else 1.0
         return attend if factor == 1 else _scaled(attend, factor)

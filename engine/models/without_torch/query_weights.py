@@ -24,7 +24,7 @@ _NUMPY_DTYPES = {"F16", "F32"}
 class QueryWeights:
     """The open files of a checkpoint that `engine.models.without_torch.query_model` can run with the readout `mean`.
 
-    The files stay open and mapped, so they are those of the fingerprint even if others replace them. Reading is safe
+    The files stay open and mapped: if others replace them, these weights still have the fingerprint. Reading is safe
     from any thread.
     """
 

@@ -1,7 +1,7 @@
 """RWKV's "World" tokenizer: at each place it takes the longest token that matches the bytes ahead.
 
-RWKV's models are published with a vocabulary file and Python code that reads it. This module replaces that code, which
-longsearch does not run. Knows no model.
+RWKV's models are published with a vocabulary file and Python code that reads it. longsearch runs no code of models;
+this module reads the file. Knows no model.
 """
 
 import ast

@@ -58,7 +58,7 @@ class Batches:
     def draw(self, step: int, batch_tokens: int, max_pairs: int, hard_share: float = 0.0) -> NDArray[np.int64]:
         """Return the rows of one batch: about `batch_tokens` passage tokens with padding, at most `max_pairs` pairs.
 
-        A share `hard_share` of them have the passages that are nearest, by the teacher, to a passage drawn at random.
+        A share `hard_share` of them are hard: by the teacher, their passages are the nearest to one drawn at random.
         """
         random = np.random.default_rng([self._seed, step])
         rows = self._groups[int(random.choice(len(self._groups), p=self._probabilities))]

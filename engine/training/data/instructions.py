@@ -37,7 +37,9 @@ class Prompter:
         self._ids_can_be_joined = self._encode(prefix + text) == self._encode(prefix) + self._encode(text)
 
     def __call__(self, queries: list[NDArray[np.int64]], kind: str, seed: int, step: int) -> list[NDArray[np.int64]]:
-        """Return the queries' ids, or those of instruction and query, as if the whole text were tokenized."""
+        """Return the ids of the queries, with the instruction in front if the batch gets one.
+
+        The ids are those of the whole text, instruction and query, tokenized at once."""
         prefix = self._prefix(kind, seed, step)
         if not prefix:
             return queries
@@ -48,7 +50,7 @@ class Prompter:
         return [np.array(self._encode(prefix + text.removeprefix(" ")), dtype=np.int64) for text in texts]
 
     def n_tokens(self, kind: str, seed: int, step: int) -> int:
-        """Return how many tokens the instruction has that a call with the same arguments puts in front; 0 if none."""
+        """Count the tokens of the instruction that a call with the same arguments puts in front; 0 if none."""
         return len(self._encode(self._prefix(kind, seed, step).rstrip(" ")))
 
     def _prefix(self, kind: str, seed: int, step: int) -> str:

@@ -78,7 +78,7 @@ def _mixed(translations: Iterator[Pair], others: Iterator[Pair]) -> Iterator[Pai
 
 
 def shared_side(kind: str) -> str | None:
-    """Return which side of a translation is English, `query` or `passage`; None for other kinds of pairs."""
+    """Return the English side of a translation, `query` or `passage`; None for other kinds of pairs."""
     return {TO_OTHER: "query", TO_ENGLISH: "passage"}.get(kind)
 
 

@@ -35,7 +35,7 @@ class ContextualStudent(EosStudent):
     ) -> None:
         """`model` and `token` are float32; `eos_id` is the id of `eos_token`; matrix products are in `dtype`.
 
-        The encoder learns nothing without `train_encoder`; W1 and W2 learn always.
+        Without `train_encoder` the encoder stays as it is; W1 and W2 always learn.
         """
         super().__init__(model, eos_id, eos_token, dtype)
         self.token = token.requires_grad_(True).train()

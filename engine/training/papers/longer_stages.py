@@ -24,7 +24,7 @@ _SHORTEST = 64  # tokens of a text of passages
 
 
 class Tuning:
-    """Passages at skipped positions must be found by their queries, and keep the vectors they have at the start.
+    """New positions learn: passages at skipped positions are found by their queries, and keep their first vectors.
 
     The positions of a passage are u, u + 1, ... with u drawn from {0, ..., L_t - L_o} (PoSE, arXiv 2309.10400).
     Queries are short, so tuning cannot change them: their vectors come from the shards.
@@ -56,7 +56,7 @@ class Tuning:
 
 
 class SelfDistillation:
-    """MiniLM with rotary positions must give each token, and each text, the vector that MiniLM gives it.
+    """MiniLM with rotary positions learns to give each token, and each text, the vector that MiniLM gives it.
 
     In three steps of four a text is several passages end to end, up to a length that is drawn anew, at most 512 tokens
     with the marks; in the fourth it is a query.

@@ -166,7 +166,7 @@ class Contrast:
 
 
 class Mixture:
-    """Two stages in one run: a model trained on long documents only forgets what pairs taught it."""
+    """Runs two stages by turns: a model that reads only long documents forgets what pairs taught it."""
 
     def __init__(self, main: Stage, other: Stage, other_share: float, seed: int) -> None:
         self._stages, self._weights, self._seed = (main, other), (1 - other_share, other_share), seed

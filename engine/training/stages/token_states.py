@@ -1,4 +1,4 @@
-"""A stage in which the teacher reads each text beside the student: states of tokens, vectors, and scores.
+"""Teaches a student the states of tokens, the vectors and the scores of a teacher that reads beside it.
 
 A text gives one vector to learn from, but hundreds of states, and these say how words of any subject are understood.
 The idea is that of TinyBERT (Jiao et al., arXiv 1909.10351) and of MOHAWK (Bick et al., arXiv 2408.10189), which
@@ -35,14 +35,14 @@ _OF_A_BATCH = 8  # vectors of a batch that the queue of all sources takes, so th
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What student and teacher make of the queries, or of the passages, of a batch."""
+    """The vectors of student and teacher, of the queries or of the passages of a batch."""
 
     student: Tensor
     """(n, dim), the student's unit vectors."""
     teacher: Tensor
     """(n, dim), the teacher's."""
     differences: Tensor
-    """(layers,), or (0,) where the slow twin had to read: it keeps no states."""
+    """(layers,) how far their states differ; (0,) if the slow twin had to read, which keeps no states."""
     n_tokens: int
 
 

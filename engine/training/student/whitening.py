@@ -1,12 +1,12 @@
-"""Takes out of a model's vectors what is the same in all texts of a language, and lessens what parts a pair.
+"""Removes from a model's vectors what all texts of a language share, and shrinks what sets a pair apart.
 
-The vectors of a multilingual model lie near to those of the same language, whatever they say. Two linear maps of its
-readout mend that, and the model is as fast as before:
+In a multilingual model, texts of one language lie near each other, whatever they say. Two linear maps in the readout
+mend that, and the model is as fast as before:
 
 - The mean vectors of the languages span a subspace, which is projected out (nuisance attribute projection, Solomonoff,
   Campbell and Boardman, ICASSP 2005; for languages Yang et al., arXiv 2109.04727).
 - A text and its translation, or a question and its passage, should have one vector. The covariance of their differences
-  says where they have not, and a power of its inverse lessens these directions (within-class covariance normalisation,
+  says in which directions they differ, and a power of its inverse shrinks these (within-class covariance normalisation,
   Hatch, Kajarekar and Stolcke, Interspeech 2006, whose power is -1/2).
 """
 
@@ -50,10 +50,10 @@ def save_whitened(
     languages = np.array([language_of(text) for text in passages])
     texts = ([texts[row] for row in rows.tolist()] for texts in (pairs.queries, pairs.passages))
     of_queries, of_passages = (read_all(student, own).astype(np.float64) for own in texts)
-    whole = without(language_means(of_passages, languages))
+    whole = projecting_out(language_means(of_passages, languages))
     if power:
         kinds = [pairs.kind_names[kind] for kind in pairs.kinds[rows]]
-        whole = lessened(within_pairs(of_queries - of_passages, kinds, pairs.sources[rows]), power) @ whole
+        whole = shrunk(within_pairs(of_queries - of_passages, kinds, pairs.sources[rows]), power) @ whole
     with torch.no_grad():
         student.projection.copy_(torch.from_numpy(whole).float() @ student.projection)
     save_model(student, model, out, {})
@@ -68,7 +68,7 @@ def language_means(vectors: Matrix, languages: NDArray[np.str_]) -> Matrix:
     return np.stack([vectors[languages == language].mean(0) for language in names])
 
 
-def without(means: Matrix) -> Matrix:
+def projecting_out(means: Matrix) -> Matrix:
     """Return (dim, dim): the projection that gives all these means (n, dim) the same vector."""
     directions = np.linalg.svd(means - means.mean(0), full_matrices=False)[2][: len(means) - 1]
     projection: Matrix = np.eye(means.shape[1]) - directions.T @ directions
@@ -93,7 +93,7 @@ def covariance(differences: Matrix, sources: NDArray[np.int64]) -> Matrix:
     return total / max(float(np.trace(total)), 1e-12)
 
 
-def lessened(within: Matrix, power: float) -> Matrix:
+def shrunk(within: Matrix, power: float) -> Matrix:
     """Return (dim, dim): (within + ridge) ** -power, scaled so that the mean variance keeps its size."""
     dim = len(within)
     values, directions = np.linalg.eigh(within + _RIDGE * np.trace(within) / dim * np.eye(dim))

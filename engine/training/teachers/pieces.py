@@ -5,12 +5,6 @@ that the texts use, and then the pieces that are most frequent in any one source
 does not depend on how much of its text there is. The texts are of few fields. So a tenth of a piece's worth comes from
 XLM-R's own frequency in text of the web, if the texts have it at all. A word without a piece of its own falls apart
 into shorter pieces or characters, and a character without a piece into its bytes.
-
-The shares below are of more tokens than with all pieces: on guides in German, Greek, Hindi, Japanese, Korean, Russian,
-Spanish, Turkish and Chinese, a small part of the counted text, and on Wikipedia in six languages, not counted. Counted
-on 400 pairs a source: 6 to 37 %. On a quarter of the text: 8 to 23 %. These two keep all characters of XLM-R. Without
-the characters that do not occur, and with XLM-R's frequency: 4 to 16 %, but Chinese 21 and 44 %. With Chinese,
-Japanese and Korean characters by their frequency, the rule below: 4 to 16 %, and Chinese 8 to 21 %.
 """
 
 import json

@@ -14,10 +14,10 @@ from longsearch.engine.training.student import whitening
 from longsearch.engine.training.student.whitening import (
     covariance,
     language_means,
-    lessened,
+    projecting_out,
     save_whitened,
+    shrunk,
     within_pairs,
-    without,
 )
 from tests.engine.training.training_helpers import make_pairs, make_tokenizer, write_checkpoint
 
@@ -32,7 +32,7 @@ def vectors_of(folder: Path) -> np.ndarray:
 
 def test_all_means_become_one_and_what_is_orthogonal_to_them_stays() -> None:
     means = np.random.default_rng(0).normal(size=(4, 12))
-    projection = without(means)
+    projection = projecting_out(means)
     projected = means @ projection.T
     assert np.allclose(projected, projected[0])
     other = np.linalg.svd(means - means.mean(0))[2][-1]
@@ -44,7 +44,7 @@ def test_directions_in_which_pairs_differ_count_less_the_higher_the_power() -> N
     differences = np.random.default_rng(1).normal(size=(500, 6)) * (10, 1, 1, 1, 1, 1) + 3
     within = covariance(differences, np.zeros(500, np.int64))
     assert np.trace(within) == pytest.approx(1)
-    ratios = [lessened(within, power)[0, 0] / lessened(within, power)[1, 1] for power in (0.0, 0.2, 0.5)]
+    ratios = [shrunk(within, power)[0, 0] / shrunk(within, power)[1, 1] for power in (0.0, 0.2, 0.5)]
     assert ratios[0] == pytest.approx(1)
     assert ratios == sorted(ratios, reverse=True)
     assert ratios[2] < 0.5
