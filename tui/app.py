@@ -171,6 +171,18 @@ class LongsearchApp(App[str]):
         if why := error or said:
             self.notify(why, title="Colours", markup=False)
 
+    def action_files(self) -> None:
+        """Show every file and its status."""
+        from longsearch.tui.screens.files import FilesScreen
+
+        self.push_screen(FilesScreen(self._backend))
+
+    def action_help(self) -> None:
+        """Show every key."""
+        from longsearch.tui.screens.text_boxes import HelpScreen
+
+        self.push_screen(HelpScreen())
+
     async def action_quit(self) -> None:
         """Close the backend, so that running calls end, then leave. The second time, leave at once."""
         if self._is_closing:

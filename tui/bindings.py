@@ -4,197 +4,195 @@ Plain letters are commands in the results and in the text; in the query line the
 a keymap can give it another key. The order is that of the footer: a narrow terminal cuts off the last ones.
 """
 
+from functools import partial
+from typing import Any
+
 from textual.binding import Binding, BindingType
 
+
+def _shown(id: str, keys: str, action: str, label: str, about: str = "", **more: Any) -> Binding:
+    """Return a binding that the footer shows. `id` is its name in the settings, or "" for none."""
+    return Binding(keys, action, label, id=id or None, tooltip=about, **more)
+
+
+_hidden = partial(_shown, show=False)
+
 MAIN: list[BindingType] = [
-    Binding("o,ctrl+o", "open", "Open", id="main.open", tooltip="Open the file in its viewer, at this page"),
-    Binding("n", "step(1)", "Next", id="main.next", tooltip="Next passage in the document, or place of a search"),
-    Binding("N", "step(-1)", "Back", id="main.back_step", show=False, tooltip="Previous passage, or place of a search"),
-    Binding("p", "passage(-1)", "Prev", id="main.previous", show=False, tooltip="Previous passage in the document"),
-    Binding("v", "printed_page", "Page", id="main.printed_page", tooltip="The page as printed; again: the text"),
-    Binding("y", "copy('passage')", "Copy", id="main.copy", tooltip="Copy the passage, with title and page"),
-    Binding("space", "keep", "Keep", id="main.keep", tooltip="Put the passage into the basket of evidence"),
-    Binding("b", "basket", "Basket", id="main.basket", tooltip="The passages that you keep; export them"),
-    Binding("Y", "copy('path')", "Copy path", id="main.copy_path", show=False, tooltip="Copy the path of the file"),
-    Binding(
-        "m",
-        "similar",
-        "Similar",
-        id="main.similar",
-        tooltip="Documents similar to this one; in the text, passages like this one",
+    _shown("main.open", "o,ctrl+o", "text('open_file')", "Open", "Open the file in its viewer, at this page"),
+    _shown("main.next", "n", "text('step', 1)", "Next", "Next passage in the document, or place of a search"),
+    _hidden("main.back_step", "N", "text('step', -1)", "Back", "Previous passage, or place of a search"),
+    _hidden("main.previous", "p", "text('go_to_passage', -1)", "Prev", "Previous passage in the document"),
+    _shown("main.printed_page", "v", "text('switch_view')", "Page", "The page as printed; again: the text"),
+    _shown("main.copy", "y", "text('copy_passage')", "Copy", "Copy the passage, with title and page"),
+    _shown("main.keep", "space", "text('keep')", "Keep", "Put the passage into the basket of evidence"),
+    _shown("main.basket", "b", "kept('show_basket')", "Basket", "The passages that you keep; export them"),
+    _hidden("main.copy_path", "Y", "text('copy_path')", "Copy path", "Copy the path of the file"),
+    _shown(
+        "main.similar", "m", "similar", "Similar", "Documents similar to this one; in the text, passages like this one"
     ),
     # With priority, so that letters typed right after it no longer go to the list.
-    Binding(
+    _shown(
+        "main.slash",
         "slash",
         "slash",
         "Query",
-        id="main.slash",
+        "Go to the query line; in the text: find in it",
         key_display="/",
         priority=True,
-        tooltip="Go to the query line; in the text: find in it",
     ),
-    Binding("x", "explain", "Why", id="main.explain", show=False, tooltip="Why this document has its score"),
-    Binding(
+    _hidden("main.explain", "x", "text('explain')", "Why", "Why this document has its score"),
+    _hidden(
+        "main.side_by_side",
         "s",
-        "side_by_side",
+        "text('mark_side')",
         "Side by side",
-        id="main.side_by_side",
-        show=False,
-        tooltip="Mark this passage; on another one: show both side by side",
+        "Mark this passage; on another one: show both side by side",
     ),
-    Binding("M", "map", "Map", id="main.map", show=False, tooltip="A map of the passages that were found"),
-    Binding("t", "outline", "Outline", id="main.outline", show=False, tooltip="Outline: headings or pages; go to one"),
-    Binding("colon", "ask_page", "Go to page", id="main.ask_page", show=False, tooltip="Go to a page by its number"),
-    Binding("ctrl+l", "query", "Query", id="main.query", show=False, priority=True, tooltip="Go to the query line"),
-    Binding("f1,question_mark", "help", "Help", id="main.help", key_display="F1", tooltip="This help"),
-    Binding("f2,ctrl+t", "mode", "Mode", id="main.mode", key_display="^t", tooltip="Next mode: hybrid, meaning, words"),
+    _hidden("main.map", "M", "text('show_map')", "Map", "A map of the passages that were found"),
+    _hidden("main.outline", "t", "text('show_outline')", "Outline", "Outline: headings or pages; go to one"),
+    _hidden("main.ask_page", "colon", "text('ask_page')", "Go to page", "Go to a page by its number"),
+    _hidden("main.query", "ctrl+l", "query", "Query", "Go to the query line", priority=True),
+    _shown("main.help", "f1,question_mark", "app.help", "Help", "This help", key_display="F1"),
+    _shown("main.mode", "f2,ctrl+t", "mode", "Mode", "Next mode: hybrid, meaning, words", key_display="^t"),
     # With priority, because the Input deletes a word on Ctrl+F.
-    Binding(
-        "f3,ctrl+f",
-        "files",
-        "Files",
-        id="main.files",
-        key_display="F3",
-        priority=True,
-        tooltip="Every file and its status",
+    _shown(
+        "main.files", "f3,ctrl+f", "app.files", "Files", "Every file and its status", key_display="F3", priority=True
     ),
-    Binding("f4,ctrl+g", "folders", "Folders", id="main.folders", key_display="F4", tooltip="Search one folder only"),
-    Binding("f5,ctrl+y", "history", "History", id="main.history", show=False, tooltip="Earlier queries, to ask again"),
-    Binding("f6,ctrl+s", "saved", "Saved", id="main.saved", show=False, tooltip="Saved searches, and what is new"),
-    Binding("ctrl+r", "instruction", "Instruct", id="main.instruction", tooltip="Say what kind of answer you want"),
-    Binding("escape", "back", "Back", id="main.back", show=False, tooltip="One step back: text, results, query"),
-    Binding("down", "select(1)", "Next result", id="main.down", show=False, tooltip="From the query: next result"),
-    Binding(
+    _shown("main.folders", "f4,ctrl+g", "folders", "Folders", "Search one folder only", key_display="F4"),
+    _hidden("main.history", "f5,ctrl+y", "kept('choose_earlier')", "History", "Earlier queries, to ask again"),
+    _hidden("main.saved", "f6,ctrl+s", "kept('choose_saved')", "Saved", "Saved searches, and what is new"),
+    _shown("main.instruction", "ctrl+r", "instruction", "Instruct", "Say what kind of answer you want"),
+    _hidden("main.back", "escape", "back", "Back", "One step back: text, results, query"),
+    _hidden("main.down", "down", "select(1)", "Next result", "From the query: next result"),
+    _hidden(
+        "main.up",
         "up",
         "select(-1)",
         "Previous result",
-        id="main.up",
-        show=False,
-        tooltip="From the query: previous result; in an empty line, the last query",
+        "From the query: previous result; in an empty line, the last query",
     ),
-    Binding(
-        "pagedown",
-        "page(1)",
-        "Page down",
-        id="main.page_down",
-        show=False,
-        tooltip="From the query: page the text down",
-    ),
-    Binding("pageup", "page(-1)", "Page up", id="main.page_up", show=False, tooltip="From the query: page the text up"),
+    _hidden("main.page_down", "pagedown", "text('turn_page', 1)", "Page down", "From the query: page the text down"),
+    _hidden("main.page_up", "pageup", "text('turn_page', -1)", "Page up", "From the query: page the text up"),
 ]
 
 LIST_MOVES: list[BindingType] = [
-    Binding("j", "cursor_down", "Down", id="results.down", show=False),
-    Binding("k", "cursor_up", "Up", id="results.up", show=False),
-    Binding("g", "first", "First", id="results.first", show=False),
-    Binding("G", "last", "Last", id="results.last", show=False),
+    _hidden("results.down", "j", "cursor_down", "Down"),
+    _hidden("results.up", "k", "cursor_up", "Up"),
+    _hidden("results.first", "g", "first", "First"),
+    _hidden("results.last", "G", "last", "Last"),
 ]
 
 TEXT_MOVES: list[BindingType] = [
-    Binding(
-        "slash", "screen.find", "Find", id="preview.find", key_display="/", priority=True, tooltip="Find in this text"
+    _shown(
+        "preview.find",
+        "slash",
+        "screen.text('ask_wanted')",
+        "Find",
+        "Find in this text",
+        key_display="/",
+        priority=True,
     ),
-    Binding("j", "scroll_down", "Down", id="preview.down", show=False),
-    Binding("k", "scroll_up", "Up", id="preview.up", show=False),
-    Binding("d", "page_down", "Page down", id="preview.page_down", show=False),
-    Binding("u", "page_up", "Page up", id="preview.page_up", show=False),
-    Binding("g", "scroll_home", "Start", id="preview.start", show=False),
-    Binding("G", "scroll_end", "End", id="preview.end", show=False),
+    _hidden("preview.down", "j", "scroll_down", "Down"),
+    _hidden("preview.up", "k", "scroll_up", "Up"),
+    _hidden("preview.page_down", "d", "page_down", "Page down"),
+    _hidden("preview.page_up", "u", "page_up", "Page up"),
+    _hidden("preview.start", "g", "scroll_home", "Start"),
+    _hidden("preview.end", "G", "scroll_end", "End"),
 ]
 
 SIDES: list[BindingType] = [
-    Binding("escape,q,s", "leave", "Back", id="sides.back", tooltip="Back to the results"),
-    Binding(
+    _shown("sides.back", "escape,q,s", "leave", "Back", "Back to the results"),
+    _shown(
+        "sides.other",
         "tab,shift+tab,left,right",
         "other",
         "Other side",
-        id="sides.other",
+        "To the other side",
         key_display="tab",
         priority=True,
-        tooltip="To the other side",
     ),
-    Binding("n", "passage(1)", "Next", id="sides.next", tooltip="Next passage on this side"),
-    Binding("p", "passage(-1)", "Prev", id="sides.previous", tooltip="Previous passage on this side"),
-    Binding("v", "printed_page", "Page", id="sides.printed_page", tooltip="The page as printed; again: the text"),
+    _shown("sides.next", "n", "passage(1)", "Next", "Next passage on this side"),
+    _shown("sides.previous", "p", "passage(-1)", "Prev", "Previous passage on this side"),
+    _shown("sides.printed_page", "v", "printed_page", "Page", "The page as printed; again: the text"),
 ]
 
 MAP: list[BindingType] = [
-    Binding("escape,q,M", "leave", "Back", id="map.back", tooltip="Back to the results"),
-    Binding("enter", "choose", "Go there", id="map.choose", tooltip="Go to the document that is lit"),
-    Binding(
-        "j,down,right,tab",
-        "move(1)",
-        "Next",
-        id="map.next",
-        key_display="j",
-        priority=True,
-        tooltip="Light the next document",
+    _shown("map.back", "escape,q,M", "leave", "Back", "Back to the results"),
+    _shown("map.choose", "enter", "choose", "Go there", "Go to the document that is lit"),
+    _shown(
+        "map.next", "j,down,right,tab", "move(1)", "Next", "Light the next document", key_display="j", priority=True
     ),
-    Binding(
+    _shown(
+        "map.previous",
         "k,up,left,shift+tab",
         "move(-1)",
         "Before",
-        id="map.previous",
+        "Light the one before",
         key_display="k",
         priority=True,
-        tooltip="Light the one before",
     ),
 ]
 
 BASKET: list[BindingType] = [
-    Binding("escape,q,b", "leave", "Back", id="basket.back", tooltip="Back to the results"),
-    Binding("o", "open", "Open", id="basket.open", tooltip="Open the file in its viewer, at this page"),
-    Binding("n", "note", "Note", id="basket.note", tooltip="Write a note to the passage"),
-    Binding("e", "export", "Export", id="basket.export", tooltip="Write the basket to a file"),
-    Binding("y", "copy", "Copy", id="basket.copy", tooltip="Copy the passage with its source"),
-    Binding("d,delete", "remove", "Remove", id="basket.remove", tooltip="Take the passage out"),
-    Binding("J,shift+down", "move(1)", "Down", id="basket.move_down", tooltip="Move the passage down"),
-    Binding("K,shift+up", "move(-1)", "Up", id="basket.move_up", tooltip="Move the passage up"),
-    Binding("u", "undo", "Undo", id="basket.undo", tooltip="Take the last change back"),
-    Binding("C", "clear", "Clear", id="basket.clear", tooltip="Remove all passages"),
-    Binding("j", "cursor(1)", "Next", id="basket.next", show=False, tooltip="Next passage"),
-    Binding("k", "cursor(-1)", "Previous", id="basket.previous", show=False, tooltip="Previous passage"),
+    _shown("basket.back", "escape,q,b", "leave", "Back", "Back to the results"),
+    _shown("basket.open", "o", "open", "Open", "Open the file in its viewer, at this page"),
+    _shown("basket.note", "n", "note", "Note", "Write a note to the passage"),
+    _shown("basket.export", "e", "export", "Export", "Write the basket to a file"),
+    _shown("basket.copy", "y", "copy", "Copy", "Copy the passage with its source"),
+    _shown("basket.remove", "d,delete", "remove", "Remove", "Take the passage out"),
+    _shown("basket.move_down", "J,shift+down", "move(1)", "Down", "Move the passage down"),
+    _shown("basket.move_up", "K,shift+up", "move(-1)", "Up", "Move the passage up"),
+    _shown("basket.undo", "u", "undo", "Undo", "Take the last change back"),
+    _shown("basket.clear", "C", "clear", "Clear", "Remove all passages"),
+    _hidden("basket.next", "j", "cursor(1)", "Next", "Next passage"),
+    _hidden("basket.previous", "k", "cursor(-1)", "Previous", "Previous passage"),
 ]
 
 FILES: list[BindingType] = [
-    Binding("escape,q,f3,ctrl+f", "dismiss", "Back", id="files.back", tooltip="Back to the results"),
-    Binding("f", "filter", "Filter", id="files.filter", tooltip="Show only the files of the next status"),
-    Binding("o,enter", "open", "Open", id="files.open", tooltip="Open the file in its viewer"),
-    Binding("y", "copy_path", "Copy path", id="files.copy_path", tooltip="Copy the path of the file"),
-    Binding("r", "retry", "Read again", id="files.retry", tooltip="Read again the files that failed or are partial"),
-    Binding(
+    _shown("files.back", "escape,q,f3,ctrl+f", "dismiss", "Back", "Back to the results"),
+    _shown("files.filter", "f", "filter", "Filter", "Show only the files of the next status"),
+    _shown("files.open", "o,enter", "open", "Open", "Open the file in its viewer"),
+    _shown("files.copy_path", "y", "copy_path", "Copy path", "Copy the path of the file"),
+    _shown("files.retry", "r", "retry", "Read again", "Read again the files that failed or are partial"),
+    _shown(
+        "files.scans",
         "s",
         "scans",
         "Scans",
-        id="files.scans",
-        tooltip="Have scanned pages read when the machine is idle and on mains; again: no longer",
+        "Have scanned pages read when the machine is idle and on mains; again: no longer",
     ),
-    Binding("f5", "read", "Reload", id="files.reload", tooltip="Read the list again"),
+    _shown("files.reload", "f5", "read", "Reload", "Read the list again"),
 ]
 
 TABLE_MOVES: list[BindingType] = [
-    Binding("down,j", "move(1)", "Down", show=False),
-    Binding("up,k", "move(-1)", "Up", show=False),
-    Binding("pagedown", "page(1)", "Page down", show=False),
-    Binding("pageup", "page(-1)", "Page up", show=False),
-    Binding("home,ctrl+home,g", "go_to(0)", "First", show=False),
-    Binding("end,ctrl+end,G", "go_to(-1)", "Last", show=False),
+    _hidden("", "down,j", "move(1)", "Down"),
+    _hidden("", "up,k", "move(-1)", "Up"),
+    _hidden("", "pagedown", "page(1)", "Page down"),
+    _hidden("", "pageup", "page(-1)", "Page up"),
+    _hidden("", "home,ctrl+home,g", "go_to(0)", "First"),
+    _hidden("", "end,ctrl+end,G", "go_to(-1)", "Last"),
 ]
 
 PAGE_MOVES: list[BindingType] = [
-    Binding(
-        "slash", "screen.find", "Find", id="page.find", key_display="/", priority=True, tooltip="Find in this text"
+    _shown(
+        "page.find",
+        "slash",
+        "screen.text('ask_wanted')",
+        "Find",
+        "Find in this text",
+        key_display="/",
+        priority=True,
     ),
-    Binding("pagedown,right_square_bracket", "turn(1)", "Next page", id="page.next", show=False),
-    Binding("pageup,left_square_bracket", "turn(-1)", "Page before", id="page.previous", show=False),
-    Binding("j,down", "move(0, 1)", "Down", id="page.down", show=False, tooltip="Down, then the next page"),
-    Binding("k,up", "move(0, -1)", "Up", id="page.up", show=False, tooltip="Up, then the page before"),
-    Binding("d", "move(0, 6)", "Screen down", id="page.screen_down", show=False),
-    Binding("u", "move(0, -6)", "Screen up", id="page.screen_up", show=False),
-    Binding("l,right", "move(1, 0)", "To the right", id="page.right", show=False),
-    Binding("h,left", "move(-1, 0)", "To the left", id="page.left", show=False),
-    Binding("plus,equals_sign", "zoom(1)", "Larger", id="page.larger", show=False),
-    Binding("minus", "zoom(-1)", "Smaller; at last the whole page", id="page.smaller", show=False),
-    Binding("g,home", "end(1)", "First page", id="page.first", show=False),
-    Binding("G,end", "end(-1)", "Last page", id="page.last", show=False),
+    _hidden("page.next", "pagedown,right_square_bracket", "turn(1)", "Next page"),
+    _hidden("page.previous", "pageup,left_square_bracket", "turn(-1)", "Page before"),
+    _hidden("page.down", "j,down", "move(0, 1)", "Down", "Down, then the next page"),
+    _hidden("page.up", "k,up", "move(0, -1)", "Up", "Up, then the page before"),
+    _hidden("page.screen_down", "d", "move(0, 6)", "Screen down"),
+    _hidden("page.screen_up", "u", "move(0, -6)", "Screen up"),
+    _hidden("page.right", "l,right", "move(1, 0)", "To the right"),
+    _hidden("page.left", "h,left", "move(-1, 0)", "To the left"),
+    _hidden("page.larger", "plus,equals_sign", "zoom(1)", "Larger"),
+    _hidden("page.smaller", "minus", "zoom(-1)", "Smaller; at last the whole page"),
+    _hidden("page.first", "g,home", "end(1)", "First page"),
+    _hidden("page.last", "G,end", "end(-1)", "Last page"),
 ]

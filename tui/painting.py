@@ -1,11 +1,13 @@
-"""Saves Textual work: styles anew only what a class changes, and paints all lines of a widget in one computed style."""
+"""Saves Textual work: styles and lays out only what has changed, and paints all lines of a widget in one style."""
 
 from typing import TYPE_CHECKING
 
 from rich.style import Style
+from textual.content import Content
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import Static
 
 
 def set_class_of(owner: Widget, is_set: bool, name: str, *changed: Widget) -> None:
@@ -16,6 +18,13 @@ def set_class_of(owner: Widget, is_set: bool, name: str, *changed: Widget) -> No
     if owner.has_class(name) is not is_set:
         owner.set_class(is_set, name, update=False)
         owner.app.stylesheet.update_nodes([widget for widget in changed if widget.is_attached], animate=True)
+
+
+def show_line(line: Static, text: str) -> None:
+    """Show a text in a line, or hide the line. Only another text costs anything: the screen is laid out, 5 ms."""
+    if str(line.content) != text:
+        line.update(Content(text))
+        line.display = bool(text)
 
 
 if TYPE_CHECKING:

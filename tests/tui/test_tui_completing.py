@@ -10,7 +10,7 @@ from longsearch.engine.errors import StoreError
 from longsearch.engine.metadata_lines import describe
 from longsearch.engine.types.documents import MetadataValue
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.text.completing import Cycle
+from longsearch.tui.text.query_filling import Cycle
 from longsearch.tui.widgets.query_bar import QueryBar
 from tests.tui.fake_backend import FakeBackend, described_reports
 from tests.tui.tui_helpers import WIDE, ask, results, screen_text, settle

@@ -8,6 +8,7 @@ from textual.widgets import Input
 from longsearch.engine.query_language.query import parse
 from longsearch.engine.types.progress import FileReport, FileStatus
 from longsearch.tui.app import LongsearchApp
+from longsearch.tui.backend.backend_calls import BackendCalls
 from longsearch.tui.text.folder_words import folder_field, with_folder
 from tests.tui.fake_backend import FakeBackend, three_folders, three_reports
 from tests.tui.tui_helpers import ask, screen_text, settle
@@ -79,7 +80,7 @@ async def test_a_folder_that_is_mounted_again_loses_its_mark() -> None:
     async with LongsearchApp(backend).run_test(size=(110, 26)) as pilot:
         await settle(pilot)
         backend.folder_list = backend.folder_list[:1]
-        pilot.app.screen.query_one("FolderChoice")._read()  # type: ignore[attr-defined]
+        pilot.app.screen.query_one(BackendCalls).read_folders()
         await settle(pilot)
         assert "all folders: manuals ─" in screen_text(pilot.app)
 

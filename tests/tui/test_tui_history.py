@@ -10,10 +10,10 @@ from textual.widgets import Input
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types.results import SearchMode
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.backend.history_steps import HistorySteps
 from longsearch.tui.backend.interface import InView, Question
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.screens.picker import PickerScreen
+from longsearch.tui.text.query_filling import HistorySteps
 from longsearch.tui.widgets.query_bar import QueryBar
 from tests.tui.fake_backend import FakeBackend, three_reports
 from tests.tui.tui_helpers import SMALL, WIDE, ask, results, screen_text, settle, until

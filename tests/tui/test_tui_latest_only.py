@@ -1,9 +1,8 @@
-"""What decides about calls and answers: the latest request, the age of answers, the chosen document, the cache."""
+"""What decides about calls and answers: the latest request, the age of answers, the cache."""
 
 import asyncio
 import threading
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
 from textual import work
@@ -12,12 +11,11 @@ from textual.widgets import Static
 from textual.worker import WorkerCancelled
 
 from longsearch.engine.types.documents import DocumentText
-from longsearch.engine.types.results import DocumentHit, SearchMode
+from longsearch.engine.types.results import SearchMode
 from longsearch.tui.backend.backend_calls import Newest, Request
-from longsearch.tui.backend.choice import Choice
 from longsearch.tui.backend.interface import Question
 from longsearch.tui.backend.latest_only import LatestOnly, attempt
-from longsearch.tui.document_cache import MAX_CHARACTERS, MAX_DOCUMENTS, DocumentCache
+from longsearch.tui.widgets.text_pane import MAX_CHARACTERS, MAX_DOCUMENTS, DocumentCache
 
 # The latest request and ages
 
@@ -155,44 +153,3 @@ def test_the_newest_document_is_kept_however_long_it_is() -> None:
     cache.put(2, document(MAX_CHARACTERS + 1))
     assert cache.get(1) is None
     assert cache.get(2) is not None
-
-
-# The chosen document
-
-
-def found(*document_ids: int) -> list[DocumentHit]:
-    return [
-        DocumentHit(rank, document_id, f"/{document_id}", "", 0.5, ())
-        for rank, document_id in enumerate(document_ids, 1)
-    ]
-
-
-def test_until_a_document_is_chosen_the_best_is_selected() -> None:
-    choice, (best, other) = Choice(), found(1, 2)
-    assert not choice.move_to(best, best, None)
-    assert choice.index_in([other, best], best) == 0
-
-
-def test_a_chosen_document_stays_selected_wherever_it_stands_in_the_next_answer() -> None:
-    choice, (best, other) = Choice(), found(1, 2)
-    choice.move_to(other, best, best)
-    assert choice.index_in(found(3, 4, 2), other) == 2
-    assert choice.index_in(found(3, 4), other) is None
-    choice.forget()
-    assert choice.index_in(found(3, 4, 2), other) == 0
-
-
-def test_the_text_stays_put_only_for_the_same_document() -> None:
-    choice, (best, other) = Choice(), found(1, 2)
-    assert choice.move_to(best, best, best)
-    better = replace(best, score=0.9)
-    assert not choice.move_to(better, better, best)  # nobody chose it: show its new best passage
-    choice.make()
-    assert choice.move_to(better, better, best)
-    assert not choice.move_to(other, best, best)
-
-
-def test_a_document_chosen_in_advance_is_selected_when_its_answer_comes() -> None:
-    choice, (in_view, other) = Choice(), found(1, 2)
-    choice.expect(2)
-    assert choice.index_in([in_view, other], in_view) == 1

@@ -7,8 +7,9 @@ from textual.widgets import Input
 from longsearch.engine.errors import StoreError
 from longsearch.engine.types.results import PassageHit, SearchMode
 from longsearch.tui.app import LongsearchApp
+from longsearch.tui.text.highlight import NO_WORDS
 from longsearch.tui.widgets.header_line import HeaderLine
-from longsearch.tui.widgets.reader import Reader
+from longsearch.tui.widgets.preview import Preview
 from longsearch.tui.widgets.relevance_strip import RelevanceStrip
 from longsearch.tui.widgets.results import Results
 from longsearch.tui.widgets.text_pane import TextPane
@@ -169,7 +170,7 @@ async def test_a_late_message_from_a_replaced_list_changes_nothing() -> None:
     backend.answers |= {("nothing", mode): () for mode in SearchMode}
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve")
-        gone = Results.Selected(backend.hits[1], None)
+        gone = Results.Selected(backend.hits[1], NO_WORDS, is_chosen=True)
         await ask(pilot, "nothing", press_enter=True)
         results(pilot).post_message(gone)
         await settle(pilot)
@@ -181,13 +182,11 @@ async def test_a_late_message_about_the_readers_place_changes_nothing_once_the_t
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
         await ask(pilot, "why did the valve fail", press_enter=True)
         pane = pilot.app.screen.query_one(TextPane)
-        late = Reader.Moved(pane.reader.preview.place(), pane.reader.preview.spans, "")
-        assert late.place.passage > 0
+        assert "passage" in pane.query_one(HeaderLine).right
         pane.clear()
         await settle(pilot)
-        head = pane.query_one(HeaderLine).right
-        pane.on_reader_moved(late)
-        assert pane.query_one(HeaderLine).right == head == ""
+        pane.on_preview_moved(Preview.Moved())
+        assert pane.query_one(HeaderLine).right == ""
 
 
 async def test_a_long_text_is_wrapped_in_a_thread_and_shown_at_its_passage() -> None:

@@ -12,6 +12,7 @@ from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.interface import Question, Saved
 from longsearch.tui.screens.dialogs import LineDialog
 from longsearch.tui.screens.main import MainScreen
+from longsearch.tui.screens.user_data_calls import UserDataCalls
 from tests.tui.fake_backend import FakeBackend, three_reports
 from tests.tui.tui_helpers import SMALL, WIDE, ask, results, screen_text, settle
 
@@ -81,7 +82,7 @@ async def test_new_passages_are_marked_until_somebody_looks() -> None:
         assert results(pilot).has_focus
         assert "● 2 new: Unit 2, p. 12; Notes" in screen_text(pilot.app)
         await press(pilot, "slash", "ctrl+u")
-        pilot.app.screen.count_news()  # as it does every ten seconds
+        pilot.app.screen.query_one(UserDataCalls).count_news()  # as it does every ten seconds
         await settle(pilot)
         assert "● 1 new passage (F6)" in screen_text(pilot.app)
 

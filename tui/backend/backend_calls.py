@@ -13,9 +13,9 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from longsearch.engine.types.progress import IndexProgress
-from longsearch.engine.types.results import SearchMode, SearchResults
+from longsearch.engine.types.results import Folder, SearchMode, SearchResults
 from longsearch.tui.backend.interface import Backend, Question
-from longsearch.tui.backend.latest_only import LatestOnly, attempt
+from longsearch.tui.backend.latest_only import LatestOnly, Said, attempt
 from longsearch.tui.text import wording
 
 
@@ -49,11 +49,10 @@ class Started(Message):
 
 
 @dataclass
-class Failed(Message):
-    """A call failed."""
+class FoldersRead(Message):
+    """The folders have changed: one was added, forgotten or unmounted."""
 
-    reason: str
-    """The error and its hint, in one line."""
+    folders: list[Folder]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +105,7 @@ class BackendCalls(Widget):
     DEBOUNCE_S = 0.25
     """Seconds from the last keystroke to the search in the chosen mode; the search by words starts at once."""
     PROGRESS_EVERY_S = 1.0
+    FOLDERS_EVERY_S = 5.0
 
     def __init__(self, backend: Backend) -> None:
         super().__init__()
@@ -125,12 +125,17 @@ class BackendCalls(Widget):
         """The progress of the index when the last answer arrived."""
         self._progress_error = ""
         self._is_polling = False
+        self._folders: list[Folder] | None = None
+        self._is_reading_folders = False
 
     def on_mount(self) -> None:
         """Start indexing; read the progress now and every second."""
         self._start()
         self.poll()
         self.set_interval(self.PROGRESS_EVERY_S, self.poll)
+        if self._backend.root is None:
+            self.read_folders()
+            self.set_interval(self.FOLDERS_EVERY_S, self.read_folders)
 
     # Searches
 
@@ -194,7 +199,7 @@ class BackendCalls(Widget):
                 self._progress_at_answer = self.progress
                 self.post_message(Found(results))
             elif error and request.serial == self._request.serial:
-                self.post_message(Failed(error))
+                self.post_message(Said(error=error))
             self._tell_awaited()
 
     def _search(self, request: Request) -> SearchResults:
@@ -236,5 +241,17 @@ class BackendCalls(Widget):
             self.progress = progress
             self.post_message(ProgressRead(progress))
         if error and error != self._progress_error:  # report an error once, not every second
-            self.post_message(Failed(error))
+            self.post_message(Said(error=error))
         self._progress_error = error
+
+    @work
+    async def read_folders(self) -> None:
+        """Read the folders that can be chosen, unless the last reading still runs."""
+        if self._is_reading_folders:
+            return
+        self._is_reading_folders = True
+        folders, _ = await attempt(self._backend.folders)  # a search tells the person what is wrong
+        self._is_reading_folders = False
+        if folders is not None and folders != self._folders:
+            self._folders = folders
+            self.post_message(FoldersRead(folders))

@@ -6,8 +6,11 @@ occupy ten threads.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import Generic, ParamSpec, TypeVar
 
+from textual.message import Message
+from textual.message_pump import MessagePump
 from textual.worker import NoActiveWorker, get_current_worker
 
 from longsearch.tui.text import wording
@@ -39,6 +42,24 @@ def _asker_is_leaving() -> bool:
         return get_current_worker().node._pruning
     except NoActiveWorker:
         return False
+
+
+@dataclass
+class Said(Message):
+    """What was done, or what went wrong, in one line; without either, the progress is shown again."""
+
+    notice: str = ""
+    error: str = ""
+
+
+async def attempt_or_say(
+    sender: MessagePump, call: Callable[Parameters, Answer], *args: Parameters.args, **kwargs: Parameters.kwargs
+) -> Answer | None:
+    """Make a call in a thread, and let `sender` say what went wrong. Return the answer, or None."""
+    answer, error = await attempt(call, *args, **kwargs)
+    if error:
+        sender.post_message(Said(error=error))
+    return answer
 
 
 class LatestOnly(Generic[Request]):

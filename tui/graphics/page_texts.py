@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from longsearch.engine.page_image import Light, LitText
 from longsearch.engine.types.documents import DocumentText
-from longsearch.engine.types.results import PassageHit
 from longsearch.tui.text.finding import Finding
 from longsearch.tui.text.highlight import Span
 
@@ -41,11 +40,3 @@ def page_of(document: DocumentText, span: Span | None) -> int:
     if span is None:
         return 1
     return document.page_at(span.excerpt[0] if span.excerpt else (span.start + span.stop) // 2) or 1
-
-
-def excerpt_text(passage: PassageHit) -> str:
-    """Return the text of a passage's excerpt; the whole passage if it has none."""
-    if passage.excerpt is None:
-        return passage.text
-    start, stop = passage.excerpt
-    return passage.text[max(start - passage.start, 0) : max(stop - passage.start, 0)] or passage.text

@@ -21,7 +21,7 @@ from longsearch.engine.printable import condensed
 from longsearch.tui.backend.interface import Backend, BasketView
 from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.bindings import BASKET
-from longsearch.tui.screens.carrying_out import carry_out
+from longsearch.tui.screens.carrying_out import open_file
 from longsearch.tui.screens.dialogs import LineDialog, YesNoDialog
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import clip, shorten_middle, shown
@@ -131,8 +131,7 @@ class BasketScreen(Screen[Evidence | None]):
 
     @work(exclusive=True, group="open")
     async def _open(self, one: Evidence) -> None:
-        opened, error = await attempt(self._backend.open, one.path, one.page, one.quote)
-        self._say(*(carry_out(self.app, opened) if opened is not None else ("", error)))
+        self._say(*await open_file(self.app, self._backend, one.path, one.page, one.quote))
 
     def action_copy(self) -> None:
         if one := self._selected:

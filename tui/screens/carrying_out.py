@@ -1,4 +1,4 @@
-"""Carries out what opening a file leaves to the app: an editor in this terminal, a command in the clipboard."""
+"""Opens a file, and carries out what that leaves to the app: an editor in this terminal, a command to copy."""
 
 import shlex
 import subprocess
@@ -7,14 +7,25 @@ from typing import TYPE_CHECKING
 from textual.app import SuspendNotSupported
 
 from longsearch.engine.opened import Opened
+from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.text.display import shown
 
 if TYPE_CHECKING:
     from textual.app import App
 
+    from longsearch.tui.backend.interface import Backend
 
-def carry_out(app: "App[None]", opened: Opened) -> tuple[str, str]:
-    """Do what is left to do. Return a notice and an error, of which one is ""."""
+
+async def open_file(
+    app: "App[None]", backend: "Backend", path: str, page: int | None = None, text: str = ""
+) -> tuple[str, str]:
+    """Open a file at a page, and at the text there. Return a notice and an error, of which one is ""."""
+    opened, error = await attempt(backend.open, path, page, text)
+    return _carry_out(app, opened) if opened is not None else ("", error)
+
+
+def _carry_out(app: "App[None]", opened: Opened) -> tuple[str, str]:
+    """Do what is left to do."""
     if opened.command:
         try:
             with app.suspend():

@@ -21,7 +21,7 @@ from longsearch.engine.types.progress import FileReport, FileStatus, ScannedPage
 from longsearch.tui.backend.interface import Backend
 from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.bindings import FILES
-from longsearch.tui.screens.carrying_out import carry_out
+from longsearch.tui.screens.carrying_out import open_file
 from longsearch.tui.text import styles, wording
 from longsearch.tui.text.display import shorten_middle, shown
 from longsearch.tui.widgets.header_line import HeaderLine
@@ -130,8 +130,7 @@ class FilesScreen(Screen[None]):
 
     @work(exclusive=True, group="open")
     async def _open(self, path: str) -> None:
-        opened, error = await attempt(self._backend.open, path, None)
-        done, error = carry_out(self.app, opened) if opened is not None else ("", error)
+        done, error = await open_file(self.app, self._backend, path)
         self._say_error(error) if error else self._say_done(done)
 
     def action_filter(self) -> None:

@@ -1,46 +1,44 @@
-"""The main screen: query, results, text, status. Turns keys into requests, and shows the answers.
+"""The main screen: query, results, text, status. Turns keys into requests, and joins its widgets by their messages.
 
-Knows nothing of search or threads: `BackendCalls` asks the backend and sends the answers as messages.
+Knows nothing of search or threads: `BackendCalls` and `UserDataCalls` ask, and send the answers as messages.
 """
 
 import os
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
+from textual.reactive import Reactive
+from textual.screen import Screen
+from textual.widget import Widget
 
-from longsearch.engine.types.results import SearchResults
 from longsearch.tui.backend import backend_calls as messages
-from longsearch.tui.backend.backend_calls import BackendCalls
-from longsearch.tui.backend.choice import Choice
-from longsearch.tui.backend.interface import Backend, Question
-from longsearch.tui.backend.latest_only import LatestOnly
+from longsearch.tui.backend.interface import Backend, InView
+from longsearch.tui.backend.latest_only import Said
 from longsearch.tui.bindings import MAIN
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
-from longsearch.tui.screens.folders import FolderChoice
-from longsearch.tui.screens.own_things import OwnThings
-from longsearch.tui.screens.reading_keys import READING_ACTIONS, ReadingKeys
-from longsearch.tui.text import wording
+from longsearch.tui.painting import set_class_of
+from longsearch.tui.screens import user_data_calls
+from longsearch.tui.screens.reading_pane import ReadingPane
 from longsearch.tui.text.display import shown
-from longsearch.tui.text.highlight import highlighter
 from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.result_pane import ResultPane
 from longsearch.tui.widgets.results import Results
 from longsearch.tui.widgets.status_line import StatusLine
-from longsearch.tui.widgets.text_pane import TextPane
-
-_NEEDS_A_HIT = frozenset({"copy", "keep", "similar"}) | READING_ACTIONS
 
 
-class MainScreen(ReadingKeys, OwnThings):
-    """The screen for searching and reading; help, files and instruction open on top of it."""
+class MainScreen(Screen[None]):
+    """The screen for searching and reading; the others open on top of it."""
 
     BINDINGS: ClassVar[list[BindingType]] = MAIN
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - as Screen declares it
     VERTICAL_BREAKPOINTS = [(0, "-tiny"), (14, "-low")]  # noqa: RUF012
     RENEW_EVERY_S = 5.0
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    """As in Screen, which would paint everything again when the focus moves."""
 
     def __init__(self, backend: Backend, graphics: Graphics = BLOCKS, place: str = "") -> None:
         """`place` names what is searched, where it is not the path of the backend's root."""
@@ -49,17 +47,15 @@ class MainScreen(ReadingKeys, OwnThings):
         root = os.fspath(backend.root or "")
         self._backend = backend
         self._bar = QueryBar(place or root, backend.complete)
-        self._result_pane = ResultPane(root)
-        self._text_pane = TextPane(backend.document, backend.page_image, graphics)
+        self._result_pane = ResultPane(backend)
+        self._text_pane = ReadingPane(backend, graphics)
         self._panes = Container(self._result_pane, id="panes")
         self._status = StatusLine()
-        self._status.progress = wording.progress_line(None)
-        self._calls = BackendCalls(backend)
-        self._folders = FolderChoice(backend, self._bar)
-        self._question = Question()
-        self._results: SearchResults | None = None
-        self._choice = Choice()
-        self._similarity = LatestOnly()
+        self._status.show_progress(None)
+        self._calls = self._result_pane.calls
+        self._user_data = user_data_calls.UserDataCalls(backend, self.in_view)
+        self._left: InView | None = None
+        """The view in which the app was last left, as long as its question is asked."""
         self._enter_waits = False  # True if Enter was pressed before there were results to go to
         self._is_whole = False  # until all parts are mounted: what is typed before is asked then
 
@@ -69,17 +65,15 @@ class MainScreen(ReadingKeys, OwnThings):
     def on_mount(self) -> None:
         """Get ready for typing."""
         self._bar.focus_input()
-        self._say_why_empty()
         self.call_after_refresh(self._mount_rest)
 
     async def _mount_rest(self) -> None:
         """Mount what the first frame does not show, and begin to ask the backend."""
         if not self.is_attached:
             return  # the app is being left
-        text = self._panes.mount(self._text_pane)
-        for mounted in (self._result_pane.add_list(), text, self.mount(self._calls, self._folders)):
+        mounting = (self._panes.mount(self._text_pane), *self._result_pane.begin(), self.mount(self._user_data))
+        for mounted in mounting:  # all at once: the app may be left before the last is there
             await mounted
-        self.begin()
         self.set_interval(self.RENEW_EVERY_S, self.keep_current)
         was_sent, self._is_whole = self._enter_waits, True
         self._search()  # for what was typed meanwhile
@@ -90,7 +84,7 @@ class MainScreen(ReadingKeys, OwnThings):
 
     def on_query_bar_changed(self, event: QueryBar.Changed) -> None:
         """Search while the person types."""
-        self._question = event.question
+        self._text_pane.question = event.question
         if self._is_whole:
             self._search()
 
@@ -99,52 +93,39 @@ class MainScreen(ReadingKeys, OwnThings):
         if not self._is_whole:
             self._enter_waits = True
             return
-        self.note_question()
+        self._user_data.note_question()
         if self._calls.similar_to is not None:
             self._search()
         self._calls.search_now()
         if self._text_pane.hit is not None:
             self._result_pane.list.focus()
         else:
-            self._enter_waits = bool(self._question.query)
+            self._enter_waits = bool(self._bar.question.query)
 
     def _search(self) -> None:
-        self._choice.forget()
+        question = self._text_pane.question
+        if self._left and self._left.question != question:
+            self._left = None
         self._enter_waits = False
         self._status.say()
-        self._calls.search(self._question)
-        if not self._question.query:
-            self._results = None
-            self._say_why_empty()
+        self._result_pane.search(question, self._left.path if self._left else "")
 
     def keep_current(self) -> None:
         """Renew the answer while the query line has the focus. Results that somebody looks through do not change."""
         if self._bar.has_focus_within:
             self._calls.renew()
 
-    def on_awaited(self, event: messages.Awaited) -> None:
-        """Show quietly that a better answer may follow."""
-        self._result_pane.wait_for("searching by meaning…" if event.is_awaited else "")
-
-    def on_found(self, event: messages.Found) -> None:
-        """Show an answer; a document that the person has chosen stays in view."""
-        self._results = results = event.results
-        if not results.hits:
-            self._say_why_empty()
+    def on_result_pane_answered(self, event: ResultPane.Answered) -> None:
+        """Make room for the text if there are results; go to them if Enter was pressed."""
+        self._mark(not event.has_hits, "-empty")
+        if event.has_hits:
+            self._text_pane.hits = self._result_pane.list.hits
+            if self._enter_waits:
+                self._go_to_list()
+            self._enter_waits = False
             return
-        cursor = self.index_of_chosen(results.hits)
-        self._mark(False, "-empty")
-        self._result_pane.show(results, highlighter(results.lit, results.languages), cursor)
-        if self._enter_waits:
-            self._go_to_list()
-        self._enter_waits = False
-
-    def _say_why_empty(self) -> None:
-        """Say in place of the list why there are no results."""
         if self.focused is not None and self.focused in (self._text_pane.reader.pane, self._result_pane.list):
             self._bar.focus_input()
-        self._mark(True, "-empty")
-        self._result_pane.explain(self._results, self._calls.progress, self._status.offline)
         if self._text_pane.hit is not None:
             self._text_pane.clear()
             self.refresh_bindings()
@@ -153,77 +134,121 @@ class MainScreen(ReadingKeys, OwnThings):
 
     def on_results_selected(self, event: Results.Selected) -> None:
         """Show the document under the cursor."""
-        hits = self._results.hits if self._results else ()
-        if event.hit.document_id not in [hit.document_id for hit in hits]:
+        results = self._result_pane.results
+        if event.hit is not self._result_pane.list.selected or results is None:
             return  # a newer answer has replaced the list that sent this message
-        old = self._text_pane.hit
-        stay = self._choice.move_to(event.hit, hits[0], old)
-        self._text_pane.select(event.hit, event.words, stay)
-        self.show_similarity()
-        if old is None:
+        had_hit = self._text_pane.hit is not None
+        self._text_pane.select(event.hit, event.words, event.is_chosen)
+        self._text_pane.compare(results)
+        if not had_hit:
             self.refresh_bindings()
 
     def on_results_chosen(self) -> None:
         """Go into the text."""
-        self.note_question()
-        self._choice.make()
-        self._text_pane.reader.pane.focus()
+        self._user_data.note_question()
+        self._chosen_text.reader.pane.focus()
+
+    def on_reading_pane_used(self) -> None:
+        """Remember the question: it had an answer."""
+        self._user_data.note_question()
+
+    def on_reading_pane_wanted(self, event: ReadingPane.Wanted) -> None:
+        """Go to a result."""
+        self._result_pane.list.highlighted = event.index
+        self._result_pane.list.choose()
+        self._go_to_list()
+
+    @property
+    def _chosen_text(self) -> ReadingPane:
+        """The text; its document counts as chosen from now on, because the person reads it."""
+        self._result_pane.list.choose()
+        return self._text_pane
+
+    def in_view(self) -> InView:
+        """Return what is in view."""
+        hit = self._text_pane.hit
+        return InView(self._bar.question, hit.path if hit is not None else "")
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Mark the pane that has the focus. On a small screen the text takes all the room while it is read."""
+        is_reading = event.widget in (self._text_pane.reader.pane, self._text_pane.prompt)
+        self._mark(is_reading, "-reading")
+        self._text_pane.mark(is_reading)
+        self._result_pane.mark(event.widget is self._result_pane.list)
+        self._bar.mark(self._bar.has_focus_within)
+
+    def _mark(self, is_so: bool, name: str) -> None:
+        """Set a class that decides which panes are displayed."""
+        set_class_of(self, is_so, name, self._result_pane, self._text_pane)
+
+    def on_screen_suspend(self) -> None:
+        """Another screen opens on top of this one."""
+        self._text_pane.reader.cover(True)
+
+    def on_screen_resume(self) -> None:
+        """This screen is on top again."""
+        self._text_pane.reader.cover(False)
 
     # Progress and notices
 
     def on_started(self, event: messages.Started) -> None:
         """Show why indexing does not run, if it does not."""
         self._status.offline = shown(event.note)
-        if self._results is None:
-            self._say_why_empty()
 
     def on_progress_read(self, event: messages.ProgressRead) -> None:
-        """Show the progress; repeat a search that found nothing if the index has changed."""
-        self._status.progress = wording.progress_line(event.progress)
-        self._status.share = wording.share_embedded(event.progress)
-        self._status.offline = shown(event.progress.problem)
-        if self._results is None:
-            self._say_why_empty()
-        elif not self._results.hits:
-            self._calls.renew()
+        """Show the progress of the index."""
+        self._status.show_progress(event.progress)
 
-    def on_failed(self, event: messages.Failed) -> None:
-        """Show the error in the status line."""
-        self._status.say(error=event.reason)
+    def on_said(self, event: Said) -> None:
+        """Show in the status line what was done, or what went wrong."""
+        self._status.say(event.notice, event.error)
 
-    # Keys
+    def on_folders_read(self, event: messages.FoldersRead) -> None:
+        """Name the folders on the frame of the query."""
+        self._bar.show_folders(event.folders)
+
+    def on_history_read(self, event: user_data_calls.HistoryRead) -> None:
+        """Let the arrows step through the earlier queries."""
+        self._bar.renew_history(event.queries)
+
+    def on_left_in_view(self, event: user_data_calls.LeftInView) -> None:
+        """Bring back what was in view when the app was last left, unless a query was typed meanwhile."""
+        if event.in_view.question.query and not self._bar.question.query:
+            self._left = event.in_view
+            self._bar.put(event.in_view.question, is_sent=False)
+
+    def on_asked_again(self, event: user_data_calls.AskedAgain) -> None:
+        """Ask an earlier question."""
+        self._bar.put(event.question)
+
+    def on_news_counted(self, event: user_data_calls.NewsCounted) -> None:
+        """Show the news of the saved searches."""
+        self._status.news = event.text
+
+    # Keys: where to go
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer the keys that need a document only if there is one."""
         if action == "folders":
-            return self._folders.is_offered
+            return self._backend.root is None
         if action in ("query", "slash"):  # "/" is not in the footer while it is text, and finds in the text
             in_text = (self._text_pane.reader.pane, self._text_pane.prompt) if action == "slash" else ()
             return not self._bar.has_focus_within and self.focused not in in_text
-        return self._text_pane.hit is not None if action in _NEEDS_A_HIT else True
+        return self._text_pane.hit is not None if action in ("text", "similar") else True
 
     def action_back(self) -> None:
         """Go back: from the text to the results, from similar documents to the query's results, to the query."""
         self._status.say()
-        if self.end_finding():
+        if self._text_pane.end_finding():
             return
         if self._text_pane.reader.pane.has_focus:
             self._go_to_list()
         elif (document_id := self._calls.similar_to) is not None:
             self._search()
             self._calls.search_now()
-            self._choice.expect(document_id)
+            self._result_pane.list.expect(document_id)
         else:
             self.action_query()
-
-    def action_similar(self) -> None:
-        """Search for passages like the current one if the text has the focus, else for documents like this one."""
-        if hit := self._text_pane.hit:
-            passage = self._text_pane.passage if self.has_class("-reading") else None
-            self._status.say()
-            self._choice.forget()
-            self._enter_waits = True
-            self._calls.similar(hit.document_id, passage.start if passage else None)
 
     def _go_to_list(self) -> None:
         self._mark(False, "-reading")  # a list that is not displayed cannot take the focus
@@ -234,17 +259,43 @@ class MainScreen(ReadingKeys, OwnThings):
         self._bar.focus_input()
         self._calls.renew()
 
+    action_slash = action_query  # by another key, and offered elsewhere
+
+    def action_select(self, step: int) -> None:
+        if not self._bar.step_history(step):  # from an empty line, the arrows step through earlier queries
+            self._user_data.note_question()
+            self._result_pane.list.choose()
+            self._result_pane.list.move(step)
+
+    def action_similar(self) -> None:
+        """Search for passages like the current one if the text has the focus, else for documents like this one."""
+        if hit := self._text_pane.hit:
+            passage = self._text_pane.passage if self.has_class("-reading") else None
+            self._status.say()
+            self._enter_waits = True
+            self._result_pane.similar(hit.document_id, passage.start if passage else None)
+
+    # Keys: what to do
+
+    def action_text(self, name: str, *how: object) -> None:
+        """Do with the text in view what a method of `ReadingPane` does; the document counts as chosen."""
+        getattr(self._chosen_text, name)(*how)
+
+    def action_kept(self, name: str) -> None:
+        """Do with what the person keeps what a method of `UserDataCalls` does."""
+        getattr(self._user_data, name)()
+
+    def on_prompt_entered(self) -> None:
+        """Keep the document in view in which the person has found something, or gone to a page."""
+        self._result_pane.list.choose()
+
     def action_mode(self) -> None:
         self._bar.choose_next_mode()
 
-    def action_select(self, step: int) -> None:
-        if not self.step_history(step):  # from an empty line, the arrows step through earlier queries
-            self.note_question()
-            self._choice.make()
-            self._result_pane.list.move(step)
-
     def action_folders(self) -> None:
-        self._folders.choose()
+        from longsearch.tui.screens.folders import FoldersScreen
+
+        self.app.push_screen(FoldersScreen(self._bar.folders), self._bar.choose_folder)
 
     def action_instruction(self) -> None:
         from longsearch.tui.screens.instruction import InstructionScreen

@@ -12,6 +12,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from longsearch.engine.types.results import DocumentHit, PassageMap
+from longsearch.tui.backend.interface import Backend
+from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.bindings import MAP
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import clip, shown
@@ -24,13 +26,15 @@ class MapScreen(ModalScreen[int | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = MAP
 
-    def __init__(self, hits: Sequence[DocumentHit], owners: Sequence[int], found: PassageMap, current: int) -> None:
+    def __init__(
+        self, hits: Sequence[DocumentHit], owners: Sequence[int], passage_map: PassageMap, current: int
+    ) -> None:
         """`owners`: the index among `hits` of the document of each passage on the map. `current`: that in view."""
         super().__init__()
-        on_map = sorted({owners[place] for place, _, _ in found.points})
-        self._hits, self._kept, self._on_map = hits, found.kept, on_map
+        on_map = sorted({owners[place] for place, _, _ in passage_map.points})
+        self._hits, self._kept, self._on_map = hits, passage_map.kept, on_map
         self._at = on_map.index(current) if current in on_map else 0
-        self._scatter = Scatter([(owners[place], x, y) for place, x, y in found.points])
+        self._scatter = Scatter([(owners[place], x, y) for place, x, y in passage_map.points])
 
     def compose(self) -> ComposeResult:
         with Vertical(id="map") as box:
@@ -75,6 +79,19 @@ class MapScreen(ModalScreen[int | None]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+
+async def map_of(
+    backend: Backend, hits: Sequence[DocumentHit], in_view: DocumentHit | None
+) -> tuple[MapScreen | None, str]:
+    """Return the map of the passages of these hits, or None and why there is none."""
+    owned = [(at, passage.start) for at, hit in enumerate(hits) for passage in hit.passages]
+    places = [(hits[at].document_id, start) for at, start in owned]
+    passage_map, error = await attempt(backend.passage_map, places)
+    if passage_map is None or not passage_map.points:
+        return None, error or "a map needs three passages that have been read for their meaning"
+    current = next((at for at, hit in enumerate(hits) if hit == in_view), 0)
+    return MapScreen(hits, [at for at, _ in owned], passage_map, current), ""
 
 
 def kept_in_words(kept: tuple[float, float]) -> str:

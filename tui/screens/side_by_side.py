@@ -1,6 +1,5 @@
 """Two passages beside each other, of one document or of two; each side is a text to read."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -10,9 +9,8 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.screen import Screen
 
-from longsearch.engine.page_image import PageImage, PageQuestion
-from longsearch.engine.types.documents import DocumentText
 from longsearch.engine.types.results import DocumentHit, PassageHit
+from longsearch.tui.backend.interface import Backend
 from longsearch.tui.bindings import SIDES
 from longsearch.tui.graphics.terminal import Graphics
 from longsearch.tui.text.highlight import Highlighter
@@ -41,17 +39,10 @@ class SideBySide(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = SIDES
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - as Screen declares it
 
-    def __init__(
-        self,
-        sides: tuple[Side, Side],
-        read: Callable[[int], DocumentText],
-        draw: Callable[[PageQuestion], PageImage],
-        graphics: Graphics,
-    ) -> None:
-        """`read` and `draw` as for `TextPane`."""
+    def __init__(self, sides: tuple[Side, Side], backend: Backend, graphics: Graphics) -> None:
         super().__init__()
         self._sides = sides
-        self._panes = (TextPane(read, draw, graphics), TextPane(read, draw, graphics))
+        self._panes = (TextPane(backend, graphics), TextPane(backend, graphics))
 
     def compose(self) -> ComposeResult:
         with Container(id="sides"):
@@ -66,7 +57,7 @@ class SideBySide(Screen[None]):
         """Show each passage first among those of its hit, so that it is the current one."""
         for pane, side in zip(self._panes, self._sides, strict=True):
             others = (one for one in side.hit.passages if one.start != side.passage.start)
-            pane.select(replace(side.hit, passages=(side.passage, *others)), side.words, stay=False)
+            pane.select(replace(side.hit, passages=(side.passage, *others)), side.words)
         self._panes[0].reader.pane.focus()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
@@ -80,7 +71,7 @@ class SideBySide(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer what works here: there is no line for what to find."""
-        return action != "find"
+        return action != "text"
 
     def action_other(self) -> None:
         """Go to the other side."""

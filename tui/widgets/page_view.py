@@ -96,6 +96,11 @@ class PageView(PaintsLines, Widget, can_focus=True):
         self._is_covered = is_covered
         self.refresh()
 
+    def on_mount(self) -> None:
+        """Take the picture away while another program has the terminal."""
+        self.app.app_suspend_signal.subscribe(self, lambda _: self.cover(True))
+        self.app.app_resume_signal.subscribe(self, lambda _: self.cover(False))
+
     # Keys
 
     def action_turn(self, step: int) -> None:

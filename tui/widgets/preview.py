@@ -6,7 +6,6 @@ thread; until the thread is done, only the text around the passage is wrapped. K
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -32,7 +31,7 @@ WRAP_ASIDE = 200_000
 """Characters; a shorter text is wrapped in less than 15 ms, at once and without a flicker."""
 MAX_TEXT_WIDTH = 100
 """Cells; longer lines are hard to read."""
-_EMPTY = DocumentText(text="", page_starts=(), title="")
+NO_DOCUMENT = DocumentText(text="", page_starts=(), title="")
 
 
 class Preview(PaintsLines, ScrollView):
@@ -40,33 +39,26 @@ class Preview(PaintsLines, ScrollView):
 
     BINDINGS: ClassVar[list[BindingType]] = TEXT_MOVES
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "preview--margin",
-        "preview--lit",
-        "preview--passage",
-        "preview--current",
-        "preview--excerpt",
-        "preview--word",
-        "preview--found",
+        f"preview--{part}" for part in ("margin", "lit", "passage", "current", "excerpt", "word", "found")
     }
 
-    @dataclass
     class Moved(Message):
-        """The reader has moved, or another passage is current."""
-
-        place: Place
-        spans: Sequence[Span]
-        """The lit passages that `place` counts. They may differ from those lit when the message is handled."""
+        """The reader has moved, or another passage is current: `place` says where."""
 
         def can_replace(self, message: Message) -> bool:
-            """Only the last place matters."""
+            """Only the last move matters."""
             return isinstance(message, Preview.Moved)
 
     def __init__(self) -> None:
         super().__init__()
-        self._document = _EMPTY
-        self._text_layout = wrap("", 80)
-        self._spans: tuple[Span, ...] = ()
-        self._current = -1
+        self.document = NO_DOCUMENT
+        """The document in view; an empty one if there is none."""
+        self.text_layout = wrap("", 80)
+        """The text as it is wrapped now. While a long text is being wrapped, only the text near the passage is."""
+        self.spans: tuple[Span, ...] = ()
+        """The lit passages in the order of the text."""
+        self.current = -1
+        """Index of the current passage among the spans; -1: none."""
         self._words: Highlighter = NO_WORDS
         self.finding: Finding | None = None
         """The letters that the reader searches for in this text; set by `search` and `show`."""
@@ -75,52 +67,36 @@ class Preview(PaintsLines, ScrollView):
         self._is_passage_anchor = False
         """True after a jump: the anchor is a quarter of the height below the top. False after a scroll: at the top."""
         self._expected_y = 0
+        self._margin = 2
+        """Cells left of the text: page number, space, passage mark, space."""
         self._wrapping: LatestOnly[tuple[str, int]] = LatestOnly()
-
-    @property
-    def spans(self) -> Sequence[Span]:
-        """The lit passages in the order of the text."""
-        return self._spans
 
     @property
     def current_span(self) -> Span | None:
         """The current passage, if any."""
-        return self._spans[self._current] if self._current >= 0 else None
-
-    @property
-    def document(self) -> DocumentText:
-        """The document in view; an empty one if there is none."""
-        return self._document
-
-    @property
-    def text_layout(self) -> TextLayout:
-        """The text as it is wrapped now. While a long text is being wrapped, only the text near the passage is."""
-        return self._text_layout
+        return self.spans[self.current] if self.current >= 0 else None
 
     def show(self, document: DocumentText, spans: Sequence[Span], words: Highlighter, stay: bool) -> None:
         """Show a document with `spans` (best first) lit, at the best span or, with `stay`, where the reader is."""
         current = spans[0] if spans else None
         if stay and (old := self.current_span):
             current = next((span for span in spans if (span.start, span.stop) == (old.start, old.stop)), current)
-        if document is not self._document:
+        if document is not self.document:
             self.finding = None
-        self._document, self._words = document, words
-        self._spans = tuple(sorted(spans, key=lambda span: span.start))
-        self._current = self._spans.index(current) if current else -1
+        self.document, self._words = document, words
+        self.spans = tuple(sorted(spans, key=lambda span: span.start))
+        self.current = self.spans.index(current) if current else -1
+        pages = len(document.page_starts)
+        self._margin = 2 + (len(str(pages)) + 1 if pages else 0)
         if not stay:
-            self._aim(current.start if current else 0)
+            self.reading_at, self._is_passage_anchor = current.start if current else 0, True
         self._lay_out()
-
-    def clear(self) -> None:
-        """Show nothing."""
-        self.show(_EMPTY, (), NO_WORDS, stay=False)
 
     def go_to_passage(self, step: int) -> None:
         """Go `step` passages further in the text; the first follows the last."""
-        if self._spans:
-            self._current = (self._current + step) % len(self._spans)
-            self._aim(self._spans[self._current].start)
-            self._go_to_anchor()
+        if self.spans:
+            self.current = (self.current + step) % len(self.spans)
+            self.go_to(self.spans[self.current].start)
 
     def turn_page(self, step: int) -> None:
         """Scroll one screen forward (1) or back (-1); two lines stay in view."""
@@ -130,40 +106,32 @@ class Preview(PaintsLines, ScrollView):
         """Light the places of a search within the text, and go to the current one; None: no more."""
         self.finding = finding
         if finding is not None and finding.place is not None:
-            self._aim(finding.place[0])
-        self._go_to_anchor()
+            self.go_to(finding.place[0])
+        else:
+            self._go_to_anchor()
 
     def go_to(self, offset: int) -> None:
-        """Go to the character at `offset`."""
-        self._aim(offset)
+        """Show the character at `offset`, a little below the top."""
+        self.reading_at, self._is_passage_anchor = offset, True
         self._go_to_anchor()
 
     def place(self) -> Place:
         """Return where the reader is."""
         top, height = self.scroll_offset.y, self.size.height
-        return find_place(self._document, self._text_layout, self._spans, self._current, top, height)
+        return find_place(self.document, self.text_layout, self.spans, self.current, top, height)
 
     # Layout
-
-    def _aim(self, offset: int) -> None:
-        """Remember which character to show a little below the top."""
-        self.reading_at, self._is_passage_anchor = offset, True
 
     def on_resize(self) -> None:
         """Wrap to the new width; the anchor keeps its place."""
         self._lay_out()
 
-    def _margin(self) -> int:
-        """Return the cells left of the text: page number, space, passage mark, space."""
-        pages = len(self._document.page_starts)
-        return 2 + (len(str(pages)) + 1 if pages else 0)
-
     def _lay_out(self) -> None:
-        width = min(self.size.width - self._margin() - 1, MAX_TEXT_WIDTH)
-        text = self._document.text
+        width = min(self.size.width - self._margin - 1, MAX_TEXT_WIDTH)
+        text = self.document.text
         if self.size.width < 1:
             return  # not on the screen yet; a resize event follows
-        if self._text_layout.text is text and self._text_layout.width == max(width, 2):
+        if self.text_layout.text is text and self.text_layout.width == max(width, 2):
             self._go_to_anchor()
         elif len(text) <= WRAP_ASIDE:
             self._wrapping.drop()
@@ -177,52 +145,53 @@ class Preview(PaintsLines, ScrollView):
     async def _wrap_aside(self) -> None:
         """Wrap a long text in a thread; use the layout if it is still the one to be shown."""
         async for _, layout, _ in self._wrapping.answers(lambda asked: wrap(*asked)):
-            if layout is None or layout.text is not self._document.text:
+            if layout is None or layout.text is not self.document.text:
                 continue
-            if layout.width == self._text_layout.width:
+            if layout.width == self.text_layout.width:
                 self._use(layout)
 
     def _use(self, layout: TextLayout) -> None:
         anchor, is_passage_anchor = self.reading_at, self._is_passage_anchor
-        self._text_layout = layout
+        self.text_layout = layout
         self.virtual_size = Size(layout.width, len(layout))  # scrolls, and so moves the anchor, if the text is shorter
         self.reading_at, self._is_passage_anchor = anchor, is_passage_anchor
         self._go_to_anchor()
 
     def _go_to_anchor(self) -> None:
-        if self._text_layout.text is self._document.text:
+        if self.text_layout.text is self.document.text:
             rows_above = max(self.size.height // 4, 1) if self._is_passage_anchor else 0
-            line = self._text_layout.line_at(self.reading_at) - rows_above
+            line = self.text_layout.line_at(self.reading_at) - rows_above
             self._expected_y = min(max(line, 0), self.max_scroll_y)
             self.scroll_to(y=self._expected_y, animate=False)
-            self._tell()
+            self.tell()
         self.refresh()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """After the reader has scrolled, make the line at the top the anchor."""
         super().watch_scroll_y(old_value, new_value)
-        if self.is_mounted and self._text_layout.text is self._document.text:
+        if self.is_mounted and self.text_layout.text is self.document.text:
             if round(new_value) != self._expected_y:
-                line = min(round(new_value), len(self._text_layout) - 1)
-                self.reading_at, self._is_passage_anchor = self._text_layout.span(line)[0], False
-            self._tell()
+                line = min(round(new_value), len(self.text_layout) - 1)
+                self.reading_at, self._is_passage_anchor = self.text_layout.span(line)[0], False
+            self.tell()
 
-    def _tell(self) -> None:
-        self.post_message(self.Moved(self.place(), self._spans))
+    def tell(self) -> None:
+        """Report that the reader has moved."""
+        self.post_message(self.Moved().set_sender(self))  # Textual stops a message at the parent that asked for it
 
     # Painting
 
     def render_line(self, y: int) -> Strip:
         """Draw one line: page number, mark, text."""
-        line, layout, style = self.scroll_offset.y + y, self._text_layout, self.ground
-        if line >= len(layout) or layout.text is not self._document.text or not layout.text:
+        line, layout, style = self.scroll_offset.y + y, self.text_layout, self.ground
+        if line >= len(layout) or layout.text is not self.document.text or not layout.text:
             return Strip.blank(self.size.width, style)
         start, stop = layout.span(line)
         stop = min(stop, start + MAX_LINE_CHARACTERS)  # text that `wrap_near` skips is one long line
         if stop > start and layout.text[stop - 1] in " \n\t":
             stop -= 1  # this character may stand beyond the width
         places = self.finding.between(start, stop) if self.finding else ()
-        pieces = runs(layout.text, start, stop, self._spans, self._current, self._words, places)
+        pieces = runs(layout.text, start, stop, self.spans, self.current, self._words, places)
         segments = self._margin_segments(start, stop, pieces, style)
         segments += [
             Segment(shown(layout.text[piece.start : piece.stop]), self._style(piece, style)) for piece in pieces
@@ -231,13 +200,13 @@ class Preview(PaintsLines, ScrollView):
 
     def _margin_segments(self, start: int, stop: int, pieces: Sequence[Run], style: Style) -> list[Segment]:
         lit = {piece.passage for piece in pieces if piece.passage is not None}
-        mark, name = ("▌", "preview--current") if self._current in lit else ("│" if lit else " ", "preview--passage")
-        pages = self._document.page_starts
-        page = self._document.page_at(max(stop - 1, start))
+        mark, name = ("▌", "preview--current") if self.current in lit else ("│" if lit else " ", "preview--passage")
+        pages = self.document.page_starts
+        page = self.document.page_at(max(stop - 1, start))
         begins = page is not None and pages[page - 1] >= start
-        number = (str(page) if begins else "").rjust(self._margin() - 3) + " " if pages else ""
-        margin = self._component("preview--margin")
-        color = self._component(name).color
+        number = (str(page) if begins else "").rjust(self._margin - 3) + " " if pages else ""
+        margin = self.get_component_rich_style("preview--margin")
+        color = self.get_component_rich_style(name).color
         return [
             Segment(number, margin),
             Segment(mark, style + Style(color=color)),
@@ -245,15 +214,12 @@ class Preview(PaintsLines, ScrollView):
         ]
 
     def _style(self, run: Run, style: Style) -> Style:
+        part = self.get_component_rich_style
         if run.passage is not None:
-            name = "preview--current" if run.passage == self._current else "preview--passage"
+            name = "preview--current" if run.passage == self.current else "preview--passage"
             name = "preview--excerpt" if run.is_excerpt else name
-            style = self._component("preview--lit") + Style(bgcolor=self._component(name).bgcolor)
+            style = part("preview--lit") + Style(bgcolor=part(name).bgcolor)
         if run.is_word:
-            word = self._component("preview--word")
+            word = part("preview--word")
             style += Style(color=word.color, bold=word.bold)
-        return style + self._component("preview--found") if run.is_found else style
-
-    def _component(self, name: str) -> Style:
-        """Return a component's style with its transparency blended in; `partial` styles lose it."""
-        return self.get_component_rich_style(name)
+        return style + part("preview--found") if run.is_found else style

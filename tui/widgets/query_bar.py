@@ -18,9 +18,9 @@ from longsearch.engine.types.results import Folder, SearchMode
 from longsearch.tui.backend.interface import Question
 from longsearch.tui.backend.latest_only import LatestOnly, attempt
 from longsearch.tui.painting import set_class_of
-from longsearch.tui.text.completing import Cycle
 from longsearch.tui.text.display import below_home, clip, one_line, shorten_middle, shown
 from longsearch.tui.text.folder_words import place_line, with_folder
+from longsearch.tui.text.query_filling import Cycle, HistorySteps
 from longsearch.tui.widgets.mode_tabs import MODES, ModeTabs
 
 _WIDE_ENOUGH = 60
@@ -74,9 +74,12 @@ class QueryBar(Horizontal):
         """
         super().__init__(classes="-active")  # the app opens with the cursor here
         self._place = below_home(root) if root else "all folders"
+        self.folders: Sequence[Folder] = ()
+        """The folders that the person can choose among; () if one is searched."""
         self._question = Question()
         self._find = complete
         self._cycle = Cycle("")
+        self._steps = HistorySteps()
         self._finding: LatestOnly[str] = LatestOnly()
 
     def compose(self) -> ComposeResult:
@@ -119,13 +122,14 @@ class QueryBar(Horizontal):
 
     def show_folders(self, folders: Sequence[Folder]) -> None:
         """Name the folders on the frame."""
-        self._place = place_line(folders)
+        self.folders, self._place = folders, place_line(folders)
         self._label()
 
     def choose_folder(self, name: str | None) -> None:
-        """Search this folder only from now on; None for all folders."""
-        self.type(with_folder(self.text, name))
-        self.focus_input()
+        """Search this folder only from now on; "" for all folders. None changes nothing."""
+        if name is not None:
+            self.type(with_folder(self.text, name or None))
+            self.focus_input()
 
     @property
     def text(self) -> str:
@@ -137,6 +141,17 @@ class QueryBar(Horizontal):
         line = self.query_one(Input)
         line.value = one_line(query)
         line.cursor_position = len(line.value)
+
+    def renew_history(self, queries: Sequence[str]) -> None:
+        """Take the earlier queries, newest first."""
+        self._steps.renew([one_line(query) for query in queries])
+
+    def step_history(self, step: int) -> bool:
+        """Put the query before (-1) or after (1) into the line. Return whether the key was for that."""
+        query = self._steps.step(self.text, step) if self.has_focus_within else None
+        if query is not None:
+            self.type(query)
+        return query is not None
 
     def put(self, question: Question, is_sent: bool = True) -> None:
         """Put a whole question into the line and ask it; `is_sent`: at once, as if Enter was pressed.

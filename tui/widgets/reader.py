@@ -4,11 +4,10 @@ The text stays laid out under the printed page, so that going back shows the sam
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from textual.app import ComposeResult
 from textual.containers import Container
-from textual.message import Message
 from textual.widget import Widget
 
 from longsearch.engine.page_image import PageImage, PageQuestion
@@ -25,20 +24,6 @@ from longsearch.tui.widgets.preview import Preview
 
 class Reader(Container):
     """The text and the printed page of one document."""
-
-    @dataclass
-    class Moved(Message):
-        """The reader has moved, or another passage is current."""
-
-        place: Place
-        spans: Sequence[Span]
-        """The lit passages that `place` counts."""
-        note: str
-        """A further remark, or ""."""
-
-        def can_replace(self, message: Message) -> bool:
-            """Only the last place matters."""
-            return isinstance(message, Reader.Moved)
 
     def __init__(self, draw: Callable[[PageQuestion], PageImage], graphics: Graphics) -> None:
         super().__init__(id="reader")
@@ -79,12 +64,6 @@ class Reader(Container):
         self.preview.show(document, spans, words, stay)
         self._show_page(is_jump=not stay)
 
-    def clear(self) -> None:
-        """Show nothing."""
-        self._path = ""
-        self.preview.clear()
-        self._show_page()
-
     # Moving
 
     def go_to_passage(self, step: int) -> None:
@@ -117,14 +96,9 @@ class Reader(Container):
         n_pages = len(self.preview.document.page_starts)
         self.go_to_page({0: self._page + event.step, 1: 1, -1: n_pages}[event.end])
 
-    def on_preview_moved(self, event: Preview.Moved) -> None:
-        """Tell the place."""
-        event.stop()
-        if event.spans is self.preview.spans:  # else stale: a message for the current text follows
-            self._tell(event.place)
-
-    def _tell(self, place: Place) -> None:
-        preview, note = self.preview, ""
+    def place(self) -> tuple[Place, str]:
+        """Return where the reader is, and a further remark, or ""."""
+        preview, place, note = self.preview, self.preview.place(), ""
         if self.is_printed:
             first, last = page_range(preview.document, self._page)
             place = replace(place, page=self._page, first=first, last=max(last - 1, first))
@@ -132,8 +106,9 @@ class Reader(Container):
         elif self._wants_page and preview.document.text:
             note = "as text"
         if preview.finding is not None:
+            place = replace(place, passage=-1)  # there is no room for both
             note = preview.finding.in_words(shown(preview.finding.wanted))
-        self.post_message(self.Moved(place, preview.spans, note))
+        return place, note
 
     # Searching within the text
 
@@ -159,7 +134,7 @@ class Reader(Container):
                 self._page = self.preview.document.page_at(finding.place[0]) or 1
             self._draw_page(is_jump=True)
         else:
-            self._tell(self.preview.place())
+            self.preview.tell()
 
     # The page as printed
 
@@ -190,19 +165,19 @@ class Reader(Container):
             self.preview.can_focus = True
             if had_focus:
                 self.preview.focus()
-            self._tell(self.preview.place())
+            self.preview.tell()
 
     def _draw_page(self, is_jump: bool) -> None:
         preview = self.preview
-        lit = texts_on_page(preview.document, self._page, preview.spans, preview.place().passage, preview.finding)
+        lit = texts_on_page(preview.document, self._page, preview.spans, preview.current, preview.finding)
         self._is_found = True
         preview.can_focus = False  # Tab goes to what is seen
         self._page_view.show(self._path, self._page, lit, is_jump)
-        self._tell(preview.place())
+        self.preview.tell()
 
     def on_page_view_drawn(self, event: PageView.Drawn) -> None:
         """Say if a passage was not found on its page."""
         event.stop()
         if self.is_printed and event.is_found != self._is_found:
             self._is_found = event.is_found
-            self._tell(self.preview.place())
+            self.preview.tell()

@@ -1,16 +1,23 @@
-"""The left side: a heading, and under it the results or the reason why there are none."""
+"""The left side: a heading, and under it the results or the reason why there are none. Owns the search."""
+
+import os
+from dataclasses import dataclass
 
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.message import Message
 from textual.widget import AwaitMount
 from textual.widgets import Static
 
 from longsearch.engine.types.progress import IndexProgress
 from longsearch.engine.types.results import SearchResults
+from longsearch.tui.backend.backend_calls import Awaited, BackendCalls, Found, ProgressRead, Started
+from longsearch.tui.backend.interface import Backend, Question
+from longsearch.tui.painting import show_line
 from longsearch.tui.text import styles, wording
 from longsearch.tui.text.display import shown
-from longsearch.tui.text.highlight import NO_WORDS, Highlighter
+from longsearch.tui.text.highlight import NO_WORDS, highlighter
 from longsearch.tui.widgets.header_line import HeaderLine
 from longsearch.tui.widgets.results import Results
 
@@ -18,68 +25,113 @@ from longsearch.tui.widgets.results import Results
 class ResultPane(Vertical):
     """Shows the results, or an explanation in their place."""
 
-    def __init__(self, root: str) -> None:
+    @dataclass
+    class Answered(Message):
+        """There is an answer, or nothing is asked any more."""
+
+        has_hits: bool
+
+    def __init__(self, backend: Backend) -> None:
         super().__init__()
-        self.list = Results(root)
-        """The list of documents. It is mounted by `add_list`."""
+        self.list = Results(os.fspath(backend.root or ""))
+        """The list of documents. It is mounted by `begin`, as `calls` are."""
+        self.calls = BackendCalls(backend)
+        """Asks the backend; its answers come here first."""
         self._header = HeaderLine()
         self._note_line = Static(id="note", markup=False)
         self._message_text = Static(id="message-text", markup=False)
         self._message = VerticalScroll(self._message_text, id="message", can_focus=False)
-        self._note_shown = ""
         self._waits = False
-        self._explained: tuple[SearchResults | None, IndexProgress | None, str] | None = None
+        self.results: SearchResults | None = None
+        """The last answer to the query; None if nothing is asked."""
+        self._is_explained = True
+        """Whether the explanation stands in place of the list."""
+        self._offline = ""
+        """Why indexing does not run, or ""."""
         self._note_line.display = self.list.display = False
 
     def compose(self) -> ComposeResult:
         yield from (self._header, self._note_line, self._message)
 
-    def add_list(self) -> AwaitMount:
-        """Mount the list: the first frame does not need it."""
-        return self.mount(self.list, before=self._message)
+    def on_mount(self) -> None:
+        """Say how to ask."""
+        self._explain(None)
 
-    def show(self, results: SearchResults, words: Highlighter, cursor: int | None) -> None:
-        """List the hits; `cursor` is the index of the hit to select."""
-        self._header.left = wording.summary(results)
-        self._note(shown(results.note))
-        self._explained = None
-        self._switch(is_list=True)
-        self.list.show(results.hits, words, cursor)
+    def begin(self) -> tuple[AwaitMount, AwaitMount]:
+        """Begin to ask the backend, and mount what the first frame does not show."""
+        return self.mount(self.list, before=self._message), self.mount(self.calls)
 
-    def explain(self, results: SearchResults | None, progress: IndexProgress | None, offline: str) -> None:
-        """Say in place of the list why there are no results. `results` is None if nothing was asked."""
-        self.list.show((), NO_WORDS, None)
-        self._header.left = wording.summary(results) if results else ""
-        self._note(shown(results.note) if results else "")
-        self._switch(is_list=False)
-        self._explained = results, progress, offline
-        self._say_why(*self._explained)
+    def search(self, question: Question, wanted_path: str = "") -> None:
+        """Search; the person chooses among the results anew. `wanted_path`: the file to choose if it is found."""
+        self.list.begin(wanted_path)
+        self.calls.search(question)
+        if not question.query:
+            self._explain(None)
 
-    def _say_why(self, results: SearchResults | None, progress: IndexProgress | None, offline: str) -> None:
-        lines = wording.nothing_found(results, progress, self._waits) if results else welcome(progress, offline)
-        self._message_text.update(Content("\n").join(lines))
+    def similar(self, document_id: int, start: int | None) -> None:
+        """Search for documents like this one, or for passages like its one that begins at `start`."""
+        self.list.begin()
+        self.calls.similar(document_id, start)
+
+    def on_found(self, event: Found) -> None:
+        """Show an answer."""
+        event.stop()
+        results = event.results
+        if not results.hits:
+            self._explain(results)
+            return
+        self.results, self._is_explained = results, False
+        self._fill(wording.summary(results), shown(results.note), is_list=True)
+        self.list.show(results.hits, highlighter(results.lit, results.languages))
+        self.post_message(self.Answered(has_hits=True))
+
+    def on_awaited(self, event: Awaited) -> None:
+        """Show quietly that a better answer may follow."""
+        event.stop()
+        self._header.right = "searching by meaning…" if event.is_awaited else ""
+        if self._waits != event.is_awaited:
+            self._waits = event.is_awaited
+            self._say_why()  # nothing by words means little while the search by meaning goes on
+
+    def on_started(self, event: Started) -> None:
+        """Say why indexing does not run, if it does not."""
+        self._offline = shown(event.note)
+        self._renew_explanation()
+
+    def on_progress_read(self, event: ProgressRead) -> None:
+        """Say how far the index is; repeat a search that found nothing."""
+        self._offline = shown(event.progress.problem)
+        self._renew_explanation()
+
+    def _renew_explanation(self) -> None:
+        if self.results is None:
+            self._say_why()
+        elif not self.results.hits:
+            self.calls.renew()
+
+    def _explain(self, results: SearchResults | None) -> None:
+        """Say in place of the list why there are no results; None: nothing was asked."""
+        self.results, self._is_explained = results, True
+        self.list.show((), NO_WORDS)
+        self._fill(wording.summary(results) if results else "", shown(results.note) if results else "", is_list=False)
+        self._say_why()
+        self.post_message(self.Answered(has_hits=False))
+
+    def _fill(self, heading: str, note: str, is_list: bool) -> None:
+        self._header.left = heading
+        show_line(self._note_line, note)
+        self.list.display = is_list
+        self._message.display = not is_list
+
+    def _say_why(self) -> None:
+        if self._is_explained:
+            progress = self.calls.progress
+            nothing = self.results and wording.nothing_found(self.results, progress, self._waits)
+            self._message_text.update(Content("\n").join(nothing or welcome(progress, self._offline)))
 
     def mark(self, is_active: bool) -> None:
         """Light the heading of the pane that has the focus."""
         self._header.set_class(is_active, "-active")
-
-    def wait_for(self, what: str) -> None:
-        """Show in the heading what the app waits for; "" for nothing."""
-        self._header.right = what
-        if self._waits != bool(what):
-            self._waits = bool(what)
-            if self._explained:  # nothing by words means little while the search by meaning goes on
-                self._say_why(*self._explained)
-
-    def _note(self, note: str) -> None:
-        if note != self._note_shown:
-            self._note_shown = note
-            self._note_line.update(Content(note))
-            self._note_line.display = bool(note)
-
-    def _switch(self, is_list: bool) -> None:
-        self.list.display = is_list
-        self._message.display = not is_list
 
 
 _EXAMPLES = (

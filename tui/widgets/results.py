@@ -1,4 +1,8 @@
-"""The list of hits. Knows how to lay them out, and nothing of searches or of the preview."""
+"""The list of hits, and which of them the person has chosen. Knows nothing of searches or of the text beside it.
+
+A query gets several answers: by words at once, in the chosen mode later, and again when the index changes. Until the
+person chooses a document, the best one is selected. A chosen document stays selected, whichever answer comes next.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -29,6 +33,12 @@ class Results(OptionList):
 
         hit: DocumentHit
         words: Highlighter
+        is_chosen: bool
+        """Whether the person has chosen it, and not just the search found it best."""
+
+        def can_replace(self, message: Message) -> bool:
+            """Only the last one matters."""
+            return isinstance(message, Results.Selected)
 
     class Chosen(Message):
         """The person pressed Enter or clicked on a document. That document is already selected."""
@@ -36,26 +46,60 @@ class Results(OptionList):
     def __init__(self, root: str) -> None:
         super().__init__(markup=False)
         self._root = root
-        self._hits: tuple[DocumentHit, ...] = ()
+        self.hits: tuple[DocumentHit, ...] = ()
         self._words: Highlighter = NO_WORDS
+        self._chosen: int | None = None
+        """The document that the person has chosen among the answers to this query, which may hold it later only."""
+        self._wanted_path = ""
+        """The file to choose once an answer has it."""
         self._cursor: int | None = None
         """Index of the selected hit. `highlighted` is not enough: it is lost while there is no room for the list."""
         self._laid_out = (0, 0)
 
-    def show(self, hits: tuple[DocumentHit, ...], words: Highlighter, cursor: int | None) -> None:
-        """Replace the list and select the hit with index `cursor`, if any. An unchanged list stays scrolled."""
-        if (hits, words, cursor) == (self._hits, self._words, self._cursor):
+    @property
+    def selected(self) -> DocumentHit | None:
+        """The hit under the cursor."""
+        return self.hits[self._cursor] if self._cursor is not None else None
+
+    def begin(self, path: str = "") -> None:
+        """Let the person choose anew: there is a new query. `path`: the file to choose once an answer has it."""
+        self._chosen, self._wanted_path = None, path
+
+    def choose(self) -> None:
+        """Keep the document under the cursor in view, whichever answer comes next."""
+        if hit := self.selected:
+            self._chosen = hit.document_id
+
+    def expect(self, document_id: int) -> None:
+        """Choose a document of the answer that has not arrived yet."""
+        self._chosen = document_id
+
+    def show(self, hits: tuple[DocumentHit, ...], words: Highlighter) -> None:
+        """Replace the list, and select the chosen hit, else the best. An unchanged list stays scrolled."""
+        cursor = self._index_of_chosen(hits)
+        if (hits, words, cursor) == (self.hits, self._words, self._cursor):
             return
-        self._hits, self._words, self._cursor = hits, words, None
+        self.hits, self._words, self._cursor = hits, words, None
         self._lay_out()
         if cursor is not None:
             self._select(cursor)
 
+    def _index_of_chosen(self, hits: tuple[DocumentHit, ...]) -> int | None:
+        """Return the index of the hit to select; None if the chosen document is not among the hits."""
+        if not hits:
+            self._chosen = None
+            return None
+        if self._chosen is None and self._wanted_path:
+            self._chosen = next((hit.document_id for hit in hits if hit.path == self._wanted_path), None)
+        if self._chosen is None:
+            return 0
+        return next((index for index, hit in enumerate(hits) if hit.document_id == self._chosen), None)
+
     def move(self, step: int) -> None:
         """Move the cursor; the list need not have the focus."""
-        if self._hits:
+        if self.hits:
             at = -1 if self._cursor is None else self._cursor
-            self._select(min(max(at + step, 0), len(self._hits) - 1))
+            self._select(min(max(at + step, 0), len(self.hits) - 1))
 
     def on_resize(self) -> None:
         """Lay the list out again if the new size demands it, and the list is not hidden."""
@@ -70,8 +114,8 @@ class Results(OptionList):
     def _lay_out(self) -> None:
         width, n_lines = self._laid_out = self._shape()
         options: list[Option | None] = []
-        line = first_by_chance(self._hits)
-        for index, hit in enumerate(self._hits if width > 0 else ()):
+        line = first_by_chance(self.hits)
+        for index, hit in enumerate(self.hits if width > 0 else ()):
             content = hit_content(hit, self._root, self._words, width, n_lines)
             options.append(Option(chance_line(index == 0, width) + content if index == line else content))
             options.append(None)
@@ -82,10 +126,13 @@ class Results(OptionList):
         """Move the cursor to this hit, and report it once."""
         if index == self._cursor:
             return
-        self._cursor = index
+        self._cursor, hit = index, self.hits[index]
+        if index > 0 or self._chosen is not None:
+            self._chosen = hit.document_id
         if index < self.option_count:
             self.highlighted = index
-        self.post_message(self.Selected(self._hits[index], self._words))
+        selected = self.Selected(hit, self._words, self._chosen is not None)
+        self.post_message(selected.set_sender(self))  # Textual stops a message at the parent that asked for it
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Follow the cursor that a key or the mouse has moved."""
@@ -96,5 +143,5 @@ class Results(OptionList):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Report that a document was chosen."""
         event.stop()
-        if event.option_index < len(self._hits):
+        if event.option_index < len(self.hits):
             self.post_message(self.Chosen())

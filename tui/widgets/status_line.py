@@ -4,8 +4,9 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from longsearch.tui.text import styles
-from longsearch.tui.text.display import bar, clip
+from longsearch.engine.types.progress import IndexProgress
+from longsearch.tui.text import styles, wording
+from longsearch.tui.text.display import bar, clip, shown
 
 _BAR_WIDTH = 12
 _MIN_WIDTH_WITH_BAR = 60
@@ -45,6 +46,13 @@ class StatusLine(Widget):
         full, rest = bar(self.share, _BAR_WIDTH)
         text = clip(self.progress, width - _BAR_WIDTH - 1)
         return Content.assemble((full, styles.ACCENT), (rest, styles.FAINT), " ", (text, styles.MUTED))
+
+    def show_progress(self, progress: IndexProgress | None) -> None:
+        """Show how far the index is; None: it is being opened."""
+        self.progress = wording.progress_line(progress)
+        if progress is not None:
+            self.share = wording.share_embedded(progress)
+            self.offline = shown(progress.problem)
 
     def say(self, notice: str = "", error: str = "") -> None:
         """Show a notice or an error; if both are empty, the progress again."""

@@ -1,0 +1,103 @@
+"""The list of results: which document is selected when an answer follows another."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from textual.app import App, ComposeResult
+
+from longsearch.engine.types.results import DocumentHit
+from longsearch.tui.text.highlight import NO_WORDS
+from longsearch.tui.widgets.results import Results
+
+
+class Listing(App[None]):
+    """Shows a list, and notes what it reports."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.list = Results("/")
+        self.selected: list[tuple[int, bool]] = []
+        """The documents that were selected, and whether the person had chosen them."""
+
+    def compose(self) -> ComposeResult:
+        yield self.list
+
+    def on_results_selected(self, event: Results.Selected) -> None:
+        self.selected.append((event.hit.document_id, event.is_chosen))
+
+
+@asynccontextmanager
+async def listing() -> AsyncIterator[tuple[Listing, Results]]:
+    app = Listing()
+    async with app.run_test():
+        yield app, app.list
+
+
+def hits(*document_ids: int) -> tuple[DocumentHit, ...]:
+    return tuple(
+        DocumentHit(rank, document_id, f"/{document_id}", "", 0.5, ())
+        for rank, document_id in enumerate(document_ids, 1)
+    )
+
+
+def selected(results: Results) -> int | None:
+    return results.selected.document_id if results.selected else None
+
+
+async def test_until_a_document_is_chosen_the_best_is_selected() -> None:
+    async with listing() as (_, results):
+        results.show(hits(1, 2), NO_WORDS)
+        assert selected(results) == 1
+        results.show(hits(2, 1), NO_WORDS)
+        assert selected(results) == 2
+
+
+async def test_a_chosen_document_stays_selected_wherever_it_stands_in_the_next_answer() -> None:
+    async with listing() as (_, results):
+        results.show(hits(1, 2), NO_WORDS)
+        results.move(1)
+        results.show(hits(3, 4, 2), NO_WORDS)
+        assert selected(results) == 2
+        results.show(hits(3, 4), NO_WORDS)
+        assert selected(results) is None
+        results.show(hits(2, 3), NO_WORDS)
+        assert selected(results) == 2
+        results.begin()
+        results.show(hits(3, 4, 2), NO_WORDS)
+        assert selected(results) == 3, "a new query begins anew"
+
+
+async def test_the_best_document_counts_as_chosen_once_it_is_read() -> None:
+    app = Listing()
+    async with app.run_test() as pilot:
+        app.list.show(hits(1, 2), NO_WORDS)
+        app.list.choose()
+        app.list.show(hits(2, 1), NO_WORDS)
+        await pilot.pause()
+        assert app.selected[-1] == (1, True)
+
+
+async def test_a_document_chosen_in_advance_is_selected_when_its_answer_comes() -> None:
+    async with listing() as (_, results):
+        results.begin()
+        results.expect(2)
+        results.show(hits(1, 2), NO_WORDS)
+        assert selected(results) == 2
+
+
+async def test_the_file_that_was_in_view_last_time_is_selected_once_it_is_found() -> None:
+    async with listing() as (_, results):
+        results.begin("/2")
+        results.show(hits(1, 3), NO_WORDS)
+        assert selected(results) == 1
+        results.show(hits(1, 2), NO_WORDS)
+        assert selected(results) == 2
+
+
+async def test_nothing_is_chosen_any_more_once_nothing_is_found() -> None:
+    async with listing() as (_, results):
+        results.show(hits(1, 2), NO_WORDS)
+        results.move(1)
+        results.show((), NO_WORDS)
+        results.show(hits(3, 4), NO_WORDS)
+        assert selected(results) == 3

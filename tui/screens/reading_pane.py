@@ -1,0 +1,156 @@
+"""The text in view, and what a person does with it: keep, copy and open it, read its outline or why it was found."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual import work
+from textual.message import Message
+
+from longsearch.engine.types.results import DocumentHit, PassageHit
+from longsearch.tui.backend.interface import Question
+from longsearch.tui.backend.latest_only import Said, attempt, attempt_or_say
+from longsearch.tui.screens.carrying_out import open_file
+from longsearch.tui.text.display import shown
+from longsearch.tui.widgets.text_pane import TextPane
+
+if TYPE_CHECKING:
+    from longsearch.tui.screens.side_by_side import Side
+
+
+class ReadingPane(TextPane):
+    """The right side of the main screen. The keys of `bindings.MAIN` call its methods by name."""
+
+    question = Question()
+    """The content of the query bar."""
+    hits: Sequence[DocumentHit] = ()
+    """The hits of the answer in view."""
+
+    class Used(Message):
+        """The document was of use: a passage of it was copied or kept."""
+
+    @dataclass
+    class Wanted(Message):
+        """The person wants another hit in view."""
+
+        index: int
+
+    _marked: "Side | None" = None
+    """The passage that waits for another beside it."""
+
+    def turn_page(self, step: int) -> None:
+        """Go to the next (1) or the last (-1) printed page; scroll the text by a screen."""
+        self.reader.turn_page(step)
+
+    def go_to_passage(self, step: int) -> None:
+        """Go `step` passages further."""
+        self.reader.go_to_passage(step)
+
+    def step(self, step: int) -> None:
+        """Go through the places of a search within the text; without one, through the passages."""
+        if not self.reader.step_found(step):
+            self.reader.go_to_passage(step)
+
+    def switch_view(self) -> None:
+        """Show the page as printed, or the text again."""
+        self.post_message(Said(error=self.reader.switch_view()))
+
+    def explain(self) -> None:
+        """Say why the document has its score."""
+        from longsearch.tui.screens.text_boxes import WhyScreen
+
+        if self.hit:
+            self.app.push_screen(WhyScreen(self.hit))
+
+    def show_outline(self) -> None:
+        """List the headings or the pages; go to the chosen one."""
+        from longsearch.tui.screens.outline import OutlineScreen, entry_at, outline
+
+        document = self.reader.preview.document
+        entries = outline(document)
+        if not entries:
+            self.post_message(Said(error="this document has neither headings nor pages"))
+            return
+        title = shown(self.hit.title if self.hit else document.title)
+        at = entry_at(entries, self.reader.preview.reading_at)
+        self.app.push_screen(OutlineScreen(title, entries, at), self._go_to)
+
+    def _go_to(self, offset: int | None) -> None:
+        if offset is not None:
+            self.reader.go_to(offset)
+            self.reader.pane.focus()
+
+    def mark_side(self) -> None:
+        """Mark the current passage; if another one is marked, show both side by side."""
+        from longsearch.tui.screens.side_by_side import Side, SideBySide
+
+        marked, self._marked = self._marked, None
+        if self.hit is None or self.passage is None:
+            return
+        here = Side(self.hit, self.passage, self.words)
+        if marked is None:
+            self._marked = here
+            self.post_message(Said("marked: s on another passage shows both"))
+        elif marked.is_at(here):
+            self.post_message(Said("no longer marked"))
+        else:
+            self.post_message(Said())
+            self.app.push_screen(SideBySide((marked, here), self._backend, self._graphics))
+
+    @work(exclusive=True, group="map")
+    async def show_map(self) -> None:
+        """Show where the passages that were found lie to each other; go to the chosen document."""
+        from longsearch.tui.screens.map import map_of
+
+        screen, error = await map_of(self._backend, self.hits, self.hit)
+        if screen is None:
+            self.post_message(Said(error=error))
+        else:
+            self.app.push_screen(screen, self._want)
+
+    def _want(self, index: int | None) -> None:
+        if index is not None:
+            self.post_message(self.Wanted(index))
+
+    def copy_path(self) -> None:
+        """Copy the path of the file."""
+        if self.hit is not None:
+            self.app.copy_to_clipboard(shown(self.hit.path))
+            self.post_message(Said("Path copied"))
+
+    @work(exclusive=True, group="copy")
+    async def copy_passage(self) -> None:
+        """Copy the current passage with its source."""
+        if self.hit is None or self.passage is None:
+            return
+        text = await attempt_or_say(self, self._backend.user_data.quotation, self.hit, self.passage)
+        self.post_message(self.Used())
+        if text is not None:
+            self.app.copy_to_clipboard(text)
+            self.post_message(Said("Passage copied"))
+
+    @work(group="keep")
+    async def keep(self) -> None:
+        """Put the current passage into the basket."""
+        if self.hit is None or self.passage is None:
+            return
+        self.post_message(self.Used())
+        done, error = await attempt(self._backend.user_data.keep, self.hit, self.passage, self.question.query)
+        self.post_message(Said(shown(done or ""), error))
+
+    @work(exclusive=True, group="open")
+    async def open_file(self) -> None:
+        """Open the file at the page and the excerpt of the current passage, or at the printed page turned to."""
+        if self.hit is None:
+            return
+        page = self.reader.page_turned_to
+        place = (self.passage.page, excerpt_text(self.passage)) if self.passage and page is None else (page, "")
+        self.post_message(Said(*await open_file(self.app, self._backend, self.hit.path, *place)))
+
+
+def excerpt_text(passage: PassageHit) -> str:
+    """Return the text of a passage's excerpt; the whole passage if it has none."""
+    if passage.excerpt is None:
+        return passage.text
+    start, stop = passage.excerpt
+    return passage.text[max(start - passage.start, 0) : max(stop - passage.start, 0)] or passage.text
