@@ -71,8 +71,8 @@ class MainScreen(Screen[None]):
         """Mount what the first frame does not show, and begin to ask the backend."""
         if not self.is_attached:
             return  # the app is being left
-        mounting = (self._panes.mount(self._text_pane), *self._result_pane.begin(), self.mount(self._user_data))
-        for mounted in mounting:  # all at once: the app may be left before the last is there
+        panes = self._panes.mount(self._text_pane), *self._result_pane.begin()
+        for mounted in (*panes, self.mount(self._user_data)):  # all at once: the app may be left meanwhile
             await mounted
         self.set_interval(self.RENEW_EVERY_S, self.keep_current)
         was_sent, self._is_whole = self._enter_waits, True
@@ -160,14 +160,13 @@ class MainScreen(Screen[None]):
 
     @property
     def _chosen_text(self) -> ReadingPane:
-        """The text; its document counts as chosen from now on, because the person reads it."""
+        """The text; its document counts as chosen from now on."""
         self._result_pane.list.choose()
         return self._text_pane
 
     def in_view(self) -> InView:
         """Return what is in view."""
-        hit = self._text_pane.hit
-        return InView(self._bar.question, hit.path if hit is not None else "")
+        return InView(self._bar.question, self._text_pane.hit.path if self._text_pane.hit else "")
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Mark the pane that has the focus. On a small screen the text takes all the room while it is read."""
@@ -225,7 +224,7 @@ class MainScreen(Screen[None]):
         """Show the news of the saved searches."""
         self._status.news = event.text
 
-    # Keys: where to go
+    # Keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer the keys that need a document only if there is one."""
@@ -274,8 +273,6 @@ class MainScreen(Screen[None]):
             self._status.say()
             self._enter_waits = True
             self._result_pane.similar(hit.document_id, passage.start if passage else None)
-
-    # Keys: what to do
 
     def action_text(self, name: str, *how: object) -> None:
         """Do with the text in view what a method of `ReadingPane` does; the document counts as chosen."""
